@@ -54,16 +54,16 @@ Args:
         needs categories, so with real rewards both scores are the mean reward.
     R0: for each question, the list of its prior outcomes, all of one length. They count as samples
         that were observed before.
-    categories: labels of the categories 0, 1, .., in this order, for outcomes that are labels.
+    categories: the labels of the categories 0, 1, .., if outcomes are labels.
     check_correct_fn: a function of a prediction and a reference that returns whether the prediction
-        is correct, a category, a label of one, a reward from 0.0 to 1.0, or None if it is not to be
-        scored; or "exact_match" (the default), "numeric" (compares the number in the text),
-        "choice" (compares the option that it chooses), "math_verify" (the math-verify library) or
-        "python_tests" (runs programs with their tests, in a sandbox). Each distinct prediction of a
-        question is checked once. The function may be async; or, with the attribute batched = True,
-        take a list of predictions and a list of references, of at most batch_size entries (an
-        attribute too, by default 64), and return a list. If it fails, or the run is interrupted,
-        computing again with the same function checks only what is missing.
+        is correct, a category, a label of a category, a reward from 0.0 to 1.0, or None if it is
+        not to be scored; or "exact_match" (the default), "numeric" (compares the number in the
+        text), "choice" (compares the option that it chooses), "math_verify" (the math-verify
+        library) or "python_tests" (runs programs with their tests, in a sandbox). Each distinct
+        prediction of a question is checked once. The function may be async; or, with the attribute
+        batched = True, take a list of predictions and a list of references, of at most batch_size
+        entries (an attribute too, by default 64), and return a list. If it fails, or the run is
+        interrupted, computing again with the same function checks only what is missing.
     num_proc: number of processes to run the checker in. Each imports the module of the checker, so
         keep its imports few.
     executor: a concurrent.futures.Executor to run the checker in. 32 calls of an async checker run
@@ -83,9 +83,9 @@ Args:
         95 % limits of ten questions then contain the score in as few as 80 % of runs.
     clusters: a label of the cluster of each question, for interval "questions". Default: each
         question is its own cluster.
-    anytime: whether limits hold at all looks together: while samples or questions are added, one
-        may look at them as often as one likes, and stop when they decide. They are 1.6 to 1.8 times
-        as wide. Requires a confidence, and no posterior.
+    anytime: whether limits are valid at all looks together. While samples or questions are added,
+        you may then look at the limits as often as you like, and stop when they decide. They are
+        1.6 to 1.8 times as wide. Requires a confidence, and no posterior.
     bounds: lower and upper bound that intervals are clipped to. Default: the least and the greatest
         reward, which intervals other than the posterior never leave.
     checker_rates: the true-positive and the false-positive rate of a checker that errs: the
@@ -93,12 +93,13 @@ Args:
         unbiased estimates of those of truly correct samples, and may lie outside of 0 to 1, to
         which limits are clipped. Errors have to be independent, also between samples of a question.
         Not with w, categories or bounds.
-    labels: what a person says of some samples, from which the rates are estimated: lists as
-        predictions has them, with 1 if the sample is correct, 0 if not, and None where there is no
-        label. They may be drawn at random, by verdict (such as more of the accepted samples), or by
-        question. Or the counts of labels {"tp": 90, "fn": 8, "fp": 3, "tn": 99} of samples that
-        were drawn whatever the checker says of them. Intervals account for the number of labels.
-        The result has the rates in "checker". Needs all predictions in one call of compute.
+    labels: the labels that a person gave to some samples, from which the rates are estimated: lists
+        like those of predictions, with 1 if the sample is correct, 0 if not, and None where there
+        is no label. The labelled samples may be drawn at random, by verdict (such as more of the
+        accepted samples), or by question. Or the counts of labels {"tp": 90, "fn": 8, "fp": 3,
+        "tn": 99} of samples that were drawn independently of what the checker returns for them.
+        Intervals account for the number of labels. The result has the rates in "checker". Needs all
+        predictions in one call of compute.
     groups: a label for each question. Adds <label>/<key>, the score over the questions with that
         label.
     average: "questions" (the default), for the mean over all questions; or "groups", for the mean
@@ -115,8 +116,8 @@ Returns:
     "bayes@{N}_sigma" and the limits "bayes@{N}_lo" and "bayes@{N}_hi" of its interval; then the
     same for "avg@{N}". N is the number of samples of each question, or the letter n if it differs.
 Raises:
-    ValueError: if an input is invalid, with the question and the sample. What was added before is
-        kept.
+    ValueError: if an input is invalid, with the question and the sample. Questions that were added
+        before are kept.
 Examples:
     >>> bayes_at_n = evaluate.load("bayes_at_n")
     >>> outcomes = [[0, 1, 2, 2, 1], [1, 1, 0, 2, 2]]

@@ -70,7 +70,11 @@ from typing import NamedTuple
 
 # --- shared/at_k/core/checks.py -------------------------------------------------------------------
 
-"""Checks of parameters. Each raises a ValueError that says what would be right."""
+"""Validation of parameters, and errors about input.
+
+A function `check_x` returns the valid parameter, or raises a ValueError that says what would be
+valid. There are M questions.
+"""
 
 
 _LARGEST_K = 1_000_000
@@ -82,7 +86,7 @@ def short(value, most: int = 60) -> str:
     """Return the repr of a value for a message, shortened if it has more than `most` characters."""
     try:
         shown = " ".join(repr(value).split())
-    except Exception:  # the value is nested too deeply, or its own `__repr__` fails
+    except Exception:  # The value is nested too deeply, or its `__repr__` fails.
         shown = f"a {type(value).__name__}"
     return shown if len(shown) <= most else f"{shown[:most]}.."
 
@@ -91,13 +95,13 @@ def short(value, most: int = 60) -> str:
 
 
 class Place(NamedTuple):
-    """The place of an input that is wrong, in a message: `predictions[2][1]`, or question 2.
+    """The place of an invalid input in a message, such as `predictions[2][1]` or "question 2".
 
     Attributes:
-        parameter: such as "predictions"; or "question" or "Question".
+        parameter: the parameter, such as "predictions"; or the word "question" or "Question".
         question: index of the question.
-        sample: index of the sample in its question, if it is one of them.
-        key: the column of counts, such as "correct".
+        sample: index of the sample in its question, or None for the whole question.
+        key: the column of counts, such as "correct", if the input are counts.
         value: the outcome, if samples are counts and have no index.
     """
 
@@ -109,7 +113,7 @@ class Place(NamedTuple):
 
     @property
     def is_question(self) -> bool:
-        """Whether the place is a question of no parameter in particular."""
+        """Return whether the place is a question, and not an entry of a parameter."""
         return self.parameter in ("question", "Question") and self.sample is None
 
     def __str__(self) -> str:
@@ -121,7 +125,7 @@ class Place(NamedTuple):
 
 
 class Noun(str):
-    """The word "question" or "sample" in a message. A page may have another one."""
+    """The word "question" or "sample" in a message. A page may show another word."""
 
 
 class Index(int):
@@ -129,7 +133,7 @@ class Index(int):
 
 
 class InPython(str):
-    """Words of a message for callers of Python. A page leaves them out."""
+    """Words of a message that only help in Python. A page leaves them out."""
 
 
 class RunName(str):
@@ -140,9 +144,10 @@ QUESTION, SAMPLE, FROM_0 = Noun("question"), Noun("sample"), InPython(" (from 0)
 
 
 class InputError(ValueError):
-    """Input is wrong. The message is the pieces in `args`, which a pickled error keeps.
+    """The error for invalid input. Its message consists of the pieces in `args`.
 
-    A piece is a text, or an object of a class above, which a page may show in its own words.
+    A piece is a text, or an object of a class above, which a page may show in its own words. Pieces
+    are in `args` because pickling keeps these.
     """
 
     def __str__(self) -> str:
@@ -150,7 +155,7 @@ class InputError(ValueError):
 
     @property
     def place(self) -> Place | None:
-        """The first place in the message, or None if no question is named."""
+        """Return the first place in the message, or None if no question is named."""
         return next((piece for piece in self.args if isinstance(piece, Place)), None)
 
 
@@ -158,29 +163,29 @@ class InputError(ValueError):
 
 
 def is_masked(values) -> bool:
-    """Whether the values are a masked array. Importing np.ma to test this would be slow."""
+    """Return whether the values are a masked array. Importing np.ma to test this would be slow."""
     return isinstance(values, np.ndarray) and hasattr(values, "mask")
 
 
 def is_frame(values) -> bool:
-    """Whether the values are a data frame of pandas or polars, or a table of Arrow."""
+    """Return whether the values are a data frame of pandas or polars, or a table of Arrow."""
     return hasattr(values, "columns") and hasattr(values, "shape")
 
 
 def is_scalar(value) -> bool:
-    """Whether a value is a scalar of NumPy or of a library of tensors, with the method `item`."""
+    """Return whether a value is a scalar of NumPy or of a tensor library, with a method `item`."""
     return getattr(value, "ndim", None) == 0 and hasattr(value, "item")
 
 
 def plain_number(name: str, value) -> Any:
-    """Return one number of NumPy or of a library of tensors as one of Python.
+    """Return a scalar of NumPy or of a tensor library as a Python number.
 
-    A number of lower precision than a double is the shortest decimal that rounds to it:
-    np.float32(0.6) is 0.6, and not 0.6000000238.
+    A float16 or float32 becomes the shortest decimal that rounds to it: np.float32(0.6) becomes
+    0.6, and not 0.6000000238. `name` is for the error about a tensor without data.
     """
     try:
         number = value.item()
-    except RuntimeError as error:  # a tensor of torch without data
+    except RuntimeError as error:
         raise TypeError(f"{name} is a {type(value).__name__} without a value: {error}") from error
     precision = str(getattr(value, "dtype", "")).removeprefix("torch.")
     if precision in ("float16", "float32"):
@@ -189,9 +194,9 @@ def plain_number(name: str, value) -> Any:
 
 
 def is_list_like(value) -> bool:
-    """Whether a value is an ordered collection, other than a text or a dict.
+    """Return whether a value is an iterable with an order, other than a text, bytes or a dict.
 
-    A set is not, because it has no order and drops duplicates.
+    A set is not list-like, because it has no order and drops duplicates.
     """
     if isinstance(value, (list, tuple)):  # the usual case, and fast
         return True
@@ -201,7 +206,7 @@ def is_list_like(value) -> bool:
 
 
 def as_list(name: str, value) -> list[Any]:
-    """Return a parameter of one or more values as a list."""
+    """Return a parameter of one or more values as a list; raise a ValueError if it is empty."""
     values = list(value) if is_list_like(value) else [value]
     if not values:
         raise ValueError(f"{name} is empty: give at least one.")
@@ -218,8 +223,9 @@ def check_depth(name: str, values: Sequence[Any]) -> None:
         for _ in range(50):
             if not level:
                 break
-            inner = (x for x in level for x in (x.values() if isinstance(x, dict) else x))
-            # By their ids, because a list may occur many times.
+            contents = (x.values() if isinstance(x, dict) else x for x in level)
+            inner = itertools.chain.from_iterable(contents)
+            # A dict by ids visits a list once that occurs many times.
             level = [*{id(x): x for x in inner if isinstance(x, (list, tuple, dict))}.values()]
         if level:
             what = " is nested more than 50 levels deep"
@@ -227,10 +233,10 @@ def check_depth(name: str, values: Sequence[Any]) -> None:
 
 
 def entries_of(name: str, values) -> list[Any]:
-    """Return the entries of a list, an array or a column. Masked entries are None."""
+    """Return the entries of a list, an array or a column as a list, with None for masked ones."""
     if is_frame(values):  # iterating gives column names
         raise ValueError(f"{name} is a data frame: give one of its columns.")
-    if hasattr(values, "to_pylist"):  # Arrow, whose conversion to NumPy turns None into nan
+    if hasattr(values, "to_pylist"):  # Arrow's conversion to NumPy would turn None into nan.
         return values.to_pylist()
     if hasattr(values, "__array__") and not isinstance(values, np.ndarray):
         values = np.asarray(values)
@@ -240,7 +246,7 @@ def entries_of(name: str, values) -> list[Any]:
 
 
 def is_missing(entry) -> bool:
-    """Whether an entry is None, a NaN of any type, NaT, or NA of pandas."""
+    """Return whether an entry is None, a NaN of any type, NaT, or pandas.NA."""
     if entry is None or type(entry).__name__ in ("NAType", "NaTType"):
         return True
     if isinstance(entry, Decimal):
@@ -258,11 +264,11 @@ _METRIC_OF_SCORE = {
     "pass^k": "gpassk",
     "G-Pass@k": "gpassk",
 }
-"""Scores that users look for in another metric."""
+"""The metrics of scores that users look for in another metric."""
 
 
 def check_name(name: str, choice: Any, known: Collection[str]) -> Any:
-    """Return a parameter that is a known name."""
+    """Return `choice`, the value of the parameter `name`; raise a ValueError if it is not known."""
     if isinstance(choice, str) and choice in known:
         return choice
     hint = ""
@@ -278,15 +284,15 @@ def check_name(name: str, choice: Any, known: Collection[str]) -> Any:
 
 
 def check_names(name: str, names: str | Iterable[str], known: Collection[str]) -> list[str]:
-    """Return a parameter of one or more names, each of which has to be known."""
+    """Return a list of names, from one or more; raise a ValueError if a name is not known."""
     return [check_name(name, choice, known) for choice in as_list(name, names)]
 
 
 def did_you_mean(choice: str, names: Iterable[str]) -> str:
-    """Return " Did you mean ..?" with the name most similar to a choice, or an empty text."""
+    """Return " Did you mean 'x'?" with the name most similar to a choice, or "" if none is."""
     spelled = {_spelled_out(name): name for name in names}
     typed = _spelled_out(choice)
-    start = typed.removesuffix("s")
+    start = typed.removesuffix("s")  # The only name with this start is similar.
     similar = [name for name in spelled if len(start) > 2 and name.startswith(start)]
     if start in spelled:
         similar = [start]
@@ -301,8 +307,11 @@ def _spelled_out(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", spelled)
 
 
-def check_categories(categories) -> dict[str, float] | None:
-    """Return the labels of the categories 0, 1, .., in this order, with their numbers."""
+def category_numbers(categories) -> dict[str, float] | None:
+    """Return a dict from category label to its number (0, 1, ...), or None if `categories` is None.
+
+    A label that is no text, or occurs twice, raises a ValueError.
+    """
     if categories is None:
         return None
     labels = as_list("categories", categories)
@@ -318,9 +327,9 @@ def check_categories(categories) -> dict[str, float] | None:
 
 
 def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarray]:
-    """Return the distinct labels as texts, and (M,) the index of each question's label.
+    """Return the distinct labels as texts, and the index of each question's label, (M,).
 
-    The labels are in order of their first appearance.
+    The distinct labels are in order of their first appearance. `questions` is M.
 
     Raises:
         ValueError: if there are not M labels, or if a label is None, nan, an array or a frame.
@@ -347,7 +356,10 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
 
 
 def check_number(name: str, value, wanted: str, least: float, most: float) -> float:
-    """Return a number from `least` to `most`. The message says what would be right: `wanted`."""
+    """Return `value` as a float; raise a ValueError unless it is from `least` to `most`.
+
+    `name` is the name of the parameter, and `wanted` ends the message: it says what is valid.
+    """
     number = math.nan
     if not isinstance(value, (float, int)) and is_scalar(value):
         value = plain_number(name, value)
@@ -363,12 +375,12 @@ def check_number(name: str, value, wanted: str, least: float, most: float) -> fl
 
 
 def check_positive(name: str, value, wanted: str, most: float) -> float:
-    """Return a number above 0, and at most `most`. The arguments are those of `check_number`."""
+    """Return `value` as a float; raise a ValueError unless it is above 0, and at most `most`."""
     return check_number(name, value, wanted, _ABOVE_0, most)
 
 
 def check_flag(name: str, value) -> bool:
-    """Return True or False."""
+    """Return a flag as a bool; raise a ValueError if it is neither True nor False."""
     if not isinstance(value, (bool, np.bool_)):
         raise ValueError(f"{name} is {short(value)}: give True or False.")
     return bool(value)
@@ -381,7 +393,10 @@ def check_count(
     least: int = 1,
     most: float = math.inf,
 ) -> int:
-    """Return an integer from `least` to `most`. The arguments are those of `check_number`."""
+    """Return `value` as an int; raise a ValueError unless it is an integer from `least` to `most`.
+
+    `name` is the name of the parameter, and `wanted` ends the message: it says what is valid.
+    """
     if not isinstance(value, int) and is_scalar(value):
         value = plain_number(name, value)
     # Testing for int first is faster: Integral is an abstract base class.
@@ -392,20 +407,20 @@ def check_count(
 
 
 def check_text(name: str, value) -> str:
-    """Return a text."""
+    """Return a text; raise a TypeError if the value is not a string."""
     if not isinstance(value, str):
         raise TypeError(f"{name} is {short(value)}: give a text.")
     return value
 
 
 def check_confidence(confidence) -> float:
-    """Return a probability between 0 and 1, both excluded."""
+    """Return a confidence as a float; raise a ValueError unless it is above 0 and below 1."""
     wanted = "give a probability between 0 and 1, such as 0.95"
     return check_number("confidence", confidence, wanted, _ABOVE_0, _BELOW_1)
 
 
 def check_bounds(bounds) -> tuple[float, float]:
-    """Return the bounds that intervals are clipped to: (-inf, inf) for None."""
+    """Return (lo, hi), lo <= hi, to which intervals are clipped, or (-inf, inf) for None."""
     if bounds is None:
         return -math.inf, math.inf
     wanted = "give (lo, hi) with lo <= hi, or None"
@@ -417,7 +432,7 @@ def check_bounds(bounds) -> tuple[float, float]:
 
 
 def check_prior(alpha0, beta0) -> tuple[float, float]:
-    """Return both parameters of a Beta prior, positive and at most 1e15.
+    """Return both parameters of a Beta prior; raise a ValueError unless they are in (0, 1e15].
 
     Beyond 1e15 the posterior standard deviation would lose all digits.
     """
@@ -432,7 +447,7 @@ def check_prior(alpha0, beta0) -> tuple[float, float]:
 
 
 def check_k(k, n: np.ndarray | None = None, name: str = "k") -> int:
-    """Return k; a ValueError unless it is a positive integer, and at most each of (M,) n."""
+    """Return k; raise a ValueError unless it is from 1 to 1e6, and at most each n, (M,), if any."""
     k = check_count(name, k, "give a positive integer, at most a million", most=_LARGEST_K)
     if n is not None:
         check_samples([k], n)
@@ -440,7 +455,7 @@ def check_k(k, n: np.ndarray | None = None, name: str = "k") -> int:
 
 
 def check_ks(k) -> list[int] | None:
-    """Return a parameter of one or more k as a list without duplicates; None for the default."""
+    """Return one or more k as a list without duplicates, or None if `k` is None."""
     return k if k is None else list(dict.fromkeys(check_k(value) for value in as_list("k", k)))
 
 
@@ -451,10 +466,12 @@ def choose_ks(
     allow_above_n: bool = False,
     instead: str = "",
 ) -> list[int]:
-    """Return the requested k, or those of the default that every question has samples for.
+    """Return the requested k; if none are, those default k that no n, (M,), is below.
 
-    If a question has fewer samples than every default k, the smallest n is returned. `instead` is a
-    sentence for the error that names what else the caller can give.
+    If the smallest n is below every default k, it is returned as the only k.
+
+    A requested k that exceeds an n raises a ValueError, unless `allow_above_n`. Its message ends
+    with `instead`, a sentence that says what else the user can do.
     """
     if ks is not None:
         if not allow_above_n:
@@ -465,7 +482,7 @@ def choose_ks(
 
 
 def check_samples(ks: list[int], n: np.ndarray, instead: str = "") -> None:
-    """Raise a ValueError if a k exceeds one of (M,) n. `instead` is that of `choose_ks`."""
+    """Raise a ValueError, which ends with `instead`, if a k exceeds the n of a question, (M,)."""
     question = int(np.argmin(n))
     least = n[question]
     for k in ks:
@@ -480,23 +497,23 @@ def check_samples(ks: list[int], n: np.ndarray, instead: str = "") -> None:
 
 # --- shared/at_k/core/package.py ------------------------------------------------------------------
 
-"""What the core asks of the rooms around it.
+"""The interface through which the core uses the other parts (rooms) of the installed package.
 
-A metric that `evaluate` loads as a script has the core alone, as its kernel. The installed package
-has more: limits for the same questions, other checkers, worker processes, rarer scores. The core
-calls them through `PACKAGE.rooms`. Its methods are those of `Rooms`, which say what is missing,
-until `at_k/__init__` sets an object that has them.
+A metric that `evaluate` loads as a script has only the core, in its kernel file. The installed
+package has more: limits for the same questions, other checkers, worker processes, rarer scores. The
+core calls them as methods of `PACKAGE.rooms`. That is a `Rooms` object, whose methods raise an
+error that names the missing package, until `at_k/__init__` replaces it.
 """
 
 
-KERNEL = "2b6c40a0fe2a"
-"""A hash of the core, in a kernel. `shared/vendor.py` sets it."""
+KERNEL = "5b3e5a349789"
+"""A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
 
 
 def installed_version() -> str | None:
-    """Return the version of the installed package and its kernel; None if there is none."""
+    """Return the version of the installed package with the hash of its core, or None."""
     try:
         from at_k import __version__
         from at_k.loading import core_hash
@@ -506,10 +523,10 @@ def installed_version() -> str | None:
 
 
 def has_same_package() -> bool:
-    """Whether the installed package has the kernel that this module is part of.
+    """Return whether the installed package has the same core as the kernel with this code.
 
-    A script then uses the class of the package, so that a process has one copy of each class. With
-    another kernel, which may be out of date, a warning says so.
+    A script then uses the class of the package, so that a process has one copy of each class. If
+    the package has another core, a warning says that the kernel may be out of date.
     """
     version = installed_version() if KERNEL else None  # the package itself has no kernel
     if version is None or version.endswith(f"(kernel {KERNEL})"):
@@ -524,7 +541,7 @@ def has_same_package() -> bool:
 
 
 def needs_package(option: str) -> NoReturn:
-    """Raise the error for an option that a script without the package does not have."""
+    """Raise an ImportError for an option that needs the installed package, of the same version."""
     version = installed_version()
     if version is None:
         raise ImportError(f"{option} needs the package evaluate-at-k: {INSTALL}.")
@@ -550,45 +567,43 @@ OPTIONS = {
     "joined": "include with several kinds of scores and a confidence",
     "bands": "band=True",
 }
-"""The option that each method of the package is for, with an argument of the call by its number."""
+"""The option that needs each method. A format field such as {0} is an argument of the call."""
 
 
 class Rooms:
-    """What the installed package adds to the core, as a core without the package has it.
+    """The stand-in for `at_k.rooms.PackageRooms` in a script without the package.
 
-    `at_k.rooms.PackageRooms` has all methods. Those that are not defined here raise the error that
-    names the option.
+    Methods that are not defined here raise an ImportError that names the option.
     """
 
     def __getattr__(self, method: str) -> Callable[..., Any]:
-        """Return a function that raises the error for an option of the package."""
+        """Return a function that raises the ImportError for the option of a method."""
         if method not in OPTIONS:
             raise AttributeError(method)
         return lambda *arguments: needs_package(OPTIONS[method].format(*arguments))
 
     def check_workers(self, checking: Any) -> None:
-        """Raise an error if workers cannot check as these options say."""
+        """Raise an ImportError, because checks with these options need worker processes."""
         option = "An async check_correct_fn" if checking.is_async else "A batched check_correct_fn"
         if checking.timeout is not None or (checking.num_proc or 1) > 1:
             option = "num_proc" if checking.timeout is None else "timeout"
         needs_package(option)
 
     def check_pairs(self, checking: Any, pairs: list[Any]) -> Any:
-        """Yield the results of batches of these pairs of a prediction and a reference.
+        """Check pairs of a prediction and a reference, and yield the results of each batch.
 
-        They are checked in this thread or in the executor. The package has worker processes too.
+        Pairs are checked in this thread or in the executor. The package has worker processes too.
         """
         return checking.check_here(pairs)
 
     def run_name(self) -> str | None:
-        """Return a name that the processes of this run share, if there may be several."""
+        """Return a name that all processes of this run share; None without the package."""
         return None
 
     def result(self, scores: dict[str, Any], estimates: Any, averaging: str) -> dict[str, Any]:
-        """Return the dict of `compute`, which may carry what it was made of.
+        """Return the dict of `compute`. The package returns one that carries the other arguments.
 
         Args:
-            scores: the dict.
             estimates: an `Estimate` for each of its scores.
             averaging: how questions are averaged, such as "averaged over 3 groups", or "".
         """
@@ -596,36 +611,39 @@ class Rooms:
 
 
 PACKAGE = SimpleNamespace(rooms=Rooms())
-"""The attribute `rooms` has those of the installed package, or `Rooms` in a script without it."""
+"""Its attribute `rooms` is that of the installed package, or `Rooms` in a script without it."""
 
 
 # --- shared/at_k/core/counts.py -------------------------------------------------------------------
 
-"""Counts of outcomes: all that a score of exchangeable samples depends on."""
+"""Counts of outcomes, on which alone a score of exchangeable samples depends.
+
+There are M questions with S samples, and U distinct pairs (n, c).
+"""
 
 
 @dataclass(frozen=True)
 class BinaryCounts:
     """The number of samples of each question, and how many of them are correct.
 
-    Questions with equal counts have equal scores, so scores are computed once for each of the U
-    distinct pairs (n, c). The attributes follow the names of np.unique.
+    Questions with equal counts have equal scores, so scores are computed once for each distinct
+    pair (n, c). The properties `unique` and `inverse` are named after np.unique.
 
     Args:
-        n: (M,) samples.
-        c: (M,) correct samples, 0 <= c <= n.
+        n: (M,) number of samples.
+        c: (M,) number of correct samples, 0 <= c <= n.
     """
 
     n: np.ndarray
     c: np.ndarray
 
     def __len__(self) -> int:
-        """M, the number of questions."""
+        """Return M, the number of questions."""
         return len(self.n)
 
     @property
     def unique(self) -> tuple[np.ndarray, np.ndarray]:
-        """(U,) n and (U,) c of the distinct pairs."""
+        """Return n and c of the distinct pairs, (U,) each."""
         base, codes = self._codes
         if not base:
             return np.full(len(codes.values), self.n[0]), codes.values
@@ -636,41 +654,41 @@ class BinaryCounts:
 
     @property
     def multiplicity(self) -> np.ndarray:
-        """(U,) number of questions with each distinct pair."""
+        """Return the number of questions with each distinct pair, (U,)."""
         return self._codes[1].multiplicity
 
     @property
     def inverse(self) -> np.ndarray:
-        """(M,) index of each question's pair among the distinct ones."""
+        """Return the index of each question's pair among the distinct pairs, (M,)."""
         return self._codes[1].inverse
 
     @cached_property
     def _codes(self) -> tuple[int, UniqueIntegers]:
-        """A base, and the distinct c + base x n; or 0 and the distinct c, if all n are equal."""
+        """Return a base and the distinct codes c + base x n; 0 and the distinct c for equal n."""
         if size := one_size(self.n):
             return 0, UniqueIntegers(self.c, size)
         n, c = self.n, self.c
-        if self._is_large:  # codes of their ranks, which fit into 64 bits
+        if self._is_large:  # Ranks take the place of numbers, so that the codes fit into 64 bits.
             n, c = (np.searchsorted(np.unique(x), x) for x in (n, c))
         base = int(c.max()) + 1
         return base, UniqueIntegers(c + base * n, base * (int(n.max()) + 1))
 
     @cached_property
     def memo(self) -> dict[Any, Any]:
-        """Results for these counts that several methods need, such as an estimated prior."""
+        """Return a dict that keeps results for these counts, such as an estimated prior."""
         return {}
 
     @cached_property
     def _is_large(self) -> bool:
-        """Whether codes of pairs (n, c) might not fit into 64 bits."""
+        """Return whether codes of pairs (n, c) may exceed 64 bits."""
         return int(self.n.max()) >= 1 << 31
 
 
 class UniqueIntegers:
-    """The distinct values of an array of integers from 0 to `most`.
+    """The distinct values of an array of integers from 0 to `most`, as np.unique returns them.
 
-    Equivalent to np.unique. Small values are counted, which is faster than sorting, and this
-    avoids the slow first import of np.unique.
+    Small values are counted, which is faster than sorting. The first call of np.unique would be
+    slow, because it imports a module.
 
     Attributes:
         values: (U,) the distinct values, ascending.
@@ -690,7 +708,7 @@ class UniqueIntegers:
 
     @cached_property
     def inverse(self) -> np.ndarray:
-        """(M,) the index of each entry of the array among the distinct values."""
+        """Return the index of each entry of the array among the distinct values."""
         if self.values[-1] > 8 * len(self._array):
             return np.searchsorted(self.values, self._array)
         index = np.empty(self.values[-1] + 1, dtype=np.int64)
@@ -699,7 +717,7 @@ class UniqueIntegers:
 
 
 def one_size(sizes: np.ndarray) -> int:
-    """Return the number of samples that all questions have in common, or 0 if it differs."""
+    """Return the number of samples if it is the same for all questions, otherwise 0."""
     size = int(sizes[0])
     # count_nonzero takes half the time of `all`, which matters in calls of a few microseconds.
     return size if np.count_nonzero(sizes == size) == len(sizes) else 0
@@ -708,20 +726,23 @@ def one_size(sizes: np.ndarray) -> int:
 # --- Sums ---------------------------------------------------------------------------------
 
 
-def sums_per_question(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Return (M,) sums over the samples of each question.
+def sums_per_question(counts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Return the sum over the samples of each question as int64, (M,).
 
     Args:
-        values: (S,) each 0 or 1, of any type.
+        counts: (S,) 0 or 1 for each sample, of any numeric type; or non-negative int64.
         sizes: (M,) number of samples of each question, at least one.
     """
     if size := one_size(sizes):
-        return row_sums(values.reshape(-1, size)).astype(np.int64)
-    return np.add.reduceat(values, np.cumsum(sizes) - sizes, dtype=np.int64)
+        return _row_sums(counts.reshape(-1, size)).astype(np.int64)
+    return np.add.reduceat(counts, np.cumsum(sizes) - sizes, dtype=np.int64)
 
 
-def row_sums(rows: np.ndarray) -> np.ndarray:
-    """Return (M,) the sum of each row of (M, N) values that are 0 or 1."""
+def _row_sums(rows: np.ndarray) -> np.ndarray:
+    """Return the sum of each row, (M,), of (M, N) integers, or floats 0 and 1.
+
+    Entries of one byte have to be 0 or 1.
+    """
     if rows.itemsize > 1:
         return np.einsum("ij->i", rows, dtype=np.int64, casting="unsafe")
     samples = rows.shape[1]
@@ -739,11 +760,12 @@ def row_sums(rows: np.ndarray) -> np.ndarray:
 
 # --- shared/at_k/core/containers.py ---------------------------------------------------------------
 
-"""What users hand in, of any library, as one of a few forms of Python, NumPy and Arrow.
+"""Conversion of data of any library to a few types of Python, NumPy and Arrow.
 
-`plain_container` makes of every container a list, an array of numbers or a column of Arrow, and
-`plain_entry` of every entry a value of Python. Nothing here imports pyarrow before it has to,
-because that takes half as long as importing all of at_k: Arrow's own objects have methods.
+`plain_container` turns every container into a list, a NumPy array of numbers or an Arrow column,
+and `plain_entry` turns every entry into a Python value. pyarrow is imported only where it has to
+be, because its import takes half as long as that of all of at_k. Arrow objects are recognized by
+their methods.
 """
 
 
@@ -755,17 +777,18 @@ _NOT_SAMPLES = {
     *("reference", "answer", "target"),
     *("n", "c", "correct", "passed", "outcome", "reward", "score", "verdict"),
 }
-"""Names of columns in frames whose rows are not the samples of one question, in lower case."""
+"""Column names, in lower case, that show that the columns of a data frame are not samples."""
 
 
 def to_array(values) -> np.ndarray:
-    """Return an array of any library as one of NumPy.
+    """Convert an array of any library to a NumPy array.
 
-    A tensor of torch may need its gradient or be on another device. NumPy has no bfloat16 and no
-    float8; they are converted to float32 without loss.
+    A torch tensor may have a gradient or be on another device. bfloat16 and float8, which NumPy
+    lacks, become float32 without loss.
 
     Raises:
-        TypeError: if the library cannot convert the array, for example because it has no data.
+        TypeError: if the array is structured, or if the library cannot convert it, for example
+            because it has no data.
     """
     names = getattr(getattr(values, "dtype", None), "names", None) or ()
     if not _NOT_SAMPLES.isdisjoint(name.lower() for name in names):
@@ -779,16 +802,19 @@ def to_array(values) -> np.ndarray:
     except (RuntimeError, NotImplementedError, TypeError) as error:
         kind = f"{type(values).__module__}.{type(values).__name__}"
         raise TypeError(f"A {kind} cannot be converted to an array: {error}") from error
-    # JAX's own types of floats, which np.unique and others cannot sort.
+    # JAX has its own float types, which np.unique and other functions cannot sort.
     is_foreign = array.dtype.isbuiltin == 2 and array.dtype.name.startswith(("float", "bfloat"))
     return array.astype(np.float32) if is_foreign else array
 
 
 def plain_entry(value) -> Any:
-    """Return a number, a text or a missing value of any library as one of Python."""
+    """Convert a number, a text or a missing value of any library to a Python value.
+
+    A decimal or fraction becomes an integer or a float. Other values are returned unchanged.
+    """
     if type(value).__name__ in ("NAType", "MaskedConstant"):  # of pandas, and of a masked array
         return None
-    if isinstance(value, np.longdouble):  # its `item` returns a longdouble again
+    if isinstance(value, np.longdouble):  # Its `item` returns a longdouble again.
         return float(value)
     if hasattr(value, "as_py"):  # a scalar of Arrow
         value = value.as_py()
@@ -807,9 +833,9 @@ def plain_entry(value) -> Any:
 
 
 def plain_container(values) -> Any:
-    """Return a container as a list, an array of numbers, or a column of Arrow.
+    """Convert a container to a list, a NumPy array of numbers, or an Arrow column.
 
-    A data frame, and what is no container, such as a dict or a text, are returned as they are.
+    Data frames, and values that are not list-like, such as dicts and texts, are returned unchanged.
 
     Raises:
         TypeError: if a library cannot convert its array.
@@ -826,32 +852,32 @@ def plain_container(values) -> Any:
     if column is None:
         return plain_list(values)
     if "arrow.json" in str(column.type):
-        return _from_json(column.to_pylist())
+        return _parse_json_texts(column.to_pylist())
     return column
 
 
-def _from_json(entry: Any) -> Any:
-    """Return the values of texts of JSON in nested lists."""
+def _parse_json_texts(entry: Any) -> Any:
+    """Return an entry with each JSON text in its nested lists replaced by its value."""
     if isinstance(entry, list):
-        return [_from_json(nested) for nested in entry]
+        return [_parse_json_texts(nested) for nested in entry]
     return None if entry is None else json.loads(entry)
 
 
 def plain_list(values) -> list[Any]:
-    """Return the entries of an array, a column or an iterable."""
+    """Return the entries of an array, a column or an iterable as a Python list."""
     for method in ("tolist", "to_pylist"):
         if hasattr(values, method):
             try:
                 return getattr(values, method)()
-            except RuntimeError:  # a tensor without data, or a sparse one: `to_array` says so
+            except RuntimeError:  # `to_array` explains what is wrong with a sparse or empty tensor.
                 return to_array(values).tolist()
     return list(values)
 
 
 def numeric_array(values) -> np.ndarray | None:
-    """Return an array of numbers without missing entries as one of NumPy; None for other values.
+    """Convert an array of numbers of any library to NumPy; return None for any other values.
 
-    A longdouble becomes a double, as it does in a list.
+    Masked arrays and Arrow arrays are other values. A longdouble becomes a double.
     """
     if not hasattr(values, "__array__") or hasattr(values, "to_pylist") or is_masked(values):
         return None
@@ -862,10 +888,10 @@ def numeric_array(values) -> np.ndarray | None:
 
 
 def arrow_column(values) -> Any:
-    """Return an Arrow column, or that of a column of `datasets`; None for other values.
+    """Return an Arrow array, or a column of `datasets`, as a chunked array; None for other values.
 
-    Views and run-end encoded columns are no columns here: Arrow can neither cast every view
-    correctly nor cast what is run-end encoded.
+    None is also returned for view types, which Arrow does not always cast correctly, and for
+    run-end encoded columns, which it cannot cast.
     """
     source = getattr(values, "source", None)  # the dataset, if this is a column of one
     if source is not None and getattr(source, "format", {}).get("type", "custom") != "custom":
@@ -878,10 +904,9 @@ def arrow_column(values) -> Any:
 
 
 def as_arrow(values) -> Any:
-    """Convert data of polars and DuckDB, pandas columns of Arrow and Arrow streams to Arrow.
+    """Convert data of polars or DuckDB, pandas columns of Arrow types and Arrow streams to Arrow.
 
-    A memoryview becomes an array, and a nested tensor a list. Other values are returned as they
-    are.
+    A memoryview becomes an array, and a nested tensor a list. Other values are returned unchanged.
     """
     if isinstance(values, memoryview):
         return np.asarray(values)
@@ -903,7 +928,7 @@ def as_arrow(values) -> Any:
 
 
 def chunked(arrays: Iterable[Any]) -> Any:
-    """Return arrays of Arrow as one column."""
+    """Return Arrow arrays as one chunked array, which may be empty."""
     import pyarrow
 
     arrays = list(arrays)
@@ -917,23 +942,26 @@ _NUMERIC = {
 
 
 def is_numeric(arrow_type) -> bool:
-    """Whether an Arrow type is one of bools, integers or floats, or of None alone."""
+    """Return whether an Arrow type is that of bools, integers or floats, or the null type."""
     return str(arrow_type) in _NUMERIC
 
 
-def plain_types(column) -> Any:
-    """Return an Arrow column with texts as large strings, and decimals as integers or doubles."""
-    plain = column.type
-    if str(plain).startswith("dictionary"):
-        plain = plain.value_type
-    if str(plain) == "string":
-        plain = "large_string"  # without a limit of 2 GB
-    elif str(plain).startswith("decimal"):
-        if plain.scale == 0:  # a double rounds integers above 2^53
-            with suppress(ValueError):  # more than 64 bits
+def with_plain_type(column) -> Any:
+    """Cast an Arrow column: string to large_string, decimal to int64 or double.
+
+    A dictionary-encoded column is cast to the type of its values. Other types stay.
+    """
+    target = column.type  # the type, or its name, to cast to
+    if str(target).startswith("dictionary"):
+        target = target.value_type
+    if str(target) == "string":
+        target = "large_string"  # has no limit of 2 GB
+    elif str(target).startswith("decimal"):
+        if target.scale == 0:  # A double would round integers above 2^53.
+            with suppress(ValueError):  # The integers may have more than 64 bits.
                 return column.cast("int64")
-        plain = "double"
-    return column if str(plain) == str(column.type) else column.cast(plain)
+        target = "double"
+    return column if str(target) == str(column.type) else column.cast(target)
 
 
 def to_numpy(values) -> np.ndarray:
@@ -957,10 +985,13 @@ def to_numpy(values) -> np.ndarray:
 
 
 def numbers_and_scored(values) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return numbers of Arrow, 0 for None, and whether each is given, or None if all are."""
+    """Return Arrow numbers as a NumPy array, with 0 for null, and whether each is scored.
+
+    The second result is an array, False for null; or None if there is no null.
+    """
     if not values.null_count:
         return to_numpy(values), None
-    if str(values.type) == "halffloat":  # whose None some versions of Arrow cannot fill
+    if str(values.type) == "halffloat":  # Some versions of Arrow cannot fill nulls of this type.
         values = values.cast("float32")
     zero = False if str(values.type) == "bool" else 0
     return to_numpy(values.fill_null(zero)), to_numpy(values.is_valid())
@@ -975,11 +1006,11 @@ def column_names(frame) -> list[str]:
 
 
 def sample_rows(frame, name: str) -> np.ndarray | list[list[Any]]:
-    """Return the rows of a data frame, which hold the samples of a question each.
+    """Return the rows of a data frame, each of which has the samples of one question.
 
     Raises:
-        ValueError: if a column identifies questions, so that a row is a sample; or if the only
-            column has lists, so that the column is what was meant.
+        ValueError: if a column name shows that the columns are not samples, or if the only column
+            has lists, so that the caller should give the column.
     """
     for column in column_names(frame):
         if column.lower() in _NOT_SAMPLES:
@@ -997,48 +1028,45 @@ def sample_rows(frame, name: str) -> np.ndarray | list[list[Any]]:
 
 
 def frame_rows(frame) -> np.ndarray | list[list[Any]]:
-    """Return the rows of a data frame.
-
-    Numbers without missing entries become an array, and other entries become lists.
-    """
+    """Return the rows of a data frame as an array if all are NumPy numbers, otherwise as lists."""
     if hasattr(frame, "to_pylist"):  # Arrow
         columns = [column.to_pylist() for column in frame.columns]
         return [list(row) for row in zip(*columns, strict=True)]
     dtypes = getattr(frame, "dtypes", [])
     if all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in dtypes):
         return np.asarray(frame)
-    return np.asarray(frame.astype(object)).tolist()  # which keeps missing entries as they are
+    return np.asarray(frame.astype(object)).tolist()  # The type object keeps missing entries.
 
 
 # --- shared/at_k/core/signatures.py ---------------------------------------------------------------
 
-"""Parameters that several functions share, which are listed once."""
+"""Signatures of functions that take shared parameters as **options."""
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def shows_options(names: type, values: type) -> Callable[[Function], Function]:
-    """Show options in the signature of a function that takes them as **options.
+    """Return a decorator that lists options in the signature of a function with **options.
 
     Args:
-        names: a class whose annotations are the names and types.
-        values: a dataclass with the defaults.
+        names: a class whose annotations are the names and types of the options.
+        values: a dataclass with their defaults.
     """
     defaults = {option.name: option.default for option in fields(values)}
 
     def decorate(function: Function) -> Function:
-        """Return the function, whose signature is changed."""
+        """Change the signature and annotations of the function, and return it."""
         signature = inspect.signature(function)
         *own, var_keyword = signature.parameters.values()
         del function.__annotations__[var_keyword.name]
-        shown = [
+        options = [
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=defaults[name])
             for name in names.__annotations__
             if name not in signature.parameters
         ]
         function.__annotations__.update(get_type_hints(names))
-        parameters = [x.replace(annotation=function.__annotations__[x.name]) for x in own + shown]
+        parameters = [x.replace(annotation=function.__annotations__[x.name]) for x in own + options]
         vars(function)["__signature__"] = signature.replace(parameters=parameters)
         return function
 
@@ -1048,9 +1076,10 @@ def shows_options(names: type, values: type) -> Callable[[Function], Function]:
 def check_options(
     function: Callable[..., Any], options: Iterable[str], data: Iterable[str] = ()
 ) -> None:
-    """Raise a TypeError if one of the names is no parameter of a function after the first.
+    """Raise a TypeError if an option is no parameter of the function.
 
-    The first parameter is the data, for which the user gives arguments with the names in `data`.
+    The first parameter of the function is the data. The user gives the data as arguments with the
+    names in `data`, which are valid too.
     """
     _, *parameters = inspect.signature(function).parameters
     known = [*data, *parameters]
@@ -1061,7 +1090,7 @@ def check_options(
 
 
 def parameters_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    """Return the parameters of a function, with the types that their annotations name."""
+    """Return the parameters of a function by name, with types in place of texts as annotations."""
     types = get_type_hints(function)
     return {
         name: parameter.replace(annotation=types[name])
@@ -1074,27 +1103,29 @@ def parameters_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
 """A score as a product of powers of means, and the scores of a run.
 
 Most scores are one mean over questions, such as the mean expected credit. The geometric
-combinations are products of powers of two of them. Both are a `Score`: it names the means it
-needs as terms. `number_terms` lists the distinct terms of many scores as columns, so that each
-term is computed once.
+combinations are products of powers of two means. Both are a `Score`, whose terms say which means it
+is made of. `number_terms` lists the distinct terms of many scores as columns of a table, so that
+each term is computed once.
+
+There are M questions, U distinct rows of the table, and m columns.
 """
 
 
 ColumnPair = tuple[int, int]
-"""Two columns a <= b of a table."""
+"""The indices a <= b of two columns of a table."""
 
 ScoreKey = Any
-"""What names a score in a dict: a `ScoreId` in a run. Scores and intervals do not look into it."""
+"""The key of a score in a dict, usually its `ScoreId`. Scores and intervals do not look into it."""
 
 
 class ScoreId(NamedTuple):
-    """The identity of a score: its name, and what the name leaves open.
+    """The identity of a score: its name with the values of k and tau.
 
     Attributes:
         metric: the name, such as "pass@k", "bayes@N" or "score_agg".
-        k: the number that stands for the k, N or n of the name; "n" for all samples, if their
-            number differs between questions; None if the name has none.
-        tau: a threshold, or None.
+        k: the value of k, N or n in the name; "n" for all samples, if their number differs between
+            questions; None if the name has none of these, or for all k.
+        tau: the threshold, or None.
     """
 
     metric: str
@@ -1103,7 +1134,7 @@ class ScoreId(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The key of the score in the dict of `compute`: "G-Pass@4_0.5"."""
+        """Return the key of the score in the dict of `compute`, such as "G-Pass@4_0.5"."""
         name, k = self.metric, self.k
         if name.endswith(")"):
             name = name.replace("(n ", f"({k} ")
@@ -1119,8 +1150,9 @@ class Score(NamedTuple):
     """A product of powers of terms.
 
     Args:
-        terms: what is averaged over questions: credits, or the columns of a table.
-        powers: of the terms, not 0.
+        terms: what is averaged over questions: credits, or indices of columns of a table. The
+            methods need indices.
+        powers: the power of each term, not 0.
         pooled: whether the terms are averaged over questions first. If not, the product is
             computed for each question and then averaged.
     """
@@ -1134,13 +1166,13 @@ class Score(NamedTuple):
         return ((a, b) for a in self.terms for b in self.terms if a <= b)
 
     def value(self, columns):
-        """The product, from (m,) numbers or from an (m, ..) array.
+        """Return the product for m columns that are numbers, or arrays as in an (m, ..) array.
 
         It is 0 if a factor with a positive power is 0. An estimate that corrects for the errors of
-        a checker may be below 0; as a factor it then counts as 0.
+        a checker may be below 0. As a factor of several it counts as 0.
 
         Raises:
-            ValueError: if it is infinite.
+            ValueError: if the product is infinite.
         """
         if self.powers == (1.0,):
             return columns[self.terms[0]]
@@ -1157,11 +1189,11 @@ class Score(NamedTuple):
         return math.prod((base + (base == 0)) ** power for base, power in factors) * (zero == 0)
 
     def variance(self, columns, covariance):
-        """The variance to first order (delta method).
+        """Return the variance of the product to first order (delta method).
 
         Args:
             columns: (m, ..) values of the columns.
-            covariance: of each pair of columns.
+            covariance: the covariance of each pair of columns, by `ColumnPair`.
         """
         if self.powers == (1.0,):
             return covariance[self.terms[0], self.terms[0]]
@@ -1174,7 +1206,10 @@ class Score(NamedTuple):
         return product * relative * product
 
     def gradient(self, columns: np.ndarray) -> np.ndarray:
-        """(m,) partial derivatives by each column, at (m,) values; 0 where a factor is 0."""
+        """Return the partial derivatives by each column, (m,), at (m,) values.
+
+        The derivatives of a product that is 0 count as 0.
+        """
         result = np.zeros(len(columns))
         product = self.value(columns)
         for column, power in self._factors():
@@ -1183,22 +1218,22 @@ class Score(NamedTuple):
         return result
 
     def _factors(self) -> Iterator[tuple[int, float]]:
-        """The column and the power of each factor of the score."""
+        """Yield the column and the power of each factor of the score."""
         return zip(self.terms, self.powers, strict=True)
 
 
 def _not_negative(number):
-    """Return a number, or an array of numbers, with 0 for negative ones."""
+    """Return a number or an array with 0 in place of negative numbers."""
     return np.maximum(number, 0.0) if isinstance(number, np.ndarray) else max(number, 0.0)
 
 
 def _quotient(number, divisor):
-    """Return number / divisor, or the number where the divisor is so small that this overflows."""
+    """Return number / divisor, or the number itself where the divisor is at most 1e-300."""
     return number / np.where(np.greater(divisor, 1e-300), divisor, 1.0)
 
 
 def number_terms(scores: Mapping[ScoreKey, Score]) -> tuple[list[Any], dict[ScoreKey, Score]]:
-    """Return the distinct terms of all scores, and the scores with their indices as terms."""
+    """Return the distinct terms of all scores, and the scores with indices of these as terms."""
     number: dict[Any, int] = {}
     numbered = {
         key: score._replace(
@@ -1210,16 +1245,16 @@ def number_terms(scores: Mapping[ScoreKey, Score]) -> tuple[list[Any], dict[Scor
 
 
 def one_column_each(keys: Iterable[ScoreKey]) -> dict[ScoreKey, Score]:
-    """For each key a score that is one column, in order."""
+    """Return scores that are one column each: column 0 for the first key, 1 for the next, .."""
     return {key: Score((column,)) for column, key in enumerate(keys)}
 
 
 @dataclass(frozen=True)
 class Scores:
-    """Point estimates. Questions with equal counts have equal estimates and share a row.
+    """Point estimates for each question. Questions with equal counts share a row.
 
     Args:
-        keys: the name of each score, and the columns it is made of.
+        keys: the scores by their keys. Their terms are indices of columns.
         inverse: (M,) the row of each question.
         columns: (U, m) estimates.
     """
@@ -1229,10 +1264,9 @@ class Scores:
     columns: np.ndarray
 
     def means(self, multiplicity: np.ndarray) -> dict[ScoreKey, float]:
-        """Each score over a set of questions.
+        """Return each score averaged over a set of questions.
 
-        Args:
-            multiplicity: (U,) number of questions in each row, or the sum of their weights.
+        `multiplicity`, (U,), is the number of questions in each row, or the sum of their weights.
         """
         total, columns = multiplicity.sum().item(), np.ascontiguousarray(self.columns.T)
         # A matrix product would add in an order that depends on the number of columns, so that the
@@ -1248,11 +1282,11 @@ class Scores:
     def over(
         self, questions: np.ndarray, weights: np.ndarray | None = None
     ) -> dict[ScoreKey, float]:
-        """Each score over the questions with these indices.
+        """Return each score averaged over the questions with these indices.
 
         Args:
-            questions: the indices.
-            weights: (M,) of all questions, or None for equal ones.
+            questions: indices of questions.
+            weights: (M,) weights of all questions, or None if they are equal.
         """
         rows, size = self.inverse[questions], len(self.columns)
         if weights is not None:
@@ -1262,28 +1296,31 @@ class Scores:
         used = UniqueIntegers(rows, size)
         return replace(self, columns=self.columns[used.values]).means(used.multiplicity)
 
-    def with_products(self) -> Scores:
-        """The same scores, with a column for each product that is averaged over questions."""
-        keys, columns = dict(self.keys), [*self.columns.T]
+    def with_unpooled_as_columns(self) -> Scores:
+        """Return the same scores, with one further column in place of each product not `pooled`.
+
+        The column holds the product for each row, so all scores are then functions of means.
+        """
+        scores, columns = dict(self.keys), [*self.columns.T]
         for key, score in self.keys.items():
             if not score.pooled:
-                keys[key] = Score((len(columns),))
+                scores[key] = Score((len(columns),))
                 columns.append(score.value(self.columns.T))
-        return replace(self, keys=keys, columns=np.stack(columns, axis=1))
+        return replace(self, keys=scores, columns=np.stack(columns, axis=1))
 
     def linearized(self, weights: np.ndarray | None = None) -> np.ndarray:
-        """(M, m) scores of questions whose means vary as the m scores do, to first order.
+        """Return numbers for questions, whose means vary as the scores do to first order.
 
-        Args:
-            weights: (M,) of the questions, or None for equal ones.
+        The result has a row for each of M questions and a column for each score. `weights`, (M,),
+        are those of the questions, or None if they are equal.
         """
-        scores = self.with_products()
+        scores = self.with_unpooled_as_columns()
         means = np.average(scores.columns[scores.inverse], axis=0, weights=weights)
         gradient = np.stack([score.gradient(means) for score in scores.keys.values()], axis=1)
         return (scores.columns @ gradient)[scores.inverse]
 
     def per_question(self) -> dict[ScoreKey, list[float]]:
-        """Each score of each question."""
+        """Return for each key the list of the scores of the M questions."""
         columns = self.columns.T
         return {
             key: score.value(columns)[self.inverse].tolist() for key, score in self.keys.items()
@@ -1291,26 +1328,27 @@ class Scores:
 
 
 def join_scores(a: Scores, b: Scores) -> Scores:
-    """The scores of both, of the same questions."""
-    if a.inverse is not b.inverse:  # a row for each question
+    """Return all scores of `a` and `b`, which are scores of the same questions."""
+    if a.inverse is not b.inverse:
+        # Their rows differ, so each question gets a row.
         a, b = (Scores(x.keys, np.arange(len(x.inverse)), x.columns[x.inverse]) for x in (a, b))
-    first = a.columns.shape[1]
-    moved = {
-        key: score._replace(terms=tuple(first + column for column in score.terms))
+    offset = a.columns.shape[1]
+    scores_b = {
+        key: score._replace(terms=tuple(offset + column for column in score.terms))
         for key, score in b.keys.items()
     }
-    return Scores({**a.keys, **moved}, a.inverse, np.hstack([a.columns, b.columns]))
+    return Scores({**a.keys, **scores_b}, a.inverse, np.hstack([a.columns, b.columns]))
 
 
 @dataclass(frozen=True)
 class Moments:
-    """Posterior means of scores and their covariances, independent between questions.
+    """Posterior means and covariances of scores. Questions are independent in the posterior.
 
     Args:
-        keys: the name of each score, and the columns it is made of.
+        keys: the scores by their keys. Their terms are indices of columns.
         inverse: (M,) the row of each question.
         mean: (U, m) posterior means.
-        covariance: (U,) for each pair of columns that a score needs.
+        covariance: (U,) posterior covariance for each pair of columns that a score needs.
     """
 
     keys: Mapping[ScoreKey, Score]
@@ -1321,15 +1359,16 @@ class Moments:
 
 # --- shared/at_k/core/count_tables.py -------------------------------------------------------------
 
-"""Counts in place of samples, which any engine makes out of samples with one GROUP BY.
+"""Counts in place of samples, which a database computes with one GROUP BY.
 
-The counts of a question are one of
+The counts of a question have one of three forms:
 
-    {"n": 8, "correct": 3}                        samples, and those that are correct
-    {"counts": [2, 5, 1]}                         samples in each category 0, 1, ..
-    {"answers": ["12", "13"], "counts": [5, 3]}   samples with each answer, to be checked
+    {"n": 8, "correct": 3}                        numbers of samples and of correct samples
+    {"counts": [2, 5, 1]}                         number of samples in each category 0, 1, ..
+    {"answers": ["12", "13"], "counts": [5, 3]}   number of samples with each answer
 
-and those of a run are a list of these, or a dict or a data frame with the same keys as columns.
+The counts of M questions are a list of M such dicts, or a dict or a data frame with these keys as
+columns of M entries.
 """
 
 
@@ -1337,10 +1376,10 @@ _FORMS = ({"n", "correct"}, {"counts"}, {"answers", "counts"})
 
 
 def is_counts(values) -> bool:
-    """Whether the values are a dict, a data frame or a list of dicts with the keys of counts.
+    """Return whether the values are counts of questions, judging by their keys alone.
 
     Raises:
-        ValueError: if a data frame has other columns beside n and correct.
+        ValueError: if a data frame has n, correct and other columns.
     """
     if isinstance(values, (list, tuple)):
         return bool(values) and isinstance(values[0], Mapping) and {*values[0]} in _FORMS
@@ -1358,21 +1397,21 @@ def is_counts(values) -> bool:
 
 
 def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
-    """Return the samples that counts stand for, and how often each occurs.
+    """Return the distinct samples that counts stand for, and how often each occurs.
 
     Args:
-        values: counts, see `is_counts`.
+        values: counts, for which `is_counts` returns True.
         name: what the caller calls them, for messages.
 
     Returns:
-        The samples: (S,) categories, or M lists of answers; then (S,) how often each occurs, and
-        (M,) the number of different samples of each question.
+        The S distinct samples, as an array of categories or as M lists of answers; how often each
+        occurs, (S,); and the number of distinct samples of each question, (M,).
 
     Raises:
-        ValueError: if a count is not a whole number of at least 0, or does not fit to the others,
-            with the question.
+        ValueError: if a count is not a whole number of at least 0, or if the numbers of counts,
+            categories or answers differ. The message has the question.
     """
-    columns = _columns(values, name)
+    columns = _columns_of_counts(values, name)
     if "n" in columns:
         return _read_binary(columns, name)
     rows = columns["counts"]
@@ -1397,7 +1436,7 @@ def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
 
 
 def _read_binary(columns: dict[str, Any], name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return what `read_counts` returns, for the columns n and correct."""
+    """Return the results of `read_counts` for the columns n and correct: categories 0 and 1."""
     n, correct = (_whole_numbers(columns[key], name, key) for key in ("n", "correct"))
     if (correct > n).any():
         question = int(np.argmax(correct > n))
@@ -1410,7 +1449,7 @@ def _read_binary(columns: dict[str, Any], name: str) -> tuple[np.ndarray, np.nda
 
 
 def _require_one_count_each(answers: list[Any], sizes: np.ndarray, name: str) -> None:
-    """Raise a ValueError if a question has another number of answers than of counts."""
+    """Raise a ValueError if a question has not as many answers as counts, (M,)."""
     for question, size in enumerate(sizes.tolist()):
         if not is_list_like(answers[question]) or len(answers[question]) != size:
             raise InputError(
@@ -1420,8 +1459,8 @@ def _require_one_count_each(answers: list[Any], sizes: np.ndarray, name: str) ->
             )
 
 
-def _columns(values, name: str) -> dict[str, Any]:
-    """Return for each key of counts the M entries of the questions."""
+def _columns_of_counts(values, name: str) -> dict[str, Any]:
+    """Return the M entries of each key; raise a ValueError if lengths or keys of dicts differ."""
     if is_frame(values):
         return {key: entries_of(name, values[key]) for key in column_names(values)}
     if isinstance(values, Mapping):
@@ -1431,8 +1470,8 @@ def _columns(values, name: str) -> dict[str, Any]:
             is_table = is_frame(entries)
             columns[key] = frame_rows(entries) if is_table else entries_of(label, entries)
         if len({*map(len, columns.values())}) > 1:
-            shown = " and ".join(f"{len(column)} {key}" for key, column in columns.items())
-            raise ValueError(f"{name} has {shown}: give one of each for every question.")
+            lengths = " and ".join(f"{len(column)} {key}" for key, column in columns.items())
+            raise ValueError(f"{name} has {lengths}: give one of each for every question.")
         return columns
     for question, row in enumerate(values):
         if not isinstance(row, Mapping) or {*row} != {*values[0]}:
@@ -1445,9 +1484,9 @@ def _columns(values, name: str) -> dict[str, Any]:
 
 
 def _whole_numbers(entries, name: str, key: str, sizes: np.ndarray | None = None) -> np.ndarray:
-    """Return counts as integers; a ValueError that names the first one that is not a count.
+    """Return counts as an array of integers; raise a ValueError for the first invalid one.
 
-    The sizes are (M,) numbers of counts of each question, or None for one each.
+    `sizes`, (M,), are the numbers of counts of each question, or None for one each.
     """
     plain = [plain_entry(entry) for entry in entries]
     for index, count in enumerate(plain):
@@ -1463,16 +1502,16 @@ def _whole_numbers(entries, name: str, key: str, sizes: np.ndarray | None = None
 
 # --- shared/at_k/core/interval.py -----------------------------------------------------------------
 
-"""What an interval is, and what computes one."""
+"""The type of intervals, and the base class of the methods that compute them."""
 
 
-UNIT_RANGE = (0.0, 1.0)  # of a score that is a probability or a share
+UNIT_RANGE = (0.0, 1.0)  # the range of a score that is a probability or a share
 
 
 class Interval(NamedTuple):
-    """Center, standard deviation, limits and method of an interval.
+    """The center, standard deviation, lower and upper limit, and method of an interval.
 
-    The numbers are floats, or (B,) arrays for B groups of questions.
+    The numbers are floats, or arrays (B,) for B groups of questions. A field may be None.
     """
 
     mu: Any
@@ -1483,12 +1522,12 @@ class Interval(NamedTuple):
 
     @property
     def is_unknown(self) -> bool:
-        """Whether the data show no interval. Its name is "none: " and the reason then."""
+        """Return whether the data show no interval. Its method is "none: " and the reason then."""
         return self.interval is not None and self.interval.startswith("none")
 
 
 def whole_range(mean: float, least: float, most: float, reason: str) -> Interval:
-    """The interval of a score that the data say nothing about, named by the reason."""
+    """Return the interval [least, most] for a score whose variance the data do not show."""
     lo, hi = float(least), float(most)
     return Interval(float(mean), (hi - lo) / 2, lo, hi, f"none: {reason}")
 
@@ -1500,32 +1539,34 @@ class IntervalMethod(abc.ABC):
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        """The intervals of each group. A score that has no interval by this method is absent.
+        """Return a dict of the intervals of all scores for each group.
+
+        A score that has no interval by this method is absent.
 
         Args:
             groups: the indices of the questions of each group.
-            confidence: of each interval.
+            confidence: the confidence of each interval.
         """
 
     def problem(self, questions: np.ndarray) -> str | None:
-        """The reason why these questions have no interval, or None."""
+        """Return why questions with these indices have no interval, or None if they have one."""
         return None
 
     def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
-        """The scores of which these questions show nothing, so that an estimate would mislead."""
+        """Return the keys of scores that these questions do not determine, not even an estimate."""
         return ()
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        """(m, m) covariance of the errors of m scores over the questions with these indices.
+        """Return the covariance of the errors of m scores over these questions, (m, m).
 
-        Where it is not known, the errors count as uncorrelated, which is the worst case for a band.
-        By default, only that is said: the variances are 1.
+        An unknown covariance is 0, because uncorrelated errors are the worst case for a band. This
+        default is for methods that know none: the variances are 1.
         """
         return np.eye(len(keys))
 
 
 class DerivedIntervals(IntervalMethod):
-    """Intervals that are made from those of another method.
+    """Base class of methods that change the intervals of another method.
 
     Args:
         method: the other method.
@@ -1535,48 +1576,48 @@ class DerivedIntervals(IntervalMethod):
         self._method = method
 
     def problem(self, questions: np.ndarray) -> str | None:
-        """The reason why the other method has no interval for these questions, or None."""
+        """Return why the other method has no interval for these questions, or None."""
         return self._method.problem(questions)
 
     def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
-        """The scores that the other method cannot estimate from these questions."""
+        """Return the keys of scores that the other method cannot estimate from these questions."""
         return self._method.unidentified(questions)
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        """(m, m) that of the other method."""
+        """Return the covariance that the other method returns, (m, m)."""
         return self._method.covariance(questions, keys)
 
 
 def normal_z(confidence: float) -> float:
-    """The z-value of a two-sided normal interval."""
+    """Return the z-value of a two-sided normal interval with this confidence."""
     return -NormalDist().inv_cdf((1 - confidence) / 2)
 
 
 # --- shared/at_k/core/samples.py ------------------------------------------------------------------
 
-"""The one door: whatever users hand in as outcomes, answers or counts becomes `Samples`.
+"""Reading of input: outcomes, answers and counts of any type become `Samples`.
 
-A function takes outcomes, and a metric takes predictions, as
+Functions take outcomes, and metrics take predictions. Both accept
 
-    nested lists, also of arrays, and of different lengths
+    nested lists, whose rows may be arrays and may differ in length
     an array or tensor (M, N) of any library on the CPU
     a column of Arrow, of `datasets` or of pandas
     a data frame of pandas, polars, Arrow or DuckDB with a question in each row
-    counts in place of samples, see `count_tables`
+    counts in place of samples, in the forms that `count_tables` describes
 
 `read_samples` finds the values of all samples and the number of samples of each question. Numbers
-become an array of NumPy, and are outcomes. Other values stay as they are, a list of Python objects
-or an Arrow column: `columns` stores those that are to be checked, and `as_outcomes` reads labels.
+become a NumPy array, and are outcomes. Other values remain a list of Python objects or an Arrow
+column, until a checker compares them with references, or `as_outcomes` replaces labels by numbers.
 
-Samples of one question are exchangeable, so the counts of its outcomes are sufficient: ragged
-inputs, unscored samples and shards of a run are all counts.
+M is the number of questions, N the number of samples of each question, and S the number of samples
+of all questions. If values have a multiplicity, S is the number of values that are stored.
 """
 
 
 _PLAIN_TYPES = {bool, int, float, str, type(None)}
 
 Labels = Mapping[str, float]
-"""Labels that stand for outcomes, and the number of each."""
+"""The number that each label of outcomes stands for."""
 
 
 def sample_place(name: str, sizes: np.ndarray, sample: int) -> Place:
@@ -1593,13 +1634,13 @@ class Samples:
     Samples whose values are numbers are outcomes.
 
     Attributes:
-        values: (S,) an array of numbers, an Arrow column of other values, or a list of them.
+        values: (S,) an array of numbers; or an Arrow column or a list of other values.
         sizes: (M,) number of values of each question, at least one.
         name: what the caller calls the samples, for messages.
-        scored: (S,) False for numbers that stand for None, or None if all are scored.
-        multiplicity: (S,) how often each value occurs, or None if once each.
-        references: (M,) an Arrow column to check the samples against, or None if there is none. The
-            values are an Arrow column then.
+        scored: (S,) False for each number in place of None; or None if all numbers are scored.
+        multiplicity: (S,) how often each value occurs, or None if each occurs once.
+        references: (M,) an Arrow column of references, or None if there are none. With references,
+            the values are an Arrow column too.
     """
 
     values: Any
@@ -1610,17 +1651,17 @@ class Samples:
     references: Any = None
 
     def __len__(self) -> int:
-        """M, the number of questions."""
+        """Return M, the number of questions."""
         return len(self.sizes)
 
     @property
     def are_numbers(self) -> bool:
-        """Whether the values are an array of numbers."""
+        """Return whether the values are an array of numbers."""
         return isinstance(self.values, np.ndarray)
 
     @cached_property
     def n(self) -> np.ndarray:
-        """(M,) number of samples of each question that are scored; a ValueError if it is 0."""
+        """Return the number of scored samples of each question, (M,); raise a ValueError for 0."""
         n = self.scored_sizes
         if not n.all():
             raise InputError(
@@ -1636,7 +1677,7 @@ class Samples:
 
     @cached_property
     def scored_or_none(self) -> np.ndarray | None:
-        """(S,) whether each sample is scored, or None if all are."""
+        """Return whether each sample is scored, (S,), or None if all samples are scored."""
         if self.are_numbers:
             return self.scored
         if isinstance(self.values, list):
@@ -1645,13 +1686,13 @@ class Samples:
 
     @property
     def is_scored(self) -> np.ndarray:
-        """(S,) whether each sample is scored."""
+        """Return whether each sample is scored, (S,)."""
         scored = self.scored_or_none
         return np.ones(len(self.values), dtype=bool) if scored is None else scored
 
     @property
     def scored_sizes(self) -> np.ndarray:
-        """(M,) number of samples of each question that are scored, which may be 0."""
+        """Return the number of scored samples of each question, (M,), which may be 0."""
         if self.multiplicity is None and self.scored_or_none is None:
             return self.sizes
         return sums_per_question(self.weights, self.sizes)
@@ -1660,27 +1701,27 @@ class Samples:
 
     @property
     def occurrences(self) -> np.ndarray:
-        """(S,) how often each value occurs, also if it is not scored."""
+        """Return how often each value occurs, (S,), whether it is scored or not."""
         return np.ones(len(self.values), int) if self.multiplicity is None else self.multiplicity
 
     @property
     def weights(self) -> np.ndarray:
-        """(S,) how often each outcome occurs, and 0 if it is not scored."""
+        """Return how often each outcome occurs, (S,) integers or bools, 0 if it is not scored."""
         return self.is_scored if self.multiplicity is None else self.multiplicity * self.is_scored
 
     @property
     def scored_values(self) -> np.ndarray:
-        """(sum of n,) the outcomes of the scored samples, each as often as it occurs."""
+        """Return the outcomes of the scored samples, (sum of n,), each as often as it occurs."""
         if self.multiplicity is not None:
             return np.repeat(self.values, self.weights)
         return self.values if self.scored is None else self.values[self.scored]
 
     def require(self, valid: np.ndarray, *wanted: str) -> None:
-        """Raise a ValueError that names the first scored sample that is not valid.
+        """Raise a ValueError for the first scored outcome that is not valid, if there is one.
 
         Args:
-            valid: (S,) bool.
-            wanted: what a valid outcome is, as one or more pieces of the message.
+            valid: (S,) whether each outcome is valid.
+            wanted: pieces of the message, which say what a valid outcome is.
         """
         invalid = ~valid if self.scored is None else ~valid & self.scored
         if invalid.any():
@@ -1688,7 +1729,7 @@ class Samples:
             value, location = self.values[first], sample_place(self.name, self.sizes, first)
             if self.multiplicity is None:
                 raise InputError(location, f" is {value}: ", *wanted, ".")
-            # Counts have no index of a sample.
+            # Counts have no index of a sample, so the message names the outcome.
             location = location._replace(sample=None, value=value.item())
             raise InputError(location, f" has an outcome {value}: ", *wanted, ".")
 
@@ -1706,10 +1747,10 @@ class Samples:
         return BinaryCounts(self.n, sums_per_question(correct, self.sizes))
 
     def category_counts(self, categories: int) -> np.ndarray:
-        """Return (M, C + 1) the number of samples of each question in each category 0, .., C.
+        """Return the number of scored samples of each question in each category, (M, categories).
 
         Raises:
-            ValueError: if a scored outcome is not one of the categories.
+            ValueError: if a scored outcome is not one of the categories 0, .., categories - 1.
         """
         if categories == 2:
             counts = self.counts()
@@ -1732,7 +1773,7 @@ GRADED_SCORES = (
     " (max_at_k and bayes_at_n take graded scores and rewards, as floats such as -1.0; "
     "correct_at_least, of at_k.read in Python, is the least score that is correct)"
 )
-"""What an error about outcomes other than 0 and 1 ends with."""
+"""The end of an error message about outcomes other than 0 and 1."""
 
 
 def require_binary(outcomes: Samples) -> Samples:
@@ -1746,7 +1787,7 @@ def require_binary(outcomes: Samples) -> Samples:
 
 
 def _is_binary(values: np.ndarray) -> bool:
-    """Whether all values are 0 or 1, also those that are not scored."""
+    """Return whether all values are 0 or 1, including the values of unscored samples."""
     if values.dtype.kind == "b":
         return True
     if values.dtype.kind in "iu":
@@ -1755,18 +1796,18 @@ def _is_binary(values: np.ndarray) -> bool:
     return bool(((values == 0) | (values == 1)).all())
 
 
-_FEWEST_SHORT = 3  # questions with fewer samples than others, for a warning
+_LEAST_SHORT_QUESTIONS = 3  # The warning needs so many questions with fewer samples than others.
 
 
 def warn_of_stopping(outcomes: Samples, run: str = "") -> None:
-    """Warn if samples seem to stop at the first correct one.
+    """Warn if the samples of each question seem to stop at the first correct one.
 
-    No question has two correct samples then, and each that has fewer samples than others has one.
-    `run` is the start of the message: which run it is.
+    They seem to if no question has two correct samples, and if every question with fewer samples
+    than others has one correct sample. `run` is the start of the message, which names the run.
     """
     n = outcomes.n
     is_short = n < n.max()
-    if is_short.sum() < _FEWEST_SHORT or not _is_binary(outcomes.values):
+    if is_short.sum() < _LEAST_SHORT_QUESTIONS or not _is_binary(outcomes.values):
         return
     c = outcomes.counts().c
     if (c > 1).any() or (c[is_short] == 0).any():
@@ -1774,14 +1815,14 @@ def warn_of_stopping(outcomes: Samples, run: str = "") -> None:
     warnings.warn(
         f"{run}No question has two correct samples, and each of the {is_short.sum()} questions "
         f"with fewer samples than others has one: the samples seem to stop at the first correct "
-        f"one, which biases all scores. The metric gpassk takes their largest possible number, "
-        f"such as budget={n.max()}, and gives pass@k without bias.",
+        f"one, which biases all scores. Give gpassk the largest possible number of samples, such "
+        f"as budget={n.max()}: its estimate of pass@k is then unbiased.",
         stacklevel=3,
     )
 
 
 def require_categories(outcomes: Samples) -> Samples:
-    """Return the outcomes; raise a ValueError unless every scored one is a category."""
+    """Return the outcomes; raise a ValueError unless every scored one is 0, 1, 2, .."""
     values = outcomes.values
     if values.dtype.kind == "f" or values.min() < 0:
         outcomes.require(
@@ -1813,45 +1854,47 @@ def require_finite(outcomes: Samples) -> Samples:
 
 
 def read_samples(values, name: str = "predictions") -> Samples:
-    """Read the samples of M questions from any container, see the head of this module.
+    """Read the samples of M questions from any container that the module docstring lists.
+
+    `name` is what the caller calls the samples, for messages.
 
     Raises:
-        ValueError: if there is no question, or if a question has no list of samples or an empty
-            one, with the question.
+        ValueError: if there is no question; or if a question has no list of samples, or an empty
+            list. The message names the question.
         TypeError: if a library cannot convert its array.
     """
     return _read_plain(plain_container(values), name)
 
 
 def _read_plain(values: Any, name: str) -> Samples:
-    """Read samples from one of the forms that `plain_container` returns."""
+    """Read samples as `read_samples` does, from a container that `plain_container` returned."""
     if is_counts(values):
-        rows = _samples_of_counts(values, name)
+        samples = _samples_from_counts(values, name)
     elif isinstance(values, np.ndarray):
-        rows = _samples_of_array(values, name)
+        samples = _samples_from_array(values, name)
     elif isinstance(values, list):
-        rows = _samples_of_lists(values, name)
+        samples = _samples_from_lists(values, name)
     elif is_frame(values):
         return _read_plain(sample_rows(values, name), name)
     elif is_list_like(values):
-        rows = _samples_of_column(values, name)
+        samples = _samples_from_column(values, name)
     else:
         wanted = "give a list with the samples of each question"
         if isinstance(values, str):
             wanted += f", or, if it is the name of a file, at_k.read({short(values)})"
         raise ValueError(f"{name} is {short(values)}: {wanted}.")
-    if not len(rows):
+    if not len(samples):
         raise ValueError(f"{name} holds no question.")
-    if not rows.sizes.all():
-        location = Place(name, int(rows.sizes.argmin()))
+    if not samples.sizes.all():
+        location = Place(name, int(samples.sizes.argmin()))
         raise InputError(location, " is empty: each ", QUESTION, " needs a ", SAMPLE, ".")
-    return rows
+    return samples
 
 
-def _no_list(name: str, question: int, row: Any) -> ValueError:
-    """Return the error for a question that is no list of samples, but a `row`."""
+def _not_a_list(name: str, question: int, entry: Any) -> ValueError:
+    """Return the error for a question for which there is an `entry` other than a list."""
     return InputError(
-        *(Place(name, question), f" is {short(row)}: each ", QUESTION, " has a list of ", SAMPLE),
+        *(Place(name, question), f" is {short(entry)}: each ", QUESTION, " has a list of ", SAMPLE),
         "s.",
     )
 
@@ -1859,24 +1902,24 @@ def _no_list(name: str, question: int, row: Any) -> ValueError:
 # --- Counts -------------------------------------------------------------------------------
 
 
-def _samples_of_counts(counts, name: str) -> Samples:
-    """Read counts: each category or answer once, with how often it occurs."""
-    samples, multiplicity, sizes = read_counts(counts, name)
-    if isinstance(samples, list):  # answers
-        rows = read_samples(samples, name) if len(samples) else Samples([], sizes, name)
-        return replace(rows, multiplicity=multiplicity)
-    return Samples(samples, sizes, name, multiplicity=multiplicity)
+def _samples_from_counts(counts, name: str) -> Samples:
+    """Return each category or answer of a question once, with its count as the multiplicity."""
+    values, multiplicity, sizes = read_counts(counts, name)
+    if isinstance(values, list):  # answers
+        answers = read_samples(values, name) if len(values) else Samples([], sizes, name)
+        return replace(answers, multiplicity=multiplicity)
+    return Samples(values, sizes, name, multiplicity=multiplicity)
 
 
 # --- Arrays -------------------------------------------------------------------------------
 
 
-def _samples_of_array(array: np.ndarray, name: str) -> Samples:
-    """Read an (M, N) array of numbers."""
+def _samples_from_array(array: np.ndarray, name: str) -> Samples:
+    """Return the samples in an (M, N) array of numbers; raise a ValueError for other shapes."""
     if array.ndim == 0:
         raise ValueError(f"{name} is {array}: give a list with the samples of each question.")
     if array.ndim == 1 and len(array):
-        raise _no_list(name, 0, array[0].item())
+        raise _not_a_list(name, 0, array[0].item())
     if array.ndim > 2:
         raise ValueError(f"{name} has {array.ndim} dimensions: M questions x N samples.")
     values = np.ascontiguousarray(array, array.dtype.newbyteorder("=")).ravel()
@@ -1886,17 +1929,21 @@ def _samples_of_array(array: np.ndarray, name: str) -> Samples:
 # --- Arrow columns ------------------------------------------------------------------------
 
 
-def _samples_of_column(column, name: str) -> Samples:
-    """Read an Arrow column of lists without Python objects, and another column by its entries."""
+def _samples_from_column(column, name: str) -> Samples:
+    """Return the samples in an Arrow column with an entry for each question.
+
+    A column of lists is read without making Python objects. Any other column is first converted to
+    a Python list.
+    """
     if not _has_lists(column):
         return _read_plain(column.to_pylist(), name)
     if column.null_count:
-        question = next(i for i, row in enumerate(column) if not row.is_valid)
-        raise _no_list(name, question, None)
+        question = next(i for i, entry in enumerate(column) if not entry.is_valid)
+        raise _not_a_list(name, question, None)
     chunks = column.chunks
     lengths = [to_numpy(chunk.value_lengths()).astype(np.int64) for chunk in chunks]
     sizes = np.concatenate([np.empty(0, np.int64), *lengths])
-    values = plain_types(chunked(chunk.flatten() for chunk in chunks))
+    values = with_plain_type(chunked(chunk.flatten() for chunk in chunks))
     if not is_numeric(values.type):
         return Samples(values, sizes, name)
     numbers, scored = numbers_and_scored(values)
@@ -1904,48 +1951,53 @@ def _samples_of_column(column, name: str) -> Samples:
 
 
 def _has_lists(column) -> bool:
-    """Whether an Arrow column has lists as entries."""
+    """Return whether the entries of an Arrow column are lists."""
     return "list" in str(column.type).partition("<")[0]
 
 
 # --- Lists --------------------------------------------------------------------------------
 
 
-def _samples_of_lists(lists: list[Any], name: str) -> Samples:
-    """Return the samples of a list for each question, of texts, numbers or other values."""
+def _samples_from_lists(lists: list[Any], name: str) -> Samples:
+    """Return the samples in a list with a list or array for each question."""
     if (texts := _column_of_texts(lists)) is not None:
         return Samples(texts, _lengths(lists), name)
-    for question, row in enumerate(lists):
-        if not is_list_like(row):
-            raise _no_list(name, question, row)
+    for question, entry in enumerate(lists):
+        if not is_list_like(entry):
+            raise _not_a_list(name, question, entry)
     if lists and all(map(_is_numeric_array, lists)) and len({x.dtype.kind for x in lists}) == 1:
         return Samples(np.concatenate(lists), _lengths(lists), name)
-    lists = [row if isinstance(row, (list, tuple)) else plain_list(row) for row in lists]
+    lists = [entry if isinstance(entry, (list, tuple)) else plain_list(entry) for entry in lists]
     entries = _plain_entries(lists, name)
-    values, scored = _numbers(entries) or (entries, None)
+    values, scored = _numbers_or_none(entries) or (entries, None)
     return Samples(values, _lengths(lists), name, scored)
 
 
 def _plain_entries(lists: list[Any], name: str) -> list[Any]:
-    """Return the entries of all lists as values of Python."""
+    """Return the entries of all lists as Python values, in one list."""
     entries = list(itertools.chain.from_iterable(lists))
     if {*map(type, entries)} <= _PLAIN_TYPES:
         return entries
     check_depth(name, lists)
     entries = [plain_entry(entry) for entry in entries]
-    if {*map(type, entries)} >= {bytes, str}:  # as in `_column_of_texts`
+    if {*map(type, entries)} >= {bytes, str}:  # Arrow decodes bytes among texts, and so does this.
         with contextlib.suppress(UnicodeDecodeError):
             return [x.decode() if type(x) is bytes else x for x in entries]
     return entries
 
 
 def _lengths(lists: list[Any]) -> np.ndarray:
-    """(M,) the length of each list."""
+    """Return the length of each list, (M,)."""
     return np.fromiter(map(len, lists), np.int64, len(lists))
 
 
-def _numbers(entries: list[Any]) -> tuple[np.ndarray, np.ndarray | None] | None:
-    """Return an array of entries, and where they are not None; None if it would change one."""
+def _numbers_or_none(entries: list[Any]) -> tuple[np.ndarray, np.ndarray | None] | None:
+    """Return the numbers among entries and whether each entry is scored.
+
+    Returns:
+        (S,) numbers, with 0 for None; and (S,) False where an entry is None, or None if none is.
+        None in place of both if an entry is no number, or if an array would change its value.
+    """
     types, scored = {*map(type, entries)}, None
     if not types <= _PLAIN_TYPES - {str}:
         return None
@@ -1959,9 +2011,10 @@ def _numbers(entries: list[Any]) -> tuple[np.ndarray, np.ndarray | None] | None:
 
 
 def _keeps_values(numbers: np.ndarray, types: set[type], entries: list[Any]) -> bool:
-    """Whether an array of entries of these types has their values.
+    """Return whether an array has the same values as the entries that it was made from.
 
-    It has not if True would become 1, or an integer above 2^53 a float.
+    It does not if there are bools among numbers, or if an integer above 2^53 was rounded to a
+    float. `types` are the types of the entries.
     """
     if bool in types:
         return not types & {int, float}
@@ -1971,9 +2024,9 @@ def _keeps_values(numbers: np.ndarray, types: set[type], entries: list[Any]) -> 
 
 
 def _column_of_texts(lists: list[Any]) -> Any:
-    """Return the texts of lists as an Arrow column; None if there are other values.
+    """Return the texts in lists as one Arrow column, or None if there are other values.
 
-    Arrow takes bytes among texts for UTF-8.
+    Arrow decodes bytes among texts as UTF-8.
     """
     if not {*map(type, lists)} <= {list, tuple} or not (lists and lists[0]):
         return None
@@ -1988,31 +2041,38 @@ def _column_of_texts(lists: list[Any]) -> Any:
     return pa.chunked_array([array.values])
 
 
-def _is_numeric_array(row: Any) -> bool:
-    """Whether a row is an array of numbers, of up to 8 bytes each, that is not masked."""
-    is_array = isinstance(row, np.ndarray) and row.ndim == 1 and not is_masked(row)
-    return is_array and row.dtype.kind in "biuf" and row.itemsize <= 8
+def _is_numeric_array(value: Any) -> bool:
+    """Return whether a value is a flat unmasked array of numbers of up to 8 bytes each."""
+    is_array = isinstance(value, np.ndarray) and value.ndim == 1 and not is_masked(value)
+    return is_array and value.dtype.kind in "biuf" and value.itemsize <= 8
 
 
 # --- Outcomes -----------------------------------------------------------------------------
 
 
-def number_of_samples(n: np.ndarray) -> int | str:
-    """Return the number of samples per question as keys show it, or "n" if it differs.
+def n_in_keys(n: np.ndarray) -> int | str:
+    """Return the number of samples if it is the same for all questions, otherwise "n".
 
-    Args:
-        n: (M,) number of samples of each question.
+    Keys of results such as "avg@8" have it in place of N. `n` is (M,).
     """
     return one_size(n) or "n"
 
 
 def read_outcomes(R, name: str = "R", labels: Labels | None = None) -> Samples:
-    """Read already-graded outcomes, see `read_samples` and `as_outcomes`, or counts of them.
+    """Read already-graded outcomes, or counts of outcomes. The values of the result are numbers.
 
-    A flat list or array is one question. Missing entries (None, masked, or NA of pandas) are not
-    scored. A run is read by its predictions, see `outcomes_in_run`.
+    Args:
+        R: any container that `read_samples` takes, or a flat list or array, which is one question;
+            or a dict as `at_k.read` returns it, whose predictions are used. Missing entries (None,
+            masked, or NA of pandas) are not scored.
+        name: what the caller calls R, for messages.
+        labels: the numbers of labels, if outcomes may be labels.
+
+    Raises:
+        ValueError: if R or an outcome is invalid. The message has the index.
     """
     values = plain_container(outcomes_in_run(R, name))
+    # An Arrow column whose entries are not lists is one question.
     if is_list_like(values) and hasattr(values, "chunks") and not _has_lists(values):
         values = values.to_pylist()
     is_flat = isinstance(values, np.ndarray) and values.ndim == 1
@@ -2024,11 +2084,11 @@ def read_outcomes(R, name: str = "R", labels: Labels | None = None) -> Samples:
 
 
 def outcomes_in_run(R: Any, name: str) -> Any:
-    """Return the outcomes in a run, which is a dict as `at_k.read` returns it, or R itself.
+    """Return R["predictions"] if R is a dict as `at_k.read` returns it, otherwise R itself.
 
     Raises:
-        ValueError: if the run has more than outcomes and groups, such as references, clusters or
-            weights: a function would ignore it.
+        ValueError: if the dict has more than predictions and groups, such as references, clusters
+            or weights, which a function would ignore.
     """
     if not isinstance(R, Mapping) or "predictions" not in R:
         return R
@@ -2041,27 +2101,28 @@ def outcomes_in_run(R: Any, name: str) -> Any:
     return R["predictions"]
 
 
-def as_outcomes(rows: Samples, labels: Labels | None = None) -> Samples:
-    """Return the outcomes that rows without references are, with the numbers of labels.
+def as_outcomes(samples: Samples, labels: Labels | None = None) -> Samples:
+    """Return samples without references as outcomes, with each label replaced by its number.
 
     Raises:
         ValueError: if a sample is neither a finite number nor one of the labels, or if a question
-            has nothing but None, with its index.
+            has no scored sample. The message has the index of the sample or question.
     """
-    outcomes = rows
-    if not rows.are_numbers:
-        values, scored = _numbers_of_labels(rows, labels or {})
-        outcomes = replace(rows, values=values, scored=scored)
-    outcomes.n  # noqa: B018, a ValueError if a question has none
+    outcomes = samples
+    if not samples.are_numbers:
+        values, scored = _numbers_of_labels(samples, labels or {})
+        outcomes = replace(samples, values=values, scored=scored)
+    outcomes.n  # noqa: B018, raises a ValueError if a question has no scored sample
     return require_finite(outcomes) if outcomes.values.dtype.kind == "f" else outcomes
 
 
-def _numbers_of_labels(rows: Samples, labels: Labels) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return (S,) numbers, and (S,) whether each sample is scored, or None if all are.
+def _numbers_of_labels(samples: Samples, labels: Labels) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return the numbers of samples, (S,), and whether each is scored, (S,), or None if all are.
 
-    A label in small letters may also be written with capitals, such as "Fully" for "fully".
+    A label in small letters may also be written with capitals, such as "Fully" for "fully". A
+    ValueError is raised for a sample that is neither a label, nor a number of 64 bits, nor None.
     """
-    entries, index = _distinct_samples(rows.values)
+    entries, index = _distinct_samples(samples.values)
     numbers = [
         labels.get(entry, labels.get(entry.lower(), entry)) if isinstance(entry, str) else entry
         for entry in entries
@@ -2069,14 +2130,18 @@ def _numbers_of_labels(rows: Samples, labels: Labels) -> tuple[np.ndarray, np.nd
     for entry, number in enumerate(numbers):
         is_integer = isinstance(number, int) and -(2**63) <= number < 2**63
         if not (number is None or isinstance(number, float) or is_integer):
-            raise _no_outcome(rows, int(np.argmax(index == entry)), number, labels)
+            raise _not_an_outcome(samples, int(np.argmax(index == entry)), number, labels)
     scored = np.array([number is not None for number in numbers], dtype=bool)[index]
     values = np.asarray([0 if number is None else number for number in numbers])[index]
     return values, None if scored.all() else scored
 
 
 def _distinct_samples(values: Any) -> tuple[list[Any], np.ndarray]:
-    """Return the distinct texts of Arrow, or other samples as they are; and (S,) their indices."""
+    """Return a list of entries, and the index of each sample's entry, (S,).
+
+    For an Arrow column of texts, the entries are the distinct texts and a last entry None, whose
+    index is -1. For any other samples, the entries are all samples.
+    """
     if isinstance(values, list) or str(values.type) != "large_string":
         entries = values if isinstance(values, list) else values.to_pylist()
         return entries, np.arange(len(entries))
@@ -2084,17 +2149,17 @@ def _distinct_samples(values: Any) -> tuple[list[Any], np.ndarray]:
     return [*encoded.dictionary.to_pylist(), None], to_numpy(encoded.indices.fill_null(-1))
 
 
-def _no_outcome(rows: Samples, sample: int, entry: Any, labels: Labels) -> ValueError:
-    """Return the error for a sample, by its index, that is neither a number nor a label."""
+def _not_an_outcome(samples: Samples, sample: int, entry: Any, labels: Labels) -> ValueError:
+    """Return the error for an entry, the sample with this index, that is no number and no label."""
     problem = ": an outcome is a number or a bool."
     if labels:
         problem = f", which is none of {', '.join(labels)}, and no number."
-    elif isinstance(entry, str) and rows.name == "predictions":
+    elif isinstance(entry, str) and samples.name == "predictions":
         problem = (
             ", but there are no references to check the predictions against: give references, or "
             "bools or numbers as predictions."
         )
-    location = sample_place(rows.name, rows.sizes, sample)
+    location = sample_place(samples.name, samples.sizes, sample)
     return InputError(location, f" is {short(entry)}{problem}")
 
 
@@ -2102,23 +2167,23 @@ def _no_outcome(rows: Samples, sample: int, entry: Any, labels: Labels) -> Value
 
 """Estimates of scores, and the flat dict of `compute`.
 
-An `Estimate` has fields, and the dict has keys such as "topic/G-Pass@4_0.5_lo". `as_dict` makes the
-keys, and no other code does. What shows results takes the fields, see `at_k.results`.
+The fields of an `Estimate` become entries of the dict with keys such as "topic/G-Pass@4_0.5_lo".
+Only `as_dict` makes these keys. Code that shows results uses the fields (see `at_k.results`).
 """
 
 
 class Estimate(NamedTuple):
-    """The score of all questions of a run, or of a group of them, and how uncertain it is.
+    """The score of all questions of a run or of a group, and its uncertainty.
 
     Attributes:
         metric: the name of the score, such as "pass@k".
-        k: the number that its key has in place of the k; "n" for all samples, if their number
-            differs between questions; None if the score has no k.
+        k: the value of k, N or n in the name; "n" for all samples, if their number differs between
+            questions; None if the name has none of these.
         tau: the threshold of G-Pass@k and TailPass@k, else None.
         group: the label of the group, or None for all questions.
         score: the point estimate.
-        interval: its interval, or None. A field that is None was not requested.
-        band: the limits of the simultaneous band over k, or None.
+        interval: its interval, or None. A field of the interval that is None was not requested.
+        band: the lower and the upper limit of the simultaneous band over k, or None.
     """
 
     metric: str
@@ -2131,22 +2196,22 @@ class Estimate(NamedTuple):
 
     @property
     def score_id(self) -> ScoreId:
-        """The identity of the score, without the group."""
+        """Return the identity of the score, without the group."""
         return ScoreId(self.metric, self.k, self.tau)
 
     @property
     def key(self) -> str:
-        """The key of the score, without the group: "G-Pass@4_0.5"."""
+        """Return the key of the score without the group, such as "G-Pass@4_0.5"."""
         return self.score_id.key
 
     @property
     def full_key(self) -> str:
-        """The key of the score in the dict of `compute`: "topic/G-Pass@4_0.5"."""
+        """Return the key of the score in the dict of `compute`, such as "topic/G-Pass@4_0.5"."""
         return self.key if self.group is None else f"{self.group}/{self.key}"
 
     @property
     def limits(self) -> tuple[float, float] | None:
-        """The lower and the upper limit, or None if none was requested or the data show none."""
+        """Return the lower and the upper limit; None if not requested, or if the data show none."""
         if self.interval is None or self.interval.lo is None or self.interval.is_unknown:
             return None
         return self.interval.lo, self.interval.hi
@@ -2156,16 +2221,14 @@ class Estimate(NamedTuple):
 
 
 def as_dict(
-    estimates: Sequence[Estimate],
-    safe: bool = False,
-    others: Mapping[str, Any] | None = None,
+    estimates: Sequence[Estimate], safe: bool = False, others: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Return the flat dict of `compute`: for each estimate its score, interval and band.
+    """Return the flat dict of `compute`, with the score, interval and band of each estimate.
 
     Args:
         estimates: in the order of the keys.
         safe: whether the keys are names that every logger takes, and the values numbers only.
-        others: further entries of the dict.
+        others: further entries of the dict, which are added at its end.
 
     Raises:
         ValueError: if two groups have the same safe name.
@@ -2198,7 +2261,7 @@ def safe_name(score: ScoreId) -> str:
 
 
 def safe_prefixes(labels: Sequence[str]) -> dict[str, str]:
-    """Return what precedes the safe names of the scores of each group.
+    """Return the prefix of the safe names of scores for the label of each group.
 
     Raises:
         ValueError: if two labels have the same safe name.
@@ -2216,7 +2279,7 @@ def safe_prefixes(labels: Sequence[str]) -> dict[str, str]:
 
 
 def _with_underscores(text: str) -> str:
-    """Return a text with underscores in place of what is no ASCII letter or digit."""
+    """Return a text with underscores in place of characters other than ASCII letters and digits."""
     return re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_")
 
 
@@ -2228,7 +2291,7 @@ _SCORE_KEY = re.compile(
 
 
 def read_score(key: str) -> ScoreId:
-    """Return the score that a key without a group names.
+    """Return the id of the score that a key without a group names. Any text is the key of a score.
 
     >>> read_score("G-Pass@4_0.5"), read_score("avg@n").metric, read_score("score_agg").k
     (ScoreId(metric='G-Pass@k', k=4, tau=0.5), 'avg@N', None)
@@ -2249,9 +2312,9 @@ def read_score(key: str) -> ScoreId:
 
 """The posterior interval: the normal approximation around a posterior mean.
 
-The posterior of each question has a mean and a variance, independent between questions. The mean
-over questions is approximately normal, so the interval is mu -+ z sigma, clipped to the bounds
-(Hariri et al. 2026, arXiv:2510.04265).
+Questions are independent in the posterior, so the variance of the mean over questions follows from
+the variance of each. This mean is approximately normal, and the interval is mu -+ z sigma, clipped
+to the bounds (Hariri et al. 2026, arXiv:2510.04265).
 """
 
 
@@ -2259,10 +2322,10 @@ class PosteriorIntervals(IntervalMethod):
     """Intervals mu -+ z sigma from posterior moments.
 
     Args:
-        moments: of the scores of each distinct count.
+        moments: the posterior moments of the scores of each question.
         bounds: (lo, hi) to which the limits are clipped.
-        name: of the method in the results, or None for none.
-        weights: (M,) of the questions, or None if they are equal.
+        name: the name of the method in the results, or None for no name.
+        weights: (M,) weights of the M questions, or None if they are equal.
     """
 
     def __init__(
@@ -2277,33 +2340,33 @@ class PosteriorIntervals(IntervalMethod):
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        """The interval of each score, for each group of question indices."""
+        """Return the interval of each score for each group of question indices."""
         return [self._intervals(questions, confidence) for questions in groups]
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        """(m, m) the variances of m scores over these questions, on the diagonal."""
-        # The covariances of different scores are not known.
+        """Return a diagonal matrix of the variances of m scores over these questions, (m, m)."""
+        # The covariances of different scores are unknown.
         intervals = self._intervals(questions, 0.5)
         return np.diag([intervals[key].sigma ** 2 for key in keys])
 
     def _intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
-        """Return the interval of each score over questions with these indices."""
+        """Return the interval of each score over the questions with these indices."""
         moments = self._moments
         used = UniqueIntegers(moments.inverse[questions], len(moments.mean))
-        weight = squares = used.multiplicity  # the sums of weights, and of their squares
+        sums = squares = used.multiplicity  # the sums of weights and of their squares, by row
         if self._weights is not None:
             weights = self._weights[questions]
-            weight, squares = (np.bincount(used.inverse, weights**power) for power in (1, 2))
-        total, mean = weight.sum(), moments.mean[used.values]
+            sums, squares = (np.bincount(used.inverse, weights**power) for power in (1, 2))
+        total, mean = sums.sum(), moments.mean[used.values]
         covariance = {pair: values[used.values] for pair, values in moments.covariance.items()}
-        means = weight @ mean / total
+        means = sums @ mean / total
         pooled = {pair: squares @ values / total**2 for pair, values in covariance.items()}
         result = {}
         for key, score in moments.keys.items():
             if score.pooled:
                 mu, variance = score.value(means), score.variance(means, pooled)
             else:
-                mu = weight @ score.value(mean.T) / total
+                mu = sums @ score.value(mean.T) / total
                 variance = squares @ score.variance(mean.T, covariance) / total**2
             sigma = float(np.sqrt(variance))
             lo, hi = normal_limits(float(mu), sigma, confidence, self._bounds)
@@ -2312,7 +2375,7 @@ class PosteriorIntervals(IntervalMethod):
 
 
 def normal_limits(mu, sigma, confidence: float, bounds: tuple[float, float]):
-    """Return mu -+ z sigma, clipped to the bounds, so lo <= hi always."""
+    """Return (lo, hi), numbers or arrays, which are mu -+ z sigma clipped to the bounds."""
     margin, (least, most) = normal_z(confidence) * sigma, bounds
     lo, hi = np.maximum(mu - margin, least), np.minimum(mu + margin, most)
     return np.minimum(lo, most), np.maximum(hi, least)
@@ -2363,7 +2426,11 @@ clusters increase the variance, but at least G*; without clusters it is M.
   or more is alpha. Brown, Cai & DasGupta (2001, Statistical Science 16, 101) modify Wilson's
   interval in the same way.
 
-*Products* of means have limits from those of their factors, see `limits_of_product`.
+*Products.* The limits of a product of means follow from the limits of its factors:
+`limits_of_product` says how.
+
+Symbols: there are M questions, U distinct rows of scores, m columns of scores and G clusters.
+alpha is 1 - confidence.
 """
 
 
@@ -2374,21 +2441,21 @@ TOO_FEW_CLUSTERS = (
     "or pass interval='sampling'"
 )
 
-_EVENT = 1 / 8  # of an event in one question, which is added to variances
-FEW_EVENTS = 4.0  # for fewer events the normal approximation is too poor
+_EVENT = 1 / 8  # This share of an event in one question is added to variances.
+FEW_EVENTS = 4.0  # For fewer events the normal approximation is too poor.
 
 Ranges = tuple[np.ndarray | float, np.ndarray | float]
-"""The smallest and the largest values of scores."""
+"""The smallest and the largest possible values of scores."""
 
 
 class MeansOfQuestions(NamedTuple):
-    """The means of m scores over M questions, and how uncertain they are for other questions.
+    """The means of m columns over M questions, and their uncertainty for other questions.
 
     Attributes:
-        mean: (m,).
-        covariance: (m, m) of the errors of the means.
-        effective_questions: (m,) effective numbers of questions, M*.
-        clusters: number of clusters, G; without clusters that of questions.
+        mean: (m,) means.
+        covariance: (m, m) covariance of the errors of the means.
+        effective_questions: (m,) effective number of questions of each column, M*.
+        clusters: number of clusters, G; or of questions, if each is its own cluster.
         effective_clusters: effective number of clusters, G*.
     """
 
@@ -2400,22 +2467,19 @@ class MeansOfQuestions(NamedTuple):
 
     @property
     def variance(self) -> np.ndarray:
-        """(m,) the variances of the means."""
+        """Return the variances of the means, (m,)."""
         return np.diag(self.covariance)
 
     def limits(
-        self,
-        confidence: float,
-        score_range: Ranges,
-        range_of_estimates: Ranges | None = None,
+        self, confidence: float, score_range: Ranges, range_of_estimates: Ranges | None = None
     ) -> np.ndarray:
-        """(2, m) lower and upper limits of the means.
+        """Return the lower and the upper limits of the means, (2, m).
 
         Args:
-            confidence: of each interval.
-            score_range: (m,) smallest and largest possible scores of a question.
-            range_of_estimates: (m,) smallest and largest possible estimates, if they may lie
-                outside of the range of the scores.
+            confidence: the confidence of each interval.
+            score_range: smallest and largest possible scores of a question, (m,) or a number each.
+            range_of_estimates: smallest and largest possible estimates, if an estimate may lie
+                outside of the range of the scores. Default: `score_range`.
         """
         alpha = 1 - confidence
         z = student_quantile(degrees_of_freedom(self.effective_clusters), alpha)
@@ -2428,7 +2492,7 @@ class MeansOfQuestions(NamedTuple):
         lo = np.minimum(lo, _lower_limit_of_few_events(u, v, alpha))
         hi = np.maximum(hi, 1 - _lower_limit_of_few_events(1 - u, v, alpha))
         lo, hi = least + width * lo, least + width * hi
-        # Questions of a kind that these do not include may have any score.
+        # Questions of a kind that is not among these may have any score.
         r = 1 - unseen_share(self.clusters, alpha)
         lo = np.minimum(lo, score_range[0] + (self.mean - score_range[0]) * r)
         hi = np.maximum(hi, score_range[1] - (score_range[1] - self.mean) * r)
@@ -2441,14 +2505,16 @@ def means_of_questions(
     clusters: np.ndarray | None = None,
     weights: np.ndarray | None = None,
 ) -> MeansOfQuestions:
-    """Return the means of m scores over questions, of two clusters or more.
+    """Return the means of columns over questions, and their uncertainty for other questions.
+
+    There have to be two clusters or more.
 
     Args:
-        columns: (U, m) scores of the questions.
-        multiplicity: (U,) number of questions with these scores, without clusters or weights.
-            Default: 1.
-        clusters: (U,) label of each question's cluster. Default: each is its own.
-        weights: (U,) of the questions, above 0. Default: equal ones.
+        columns: (U, m) scores. Each row belongs to one question if there are clusters or weights.
+        multiplicity: (U,) number of questions with each row, if there are neither clusters nor
+            weights. Default: 1.
+        clusters: (U,) label of each question's cluster. Default: each question is its own.
+        weights: (U,) weights of the questions, above 0. Default: equal weights.
     """
     if clusters is None and weights is None:
         if multiplicity is None:
@@ -2465,7 +2531,7 @@ def means_of_questions(
     covariance = errors.T @ errors
     independent = cluster_errors(columns, None, weights)
     by_question, by_cluster = np.sum(independent**2, axis=0), np.diag(covariance)
-    # Scores that do not vary say nothing of the effect of clusters: at worst it is the largest.
+    # Scores that do not vary do not show the effect of clusters, so the largest one is assumed.
     effect = np.full(len(mean), questions)
     np.divide(by_cluster, by_question, out=effect, where=by_question > 0)
     number = np.clip(questions / np.maximum(effect, 1.0), effective, questions)
@@ -2475,10 +2541,14 @@ def means_of_questions(
 def cluster_errors(
     columns: np.ndarray, clusters: np.ndarray | None, weights: np.ndarray | None = None
 ) -> np.ndarray:
-    """Return (G, m) changes of the means of (M, m) columns if each cluster is left out.
+    """Return by how much the means of columns change if each cluster is left out, (G, m).
 
-    They are scaled so that the sums of their squares are the variances of the means. Clusters and
-    weights are those of `means_of_questions`.
+    The changes are scaled so that the sum of their squares is the variance of the mean.
+
+    Args:
+        columns: (M, m) scores of the questions.
+        clusters: (M,) label of each question's cluster, or None if each question is its own.
+        weights: (M,) weights of the questions, or None if they are equal.
     """
     deviations = columns - np.average(columns, axis=0, weights=weights)
     sizes = np.ones(len(columns)) if weights is None else weights
@@ -2496,9 +2566,12 @@ def cluster_errors(
 def effective_clusters(
     clusters: np.ndarray | None, questions: int, weights: np.ndarray | None = None
 ) -> float:
-    """Return G*: how many clusters of equal size have a mean as uncertain as that of these.
+    """Return G*, the number of clusters of equal size whose mean is as uncertain as that of these.
 
-    Clusters and weights are those of `means_of_questions`.
+    Args:
+        clusters: (M,) label of each question's cluster, or None if each question is its own.
+        questions: M.
+        weights: (M,) weights of the questions, or None if they are equal.
     """
     sizes = np.ones(questions) if weights is None else weights
     if clusters is not None:
@@ -2507,31 +2580,30 @@ def effective_clusters(
 
 
 def degrees_of_freedom(clusters: float) -> float:
-    """Return the degrees of freedom of a variance from an effective number of clusters."""
+    """Return the degrees of freedom of a variance that is estimated from G* = `clusters`."""
     return max(1.0, clusters - 1)
 
 
 def student_quantile(freedom: float, alpha: float) -> float:
-    """Return the z-value of a two-sided interval from a variance with these degrees of freedom."""
+    """Return the quantile 1 - alpha / 2 of Student's t with these degrees of freedom."""
     from scipy.special import stdtrit  # imported here, because it takes longer than all of at_k
 
-    # Of the lower tail, as 1 - alpha / 2 may round to 1.
+    # It is computed from the lower tail, because 1 - alpha / 2 may round to 1.
     return -float(stdtrit(freedom, alpha / 2))
 
 
 def unseen_share(clusters: float, alpha: float) -> float:
-    """Return the share of a kind of questions that clusters miss with the probability alpha / 2."""
+    """Return the share 1 - r of all questions that G clusters miss with probability alpha / 2."""
     return -math.expm1(math.log(alpha / 2) / clusters)
 
 
 def wilson_limits(u, v, number, z: float):
-    """Return Wilson's lower and upper limits of means u from 0 to 1 with variances v.
+    """Return Wilson's lower and upper limits of means u, from 0 to 1, with variances v.
 
-    Args:
-        number: effective number of observations of each mean.
+    `number` is the effective number of observations of each mean. All may be numbers or arrays.
     """
     u, event = np.clip(u, 0.0, 1.0), _EVENT / number
-    share = (number * v + event) / (u * (1 - u) + event)  # of the largest variance
+    share = (number * v + event) / (u * (1 - u) + event)  # of the largest possible variance
     m = number / np.maximum(share, 1e-6)
     center = (u + z**2 / 2 / m) / (1 + z**2 / m)
     margin = z / (1 + z**2 / m) * np.sqrt(u * (1 - u) / m + z**2 / 4 / m**2)
@@ -2540,13 +2612,13 @@ def wilson_limits(u, v, number, z: float):
 
 
 def _lower_limit_of_few_events(u: np.ndarray, v: np.ndarray, alpha: float) -> np.ndarray:
-    """Return Garwood's lower limit of means u that are sums of few events, and 1 for others.
+    """Return Garwood's lower limits, (m,), of means u that are sums of few events, 1 for others.
 
     The means are from 0 to 1, and have the variances v.
     """
     from scipy.special import gammaincinv
 
-    size = v / np.where(u > 0, u, 1.0)  # of an event
+    size = v / np.where(u > 0, u, 1.0)  # the size of one event
     events = u / np.where(size > 0, size, np.inf)
     are_few = (events > 0) & (events < FEW_EVENTS)
     return np.where(are_few, size * gammaincinv(np.clip(events, 1e-9, FEW_EVENTS), alpha), 1.0)
@@ -2557,32 +2629,34 @@ def _lower_limit_of_few_events(u: np.ndarray, v: np.ndarray, alpha: float) -> np
 
 def limits_of_product(
     score: Score,
-    lo: np.ndarray,
-    u: np.ndarray,
-    hi: np.ndarray,
+    lower: np.ndarray,
+    estimate: np.ndarray,
+    upper: np.ndarray,
     covariance: Mapping[ColumnPair, np.ndarray] | np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the (..) lower and upper limits of a score from those of its columns.
+    """Return the lower and the upper limits of a score, (..), from the limits of its columns.
 
-    A product of powers is far from linear where a factor is near 0. Its limits are combined from
+    A product of powers is far from linear where a factor is near 0. So its limits are combined from
     those of the factors as the limits of a difference are (Zou & Donner 2008, Statistics in
-    Medicine 27, 1693): the changes of the product when each factor alone moves to its limit are
-    added as correlated errors are. They do not exceed the values with all factors at their limits.
+    Medicine 27, 1693). For the lower limit, each factor alone moves from its estimate to its lower
+    limit, and the changes of the product are added as correlated errors are. For the upper limit,
+    all factors are at their upper limits, and each alone moves back to its estimate. The limits are
+    never beyond the products of all lower and of all upper limits.
 
     Args:
         score: a product of powers of columns.
-        lo: (m, ..) lower limits of the columns.
-        u: (m, ..) estimates of the columns.
-        hi: (m, ..) upper limits of the columns.
-        covariance: of each pair of columns.
+        lower: (m, ..) lower limits of the columns.
+        estimate: (m, ..) estimates of the columns.
+        upper: (m, ..) upper limits of the columns.
+        covariance: (..) covariance of each pair of columns.
     """
     if score.powers == (1.0,):
         (column,) = score.terms
-        return lo[column], hi[column]
-    index = np.arange(len(u)).reshape(-1, *[1] * (u.ndim - 1))
+        return lower[column], upper[column]
+    index = np.arange(len(estimate)).reshape(-1, *[1] * (estimate.ndim - 1))
 
-    def distance(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        """Return by how much the product may differ between two values of its columns."""
+    def root_sum_of_moves(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """Return the combined change of the product when each column moves from `high` to `low`."""
         moves = {
             column: score.value(high) - score.value(np.where(index == column, low, high))
             for column in score.terms
@@ -2590,16 +2664,17 @@ def limits_of_product(
         square = sum(move**2 for move in moves.values())
         for a, b in score.pairs():
             if a != b:
-                size = np.sqrt(np.maximum(covariance[a, a] * covariance[b, b], 0.0))
-                # No column decreases with c, so no correlation is negative.
-                r = np.clip(covariance[a, b] / np.where(size > 0, size, 1.0), 0.0, 1.0)
+                sd_product = np.sqrt(np.maximum(covariance[a, a] * covariance[b, b], 0.0))
+                # All columns rise with the number of correct samples, so none correlates
+                # negatively with another one.
+                r = np.clip(covariance[a, b] / np.where(sd_product > 0, sd_product, 1.0), 0.0, 1.0)
                 square = square + 2 * r * moves[a] * moves[b]
         return np.sqrt(square)
 
-    center = score.value(u)
+    center = score.value(estimate)
     return (
-        np.maximum(center - distance(lo, u), score.value(lo)),
-        np.minimum(center + distance(u, hi), score.value(hi)),
+        np.maximum(center - root_sum_of_moves(lower, estimate), score.value(lower)),
+        np.minimum(center + root_sum_of_moves(estimate, upper), score.value(upper)),
     )
 
 
@@ -2607,16 +2682,16 @@ def limits_of_product(
 
 
 class QuestionIntervals(IntervalMethod):
-    """Intervals of scores for other questions like these.
+    """Intervals of scores for other questions like these, as the module docstring describes.
 
     Args:
-        scores: of the questions.
-        ranges: of the true scores in the columns, broadcast to (U, m).
+        scores: the scores of the questions.
+        ranges: the smallest and the largest true scores in the columns, broadcast to (U, m).
         clusters: (M,) label of each question's cluster, or None if each question is its own.
-        allow_one: whether one question, or one cluster, has the whole range as its interval;
-            otherwise it has none.
-        ranges_of_estimates: of the estimates, if they may lie outside of `ranges`.
-        weights: (M,) of the questions, or None if they are equal.
+        allow_one: whether the interval of one question or cluster is the whole range. If not,
+            `problem` says that it has no interval.
+        ranges_of_estimates: the ranges of estimates, if an estimate may lie outside of `ranges`.
+        weights: (M,) weights of the questions, or None if they are equal.
     """
 
     def __init__(
@@ -2633,17 +2708,17 @@ class QuestionIntervals(IntervalMethod):
         self._ranges, self._ranges_of_estimates = ranges, ranges_of_estimates
 
     def problem(self, questions: np.ndarray) -> str | None:
-        """The reason why these questions have no interval, or None."""
-        return TOO_FEW_CLUSTERS if self._is_one(questions) and not self._allow_one else None
+        """Return why questions with these indices have no interval, or None if they have one."""
+        return TOO_FEW_CLUSTERS if self._is_one_cluster(questions) and not self._allow_one else None
 
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        """The interval of each score, for each group of question indices."""
+        """Return the interval of each score for each group of question indices."""
         return [self._intervals(questions, confidence) for questions in groups]
 
     def means(self, questions: np.ndarray) -> MeansOfQuestions:
-        """The means of the columns over questions."""
+        """Return the means of the columns over the questions with these indices."""
         if self._clusters is not None or self._weights is not None:
             columns = self._scores.columns[self._scores.inverse[questions]]
             clusters, weights = (
@@ -2654,7 +2729,10 @@ class QuestionIntervals(IntervalMethod):
         return means_of_questions(self._scores.columns[used.values], used.multiplicity)
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        """(m, m) covariance of the errors of m scores over these questions."""
+        """Return the covariance of the errors of m scores over these questions, (m, m).
+
+        A score of another method has the variance 1 and no covariance.
+        """
         result, scores = np.eye(len(keys)), self._scores.keys
         known = [i for i, key in enumerate(keys) if key in scores]
         means = self.means(questions)
@@ -2663,10 +2741,10 @@ class QuestionIntervals(IntervalMethod):
         return result
 
     def _intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
-        """Return the interval of each score over questions with these indices."""
+        """Return the interval of each score over the questions with these indices."""
         rows = self._scores.inverse[questions]
         least, most = self._extremes(self._ranges, rows)
-        if self._is_one(questions):
+        if self._is_one_cluster(questions):
             mean = self._scores.columns[rows].mean(axis=0)
             if self._weights is not None:
                 mean = np.average(self._scores.columns[rows], 0, self._weights[questions])
@@ -2688,51 +2766,55 @@ class QuestionIntervals(IntervalMethod):
         return result
 
     def _extremes(self, ranges: Ranges, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(m,) the smallest and the largest values of the columns over the rows of questions."""
+        """Return the smallest and the largest possible value of each column, (m,), in some rows."""
         least, most = (np.broadcast_to(x, self._scores.columns.shape)[rows] for x in ranges)
         return least.min(axis=0), most.max(axis=0)
 
-    def _is_one(self, questions: np.ndarray) -> bool:
-        """Whether these are one question, or all in one cluster."""
+    def _is_one_cluster(self, questions: np.ndarray) -> bool:
+        """Return whether the questions with these indices are one question or one cluster."""
         labels = questions if self._clusters is None else self._clusters[questions]
         return bool((labels == labels[0]).all())
 
 
 # --- shared/at_k/core/columns.py ------------------------------------------------------------------
 
-"""Columns of Arrow: samples and references that are to be checked or wait for `compute`.
+"""Arrow columns of the samples and references that are to be checked.
 
-Texts are large strings. Numbers keep their type, except that floats become doubles: one of lower
-precision becomes the double of its shortest decimal, so that np.float32(0.1) equals 0.1. Values
-that Arrow has no common type for are JSON: dicts with different keys, texts that UTF-8 cannot hold,
-bools among integers, and integers that no double holds among floats.
+Texts are large strings. Numbers keep their type, except that float16 and float32 become the double
+that prints the same, so that np.float32(0.1) equals 0.1. Values without a common Arrow type are
+stored as JSON: dicts, texts that UTF-8 cannot hold, bools among integers, and integers that no
+double holds among floats.
+
+There are S samples of M questions.
 """
 
 
 TEXTS = pa.large_string()
-"""The type of texts."""
+"""The Arrow type of texts."""
 
 JSON = pa.struct([("at_k.json", TEXTS)])
-"""The type of values that Arrow has no common type for."""
+"""The Arrow type of values that are stored as JSON."""
 
 _TEXTS_AND_NONE = {str, type(None)}
 
 
-def stored(rows: Samples, references: Any = None) -> Samples:
-    """Return rows with their values in an Arrow column, and with a column of references.
+def stored(samples: Samples, references: Any = None) -> Samples:
+    """Return the samples with their values in an Arrow column, and with a column of references.
+
+    `references` are those of the M questions, or None for no references.
 
     Raises:
         ValueError: if samples have different types, if there is not one reference for each
-            question, or if Arrow and JSON cannot hold a value, with its index.
+            question, or if neither Arrow nor JSON can hold a value, whose index the message has.
     """
-    values = rows.values
-    if rows.are_numbers:
-        values = _column_of_numbers(values, rows.scored)
+    values = samples.values
+    if samples.are_numbers:
+        values = _column_of_numbers(values, samples.scored)
     elif isinstance(values, list):
-        check_types(rows)
-        values = pa.chunked_array([_typed_array(values, rows.name, rows.sizes)])
-    column = None if references is None else reference_column(references, len(rows))
-    return replace(rows, values=values, scored=None, references=column)
+        check_types(samples)
+        values = pa.chunked_array([_typed_array(values, samples.name, samples.sizes)])
+    column = None if references is None else reference_column(references, len(samples))
+    return replace(samples, values=values, scored=None, references=column)
 
 
 def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
@@ -2740,13 +2822,13 @@ def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
 
     Raises:
         ValueError: if the number of references differs from the number of questions, or if a
-            reference cannot be stored, with its index.
+            reference cannot be stored. The message has its index.
     """
     values = plain_container(references)
     if isinstance(values, np.ndarray) and values.ndim == 1:
         column = _column_of_numbers(values)
     elif isinstance(values, pa.ChunkedArray):
-        column = plain_types(values)
+        column = with_plain_type(values)
         if str(column.type) in ("halffloat", "float"):
             column = _column_of_numbers(*numbers_and_scored(column))
     else:
@@ -2758,52 +2840,55 @@ def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
             f"There are {questions} lists of predictions but {len(column)} references: "
             f"give one reference for each question."
         )
-    # References that are all None were given, unlike no references: a checker may ignore them.
+    # A checker may ignore references, so a column of None is a valid column of references.
     return column.cast(TEXTS) if pa.types.is_null(column.type) else column
 
 
-def _column_of_numbers(numbers: np.ndarray, present: np.ndarray | None = None) -> pa.ChunkedArray:
-    """Return numbers as a column, floats of lower precision as their shortest decimals.
+def _column_of_numbers(numbers: np.ndarray, scored: np.ndarray | None = None) -> pa.ChunkedArray:
+    """Return numbers as a column. float16 and float32 become the double that prints the same.
 
     Args:
-        numbers: (S,).
-        present: (S,) False for numbers that stand for None, or None if all are present.
+        numbers: (S,) numbers.
+        scored: (S,) False for each number in place of None, or None if all are scored.
     """
-    if present is not None and not present.any():
+    if scored is not None and not scored.any():
         return pa.chunked_array([pa.nulls(len(numbers))])
     if numbers.dtype.kind == "f" and numbers.itemsize < 8:
         distinct, index = np.unique(numbers, return_inverse=True)
         numbers = np.array([float(str(number)) for number in distinct])[index]
-    return pa.chunked_array([from_numpy(numbers, None if present is None else ~present)])
+    return pa.chunked_array([from_numpy(numbers, None if scored is None else ~scored)])
 
 
 # --- Values of Python ---------------------------------------------------------------------
 
 
-def check_types(rows: Samples) -> None:
-    """Raise a ValueError if a sample has another type than the first one, with both indices."""
-    samples = rows.values
-    if not isinstance(samples, list) or _TEXTS_AND_NONE.issuperset(map(type, samples)):
+def check_types(samples: Samples) -> None:
+    """Raise a ValueError with two indices if a sample has another type than the first scored one.
+
+    Numbers and bools are of one type. Samples that are lists or dicts are not checked.
+    """
+    values = samples.values
+    if not isinstance(values, list) or _TEXTS_AND_NONE.issuperset(map(type, values)):
         return
-    kinds = ["number" if isinstance(x, (bool, int, float)) else type(x).__name__ for x in samples]
-    scored = [sample for sample, value in enumerate(samples) if value is not None]
+    kinds = ["number" if isinstance(x, (bool, int, float)) else type(x).__name__ for x in values]
+    scored = [sample for sample, value in enumerate(values) if value is not None]
     if not scored or kinds[scored[0]] in ("dict", "list", "tuple"):
         return
     first = scored[0]
     for sample in scored:
         if kinds[sample] != kinds[first]:
             raise InputError(
-                sample_place(rows.name, rows.sizes, sample),
-                f" is {short(samples[sample])}, but ",
-                sample_place(rows.name, rows.sizes, first),
-                f" is {short(samples[first])}: samples are all of one type.",
+                sample_place(samples.name, samples.sizes, sample),
+                f" is {short(values[sample])}, but ",
+                sample_place(samples.name, samples.sizes, first),
+                f" is {short(values[first])}: samples are all of one type.",
             )
 
 
 def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa.Array:
-    """Return values of one type as an array of that type, and values of several types as JSON.
+    """Return values as an array of their type, or as JSON if they have no common Arrow type.
 
-    The sizes are (M,) numbers of entries of each question, or None for one entry per question.
+    `sizes`, (M,), are the numbers of values of each question, or None for one value each.
     """
     if _TEXTS_AND_NONE.issuperset(map(type, values)):
         with suppress(UnicodeEncodeError):
@@ -2814,7 +2899,7 @@ def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) 
 
 
 def _array_of_one_type(values: list[Any]) -> pa.Array | None:
-    """Return values as an array; None if they have several types, or if some are dicts."""
+    """Return values as an array; None if they have no common Arrow type, or if some are dicts."""
     entries = [entry for value in values for entry in (value if type(value) is list else [value])]
     kinds = {type(value) for value in (*values, *entries)} - {type(None)}
     are_lists_of_one_type = list in kinds and len(kinds) == 2 and not kinds & {dict, tuple}
@@ -2832,10 +2917,10 @@ def _array_of_one_type(values: list[Any]) -> pa.Array | None:
 
 
 def to_json(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa.Array:
-    """Return the values as an array of type `JSON`. The arguments are those of `_typed_array`.
+    """Return values as an array of the type `JSON`, for the same arguments as `_typed_array`.
 
     Raises:
-        ValueError: if JSON cannot hold a value, with its index.
+        ValueError: if JSON cannot hold a value. The message has its index.
     """
     texts = []
     for index, value in enumerate(values):
@@ -2851,7 +2936,7 @@ def to_json(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa
 
 
 def _json_default(value) -> Any:
-    """Return an array or a number of another library as JSON can hold it."""
+    """Return an array or number of any library as a JSON value; raise a TypeError for others."""
     plain = plain_entry(value)
     if plain is value and hasattr(value, "tolist"):
         plain = value.tolist()
@@ -2876,7 +2961,7 @@ def _check_keys(value) -> None:
 
 
 def sample_kind(values: pa.ChunkedArray) -> str | None:
-    """Return "texts", "numbers" or "other values" for samples; None if all are None."""
+    """Return "texts", "numbers" or "other values" for a column of samples; None if all are None."""
     if pa.types.is_null(values.type):
         return None
     if values.type == TEXTS:
@@ -2888,7 +2973,7 @@ def sample_kind(values: pa.ChunkedArray) -> str | None:
 
 
 def is_number(arrow_type: pa.DataType) -> bool:
-    """Whether the type is one of bools, integers or floats."""
+    """Return whether the type is one of bools, integers or floats."""
     return not pa.types.is_null(arrow_type) and is_numeric(arrow_type)
 
 
@@ -2896,12 +2981,13 @@ def is_number(arrow_type: pa.DataType) -> bool:
 
 
 def from_numpy(values: np.ndarray, missing: np.ndarray | None = None) -> pa.Array:
-    """Return numbers as an array. `pa.array` would import pandas, which takes half a second.
+    """Return numbers as an Arrow array.
 
     Args:
-        values: (S,) numbers.
-        missing: (S,) True for entries that are None, or None if none are.
+        values: (S,) numbers or bools.
+        missing: (S,) True for entries that become null, or None if there are none.
     """
+    # `pa.array` would import pandas, which takes half a second.
     data = np.packbits(values, bitorder="little") if values.dtype == bool else values
     valid = None if missing is None else pa.py_buffer(np.packbits(~missing, bitorder="little"))
     buffers = [valid, pa.py_buffer(np.ascontiguousarray(data))]
@@ -2909,7 +2995,7 @@ def from_numpy(values: np.ndarray, missing: np.ndarray | None = None) -> pa.Arra
 
 
 def to_python(values: pa.Array | pa.ChunkedArray) -> list[Any]:
-    """Return the entries as Python objects."""
+    """Return the entries as a list of Python objects, with JSON parsed."""
     if values.type == JSON:
         return [
             None if entry is None else json.loads(entry["at_k.json"])
@@ -2919,12 +3005,12 @@ def to_python(values: pa.Array | pa.ChunkedArray) -> list[Any]:
 
 
 def one_chunk(values: pa.ChunkedArray) -> pa.Array:
-    """Return the entries as one array, without a copy if there is one chunk."""
+    """Return the entries of a column as one array, without a copy if there is one chunk."""
     return values.chunk(0) if values.num_chunks == 1 else values.combine_chunks()
 
 
 def distinct_entries(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
-    """Return the distinct entries, and for each entry its index among them, or -1 for None."""
+    """Return the distinct entries, and the index of each entry among them, (S,), or -1 for null."""
     if values.type == JSON:
         texts, index = distinct_entries(pc.struct_field(values, 0))
         return pa.StructArray.from_arrays([texts], fields=list(JSON)), index
@@ -2938,7 +3024,7 @@ def distinct_entries(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
         )
         first = np.unique(index, return_index=True)[1]
         return values.combine_chunks().take(first[index[first] >= 0]), index
-    encoded = values.dictionary_encode()  # the chunks have one dictionary, and are not copied
+    encoded = values.dictionary_encode()  # The chunks share one dictionary, and are not copied.
     code = pa.chunked_array([chunk.indices for chunk in encoded.chunks])
     code = code.fill_null(-1) if code.null_count else code
     return encoded.chunk(0).dictionary, to_numpy(code)
@@ -2954,7 +3040,8 @@ An item has n verdicts with weights x_i from 0 to 1. Their power mean
 
 increases with p: from the minimum (p to -infinity) through the geometric mean (p = 0) and the
 arithmetic mean (p = 1) to the maximum (p to infinity). The temperature, from 0.1 (strict) to 1.0
-(lenient), determines p. In addition, each verdict of 0 lowers the score by a penalty.
+(lenient), determines p. In addition, each verdict of 0 lowers the score by a penalty. There are M
+items.
 
 Source: "Score Aggregation" in the documentation of Eval AI Library, from which both tables below
 are taken; A. Meshkov, arXiv:2604.08595.
@@ -2979,19 +3066,19 @@ def exponent(temperature: float) -> float:
 
 
 def check_penalty(penalty) -> float:
-    """Return the share of its score that an item loses for each verdict of 0, from 0 to 1."""
+    """Return the penalty as a float; raise a ValueError unless it is from 0 to 1."""
     wanted = "give the share of the score that each verdict of 0 costs, from 0 to 1"
     return check_number("penalty", penalty, wanted, 0.0, 1.0)
 
 
 def check_eps(eps) -> float:
-    """Return the number that replaces 0 if p <= 0, above 0 and at most 1."""
+    """Return eps_for_neg_p as a float; raise a ValueError unless it is above 0, and at most 1."""
     wanted = "give a small number above 0, such as 1e-9, which replaces 0"
     return check_positive("eps_for_neg_p", eps, wanted, 1.0)
 
 
 def check_weights(weights) -> dict[str, float]:
-    """Return a table of the labels of verdicts and their weights, from 0 to 1."""
+    """Return a dict of the weights of labels; raise a ValueError unless all are from 0 to 1."""
     if not isinstance(weights, Mapping) or not weights:
         raise ValueError(
             f"weights is {short(weights)}: give a dict from labels to numbers, such as "
@@ -3016,7 +3103,7 @@ def require_weights(outcomes: Samples) -> Samples:
 
 
 def power_means(x: np.ndarray, p: float, eps: float = 0.0) -> np.ndarray:
-    """Return the power means of M items with n weights each, of shape (M,), for any p.
+    """Return the power means of M items with n weights each, (M,), for any p.
 
     The weights are scaled by the maximum of the item, or for p < 0 by its minimum, so that no
     power overflows. For p near 0, x^p is close to 1, and the mean is computed from the small
@@ -3024,7 +3111,8 @@ def power_means(x: np.ndarray, p: float, eps: float = 0.0) -> np.ndarray:
 
     Args:
         x: (n, M) weights of at least 0, one column for each item.
-        eps: replaces smaller weights. It is above 0 if p < 0, and at most 1.
+        p: the exponent.
+        eps: a number that replaces smaller weights. It has to be above 0 if p < 0, and at most 1.
     """
     minimum, maximum = x.min(axis=0), x.max(axis=0)
     weight = np.maximum(x, eps)
@@ -3041,18 +3129,21 @@ def power_means(x: np.ndarray, p: float, eps: float = 0.0) -> np.ndarray:
                 log = np.log(ratio)
                 log = np.log1p(np.expm1(abs(p) * log).mean(axis=0)) / p if p else log.mean(axis=0)
             means = scale * np.exp(log)
-    # Outside of these bounds by rounding only, but for weights that eps replaces.
+    # Only rounding moves a mean out of these bounds.
     return np.clip(means, minimum, np.maximum(maximum, eps))
 
 
 def agg_scores(verdicts: Samples, p: float, penalty: float = 0.1, eps: float = 1e-9) -> Scores:
-    """Return the score of each item, see `item_scores`."""
+    """Return the scores of items, which `item_scores` computes, as `Scores` with one column."""
     values = item_scores(verdicts, p, penalty, eps)
     return Scores(one_column_each([ScoreId("score_agg")]), np.arange(len(values)), values[:, None])
 
 
 def item_scores(verdicts: Samples, p: float, penalty: float, eps: float) -> np.ndarray:
     """Return the score of each item, (M,): its power mean, reduced for each verdict of 0.
+
+    `p` is the exponent, `penalty` the share of its score that an item loses for each verdict of 0,
+    and `eps` the number that replaces smaller weights if p <= 0.
 
     Raises:
         ValueError: if an item has no scored verdict.
@@ -3067,14 +3158,14 @@ def item_scores(verdicts: Samples, p: float, penalty: float, eps: float) -> np.n
 
 
 def _penalized_means(x: np.ndarray, p: float, penalty: float, eps: float) -> np.ndarray:
-    """Return the scores of M items with n verdicts each, from (n, M) weights.
+    """Return the scores of M items with n verdicts each, (M,), from (n, M) weights.
 
-    With a weight of 0, the power mean is 0 for every p <= 0. There, eps replaces smaller weights,
-    so that the other verdicts still count: for p = 0 the result is the geometric mean of them and
-    eps. No power mean with p < 1 exceeds the arithmetic mean; where eps lifts it higher, the score
-    is the arithmetic mean. For p just above 0, without eps, the power mean starts from 0 again. The
-    score is the maximum of this mean and of the mean at p = 0, so it never decreases as the
-    temperature rises.
+    With a weight of 0, the power mean is 0 for every p <= 0. So eps replaces smaller weights for
+    p <= 0, and the other verdicts still count: for p = 0 the result is the geometric mean of them
+    and eps. No power mean with p < 1 exceeds the arithmetic mean, so if eps raises a mean above it,
+    the score is the arithmetic mean. For 0 < p < 1 the power mean does not use eps, so with a
+    weight of 0 it is close to 0 for p just above 0. The score is the maximum of this mean and of
+    the mean at p = 0, so it never decreases as the temperature rises.
     """
     if p >= 1:
         means = power_means(x, p)
@@ -3097,45 +3188,51 @@ of the question is the expected value,
 
 pass@k puts all credit on r = 1 and pass^k on r = k; the other scores lie between them. S_w is
 the threshold spectrum of the paper "Geom@k: Stable Evaluation and Fast Rank Recovery for LLM
-Reasoning", which also defines the geometric combinations below. `pass_family` computes the
-expected values.
+Reasoning", which also defines the geometric combinations below. `expected.expected_credits`
+computes the expected values.
 """
 
 
 _VALID_TAU = "a threshold is a share of the k samples, from 0 to 1"
-_MOST_CREDITS = 20_000_000  # of all scores together, each of which has k credits
+_MOST_CREDITS = 20_000_000  # A score has k credits, and all scores together at most so many.
 
 Credits = tuple[float, ...]
 """The credits (w_1, .., w_k) of the first, second, .., k-th correct sample, none negative."""
 
 
 def at_least(k: int, needed: int) -> Credits:
-    """Value 1 if at least `needed` of k samples are correct, otherwise 0.
+    """Return the credits of a score that is 1 if at least `needed` of k samples are correct.
 
-    Fewer than `needed` samples always have the value 0.
+    Otherwise the score is 0, as it always is if k < needed.
     """
     return ((0.0,) * (needed - 1) + (1.0,) + (0.0,) * (k - needed))[:k]
 
 
 def any_correct(k: int) -> Credits:
-    """pass@k: at least one of k samples is correct (Chen et al. 2021, arXiv:2107.03374)."""
+    """Return the credits of pass@k: 1 if any of k samples is correct.
+
+    Source: Chen et al. 2021, arXiv:2107.03374.
+    """
     return at_least(k, 1)
 
 
 def all_correct(k: int) -> Credits:
-    """pass^k, or unanimous@k: all k are correct (Yao et al. 2024, arXiv:2406.12045)."""
+    """Return the credits of pass^k, or unanimous@k: 1 if all k samples are correct.
+
+    Source: Yao et al. 2024, arXiv:2406.12045.
+    """
     return at_least(k, k)
 
 
 def majority(k: int) -> Credits:
-    """maj@k: more than half of k samples are correct."""
+    """Return the credits of maj@k: 1 if more than half of k samples are correct."""
     return at_least(k, k // 2 + 1)
 
 
 def threshold(k: int, tau: float) -> Credits:
-    """G-Pass@k_tau: at least max(1, ceil(tau k)) are correct (Liu et al. 2024, arXiv:2412.13147).
+    """Return the credits of G-Pass@k_tau: 1 if at least max(1, ceil(tau k)) samples are correct.
 
-    `check_tau` has checked tau.
+    tau is from 0 to 1. Source: Liu et al. 2024, arXiv:2412.13147.
     """
     return at_least(k, required_samples(k, tau))
 
@@ -3150,18 +3247,18 @@ def required_samples(k: int, tau: float) -> int:
 
 
 def check_tau(tau) -> float:
-    """Return the threshold tau as a float in [0, 1]."""
+    """Return tau as a float; raise a ValueError if it is not from 0 to 1."""
     return check_number("tau", tau, _VALID_TAU, 0, 1)
 
 
 def check_thresholds(thresholds) -> list[float]:
-    """Return one or more thresholds, each from 0 to 1."""
+    """Return one or more thresholds as a list; raise a ValueError if one is not from 0 to 1."""
     values = as_list("thresholds", thresholds)
     return [check_number(f"thresholds[{i}]", tau, _VALID_TAU, 0, 1) for i, tau in enumerate(values)]
 
 
 def above_half(k: int) -> Credits:
-    """mG-Pass@k: a credit of 2/k for each correct sample beyond ceil(k/2).
+    """Return the credits of mG-Pass@k: 2/k for each correct sample beyond ceil(k/2).
 
     S_w is then (2/k) times the sum of G-Pass@k_(i/k) over i = ceil(k/2) + 1 .. k, which is the
     paper's Riemann sum for twice the area under G-Pass@k_tau from tau = 1/2 to 1. The sum
@@ -3172,24 +3269,25 @@ def above_half(k: int) -> Credits:
 
 
 def area_under_pass(k: int) -> Credits:
-    """AUC@k: the area under pass@j from j = 1 to k by the trapezoidal rule, over k - 1.
+    """Return the credits of AUC@k: the area under pass@j from j = 1 to k, divided by k - 1.
 
-    If i of k samples are correct, a share C(k-i, j) / C(k, j) of the subsets of size j has no
-    correct sample. The sum of these shares over j is (k+1) / (i+1) - 1, so i correct samples
-    have the value [(k+1) i/(i+1) - (i/k + 1)/2] / (k-1). The credits are the differences
-    between successive i (Hu et al. 2026, arXiv:2601.08763).
+    The area is that of the trapezoidal rule. If i of k samples are correct, a share
+    C(k-i, j) / C(k, j) of the subsets of size j has no correct sample. The sum of these shares over
+    j is (k+1) / (i+1) - 1, so i correct samples have the value
+    [(k+1) i/(i+1) - (i/k + 1)/2] / (k-1). The credits are the differences between successive i (Hu
+    et al. 2026, arXiv:2601.08763).
     """
     if k == 1:
         return any_correct(1)
     first = (k + 1) / (2 * k)
-    # Quotients of integers, because Python rounds each of them correctly.
+    # Python rounds quotients of integers correctly.
     return first, *(
         (2 * k * (k + 1) - r * (r + 1)) / (2 * k * (k - 1) * r * (r + 1)) for r in range(2, k + 1)
     )
 
 
 def spectrum(k: int, weights=None) -> Credits:
-    """Threshold spectrum S_w with the given weights, by default those of mG-Pass@k.
+    """Return the k weights as credits of the threshold spectrum, or those of mG-Pass@k for None.
 
     Raises:
         ValueError: unless there are k weights in [0, 1] whose sum is at most 1.
@@ -3212,30 +3310,30 @@ def spectrum(k: int, weights=None) -> Credits:
 
 
 def geom(k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) -> Score:
-    """Geom@k: pass@k to one power times pass^k to another, for each question."""
+    """Return Geom@k: the mean over questions of pass@k^pass_power x pass^k^unanimous_power."""
     powers = check_powers(pass_power, unanimous_power)
     return _product((any_correct(k), all_correct(k)), powers, pooled=False)
 
 
 def geom_ds(k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) -> Score:
-    """Geom@k of the dataset: the same product, of the averages over questions."""
+    """Return Geom_ds@k: the product of the same powers of the averages over questions."""
     powers = check_powers(pass_power, unanimous_power)
     return _product((any_correct(k), all_correct(k)), powers, pooled=True)
 
 
 def geo_spectrum(k: int, lam: float = 0.5, weights=None) -> Score:
-    """GeoSpectrum@k: pass@k^lam x S_w^(1 - lam), both averaged over questions first."""
+    """Return GeoSpectrum@k: pass@k^lam x S_w^(1 - lam), with averages over questions."""
     lam = check_lam(lam)
     return _product((any_correct(k), spectrum(k, weights)), (lam, 1 - lam), pooled=True)
 
 
 def check_lam(lam) -> float:
-    """Return the power of pass@k in GeoSpectrum@k as a float in [0, 1]."""
+    """Return the power of pass@k in GeoSpectrum@k; raise a ValueError unless it is from 0 to 1."""
     return check_number("lam", lam, "it is a number from 0 to 1", 0, 1)
 
 
 def check_powers(pass_power, unanimous_power) -> tuple[float, float]:
-    """Return the powers of pass@k and pass^k, at least one of which is not 0."""
+    """Return both powers, which have to be finite, not both 0, and of a sum of at least 0."""
     wanted = "a power is a finite number, and at least one of the two is not 0"
     most = sys.float_info.max
     powers = (
@@ -3253,7 +3351,7 @@ def check_powers(pass_power, unanimous_power) -> tuple[float, float]:
 
 
 def _product(credits: tuple[Credits, ...], powers: tuple[float, ...], pooled: bool) -> Score:
-    """The product of powers of expected credits, without the factors whose power is 0."""
+    """Return the product of powers of expected credits, without factors whose power is 0."""
     kept = [(credit, power) for credit, power in zip(credits, powers, strict=True) if power]
     return Score(tuple(credit for credit, _ in kept), tuple(power for _, power in kept), pooled)
 
@@ -3262,13 +3360,13 @@ def _product(credits: tuple[Credits, ...], powers: tuple[float, ...], pooled: bo
 
 
 class ScoreOptions(NamedTuple):
-    """What the scores need besides k. The values have been checked.
+    """The parameters of scores other than k. The values are valid.
 
     Attributes:
-        thresholds: of G-Pass@k.
+        thresholds: the thresholds of G-Pass@k.
         lam: the power of pass@k in GeoSpectrum@k.
-        weights: of the threshold spectrum, or None for those of mG-Pass@k.
-        powers: of pass@k and pass^k in Geom@k.
+        weights: the weights of the threshold spectrum, or None for those of mG-Pass@k.
+        powers: the powers of pass@k and pass^k in Geom@k and Geom_ds@k.
     """
 
     thresholds: Sequence[float] = (0.25, 0.5, 0.75, 1.0)
@@ -3289,14 +3387,14 @@ PASS_FAMILY: dict[str, Callable[[int, float, ScoreOptions], Score]] = {
     "GeoSpectrum@k": lambda k, tau, o: geo_spectrum(k, o.lam, o.weights),
     "Spectrum@k": lambda k, tau, o: Score((spectrum(k, o.weights),)),
 }
-"""For each name the score at one k, with a threshold tau that only G-Pass@k has.
+"""For each name of a score, a function that builds the score at one k.
 
-Whatever takes the name of a score of correct samples reads this dict.
+Only G-Pass@k uses the threshold tau. All code that takes names of these scores uses this dict.
 """
 
 
 def scores_of_one_mean() -> list[str]:
-    """Return the names of the scores that are one expected credit, and no product of two."""
+    """Return the names of the scores that are one expected credit, not a product of two."""
     scores = {name: make(2, 0.5, ScoreOptions()) for name, make in PASS_FAMILY.items()}
     return [name for name, score in scores.items() if len(score.terms) == 1]
 
@@ -3304,24 +3402,26 @@ def scores_of_one_mean() -> list[str]:
 def scores_by_name(
     names: Iterable[str], ks: Sequence[int], options: ScoreOptions
 ) -> dict[ScoreId, Score]:
-    """The scores with these names at these values of k, see `requested_scores`."""
-    return requested_scores([ScoreId(name) for name in names], ks, options)
+    """Build the scores with these names at each k of `ks`, as `build_scores` does."""
+    return build_scores([ScoreId(name) for name in names], ks, options)
 
 
-def requested_scores(
+def build_scores(
     requested: Iterable[ScoreId], ks: Sequence[int], options: ScoreOptions
 ) -> dict[ScoreId, Score]:
-    """The requested scores: at each k, and at each threshold, unless they have their own.
+    """Build the requested scores.
+
+    An id without k is built at every k of `ks`, and "G-Pass@k" without tau at every threshold.
 
     Raises:
-        ValueError: if the scores of very many k would take more than some minutes. That of a k
-            takes time in proportion to k.
+        ValueError: if there are several k, and the sum of k over all scores exceeds a limit, as the
+            time grows with this sum.
     """
     ids = [
         (name, k, tau)
-        for name, own_k, own_tau in requested
-        for k in (ks if own_k is None else [int(own_k)])
-        for tau in (options.thresholds if name == "G-Pass@k" and own_tau is None else [own_tau])
+        for name, id_k, id_tau in requested
+        for k in (ks if id_k is None else [int(id_k)])
+        for tau in (options.thresholds if name == "G-Pass@k" and id_tau is None else [id_tau])
     ]
     if len(ks) > 1 and sum(k for _, k, _ in ids) > _MOST_CREDITS:
         per_k = max(1, len(ids) // len(ks))
@@ -3343,17 +3443,19 @@ def included_scores(
     metrics: Mapping[str, str] = {},
     parameter: str = "include",
 ) -> tuple[list[ScoreId], list[int] | None]:
-    """Return the scores that a parameter names, and their k.
+    """Return the ids of the scores that the parameter `include` names, and the list of their k.
+
+    The list is None if neither `k` nor a key gives a k, so that the caller takes its default.
 
     Args:
         include: names, such as "pass@k", and keys, such as "pass@4", which are scores at one k.
-        k: the sizes of subsets. None: those of the keys, or the default if there are no keys.
-        known: the names.
-        metrics: for some of the names the metric of the `ScoreId`, if it differs.
-        parameter: what the caller calls them, for messages.
+        k: one or more k, or None.
+        known: the names that are valid.
+        metrics: the metric of the `ScoreId` for names that differ from it.
+        parameter: the name of the parameter, for messages.
 
     Raises:
-        ValueError: if an entry is neither, or if k is given and lacks that of a key.
+        ValueError: if an entry is neither a name nor a key, or if `k` lacks the k of a key.
     """
     ks, ks_of_keys, included = check_ks(k), [], []
     for entry in as_list(parameter, include):
@@ -3373,7 +3475,7 @@ def included_scores(
 
 
 def _score_of_key(entry: Any, known: Collection[str]) -> ScoreId | None:
-    """Return the score at one k that a key such as "G-Pass@4_0.5" names; None if it is no key."""
+    """Return the id of the score with a key such as "G-Pass@4_0.5"; None if the entry is no key."""
     score = read_score(entry) if isinstance(entry, str) else ScoreId("")
     if score.metric not in known or not isinstance(score.k, int) or score.metric.endswith("N"):
         return None
@@ -3384,60 +3486,66 @@ def _score_of_key(entry: Any, known: Collection[str]) -> ScoreId | None:
 
 
 def is_included(metric: str, k: int | str | None, included: Iterable[ScoreId]) -> bool:
-    """Whether scores include a metric at this k: by its key, or by its name, which is all k."""
+    """Return whether ids include a metric at this k, or the metric without k, which means all k."""
     return any(score.metric == metric and score.k in (None, k) for score in included)
 
 
 # --- shared/at_k/core/batches.py ------------------------------------------------------------------
 
-"""Batches of questions: what `add_batch` keeps until `compute`, and what processes exchange.
+"""Batches of questions, which `add_batch` keeps until `compute`, and which processes exchange.
 
-A batch is the least that the scores depend on: outcomes, which may be counted, or in Arrow the
-samples that a checker or labels have yet to grade.
+A batch has outcomes, which may be counted, or an Arrow column of samples that are not graded yet.
 
-Small batches are merged, so that many of them take no more memory than a few large ones. A question
-is copied a logarithmic number of times, as batches are merged with those of a similar size.
+Small batches are merged, so that many of them take no more memory than a few large ones. Batches
+are merged with others of a similar size, so a question is copied a logarithmic number of times.
 """
 
 
-_SMALL_BATCHES = 64  # merging fewer at once would take longer than reading them
+_SMALL_BATCHES = 64  # Up to this number, merging would take longer than reading the batches.
 
 
 def with_batch(batches: list[Samples], batch: Samples, counts_suffice: bool) -> list[Samples]:
-    """Return the batches and one more, small ones merged. All have to be alike, see `check_alike`.
+    """Return the batches and one more, with small batches merged.
 
     Args:
-        batches: questions that were added before.
-        batch: questions.
+        batches: the batches that were added before.
+        batch: the new batch.
         counts_suffice: whether scores do not depend on the order of the samples of a question, not
             even in the last digit.
+
+    Raises:
+        ValueError: if the new batch cannot be scored together with the others.
     """
     check_alike(batch, batches)
-    batches = [*batches, _kept(batch, counts_suffice)]
+    batches = [*batches, _in_own_memory(batch, counts_suffice)]
     if len(batches) <= _SMALL_BATCHES:
         return batches
     start, size = len(batches) - 1, len(batches[-1])
     while start > 0 and len(batches[start - 1]) <= 2 * size:
         start -= 1
         size += len(batches[start])
-    return [*batches[:start], _kept(unite(batches[start:]), counts_suffice)]
+    return [*batches[:start], _in_own_memory(unite(batches[start:]), counts_suffice)]
 
 
-def _kept(batch: Samples, counts_suffice: bool) -> Samples:
-    """Return a batch in memory of its own: counted, if that is allowed and shorter, or a copy.
+def _in_own_memory(batch: Samples, counts_suffice: bool) -> Samples:
+    """Return a batch in memory of its own: counts if they suffice and are shorter, or a copy.
 
-    The caller may change an array after it was added, or it may be a small part of a large table.
+    The caller may change an array after adding it, or it may be a small part of a large table.
     """
     if not batch.are_numbers:
         sink = pa.BufferOutputStream()
         write_batch(batch, sink)
         return read_batch(sink.getvalue())
-    counted = _counted(batch) if counts_suffice else batch
+    counted = _as_counts(batch) if counts_suffice else batch
     return replace(batch, values=batch.values.copy()) if counted is batch else counted
 
 
-def _counted(outcomes: Samples) -> Samples:
-    """Return categories with how often each occurs, or outcomes as they are if that is shorter."""
+def _as_counts(outcomes: Samples) -> Samples:
+    """Return outcomes with each category of a question once, unless that would not be shorter.
+
+    Its multiplicity is how often it occurs. Floats and negative outcomes, and outcomes with a
+    multiplicity, are returned unchanged.
+    """
     values = outcomes.values
     if values.dtype.kind == "f" or outcomes.multiplicity is not None or values.min() < 0:
         return outcomes
@@ -3473,12 +3581,12 @@ def check_alike(batch: Samples, earlier: Sequence[Samples]) -> None:
 
 
 def _kind(batch: Samples) -> str | None:
-    """Return "numbers", or what `sample_kind` calls other samples; None if all are None."""
+    """Return "numbers", "texts" or "other values" for the samples; None if all are None."""
     return "numbers" if batch.are_numbers else sample_kind(batch.values)
 
 
 def unite(batches: Sequence[Samples]) -> Samples:
-    """Return all questions as one batch. The batches have to be alike, see `check_alike`."""
+    """Return the questions of all batches as one batch. `check_alike` must accept the batches."""
     first = batches[0]
     if len(batches) == 1:
         return first
@@ -3488,19 +3596,20 @@ def unite(batches: Sequence[Samples]) -> Samples:
         if any(batch.scored is not None for batch in batches):
             scored = np.concatenate([batch.is_scored for batch in batches])
     else:
-        values = _joined([batch.values for batch in batches], "predictions")
+        values = _one_column([batch.values for batch in batches], "predictions")
         if first.references is not None:
-            references = _joined([batch.references for batch in batches], "references")
+            references = _one_column([batch.references for batch in batches], "references")
     if any(batch.multiplicity is not None for batch in batches):
         multiplicity = np.concatenate([batch.occurrences for batch in batches])
     sizes = np.concatenate([batch.sizes for batch in batches])
     return Samples(values, sizes, first.name, scored, multiplicity, references)
 
 
-def _joined(columns: list[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
-    """Return columns as one: numbers as doubles if that keeps them, and other types as JSON.
+def _one_column(columns: list[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
+    """Return the entries of all columns as one column.
 
-    `name` is "predictions" or "references", for messages; only predictions become doubles.
+    If the types differ, predictions that are all numbers become doubles if no value changes. All
+    others become JSON. `name` is "predictions" or "references".
     """
     types = {column.type for column in columns if not pa.types.is_null(column.type)}
     if len(types) > 1:
@@ -3513,7 +3622,7 @@ def _joined(columns: list[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
 
 
 def _as_doubles_or_none(columns: list[pa.ChunkedArray]) -> list[pa.ChunkedArray] | None:
-    """Return numbers as doubles; None if that would change one, as True is not 1."""
+    """Return columns of numbers as doubles; None if that would change a value, such as True."""
     for column in columns:
         is_bool = pa.types.is_boolean(column.type)
         if is_bool or not (is_number(column.type) or pa.types.is_null(column.type)):
@@ -3525,7 +3634,7 @@ def _as_doubles_or_none(columns: list[pa.ChunkedArray]) -> list[pa.ChunkedArray]
 
 
 def _as_json(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
-    """Return a column as one of the type `JSON`, or as it is if it has None alone."""
+    """Return a column as one of the type `JSON`, or unchanged if all its entries are null."""
     if column.type == JSON or pa.types.is_null(column.type):
         return column
     return pa.chunked_array([to_json(to_python(column), name)])
@@ -3535,7 +3644,7 @@ def _as_json(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
 
 
 def write_batch(batch: Samples, file: BinaryIO) -> None:
-    """Write a batch as an Arrow stream, with a row for each question."""
+    """Write a batch to a file as an Arrow stream, with a row for each question."""
     if batch.are_numbers:
         values = from_numpy(batch.values, None if batch.scored is None else ~batch.scored)
     else:
@@ -3553,7 +3662,7 @@ def write_batch(batch: Samples, file: BinaryIO) -> None:
 
 
 def read_batch(data: Any) -> Samples:
-    """Read a batch that `write_batch` has written, from a buffer of Arrow or bytes, uncopied."""
+    """Read a batch that `write_batch` wrote, from bytes or an Arrow buffer, without a copy."""
     table = pa.ipc.open_stream(data).read_all()
     sizes = to_numpy(pc.list_value_length(table["values"])).astype(np.int64)
     values, multiplicity = pc.list_flatten(table["values"]), None
@@ -3568,32 +3677,33 @@ def read_batch(data: Any) -> Samples:
 
 # --- shared/at_k/core/match.py --------------------------------------------------------------------
 
-"""exact_match, and what other checkers that compare answers with references share.
+"""The checker exact_match, and functions for other checkers that compare answers with references.
 
-Texts and numbers are compared in Arrow, without a Python object for each.
+Texts and numbers are compared in Arrow, without a Python object for each. There are S samples of M
+questions.
 """
 
 
 # `pa.array` and `pa.scalar` import pandas, if it is installed, which takes 0.2 s.
 _FALSE = from_numpy(np.zeros(1, dtype=bool))[0]
 _ALL_DIGITS = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
-_SAMPLES_AT_ONCE = 1 << 14  # that are compared, to bound memory
+_SAMPLES_AT_ONCE = 1 << 14  # so many are compared at once, to bound memory
 
 
-def match_exactly(rows: Samples) -> np.ndarray:
-    """Return (S,) whether each sample equals an acceptable answer of its question.
+def match_exactly(samples: Samples) -> np.ndarray:
+    """Return whether each sample equals an acceptable answer of its question, (S,).
 
     Raises:
-        ValueError: if samples or references cannot be compared, with its index.
+        ValueError: if samples or references are neither texts nor numbers, or of different types.
     """
-    values, references = rows.values, rows.references
+    values, references = samples.values, samples.references
     kind = sample_kind(values)
     if kind is None:
         return np.zeros(len(values), dtype=bool)
     if kind == "numbers":
         expected = "exact_match compares numbers, as the predictions are, with a number"
         answers, counts = acceptable_answers(references, _number_form, expected)
-        values, accepted = _forms_of_numbers(rows), pa.array(answers, TEXTS)
+        values, accepted = _forms_of_numbers(samples), pa.array(answers, TEXTS)
     elif kind != "texts":
         raise no_texts_or_numbers("exact_match")
     elif references.type == TEXTS and not references.null_count and values.type == TEXTS:
@@ -3608,7 +3718,7 @@ def match_exactly(rows: Samples) -> np.ndarray:
             _, values = read_distinct(values, json.dumps)
             answers = [*map(json.dumps, answers)]
         accepted = pa.array(answers, TEXTS)
-    return equals_any(values, accepted.cast(values.type), counts, rows.sizes)
+    return equals_any(values, accepted.cast(values.type), counts, samples.sizes)
 
 
 def no_texts_or_numbers(checker: str) -> ValueError:
@@ -3620,10 +3730,13 @@ def no_texts_or_numbers(checker: str) -> ValueError:
 def equals_any(
     values: pa.ChunkedArray, accepted: pa.Array, counts: np.ndarray, sizes: np.ndarray
 ) -> np.ndarray:
-    """Return (S,) whether each sample equals an acceptable answer of its question.
+    """Return whether each sample equals an accepted answer of its question, (S,).
 
-    Each of M questions has a number of samples (`sizes`) and of accepted answers (`counts`). Both
-    `values`, (S,) samples, and `accepted` are in the order of the questions.
+    Args:
+        values: (S,) samples, question after question.
+        accepted: the accepted answers of all questions, question after question.
+        counts: (M,) number of accepted answers of each question, at least one.
+        sizes: (M,) number of samples of each question.
     """
     first = np.cumsum(counts) - counts
     starts = np.cumsum(sizes) - sizes
@@ -3643,35 +3756,38 @@ def equals_any(
 def acceptable_answers(
     references: pa.ChunkedArray, read: Callable[[Any], Any], expected: str
 ) -> tuple[list[Any], np.ndarray]:
-    """Return the acceptable answers, question after question, and (M,) their numbers.
+    """Return the acceptable answers of all questions in one list, and the number of each, (M,).
 
     Args:
         references: (M,) an answer, or a list of acceptable answers, for each question.
         read: returns an answer in the form to compare, or None if it is not valid.
-        expected: what a valid answer is, for the message.
+        expected: the part of the message that says what a valid answer is.
+
+    Raises:
+        ValueError: if a question has no answer, or one that is not valid.
     """
-    rows = []
+    answers = []
     for question, reference in enumerate(to_python(references)):
-        row = [*map(read, reference if isinstance(reference, list) else [reference])]
-        if not row or None in row:
+        forms = [*map(read, reference if isinstance(reference, list) else [reference])]
+        if not forms or None in forms:
             raise InputError(
                 Place("references", question),
                 f" is {short(reference)}, but {expected}. Give that, or a list of acceptable ones",
                 InPython(", or a function as check_correct_fn"),
                 ".",
             )
-        rows.append(row)
-    return list(itertools.chain.from_iterable(rows)), np.array([len(row) for row in rows])
+        answers.append(forms)
+    return list(itertools.chain.from_iterable(answers)), np.array([*map(len, answers)])
 
 
 def _as_text(answer) -> str | None:
-    """Return a text as it is, and an integer as it is written."""
+    """Return a text unchanged, an integer as its decimal text, and None for any other value."""
     is_integer = isinstance(answer, int) and not isinstance(answer, bool)
     return str(answer) if is_integer or isinstance(answer, str) else None
 
 
 def _is_unicode(text: str) -> bool:
-    """Whether UTF-8 can hold a text. It cannot hold half of a surrogate pair."""
+    """Return whether UTF-8 can encode a text. It cannot encode half of a surrogate pair."""
     return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
 
 
@@ -3680,32 +3796,35 @@ def _number_form(answer) -> str | None:
     return exact_form(answer) if isinstance(answer, (int, float)) else None
 
 
-def _forms_of_numbers(rows: Samples) -> pa.ChunkedArray:
-    """Return (S,) the normal form of each number."""
-    forms, values = read_distinct(rows.values, exact_form)
+def _forms_of_numbers(samples: Samples) -> pa.ChunkedArray:
+    """Return a column with the normal form of each number; raise a ValueError for a nan."""
+    forms, values = read_distinct(samples.values, exact_form)
     if "nan" in forms:
         index = pc.index(values, "nan").as_py()
-        place = sample_place("predictions", rows.sizes, index)
+        place = sample_place("predictions", samples.sizes, index)
         raise InputError(place, " is nan, which equals nothing: give None if it is unscored.")
     return values
 
 
 def exact_form(number: int | float) -> str:
-    """Return a text that all numbers equal to this one share. True is 1."""
+    """Return the normal form of a number, a text: equal numbers have equal forms. True is 1."""
     if isinstance(number, int):
         return decimal_form(Decimal(int(number)))
     return decimal_form(Decimal(repr(number))) if math.isfinite(number) else str(number)
 
 
 def decimal_form(number: Decimal) -> str:
-    """Return the normal form of a number with all of its digits: equal numbers have one form."""
+    """Return the normal form of a decimal, with all digits: equal numbers have equal forms."""
     return f"{number.normalize(_ALL_DIGITS) if number else Decimal(0)}"
 
 
 def read_distinct(
     values: pa.ChunkedArray, form: Callable[[Any], str | None]
 ) -> tuple[list[str | None], pa.ChunkedArray]:
-    """Return the forms of the distinct samples, and a column with the form of each sample."""
+    """Return the forms of the distinct values, and a column with the form of each value.
+
+    `form` returns the form of a value, or None. It is called once for each distinct value.
+    """
     distinct, code = distinct_entries(values)
     forms = [form(entry) for entry in to_python(distinct)]
     samples = pa.array(forms, TEXTS).take(from_numpy(code, code < 0))
@@ -3714,39 +3833,39 @@ def read_distinct(
 
 # --- shared/at_k/core/coherent.py -----------------------------------------------------------------
 
-"""Limits that agree with the orders that hold by definition.
+"""Limits that are in the order that the scores have by definition.
 
 Let P(k, r) be the probability that at least r of k samples are correct: pass@k is P(k, 1), pass^k
 is P(k, k), and G-Pass@k is P(k, r) with r = ceil(tau k). For every success rate,
 
     P(j, 1) <= P(k, 1) and P(k, k) <= P(j, j) for j <= k,    P(k, s) <= P(k, r) for r <= s.
 
-A score that is never below another one has at least its lower limit, and one that is never above
-another one at most its upper limit. The limits that take part are the same for each request, so
-one k alone has the limits that it has among others:
+If score A is never below score B, the lower limit of A is at least that of B, and the upper limit
+of B at most that of A. The limits at one k must not depend on which other k are requested. So they
+are always compared with the limits of the same neighbors:
 
-- pass@j and pass^j at all j of `spread_of_k(n)`, for the smallest n of a question. A k between two
-  of them has its own limits, which are moved between theirs.
-- for G-Pass@k and maj@k those of pass@k and pass^k, and P(k, s) at the s of `spread_of_r`.
+- For all scores, pass@j and pass^j at all j of `spread_of_k(n)`, for the smallest n of a question.
+  The limits of a k between two j are moved between those of the two j.
+- For G-Pass@k and maj@k, also P(k, s) at 1, k and the s of `spread_of_r(k)`.
 
-Scores of k > n, which are estimated by way of a prior, follow those of k <= n: where an order is
-contradicted, their limits move.
+Scores of k > n are estimated by means of a prior. If their limits contradict those of k <= n, the
+limits of k > n move.
 """
 
 
-_EVERY_K, _EVERY_R = 64, 16  # up to these, all k and all r take part
-_LARGEST_N = 10_000  # of a question: with more, limits are narrow and take long
+_EVERY_K, _EVERY_R = 64, 16  # Up to these, all k and all r are neighbors.
+_LARGEST_N = 10_000  # With more samples, limits are narrow and take long: no neighbors are added.
 
 
 class Event(NamedTuple):
-    """The event that at least r of k samples are correct, which is the key of a neighbor."""
+    """The event that at least r of k samples are correct. It is the key of a neighbor in dicts."""
 
     k: int
     r: int
 
 
 def event_of(score: Score) -> Event | None:
-    """Return the event whose probability a score is, or None."""
+    """Return the event if a score is the probability of one, otherwise None."""
     credits = score.terms[0]
     if score.powers != (1.0,) or [credit for credit in credits if credit] != [1.0]:
         return None
@@ -3754,27 +3873,27 @@ def event_of(score: Score) -> Event | None:
 
 
 def _events_by_key(scores: Mapping[ScoreKey, Score]) -> dict[ScoreKey, Event]:
-    """Return the events whose probabilities some of the scores are."""
+    """Return the event of each score that is the probability of one."""
     return {key: event for key, score in scores.items() if (event := event_of(score))}
 
 
 def spread_of_k(most: int) -> list[int]:
-    """Return k from 1 to `most`: each up to 64, then powers of the square root of 2, and `most`."""
+    """Return each k from 1 to 64, then powers of the square root of 2, and `most`, up to `most`."""
     large = (round(2 ** (power / 2)) for power in range(2 * most.bit_length()))
     return sorted({*range(1, min(most, _EVERY_K) + 1), *(k for k in large if k <= most), most})
 
 
 def spread_of_r(k: int) -> list[int]:
-    """Return r between 1 and k, without these: all up to k = 16, then 15 at equal distances."""
+    """Return all r with 1 < r < k if k is at most 16, otherwise 15 of them at equal distances."""
     steps = min(k, _EVERY_R)
     return sorted({-(-step * k // steps) for step in range(1, steps)} - {1, k})
 
 
 def with_neighbors(scores: Mapping[ScoreKey, Score], least: int) -> dict[ScoreKey, Score]:
-    """Return the scores of k <= n, and those that limits of the pass family depend on.
+    """Return the scores with k <= `least`, and their neighbors by their events.
 
     Args:
-        scores: of any k.
+        scores: scores at any k.
         least: smallest number of samples of a question.
     """
     result = {key: score for key, score in scores.items() if len(score.terms[0]) <= least}
@@ -3794,7 +3913,9 @@ Limits = tuple[float, float]
 
 
 class _Ladder:
-    """Limits of scores that do not fall from one rung of a ladder to the next, put in this order.
+    """The limits of an ascending sequence of scores, moved so that neither limit ever falls.
+
+    A rung is the position of a score in the sequence.
 
     Args:
         limits: lower and upper limits of the score at each rung.
@@ -3807,7 +3928,7 @@ class _Ladder:
         self._hi = np.minimum.accumulate(hi[::-1])[::-1]
 
     def moved(self, rung: int, lo: float, hi: float) -> Limits:
-        """Return limits of the score at a rung, moved between those of its neighbors."""
+        """Return the limits lo and hi of the score at a rung, moved between those next to it."""
         below = np.searchsorted(self._rungs, rung, side="right") - 1
         above = np.searchsorted(self._rungs, rung, side="left")
         if below >= 0:
@@ -3823,28 +3944,29 @@ def _rung(event: Event) -> int:
 
 
 def _ladder_over_r(k: int, limits: Mapping[Event, Limits], ladder_over_k: _Ladder) -> _Ladder:
-    """Return the ladder of P(k, r) at one k: each r has the rung -r, as P(k, r) falls with r.
+    """Return the ladder of P(k, r) at one k. The rung of r is -r, because P(k, r) falls with r.
 
     Args:
         k: number of samples.
-        limits: of events at any k.
-        ladder_over_k: of pass@k and pass^k, between whose limits the others lie.
+        limits: limits of events at any k.
+        ladder_over_k: the ladder of pass@k and pass^k at all k. It moves the limits at r = 1 and
+            r = k, and the limits at other r are clipped to these.
     """
-    by_rung = {-event.r: x for event, x in limits.items() if event.k == k}
+    by_rung = {-event.r: pair for event, pair in limits.items() if event.k == k}
     for rung in by_rung.keys() & {-1, -k}:
         by_rung[rung] = ladder_over_k.moved(_rung(Event(k, -rung)), *by_rung[rung])
-    if by_rung:  # The ends agree with other k, and the other limits lie between them.
+    if by_rung:
         ends = by_rung[min(by_rung)], by_rung[max(by_rung)]
-        by_rung = {rung: tuple(np.clip(x, *ends)) for rung, x in by_rung.items()}
+        by_rung = {rung: tuple(np.clip(pair, *ends)) for rung, pair in by_rung.items()}
     return _Ladder(by_rung)
 
 
 class CoherentIntervals(DerivedIntervals):
-    """The intervals of a method, with limits in the order of the scores.
+    """The intervals of another method, with limits moved into the order of the scores.
 
     Args:
-        method: of the intervals of the scores and of their neighbors.
-        scores: by their keys, without the neighbors.
+        method: computes the intervals of the scores and of their neighbors.
+        scores: the scores by their keys, without the neighbors.
     """
 
     def __init__(self, method: IntervalMethod, scores: Mapping[ScoreKey, Score]):
@@ -3855,14 +3977,14 @@ class CoherentIntervals(DerivedIntervals):
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        """The interval of each score, for each group of question indices."""
+        """Return the interval of each score for each group of question indices."""
         return [self._ordered(x) for x in self._method.for_groups(groups, confidence)]
 
     def _ordered(self, intervals: dict[ScoreKey, Interval]) -> dict[ScoreKey, Interval]:
-        """Return the intervals of the requested scores, with limits that contradict no order.
+        """Return the intervals of the requested scores, with limits in the order of the scores.
 
         Args:
-            intervals: of these scores, and of their neighbors by their events.
+            intervals: the intervals of these scores by key, and of their neighbors by event.
         """
         result = {key: intervals[key] for key in self._keys if key in intervals}
         limits = {
@@ -3873,7 +3995,7 @@ class CoherentIntervals(DerivedIntervals):
         if not limits:
             return result
         over_k = _Ladder(
-            {_rung(event): x for event, x in limits.items() if event.r in (1, event.k)}
+            {_rung(event): pair for event, pair in limits.items() if event.r in (1, event.k)}
         )
         over_r: dict[int, _Ladder] = {}
         for key, event in self._events.items():
@@ -3902,34 +4024,39 @@ and an expected credit under it (see `credits`) is an unbiased estimate.
 
 For n up to 128 a probability is a quotient of two integers, and only the quotient is rounded. For
 larger n the probabilities are products of the ratios P(j + 1) / P(j), from the mode outwards. No
-number is subtracted from one of similar size, so 13 digits are left for n = 10,000. Of logarithms
-of gamma functions 11 would be left.
+number is subtracted from one of similar size, so 13 digits are correct for n = 10,000. Logarithms
+of gamma functions would give 11.
+
+U is the number of distinct pairs (n, c), and m the number of vectors of credits.
 """
 
 
-_MOST_EXACT = 128  # for at most so many samples of a question, probabilities are rounded once
-_CELLS_AT_ONCE = 1 << 18  # probabilities, to bound memory
+_MOST_EXACT = 128  # Up to this n, probabilities are quotients of integers.
+_CELLS_AT_ONCE = 1 << 18  # so many probabilities are computed at once, to bound memory
 
 
 def pass_scores(counts: BinaryCounts, scores: Mapping[ScoreKey, Score]) -> Scores:
-    """Unbiased estimates of the scores, whose terms are credits of k samples, k <= n."""
+    """Return unbiased estimates of the scores. Their terms are credits of k samples, k <= n."""
     credits, keys = number_terms(scores)
     return Scores(keys, counts.inverse, expected_credits(*counts.unique, credits))
 
 
 def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -> np.ndarray:
-    """(U, m) expected values of m vectors of credits for U questions (n, c), both (U,).
+    """Return the expected values of m vectors of credits for each pair (n, c), (U, m).
 
-    The length of a vector of credits is its k, and the caller ensures k <= n.
+    Args:
+        n: (U,) number of samples.
+        c: (U,) number of correct samples.
+        credits: vectors of credits. The length of a vector is its k, which must not exceed any n.
     """
     result = np.zeros((len(c), len(credits)))
     size = one_size(n)
     for k, columns in columns_by_k(credits).items():
         credits_of_k = tuple(credits[column] for column in columns)
-        if 0 < size <= _MOST_EXACT:
+        if 0 < size <= _MOST_EXACT:  # A cached table has the values for all c from 0 to n.
             result[:, columns] = _expected_table(size, credits_of_k)[c]
             continue
-        # For k = 1 the chances are equal, and the sum of so many would lose a digit.
+        # For many questions of equal n, sums over ranks are fast. For k = 1 they lose a digit.
         by_rank = {any_correct(k), all_correct(k)}
         if k > 1 and 0 < size <= len(c) * k and {*credits_of_k} <= by_rank:
             for column in columns:
@@ -3942,9 +4069,9 @@ def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -
 
 
 def _sums_over_ranks(n: int, k: int, credits: Credits) -> np.ndarray:
-    """(n + 1,) pass@k or pass^k, by its credits, for c = 0 .. n.
+    """Return pass@k or pass^k, whichever has these credits, for c = 0 .. n, (n + 1,).
 
-    pass@k is the sum of `chance_of_rank` over the last c ranks, and pass^k over the first c.
+    pass@k is the sum of `chance_of_rank` over the last c ranks, and pass^k over the first c ranks.
     """
     chances = chance_of_rank(n, k)
     sums = np.append(0.0, np.cumsum(chances[::-1] if credits[0] else chances))
@@ -3952,7 +4079,7 @@ def _sums_over_ranks(n: int, k: int, credits: Credits) -> np.ndarray:
 
 
 def columns_by_k(credits: Sequence[Credits]) -> dict[int, list[int]]:
-    """Return the columns of the credits of each k, without those that are all 0."""
+    """Return the indices of the vectors of credits of each k, without vectors that are all 0."""
     columns: dict[int, list[int]] = {}
     for column, credit in enumerate(credits):
         if any(credit):
@@ -3961,22 +4088,22 @@ def columns_by_k(credits: Sequence[Credits]) -> dict[int, list[int]]:
 
 
 def blocks_of_rows(rows: np.ndarray, k: int) -> Iterator[np.ndarray]:
-    """Yield the rows in blocks, to bound the memory for k + 1 probabilities of each row."""
+    """Yield blocks of rows, so that the memory for k + 1 probabilities of each row is bounded."""
     step = max(1, _CELLS_AT_ONCE // (k + 1))
     return (rows[start : start + step] for start in range(0, len(rows), step))
 
 
 @lru_cache(maxsize=1 << 10)
 def _expected_table(n: int, credits: tuple[Credits, ...]) -> np.ndarray:
-    """(n + 1, m) expected values of credits of one k for c = 0 .. n of n samples."""
+    """Return the expected values of m vectors of credits of one k for c = 0 .. n, (n + 1, m)."""
     return _expected_of_k(np.full(n + 1, n), np.arange(n + 1), np.array(credits))
 
 
 def _expected_of_k(n: np.ndarray, c: np.ndarray, credits: np.ndarray) -> np.ndarray:
-    """(U, m) expected values of (m, k) credits, for (U,) n and c.
+    """Return the expected values of (m, k) credits for (U,) n and c, (U, m).
 
-    The probabilities are rounded before they are added, as in the formula of mG-Pass@k, so
-    published digits are reproduced to the last.
+    The probabilities are rounded before they are added, as in the formula of mG-Pass@k, so all
+    published digits are reproduced.
     """
     values = []
     needed = np.flatnonzero(credits.any(axis=0))
@@ -3995,16 +4122,17 @@ def _expected_of_k(n: np.ndarray, c: np.ndarray, credits: np.ndarray) -> np.ndar
 
 @lru_cache(maxsize=64)
 def chance_of_rank(n: int, k: int) -> np.ndarray:
-    """(n,) C(i - 1, k - 1) / C(n, k): the i-th of n samples in a row is the last of k of them.
+    """Return the probability that the last of k random samples is the i-th of n in a row, (n,).
 
-    Of c correct samples, the sum of the last c is pass@k, and that of the first c is pass^k.
+    It is C(i - 1, k - 1) / C(n, k). The sum over the last c ranks i is pass@k of c correct samples,
+    and the sum over the first c is pass^k.
     """
     earlier = np.arange(n - 1, 0, -1)
     return k / n * np.cumprod([1.0, *np.maximum(earlier + 1 - k, 0) / earlier])[::-1]
 
 
 def _tails(n: np.ndarray, c: np.ndarray, k: int, r: np.ndarray) -> np.ndarray:
-    """(U, R) P(at least r of k samples are correct) for (U,) n and c, and (R,) r from 1 to k."""
+    """Return P(at least r of k samples are correct), (U, R), for (U,) n and c and (R,) r >= 1."""
     if (n == k).all():
         return (c[:, None] >= r).astype(float)
     tails, is_small = np.empty((len(n), k)), n <= _MOST_EXACT
@@ -4015,7 +4143,7 @@ def _tails(n: np.ndarray, c: np.ndarray, k: int, r: np.ndarray) -> np.ndarray:
 
 
 def _exact_tails(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
-    """(U, k) P(at least r of k samples are correct) for r = 1 .. k, by integers of any size."""
+    """Return P(at least r of k samples are correct) for r = 1 .. k, (U, k), by exact integers."""
     binomials, r = _binomials(), np.arange(k, 0, -1)
     ways = binomials[c[:, None], r] * binomials[(n - c)[:, None], k - r]
     tails = np.cumsum(ways, axis=1) / binomials[n, k][:, None]
@@ -4024,7 +4152,7 @@ def _exact_tails(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
 
 @lru_cache(maxsize=1)
 def _binomials() -> np.ndarray:
-    """C(m, j) for m and j up to 128, as integers of Python."""
+    """Return C(m, j) for m and j from 0 to 128 as Python integers, (129, 129)."""
     table = np.zeros((_MOST_EXACT + 1, _MOST_EXACT + 1), dtype=object)
     table[:, 0] = 1
     for m in range(1, _MOST_EXACT + 1):
@@ -4033,19 +4161,20 @@ def _binomials() -> np.ndarray:
 
 
 def _tails_by_ratios(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
-    """(U, k) P(at least r of k samples are correct) for r = 1 .. k, by the ratios of the pmf."""
+    """Return P(at least r of k samples are correct) for r = 1 .. k, (U, k), by pmf ratios."""
     n, c = n[:, None], c[:, None]
     mode = np.clip(np.rint(k * (c / n)), np.maximum(0, k - (n - c)), np.minimum(c, k))
-    # Beyond 20 sqrt(k) of the mean, probabilities are below exp(-800), so they are 0 as floats
+    # At more than 20 sqrt(k) from the mean, probabilities are below exp(-800), which is 0 in floats
     # (Hoeffding 1963, Journal of the American Statistical Association 58, 13).
     reach = 20 * math.sqrt(k) + 1
     first, last = max(0, int(mode.min() - reach)), min(k, int(mode.max() + reach))
     j = np.arange(first, last)
-    # P(j + 1) / P(j) = gain / loss. One of them is 0 where a probability is.
+    # P(j + 1) / P(j) = gain / loss. gain is 0 if P(j + 1) is 0, and loss is 0 if P(j) is 0.
     gain = (k - j) * np.maximum(c - j, 0.0)
     loss = (j + 1) * np.maximum(n - c - k + j + 1, 0.0)
     is_above = j >= mode
-    relative = np.ones((len(n), len(j) + 1))  # to the probability of the mode
+    # Probabilities are computed relative to that of the mode, from the mode upwards and downwards.
+    relative = np.ones((len(n), len(j) + 1))
     relative[:, 1:] *= np.cumprod(np.where(is_above, gain / np.where(is_above, loss, 1), 1), axis=1)
     falling = np.where(is_above, 1, loss / np.where(is_above, 1, gain))
     relative[:, :-1] *= np.cumprod(falling[:, ::-1], axis=1)[:, ::-1]
@@ -4058,11 +4187,14 @@ def _tails_by_ratios(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
 
 # --- shared/at_k/core/checking.py -----------------------------------------------------------------
 
-"""How samples are checked: each distinct pair of a sample and its reference once."""
+"""The checking of samples against references. Each distinct pair is checked once.
+
+There are S samples of M questions, and P distinct pairs of a sample and its question's reference.
+"""
 
 
 CHECKERS = ("exact_match", "numeric", "choice", "math_verify", "python_tests")
-"""The names of checkers. All but exact_match come from the package."""
+"""The names of checkers. All but exact_match need the installed package."""
 
 CheckResult = bool | int | float | str | None
 """What a checker returns for a sample: correct or incorrect, a category, a share of
@@ -4084,7 +4216,7 @@ PairResult = tuple[Any, str | BaseException | None]
 """The result of a pair and None; or None and the problem: an exception, or what was returned."""
 
 PairBatch = tuple[int, list[PairToCheck]]
-"""The index of the first pair, and the pairs."""
+"""The index of the first pair of a batch, and the pairs of the batch."""
 
 BatchResult = tuple[int, list[PairResult]]
 """The index of the first pair of a batch, and the result of each of its pairs."""
@@ -4094,7 +4226,7 @@ NOT_FINISHED: PairResult = (None, None)
 
 _OUTCOMES = "the result for predictions"  # what messages call the outcomes of a checker
 _SEARCHED = 1000  # The warning about exact_match looks at so many samples.
-_BATCHES = 1 << 12  # enough to keep many workers of an executor busy
+_BATCHES = 1 << 12  # An executor gets so many batches, which keep many workers busy.
 
 
 @dataclass(frozen=True)
@@ -4103,9 +4235,9 @@ class Checked:
 
     Attributes:
         outcomes: the outcome of each sample.
-        read_answers: (S,) the answer that was read out of each sample, or a code of it; None for
-            samples without one. For "exact_match" and functions the whole sample is the answer.
-            Samples that were handed in as outcomes have no answers.
+        read_answers: (S,) the answer that the checker found in each sample, or a code of the
+            answer; null for samples without an answer. For "exact_match" and functions the whole
+            sample is the answer. None in place of a column if the samples were given as outcomes.
     """
 
     outcomes: Samples
@@ -4113,15 +4245,15 @@ class Checked:
 
     @cached_property
     def answers(self) -> np.ndarray | None:
-        """(S,) a code of each sample's answer, or -1 if it has none: equal for equal answers.
+        """Return an integer code of each sample's answer, (S,), or None if there are no answers.
 
-        An empty text is no answer, unless it is correct.
+        The code -1 stands for no answer. An empty text is no answer, unless it is correct.
         """
         answers = self.read_answers
         if answers is None:
             return None
         if pa.types.is_floating(answers.type):
-            answers = pc.add(answers, pa.scalar(0.0, answers.type))  # so that -0.0 equals 0.0
+            answers = pc.add(answers, pa.scalar(0.0, answers.type))  # turns -0.0 into 0.0
         distinct, codes = distinct_entries(answers)
         if answers.type == JSON:
             equal: dict[Any, int] = {}
@@ -4134,7 +4266,7 @@ class Checked:
 
 
 def _hashable(value: Any) -> Any:
-    """Return what is equal for values of JSON that Python calls equal, such as 1, 1.0 and True."""
+    """Return a hashable form of a JSON value. Values that Python calls equal have equal forms."""
     if isinstance(value, dict):
         return frozenset((key, _hashable(entry)) for key, entry in value.items())
     return tuple(map(_hashable, value)) if isinstance(value, list) else value
@@ -4142,17 +4274,18 @@ def _hashable(value: Any) -> Any:
 
 @dataclass
 class Checking:
-    """A checker, and how it runs. All is validated when the object is made.
+    """A checker and the options that say how it runs.
 
     Attributes:
-        checker: see `Checker`.
-        num_proc: number of processes to check in; by default that of the checker, if it has one.
-        executor: an executor to check in, with the same default.
-        timeout: seconds that a check may take, with the same default.
-        labels: labels that stand for outcomes, and the number of each.
+        checker: the name of a checker, or a function as `Checker` describes it.
+        num_proc: number of processes to check in, or None for this process. A checker of
+            `at_k.checkers` may carry this option and the next two.
+        executor: an executor to check in, or None.
+        timeout: seconds that a check may take, or None for no limit.
+        labels: the number of each label that the checker may return, or None.
 
     Raises:
-        ValueError, TypeError: if an attribute is invalid, or does not go with another.
+        ValueError, TypeError: if an attribute is invalid, or if two exclude each other.
         ImportError: if the checker needs a library that is not installed.
     """
 
@@ -4163,7 +4296,7 @@ class Checking:
     labels: Labels | None = None
 
     def __post_init__(self) -> None:
-        """Take the options that the checker carries, and validate all."""
+        """Take the options that the checker carries, and validate all attributes."""
         self._take_options_of_checker()
         self._check_checker()
         self._check_options()
@@ -4173,7 +4306,7 @@ class Checking:
             PACKAGE.rooms.check_workers(self)
 
     def _take_options_of_checker(self) -> None:
-        """Take the options that the checker carries; a ValueError if one is given twice."""
+        """Copy `checker.run_options` to this object; raise a ValueError if one is set in both."""
         for name, value in getattr(self.checker, "run_options", {}).items():
             if getattr(self, name) is not None:
                 raise ValueError(
@@ -4213,12 +4346,13 @@ class Checking:
 
     @property
     def matches_exactly(self) -> bool:
-        """Whether the checker is "exact_match". Comparing an array with a text gives an array."""
+        """Return whether the checker is "exact_match"."""
+        # The test of the type comes first, because array == text is an array.
         return isinstance(self.checker, str) and self.checker == "exact_match"
 
     @cached_property
     def _package_checker(self) -> Any:
-        """The checker of the package, which checks all samples in its own way; or None."""
+        """Return the package's object that checks all samples; None for functions, exact_match."""
         is_name = isinstance(self.checker, str) and not self.matches_exactly
         if not (is_name or hasattr(self.checker, "check_samples")):
             return None
@@ -4226,57 +4360,59 @@ class Checking:
 
     @property
     def is_async(self) -> bool:
-        """Whether the checker is an async function, or an object whose call is one."""
+        """Return whether the checker is an async function, or an object with an async __call__."""
         call = getattr(self.checker, "__call__", None)  # noqa: B004
         return inspect.iscoroutinefunction(self.checker) or inspect.iscoroutinefunction(call)
 
     @cached_property
     def batch_size(self) -> int | None:
-        """The number of pairs that the checker takes at once, or None if it takes single ones."""
+        """Return how many pairs a batched checker takes at once, or None for other checkers."""
         if getattr(self.checker, "batched", None) is not True:
             return None
         size = getattr(self.checker, "batch_size", 64)
         return check_count("batch_size of check_correct_fn", size, "give a number of pairs")
 
-    def check(self, rows: Samples, cache: CheckCache | None = None) -> Checked:
-        """Check every sample.
+    def check(self, samples: Samples, cache: CheckCache | None = None) -> Checked:
+        """Check every sample against the reference of its question.
 
-        Each distinct pair of a prediction and its question's reference is checked once. A sample is
-        not scored if it is None, if the checker returns None, or if its check takes too long.
+        Each distinct pair of a sample and a reference is checked once. A sample is not scored if it
+        is None, if the checker returns None, or if its check takes longer than the timeout.
 
         Args:
-            rows: the samples and references.
-            cache: results of earlier checks; a failed run adds its own.
+            samples: samples with references.
+            cache: the results of earlier checks. If a check fails, the finished ones are added.
 
         Raises:
             ValueError: if the checker raises an exception (which is the cause), returns something
-                that is not an outcome, or ends its process, with its index `predictions[i][j]`; or
-                if a named checker cannot use a reference, with its index.
+                that is not an outcome, or ends its process; or if a named checker cannot use a
+                reference. The message has the index, such as predictions[3][7].
         """
         if self.matches_exactly:
-            outcomes = outcomes_of_match(rows, match_exactly(rows))
-            if rows.values.type == TEXTS:
-                _warn_of_responses(rows, outcomes)
-            return Checked(outcomes, rows.values)
+            outcomes = outcomes_of_match(samples, match_exactly(samples))
+            if samples.values.type == TEXTS:
+                _warn_of_responses(samples, outcomes)
+            return Checked(outcomes, samples.values)
         cache = cache or CheckCache()
         if self._package_checker is not None:
-            return self._package_checker.check_samples(rows, self, cache)
-        pairs = DistinctPairs.from_samples(rows)
+            return self._package_checker.check_samples(samples, self, cache)
+        pairs = DistinctPairs.from_samples(samples)
         results = self.results(pairs, cache, PACKAGE.rooms.check_pairs)
-        return Checked(pairs.outcomes([outcome for outcome, _ in results]), rows.values)
+        return Checked(pairs.outcomes([outcome for outcome, _ in results]), samples.values)
 
     def results(
         self, pairs: DistinctPairs, cache: CheckCache, check_pairs: CheckPairs
     ) -> list[PairResult]:
-        """Return the result of each distinct pair, and warn of those that took too long.
+        """Return the (P,) results of distinct pairs, none of which has a problem.
+
+        Warns of the number of pairs that took longer than the timeout.
 
         Args:
-            pairs: to be checked.
-            cache: results of earlier checks.
-            check_pairs: checks the pairs that `cache` lacks.
+            pairs: the pairs to check.
+            cache: the results of earlier checks. If a check fails, the finished ones are added.
+            check_pairs: a function that checks the pairs without a result in the cache.
 
         Raises:
-            ValueError: for the first pair with a problem, so that no result has one.
+            ValueError: for the first pair with a problem.
         """
         results = cache.results(self, pairs)
         try:
@@ -4300,11 +4436,11 @@ class Checking:
     def _check_missing(
         self, pairs: DistinctPairs, results: list[PairResult | None], check_pairs: CheckPairs
     ) -> None:
-        """Set the (P,) results that are None; raise an error for the first pair with a problem."""
+        """Set each of the (P,) results that is None; raise a ValueError for the first problem."""
         missing = [pair for pair, result in enumerate(results) if result is None]
         if not missing:
             return
-        first = 0  # the first pair without a result
+        first = 0  # All pairs before this one have results.
         try:
             with closing(check_pairs(self, [pairs.pairs[pair] for pair in missing])) as batches:
                 for start, batch in batches:
@@ -4326,9 +4462,12 @@ class Checking:
     def _raise_first_problem(
         self, pairs: DistinctPairs, results: list[PairResult | None], first: int
     ) -> int:
-        """Raise the error of the first pair with a problem, if all before it have results.
+        """Return the index of the first of the (P,) results that is None, or P if none is.
 
-        Returns the first pair without a result. All before `first` have one.
+        All results before the index `first` are known and have no problem.
+
+        Raises:
+            ValueError: if a result with a problem comes before the first None.
         """
         for pair in range(first, len(results)):
             result = results[pair]
@@ -4339,7 +4478,7 @@ class Checking:
         return len(results)
 
     def check_here(self, pairs: list[PairToCheck]) -> Generator[BatchResult, None, None]:
-        """Yield the results of batches of pairs, checked in this thread or in the executor."""
+        """Check pairs in this thread, or in the executor, and yield the results of each batch."""
         assert callable(self.checker)
         check = partial(check_batch, self.checker, self.labels or {}, False, host())
         if self.executor is None:
@@ -4350,11 +4489,11 @@ class Checking:
         yield from self.executor.map(check, batches)
 
     def _raise_problem(self, call: tuple[str, Place], problem: str | BaseException) -> NoReturn:
-        """Raise the error of a call that raised an exception, or returned no outcome."""
+        """Raise the error for a call that has a problem: an exception, or a text "returned .."."""
         if isinstance(problem, BaseException):
             try:
                 text = str(problem)
-            except Exception:  # its own class cannot write it
+            except Exception:  # The __str__ of the exception fails.
                 text = "without a message"
             raise InputError(*call, f" raised {type(problem).__name__}: {text}.") from problem
         valid = "".join(f"{label!r}, " for label in self.labels or ())
@@ -4366,14 +4505,14 @@ class Checking:
 
 
 CheckPairs = Callable[[Checking, list[PairToCheck]], Generator[BatchResult, None, None]]
-"""Checks pairs in the way of a `Checking`: yields the results of batches as they finish."""
+"""A function that checks pairs with the options of a `Checking`, and yields finished batches."""
 
 
 # --- A batch of pairs ---------------------------------------------------------------------
 
 
 def host() -> str:
-    """Return a name of this process, which no process of another machine has."""
+    """Return a name of this process that differs from those of processes on other machines."""
     return f"{platform.node()}:{os.getpid()}"
 
 
@@ -4384,17 +4523,17 @@ def check_batch(
     home: str,
     batch: PairBatch,
 ) -> BatchResult:
-    """Apply a checker to a batch of pairs, in any thread or process.
+    """Apply a checker to a batch of pairs, in any thread or process, and return the results.
 
-    This function imports what it uses, so that it can be sent to a worker with its code.
+    The imports are inside, because workers receive the code of this function without its module.
 
     Args:
         checker: a function of a prediction and a reference.
-        labels: labels that the checker may return, and the number of each; or None if results are
-            passed on as they are, because the checker is one of this package.
+        labels: the number of each label that the checker may return; or None for a checker of this
+            package, whose results are not validated.
         batched: whether the checker is a function of a list of predictions and a list of
             references, and returns a list of results.
-        home: `host` of the process that asked.
+        home: what `host()` returned in the process that requested the check.
         batch: the pairs.
     """
     import copy
@@ -4404,18 +4543,21 @@ def check_batch(
     import traceback
 
     def own_copy(value: Any) -> Any:
-        """Return a copy of what the checker might change, as other samples share the value."""
+        """Return a copy of a dict or list, which the checker might change and samples share."""
         return copy.deepcopy(value) if isinstance(value, (dict, list)) else value
 
     def as_text(write: Callable[[Any], str], value: Any) -> str:
-        """Return a text of a value, also if its own class cannot write it."""
+        """Return `write(value)`, or the name of the type if that fails."""
         try:
             return write(value)
         except Exception:
             return f"a {type(value).__name__}"
 
     def call(*arguments: Any) -> tuple[Any, BaseException | None]:
-        """Return what the checker returns, or its exception."""
+        """Return the result of the checker and None; or None and the exception that it raised.
+
+        An exception in a worker has its traceback as a note, and can be pickled.
+        """
         try:
             return checker(*arguments), None
         except (Exception, SystemExit, GeneratorExit) as error:  # The checker may call sys.exit.
@@ -4429,13 +4571,13 @@ def check_batch(
             return None, problem
 
     def validated(result: Any) -> PairResult:
-        """Return a result as an outcome, or what is wrong with it."""
+        """Return (outcome, None) for a valid result, and (None, problem) for another one."""
         if labels is None:
             return result, None
         if getattr(result, "ndim", None) == 0:
             try:
                 result = result.item()  # a scalar of NumPy or torch
-            except Exception as error:  # one that has no value, for example
+            except Exception as error:  # such as a tensor without data
                 return None, f"returned {type(result).__name__} without a value ({error})"
         if isinstance(result, str):
             result = labels.get(result, result)
@@ -4454,14 +4596,14 @@ def check_batch(
         if problem is not None:
             return start, [(None, problem)] * len(pairs)
         if not hasattr(results, "__len__") or len(results) != len(pairs):
-            shown = as_text(repr, results)[:60]
-            text = f"returned {shown} for a batch of {len(pairs)}, one result for each"
-            return start, [(None, text)] * len(pairs)
+            text = as_text(repr, results)[:60]
+            problem_text = f"returned {text} for a batch of {len(pairs)}, one result for each"
+            return start, [(None, problem_text)] * len(pairs)
         called = [(result, None) for result in results]
     return start, [validated(x) if error is None else (None, error) for x, error in called]
 
 
-# --- Distinct pairs, and results that are kept --------------------------------------------
+# --- Distinct pairs, and a cache of results -----------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -4469,39 +4611,42 @@ class DistinctPairs:
     """The P distinct pairs of a sample and its question's reference, of S samples in all.
 
     Attributes:
-        pairs: (P,) a prediction and a reference each.
+        pairs: (P,) pairs of a prediction and a reference.
         first: (P,) index of the first sample of each pair.
         index: (S,) index of the pair of each sample, P for samples that are None.
-        rows: the samples.
+        samples: all samples, with references.
     """
 
     pairs: list[PairToCheck]
     first: np.ndarray
     index: np.ndarray
-    rows: Samples
+    samples: Samples
 
     @classmethod
-    def from_samples(cls, rows: Samples) -> DistinctPairs:
+    def from_samples(cls, samples: Samples) -> DistinctPairs:
         """Return the distinct pairs of samples and the references of their questions."""
-        distinct, code = distinct_entries(rows.values)
-        question = np.repeat(np.arange(len(rows.sizes)), rows.sizes)
+        distinct, code = distinct_entries(samples.values)
+        question = np.repeat(np.arange(len(samples.sizes)), samples.sizes)
         present = np.flatnonzero(code >= 0)
-        keys = question[present] * len(distinct) + code[present]
-        _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        pair_code = question[present] * len(distinct) + code[present]
+        _, first, inverse = np.unique(pair_code, return_index=True, return_inverse=True)
         first = present[first]
         index = np.full(len(code), len(first))
         index[present] = inverse
-        samples, references = to_python(distinct), to_python(rows.references)
-        pairs = [(samples[code[sample]], references[question[sample]]) for sample in first]
-        return cls(pairs, first, index, rows)
+        predictions, references = to_python(distinct), to_python(samples.references)
+        pairs = [(predictions[code[sample]], references[question[sample]]) for sample in first]
+        return cls(pairs, first, index, samples)
 
     def call(self, pair: int) -> tuple[str, Place]:
-        """Return the call of the checker for a pair, as the start of a message."""
-        place = sample_place("predictions", self.rows.sizes, self.first[pair])
+        """Return the start of a message about the call of the checker for a pair."""
+        place = sample_place("predictions", self.samples.sizes, self.first[pair])
         return f"check_correct_fn({short(self.pairs[pair][0])}, ..) on ", place
 
     def outcomes(self, results: Sequence[float | None]) -> Samples:
-        """Return the outcomes of all samples, from the (P,) results of the pairs."""
+        """Return the outcomes of all samples, from the (P,) results of the pairs.
+
+        Categories above 1 among shares of correctness raise a ValueError.
+        """
         has_shares = any(isinstance(result, float) for result in results)
         for pair, result in enumerate(results) if has_shares else ():
             if result is not None and result > 1:
@@ -4514,13 +4659,19 @@ class DistinctPairs:
         values = np.array([*(result or 0 for result in results), 0], dtype=dtype)[self.index]
         is_scored = np.array([*(result is not None for result in results), False], dtype=bool)
         scored = is_scored[self.index]
-        sizes, multiplicity = self.rows.sizes, self.rows.multiplicity
+        sizes, multiplicity = self.samples.sizes, self.samples.multiplicity
         return Samples(
             values, sizes, _OUTCOMES, None if scored.all() else scored, multiplicity=multiplicity
         )
 
     def answers(self, answers: Sequence[str | None]) -> pa.ChunkedArray:
-        """Return a code of the answer of each sample, from the (P,) answers of the pairs."""
+        """Return a column with an integer code of each sample's answer, or null for no answer.
+
+        Equal answers have equal codes, also in different questions.
+
+        Args:
+            answers: (P,) the answers of the pairs, None for no answer.
+        """
         codes: dict[str | None, int] = {None: -1}
         pair_codes = [codes.setdefault(answer, len(codes)) for answer in (*answers, None)]
         sample_codes = np.array(pair_codes)[self.index]
@@ -4528,10 +4679,10 @@ class DistinctPairs:
 
 
 class CheckCache:
-    """Results of earlier checks; a failed run adds its own.
+    """The finished checks of a run that failed. A retry checks only the other pairs.
 
-    A retry with the same checker checks only the other pairs. The same checker is the same
-    function, or the same method of the same object.
+    This needs the same labels and an equal checker, such as the same function, or the same method
+    of the same object.
     """
 
     def __init__(self) -> None:
@@ -4539,10 +4690,13 @@ class CheckCache:
         self._results: dict[str, PairResult] = {}
 
     def __reduce__(self):
-        return CheckCache, ()  # not every checker can be pickled
+        return CheckCache, ()  # An empty cache is pickled, because not every checker can be.
 
     def results(self, checking: Checking, pairs: DistinctPairs) -> list[PairResult | None]:
-        """Return the results of these pairs, None for a pair that is to be checked."""
+        """Return the (P,) cached results of pairs, None for a pair without one.
+
+        The cache is emptied if it has the results of another checker.
+        """
         checker = (checking.checker, checking.labels)
         if self._checker != checker:
             self._checker, self._results = checker, {}
@@ -4551,7 +4705,7 @@ class CheckCache:
         return [self._results.get(repr(pair)) for pair in pairs.pairs]
 
     def keep(self, pairs: DistinctPairs, results: list[PairResult | None]) -> int:
-        """Keep the results of pairs, except problems, and return how many are kept in all."""
+        """Add the results that are no problems to the cache, and return its number of results."""
         for pair, result in zip(pairs.pairs, results, strict=True):
             if result is not None and result[1] is None:
                 self._results[repr(pair)] = result
@@ -4561,52 +4715,55 @@ class CheckCache:
 # --- exact_match --------------------------------------------------------------
 
 
-def outcomes_of_match(rows: Samples, correct: np.ndarray) -> Samples:
-    """Return the outcomes of all samples, from (S,) whether each equals its reference."""
+def outcomes_of_match(samples: Samples, correct: np.ndarray) -> Samples:
+    """Return the outcomes of all samples. `correct`, (S,), is whether each equals its reference."""
     return Samples(
-        correct, rows.sizes, _OUTCOMES, rows.scored_or_none, multiplicity=rows.multiplicity
+        correct, samples.sizes, _OUTCOMES, samples.scored_or_none, multiplicity=samples.multiplicity
     )
 
 
-def _warn_of_responses(rows: Samples, outcomes: Samples) -> None:
-    """Warn if texts are compared with answers that they contain, or if none equals its answer."""
+def _warn_of_responses(samples: Samples, outcomes: Samples) -> None:
+    """Warn if texts seem to be whole responses: many contain their reference, or none equals it."""
     if outcomes.values.any():
-        problem = _contained_references(rows, outcomes)
+        problem = _contained_references(samples, outcomes)
         if problem is None:
             return
     else:
         problem = f"None of the {outcomes.n.sum()} scored samples equals its reference"
     remedy = "'numeric' compares the number that a text gives, 'math_verify' compares mathematical "
     remedy += "expressions, and 'python_tests' runs programs with tests"
-    if all(map(_is_choice, to_python(rows.references[:_SEARCHED]))):
+    if all(map(_is_choice, to_python(samples.references[:_SEARCHED]))):
         remedy = "'choice' compares the option that a text chooses"
     warnings.warn(
-        f"{problem}: exact_match compares whole texts. check_correct_fn={remedy}.",
-        stacklevel=3,
+        f"{problem}: exact_match compares whole texts. check_correct_fn={remedy}.", stacklevel=3
     )
 
 
-def _contained_references(rows: Samples, outcomes: Samples) -> str | None:
-    """Return how many texts contain their reference; None if that would hardly raise the score."""
-    correct, occurrences = outcomes.values[:_SEARCHED], rows.occurrences[:_SEARCHED]
-    texts, references = to_python(rows.values[:_SEARCHED]), to_python(rows.references[:_SEARCHED])
-    question = np.repeat(np.arange(len(references)), rows.sizes[:_SEARCHED])
+def _contained_references(samples: Samples, outcomes: Samples) -> str | None:
+    """Return a sentence with the number of incorrect texts that contain their reference.
+
+    Returns None if the score would rise by no more than a tenth if they counted as correct.
+    """
+    correct, occurrences = outcomes.values[:_SEARCHED], samples.occurrences[:_SEARCHED]
+    texts = to_python(samples.values[:_SEARCHED])
+    references = to_python(samples.references[:_SEARCHED])
+    question = np.repeat(np.arange(len(references)), samples.sizes[:_SEARCHED])
     containing = [
         sample
         for sample in np.flatnonzero(~correct)
         if _contains(texts[sample], references[question[sample]])
     ]
-    contain, equal = occurrences[containing].sum(), occurrences[correct].sum()
-    if 10 * contain <= equal:  # as correct samples, they would raise the score by up to a tenth
+    n_containing, n_equal = occurrences[containing].sum(), occurrences[correct].sum()
+    if 10 * n_containing <= n_equal:
         return None
     return (
-        f"{contain} of the first {occurrences.sum()} samples contain their reference but do not "
-        f"equal it"
+        f"{n_containing} of the first {occurrences.sum()} samples contain their reference but do "
+        f"not equal it"
     )
 
 
 def _is_choice(reference: Any) -> bool:
-    """Whether a reference is a single letter, yes or no, or a list of those."""
+    """Return whether a reference is a single letter, yes or no, or a list of those."""
     references = reference if isinstance(reference, list) else [reference]
     return all(
         isinstance(answer, str) and re.fullmatch(r"\(?[A-Z]\)?|yes|no|Yes|No", answer.strip())
@@ -4615,7 +4772,7 @@ def _is_choice(reference: Any) -> bool:
 
 
 def _contains(text: str | None, reference: Any) -> bool:
-    """Whether a text has an answer, or one of several, between other words."""
+    """Return whether a text has the answer, or one of a list of answers, as a word of its own."""
     answers = reference if isinstance(reference, list) else [reference]
     return any(
         isinstance(answer, str)
@@ -4629,22 +4786,27 @@ def _contains(text: str | None, reference: Any) -> bool:
 
 """Max@k, the expected maximum reward of k samples, and Bayes@N, which is the case k = 1.
 
-Let r_1 < r_2 < .. < r_L be the rewards. The maximum of k samples is above r_l if any of them is:
-with P_l the probability of that, and P_0 = 1,
+Let r_1 < r_2 < .. < r_L be the rewards, P_l the probability that the maximum of k samples is above
+r_l, and P_0 = 1. Then
 
     E[max] = sum over l of r_l (P_(l-1) - P_l).
 
-Choose k of the n observed samples, m of which are above r_l. Then P_l is pass@k of m correct
-samples, which gives the unbiased estimate (Bagirov et al. 2025, arXiv:2510.23393).
+Choose k of the n observed samples of a question, m of which are above r_l. The maximum is above r_l
+if one of the k samples is, so P_l is pass@k of m correct samples. This gives the unbiased estimate
+(Bagirov et al. 2025, arXiv:2510.23393).
 
 Bayes@N is the posterior mean of the reward of a new sample (Hariri et al. 2026, arXiv:2510.04265).
-With a uniform Dirichlet prior (one pseudo-outcome of each category) and all observed and prior
-outcomes, let a_l of t be at most r_l. The share A_l of rewards that are at most r_l has
+Its t outcomes are the observed ones, prior outcomes if there are some, and one of each category for
+the uniform Dirichlet prior. If a_l of them are at most r_l, the share A_l of rewards that are at
+most r_l has
 
     E[A_l] = a_l / t = Q_l,    Cov[A_l, A_m] = Q_l (t - a_m) / (t (t + 1))    for l <= m,
 
-because A_l is A_m times an independent share. The mean reward is r_L less the sum of
+because A_l is A_m times an independent share. The mean reward is r_L minus the sum of
 (r_(l+1) - r_l) A_l, so its variance is a sum of positive terms.
+
+There are M questions with S samples in all, U distinct rows of counts, L rewards, and C + 1
+categories.
 """
 
 
@@ -4655,15 +4817,15 @@ _VALID_REWARD = "a reward is a number from -1e150 to 1e150, whose square is a do
 class Rewards:
     """The rewards of the samples of each question, as cumulative counts.
 
-    Questions with equal counts share one of U rows, as in `BinaryCounts`.
+    Questions with equal counts share one of U rows.
 
     Args:
         inverse: (M,) the row of each question.
         levels: (L,) rewards, ascending.
-        at_most: (U, L) number of samples with at most each reward; the last is n.
+        at_most: (U, L) number of samples with at most each reward; the last column is n.
         categories: (L,) number of categories with at most each reward, or None for real
             rewards, which have no categories.
-        prior: (U, L) number of prior outcomes with at most each reward.
+        prior: (U, L) number of prior outcomes with at most each reward, or 0 for none.
     """
 
     inverse: np.ndarray
@@ -4674,28 +4836,28 @@ class Rewards:
 
     @property
     def multiplicity(self) -> np.ndarray:
-        """(U,) number of questions in each row."""
+        """Return the number of questions in each row, (U,)."""
         return np.bincount(self.inverse)
 
     @property
     def sizes(self) -> np.ndarray:
-        """(U,) number of samples in each row."""
+        """Return the number of samples of a question in each row, (U,)."""
         return self.at_most[:, -1]
 
     @property
     def n(self) -> np.ndarray:
-        """(M,) number of samples of each question."""
+        """Return the number of samples of each question, (M,)."""
         return self.sizes[self.inverse]
 
     @property
     def ranges(self) -> np.ndarray:
-        """(U, 2) the smallest and the largest reward that the samples of each row can have."""
+        """Return the smallest and the largest possible reward of a sample in each row, (U, 2)."""
         return np.broadcast_to(self.levels[[0, -1]], (len(self.sizes), 2))
 
     def max_of(self, k: int) -> np.ndarray:
-        """(U,) the expected maximum of k of the samples, unbiased, for k <= n.
+        """Return the expected maximum of k of the n samples of each row, (U,), for k <= n.
 
-        It has an error of about 1e-16 of the largest reward.
+        It is the unbiased estimate of Max@k. Its error is about 1e-16 of the largest reward.
         """
         if k == 1:
             return self._mean(self.at_most)
@@ -4707,44 +4869,49 @@ class Rewards:
         return (self.levels * share).sum(axis=1)
 
     def posterior(self, prior_outcomes: bool = True) -> tuple[np.ndarray, np.ndarray]:
-        """(U,) posterior mean and variance of the reward of a new sample.
+        """Return the posterior mean and variance of the mean reward of each row, (U,) each.
 
-        Args:
-            prior_outcomes: whether the prior outcomes count beside the uniform prior.
+        `prior_outcomes` is whether to add the prior outcomes to the uniform prior.
         """
         a = self.posterior_counts(prior_outcomes)
         t = a[:, -1:]
-        return self._mean(a), self.variance_of_max(a / t, (t - a) / (t * (t + 1.0)))
+        cov_factor = (t - a) / (t * (t + 1.0))
+        return self._mean(a), self.posterior_variance_of_expected_max(a / t, cov_factor)
 
-    def variance_of_max(self, q: np.ndarray, increase: np.ndarray) -> np.ndarray:
-        """(U,) the variance of the maximum of new samples, a sum of positive terms.
+    def posterior_variance_of_expected_max(
+        self, mean_cdf: np.ndarray, cov_factor: np.ndarray
+    ) -> np.ndarray:
+        """Return the posterior variance of the expected maximum of new samples, (U,).
 
-        Let P_l be the probability that the maximum is at most level l, for the unknown rates.
+        Let F_l be the probability that the maximum is at most r_l, given the unknown rates.
 
         Args:
-            q: (U, L) the means of P_l.
-            increase: (U, L) i, so that the covariance of P_l and P_m is q_l i_m for l <= m.
+            mean_cdf: (U, L) posterior means of F_l.
+            cov_factor: (U, L) factors with Cov[F_l, F_m] = mean_cdf_l x cov_factor_m for l <= m.
         """
         gaps = np.diff(self.levels, append=self.levels[-1:])
-        terms = gaps * q
+        terms = gaps * mean_cdf
         preceding = np.cumsum(terms, axis=1) - terms
-        return (gaps * increase * (terms + 2 * preceding)).sum(axis=1)
+        return (gaps * cov_factor * (terms + 2 * preceding)).sum(axis=1)
 
     def average(self) -> tuple[np.ndarray, np.ndarray]:
-        """(U,) the average of the samples, and its variance.
+        """Return the average reward of the n samples of each row and its variance, (U,) each.
 
-        The average is an affine function of the posterior mean without prior outcomes, of t
-        outcomes in all. Its standard deviation is t/n times the posterior's (eq. 20 of the
+        The average is an affine function of the posterior mean of t outcomes without prior
+        outcomes. So its standard deviation is t/n times that of the posterior (eq. 20 of the
         Bayes@N paper).
         """
         t, n = self.posterior_counts(False)[:, -1], self.at_most[:, -1]
         return self.max_of(1), (t / n) ** 2 * self.posterior(prior_outcomes=False)[1]
 
     def posterior_counts(self, prior_outcomes: bool = True) -> np.ndarray:
-        """(U, L) cumulative counts of outcomes of the posterior: with the uniform prior.
+        """Return the number of observed and prior outcomes with at most each reward, (U, L).
+
+        The uniform prior counts as one outcome of each category. `prior_outcomes` is whether to add
+        the prior outcomes to it.
 
         Raises:
-            ValueError: if the rewards are real.
+            ValueError: if the rewards are real, because they have no categories.
         """
         if self.categories is None:
             raise ValueError(
@@ -4754,45 +4921,45 @@ class Rewards:
         return self.at_most + self.categories + (self.prior if prior_outcomes else 0)
 
     def _mean(self, at_most: np.ndarray) -> np.ndarray:
-        """(U,) the mean reward of (U, L) cumulative counts."""
+        """Return the mean reward of each row, (U,), from (U, L) counts of at most each reward."""
         samples = np.diff(at_most, axis=1, prepend=0)
         return (self.levels * samples).sum(axis=1) / at_most[:, -1]
 
 
 @dataclass(frozen=True)
 class RankedRewards(Rewards):
-    """Real rewards: those of each question are levels of its own.
+    """Real rewards, which are stored for each sample. The rows are the questions, so U is M.
 
     Args:
         inverse: (M,) the index of each question.
         levels: (S,) rewards of all samples, question after question, ascending in each.
-        at_most: (S,) rank of each among the samples of its question, from 1 to n.
+        at_most: (S,) rank of each reward among those of its question, from 1 to n.
     """
 
     @property
     def sizes(self) -> np.ndarray:
-        """(M,) number of samples of each question."""
+        """Return the number of samples of each question, (M,)."""
         return self.at_most[self._last]
 
     @property
     def ranges(self) -> np.ndarray:
-        """(M, 2) the smallest and the largest reward of each question."""
+        """Return the smallest and the largest observed reward of each question, (M, 2)."""
         last = self._last
         first = last + 1 - self.sizes
         return np.stack([self.levels[first], self.levels[last]], axis=1)
 
     @property
     def _last(self) -> np.ndarray:
-        """(M,) index of the largest reward of each question."""
+        """Return the index of the largest reward of each question in `levels`, (M,)."""
         starts = np.flatnonzero(self.at_most == 1)
         return np.append(starts[1:], len(self.at_most)) - 1
 
     def max_of(self, k: int) -> np.ndarray:
-        """Return (M,) max@k of each question."""
+        """Return the unbiased estimate of Max@k of each question, (M,), for k <= n."""
         sizes = self.sizes
         start, result = self._last + 1 - sizes, np.empty(len(sizes))
         order = np.argsort(sizes, kind="stable")
-        # The chances are those of ranks: the same for all questions with n samples.
+        # Questions with equal n have the same probabilities of the rank of the maximum.
         for questions in np.split(order, np.flatnonzero(np.diff(sizes[order])) + 1):
             n = int(sizes[questions[0]])
             levels = self.levels[start[questions, None] + np.arange(n)]
@@ -4800,7 +4967,7 @@ class RankedRewards(Rewards):
                 result[questions] = levels.mean(axis=1)
             else:
                 result[questions] = (levels * chance_of_rank(n, k)).sum(axis=1)
-            # Rounding may move the maximum of equal rewards.
+            # Rounding may move the result out of the range of the rewards.
             least, most = levels.min(axis=1), levels.max(axis=1)
             result[questions] = np.clip(result[questions], least, most)
         return result
@@ -4810,14 +4977,16 @@ class RankedRewards(Rewards):
 
 
 def category_rewards(outcomes: Samples, w: np.ndarray, prior: np.ndarray) -> Rewards:
-    """The rewards of outcomes that are categories 0, 1, .., C.
+    """Return the rewards of outcomes that are categories 0, 1, .., C.
 
     Args:
+        outcomes: the categories of samples.
         w: (C + 1,) the reward of each category.
         prior: (M, C + 1) number of prior outcomes of each category.
 
     Raises:
-        ValueError: if an outcome is not one of the categories.
+        ValueError: if an outcome is not one of the categories; or if all are bools, and there are
+            more than two categories.
     """
     if outcomes.values.max() >= len(w):
         outcomes.require(
@@ -4831,34 +5000,37 @@ def category_rewards(outcomes: Samples, w: np.ndarray, prior: np.ndarray) -> Rew
             f"pass a check_correct_fn that returns a category."
         )
     counts = np.stack([outcomes.category_counts(len(w)), prior], axis=1)
-    row, inverse = _unique_rows(counts.reshape(len(counts), -1))
+    representative, inverse = _unique_rows(counts.reshape(len(counts), -1))
     order = np.argsort(w, kind="stable")
     last = np.flatnonzero(np.diff(w[order], append=np.inf))  # the last category of each reward
-    at_most = np.cumsum(counts[row][..., order], axis=-1)[..., last]
+    at_most = np.cumsum(counts[representative][..., order], axis=-1)[..., last]
     return Rewards(inverse, w[order][last], at_most[:, 0], last + 1, at_most[:, 1])
 
 
 def _unique_rows(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return (U,) the index of one of each set of equal rows, and (M,) the set of each row.
+    """Return the index of one row of each distinct value, (U,), and the inverse, (M,).
 
+    np.unique with axis=0 returns the same, but for the order of rows, and which index it returns.
     The table has M rows of counts.
     """
-    code, size = table[:, 0], int(table[:, 0].max()) + 1
+    # Each row is encoded as one integer below n_codes, if that fits into 62 bits.
+    encoded, n_codes = table[:, 0], int(table[:, 0].max()) + 1
     for column in table.T[1:]:
         base = int(column.max()) + 1
         if base == 1:
             continue
-        if size * base > 2**62:  # the counts of a row do not fit into an integer of 62 bits
-            return np.unique(table, axis=0, return_index=True, return_inverse=True)[1:]
-        code, size = code + size * column, size * base
-    unique = UniqueIntegers(code, size)
-    row = np.empty(len(unique.values), dtype=np.int64)
-    row[unique.inverse] = np.arange(len(code))
-    return row, unique.inverse
+        if n_codes * base > 2**62:
+            _, index, inverse = np.unique(table, axis=0, return_index=True, return_inverse=True)
+            return index, inverse
+        encoded, n_codes = encoded + n_codes * column, n_codes * base
+    unique = UniqueIntegers(encoded, n_codes)
+    representative = np.empty(len(unique.values), dtype=np.int64)
+    representative[unique.inverse] = np.arange(len(encoded))
+    return representative, unique.inverse
 
 
 def has_real_rewards(outcomes: Samples) -> bool:
-    """Whether a scored outcome is a float other than 0 and 1, which no default category has."""
+    """Return whether a scored outcome is a float other than 0 and 1, the default categories."""
     if outcomes.values.dtype.kind != "f":
         return False
     values = outcomes.scored_values
@@ -4866,10 +5038,10 @@ def has_real_rewards(outcomes: Samples) -> bool:
 
 
 def are_real_rewards(outcomes: Samples, w, R0=None, categories=None) -> bool:
-    """Whether outcomes are real rewards, and not categories with the rewards w.
+    """Return whether outcomes are real rewards, and not categories, for parameters of a metric.
 
     Raises:
-        ValueError: if they are, and a parameter for categories is given.
+        ValueError: if they are real rewards, but R0 or categories are given.
     """
     if w is not None or not has_real_rewards(outcomes):
         return False
@@ -4880,10 +5052,10 @@ def are_real_rewards(outcomes: Samples, w, R0=None, categories=None) -> bool:
 
 
 def real_rewards(outcomes: Samples) -> Rewards:
-    """The rewards of outcomes that are real rewards: each question has levels of its own.
+    """Return the rewards of outcomes that are real rewards.
 
     Raises:
-        ValueError: that names the first sample whose reward is not from -1e150 to 1e150.
+        ValueError: if a reward is not from -1e150 to 1e150. The message names its sample.
     """
     n, all_values = outcomes.n, outcomes.values.astype(float, copy=False)
     outcomes.require(np.abs(all_values) <= 1e150, _VALID_REWARD)
@@ -4897,9 +5069,10 @@ def real_rewards(outcomes: Samples) -> Rewards:
 
 
 def check_rewards(w, labels: Mapping[str, float] | None = None) -> np.ndarray:
-    """Return (C + 1,) finite rewards of the categories, by default 0 and 1.
+    """Return the parameter w, the rewards of the categories, as an array, (C + 1,); 0, 1 for None.
 
-    `labels` are those of the categories, if they have some: one for each reward.
+    Raises:
+        ValueError: if a reward is not from -1e150 to 1e150, or if there are not C + 1 labels.
     """
     rewards = [0.0, 1.0] if w is None else as_list("w", w)
     rewards = [int(x) if isinstance(x, (bool, np.bool_)) else x for x in rewards]
@@ -4914,15 +5087,16 @@ def check_rewards(w, labels: Mapping[str, float] | None = None) -> np.ndarray:
 
 
 def check_prior_outcomes(R0, questions: int, categories: int) -> np.ndarray:
-    """Return (M, C + 1) numbers of prior outcomes of each question by category.
+    """Return the number of prior outcomes of each question in each category, (M, C + 1).
 
     Args:
-        R0: M rows of D prior outcomes, or a flat list of M x D of them, question after question.
+        R0: M rows of D prior outcomes; or a flat list of all M x D, question after question; or
+            None for no prior outcomes.
         questions: M.
         categories: C + 1.
 
     Raises:
-        ValueError: unless R0 has this shape, without missing entries.
+        ValueError: if R0 has another shape or a missing entry.
     """
     if is_list_like(R0) and not hasattr(R0, "__len__"):  # a generator, which is read twice below
         R0 = list(R0)
@@ -4930,7 +5104,7 @@ def check_prior_outcomes(R0, questions: int, categories: int) -> np.ndarray:
         return np.zeros((questions, categories), dtype=np.int64)
     outcomes = read_outcomes(R0, "R0")
     rows, size = len(outcomes.sizes), one_size(outcomes.sizes)
-    if not (is_frame(R0) or is_list_like(next(iter(R0)))):
+    if not (is_frame(R0) or is_list_like(next(iter(R0)))):  # a flat list
         rows, size = questions, size // questions
     if rows != questions or rows * size != len(outcomes.values) or outcomes.scored is not None:
         lengths = sorted({*outcomes.sizes.tolist()})
@@ -4942,7 +5116,7 @@ def check_prior_outcomes(R0, questions: int, categories: int) -> np.ndarray:
 
 
 def _has_no_entries(R0, questions: int) -> bool:
-    """Whether R0 has no prior outcome for any of the questions."""
+    """Return whether R0 is empty, or has one empty list for each question."""
     if is_frame(R0) or not is_list_like(R0) or len(R0) not in (0, questions):
         return False
     return all(is_list_like(row) and len(row) == 0 for row in R0)
@@ -4952,21 +5126,21 @@ def _has_no_entries(R0, questions: int) -> bool:
 
 
 def max_scores(rewards: Rewards, ks: Mapping[ScoreKey, int]) -> Scores:
-    """Unbiased estimates of Max@k: one key for each k, and no k above any n."""
+    """Return the unbiased estimates of Max@k at the k of each key. No k exceeds any n."""
     none = np.empty((len(rewards.sizes), 0))
     columns = np.column_stack([none, *(rewards.max_of(k) for k in ks.values())])
     return Scores(one_column_each(ks), rewards.inverse, columns)
 
 
 def bayes_moments(rewards: Rewards, bayes: ScoreKey, avg: ScoreKey) -> Moments:
-    """Means and variances of Bayes@N and avg@N, under these keys."""
+    """Return the means and variances of Bayes@N and avg@N, under the keys `bayes` and `avg`."""
     return moments_by_key(rewards, {bayes: rewards.posterior(), avg: rewards.average()})
 
 
 def moments_by_key(
     rewards: Rewards, moments: Mapping[ScoreKey, tuple[np.ndarray, np.ndarray]]
 ) -> Moments:
-    """Means and variances of independent scores, (U,) each, by their keys."""
+    """Return moments, without covariances, from the mean and the variance of each score, (U,)."""
     mean = np.stack([mean for mean, _ in moments.values()], axis=1)
     variances = {(i, i): variance for i, (_, variance) in enumerate(moments.values())}
     return Moments(one_column_each(moments), rewards.inverse, mean, variances)
@@ -4976,7 +5150,7 @@ def moments_by_key(
 
 """vote@k: the probability that the most frequent answer of k samples is correct.
 
-Draw k of the n samples of a question, without replacement. The answer with the most votes wins;
+Draw k of the n samples of a question, without replacement. The answer with the most votes wins, and
 answers with equally many votes share the win. Let m_i samples give the answer i, u samples give no
 answer, and t be the number of votes of a winner. In the generating function
 
@@ -4991,26 +5165,30 @@ to 1. So
              [z^k] integral of C(m_a, t) z^t G_t(z, y) / (factor of a) dy,  divided by C(n, k).
 
 The integrand is a polynomial in y of degree at most k/t - 1, which Gauss-Legendre quadrature with
-half as many nodes integrates exactly. For t = 1 it needs none: the winners are all answers with a
-vote, so w is the degree in z without the samples that have no answer. No term is negative, so
-nothing cancels. An answer of which a judge accepts only some samples counts with their share.
+half as many nodes integrates exactly. No quadrature is needed for t = 1, where all answers with a
+vote win: w is the degree in z without the samples that have no answer. No term is negative, so no
+digits are lost by cancellation. If a judge accepts only some samples of an answer, the answer
+counts with the share of accepted samples.
+
+There are M questions with S samples in all.
 """
 
 
-_MOST_OPERATIONS = 3e10  # of vote@k of one question
+_MOST_OPERATIONS = 3e10  # for vote@k of one question, which takes some minutes
 
 
 class AnswerCounts(NamedTuple):
     """How many samples of a question gave each of its answers.
 
-    A checker accepts all samples with the same answer, or none. A judge may accept only some of
-    them: a vote for the answer is then worth the share that it accepts.
+    Accepted samples are those that count as correct. A checker accepts all samples with the same
+    answer, or none. A judge may accept only some of them, and a vote for the answer then counts
+    with the share of accepted samples.
 
     Attributes:
         correct: number of samples of each answer that has accepted samples, ascending.
         incorrect: number of samples of each other answer, ascending.
         unanswered: number of samples without an answer. They are drawn, but have no vote.
-        accepted: number of accepted samples of each answer in `correct`, or () if all are.
+        accepted: number of accepted samples of each answer in `correct`; () if all are accepted.
     """
 
     correct: tuple[int, ...]
@@ -5020,7 +5198,7 @@ class AnswerCounts(NamedTuple):
 
     @classmethod
     def from_answers(cls, answers: Sequence[tuple[int, int]], unanswered: int) -> AnswerCounts:
-        """Return the counts, from (samples, accepted samples) of each answer."""
+        """Return the counts for answers that are pairs (samples, accepted samples)."""
         correct = sorted((samples, accepted) for samples, accepted in answers if accepted)
         incorrect = sorted(samples for samples, accepted in answers if samples and not accepted)
         samples, accepted = tuple(zip(*correct, strict=True)) or ((), ())
@@ -5028,13 +5206,13 @@ class AnswerCounts(NamedTuple):
 
     @property
     def answers(self) -> list[tuple[int, int]]:
-        """(samples, accepted samples) of each answer, with those in `correct` last."""
+        """Return a pair (samples, accepted samples) for each answer, incorrect ones first."""
         accepted = zip(self.correct, self.accepted or self.correct, strict=True)
         return [*((samples, 0) for samples in self.incorrect), *accepted]
 
     @property
     def credits(self) -> np.ndarray:
-        """The share of accepted samples of each answer in `correct`."""
+        """Return the share of accepted samples of each answer in `correct`."""
         return np.array(self.accepted or self.correct) / self.correct
 
 
@@ -5050,28 +5228,27 @@ def count_answers(correct: Samples, answers: np.ndarray, merge_correct: bool) ->
     question = np.repeat(np.arange(len(correct.sizes)), correct.sizes)
     scored = correct.weights > 0
     weights, is_correct = correct.weights[scored], correct.values[scored]
-    # The codes of the answers to one question are consecutive: that of no answer is the first, and
-    # that of merged answers the last.
+    # Each question has `width` codes. The first stands for no answer, the last for merged answers.
     width = int(answers.max(initial=0)) + 3
     code = question[scored] * width + answers[scored] + 1
-    code, samples, accepted = _summed(code, weights, weights * is_correct)
+    code, samples, accepted = _sums_by_code(code, weights, weights * is_correct)
     if merge_correct:
         merged = (2 * accepted > samples) & (code % width > 0)
         code = np.where(merged, code - code % width + width - 1, code)
-        code, samples, accepted = _summed(code, samples, accepted)
+        code, samples, accepted = _sums_by_code(code, samples, accepted)
     ends = np.cumsum(np.bincount(code // width, minlength=len(correct.sizes)))[:-1]
     columns = (np.split(column, ends) for column in (code % width > 0, samples, accepted))
     return [
         AnswerCounts.from_answers(
-            [*zip(m[answered].tolist(), c[answered].tolist(), strict=True)],
-            int(m[~answered].sum()),
+            [*zip(sizes[answered].tolist(), n_accepted[answered].tolist(), strict=True)],
+            int(sizes[~answered].sum()),
         )
-        for answered, m, c in zip(*columns, strict=True)
+        for answered, sizes, n_accepted in zip(*columns, strict=True)
     ]
 
 
-def _summed(code: np.ndarray, *columns: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return the distinct codes, ascending, and for each column the sums of integers by code."""
+def _sums_by_code(code: np.ndarray, *columns: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Return the distinct codes, ascending, and for each column the sum of its integers by code."""
     distinct, inverse = np.unique(code, return_inverse=True)
     return distinct, *(np.bincount(inverse, column).astype(np.int64) for column in columns)
 
@@ -5081,7 +5258,10 @@ def vote_at_k(counts: Sequence[AnswerCounts], k: int | np.ndarray) -> np.ndarray
 
     Args:
         counts: M answer counts.
-        k: one k, or (M,) of them; at most the number of samples of the question.
+        k: one k, or the k of each question, (M,); at most the number of samples of the question.
+
+    Raises:
+        ValueError: if a question would take longer than some minutes.
     """
     ks = np.broadcast_to(k, len(counts)).tolist()
     _check_work(counts, ks)
@@ -5089,31 +5269,32 @@ def vote_at_k(counts: Sequence[AnswerCounts], k: int | np.ndarray) -> np.ndarray
 
 
 def _check_work(counts: Sequence[AnswerCounts], ks: Sequence[int]) -> None:
-    """Raise a ValueError if vote@k of a question would take longer than some minutes."""
+    """Raise a ValueError if vote@k of a question, at its k, needs more than 3e10 operations."""
     for question, (answers, k) in enumerate(zip(counts, ks, strict=True)):
-        number = len(answers.correct) + len(answers.incorrect)
-        if k**3 * number <= 4 * _MOST_OPERATIONS or not answers.correct:  # the usual case, and fast
+        n_answers = len(answers.correct) + len(answers.incorrect)
+        # This bound on the number of operations suffices in the usual case, and is fast.
+        if k**3 * n_answers <= 4 * _MOST_OPERATIONS or not answers.correct:
             continue
         samples = np.array(answers.correct + answers.incorrect)
-        work = sum(
+        operations = sum(
             k * _number_of_nodes(k, t) * int(np.minimum(samples, t).sum())
             for t in range(1, min(k // 2, max(answers.correct)) + 1)
         )
-        if work > _MOST_OPERATIONS:
+        if operations > _MOST_OPERATIONS:
             raise InputError(
                 f"vote@{k} of ",
                 Place("question", question),
-                f", which has {number} answers, needs {work:.0e} operations, and "
+                f", which has {n_answers} answers, needs {operations:.0e} operations, and "
                 f"{_MOST_OPERATIONS:.0e} are possible: give a smaller k, such as "
-                f"{int(k * (_MOST_OPERATIONS / work) ** (1 / 3))}.",
+                f"{int(k * (_MOST_OPERATIONS / operations) ** (1 / 3))}.",
             )
 
 
 @lru_cache(maxsize=1 << 14)
 def vote_probability(counts: AnswerCounts, k: int) -> float:
-    """Return the expected credit of the answer with the most of k votes; ties are shared.
+    """Return vote@k of one question: the expected credit of the winner of k votes.
 
-    It is the probability that the answer is correct, if each is accepted always or never.
+    The credit of an answer is its share of accepted samples, and tied answers share the win.
     """
     correct, incorrect, unanswered, _ = counts
     if not correct:
@@ -5126,13 +5307,13 @@ def vote_probability(counts: AnswerCounts, k: int) -> float:
     # An answer with more than half of the votes wins, whatever votes the others have.
     absolute = expected_credits(np.full(len(correct), n), np.array(correct), [majority(k)])
     credit = float(counts.credits @ absolute[:, 0])
-    return min(1.0, credit + _win_with_at_most_half(counts, n, k))
+    return min(1.0, credit + _credit_with_at_most_half(counts, n, k))
 
 
-def _win_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
-    """Return the expected credit of winners with at most k/2 of k votes; ties are shared.
+def _credit_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
+    """Return the part of vote@k of subsets whose winners have at most k/2 votes.
 
-    The question has these answer counts, of n samples in all.
+    `counts` are the answer counts of a question with n samples.
     """
     correct, incorrect, unanswered, _ = counts
     credits = [*(0.0 for _ in incorrect), *counts.credits.tolist()]
@@ -5140,25 +5321,26 @@ def _win_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
     if not nodes:
         return 0.0
     t, y, weight = (np.array(column)[:, None] for column in zip(*nodes, strict=True))
-    first = np.searchsorted(t[:, 0], np.arange(t.max() + 1))  # node with a term of each degree
+    first_row_of_power = np.searchsorted(t[:, 0], np.arange(t.max() + 1))  # t is ascending
     has_single_votes = t[0, 0] == 1  # The first node is that of t = 1, without quadrature.
-    # All polynomials in z are scaled by powers of two, which is exact and keeps the coefficients
-    # near 1: z by 2^shift, each factor, and after every 32 factors the products.
+    # Scaling by powers of two is exact, and keeps the coefficients of polynomials near 1: z is
+    # scaled by 2^shift, each factor by a power of its own, and the products after every 32 factors.
     shift = round(math.log2((k + 0.5) / (n - k + 0.5)))
     ways_unanswered, exponent = _scaled_binomials(unanswered, k, shift)
     exponents = np.full(len(nodes), exponent)
     product = np.zeros((len(nodes), k + 1))  # coefficients of z^0 .. z^k of G_t, at each node
     product[:, : len(ways_unanswered)] = ways_unanswered
     if has_single_votes:
-        product[0] = np.arange(k + 1) == 0  # Samples without an answer follow in the end.
-    winning = np.zeros_like(product)  # the same for a correct winner, summed over winners
+        product[0] = np.arange(k + 1) == 0  # Samples without an answer are added in the end.
+    # The sum over correct answers a of their credit x C(m_a, t) z^t G_t / (factor of a):
+    winning = np.zeros_like(product)
     for answer, m in enumerate(incorrect + correct):
         ways, exponent = _scaled_binomials(m, int(t.max()), shift)
         votes = np.arange(len(ways))
         wins = ways * (votes == t)
         factor = ways * (votes < t) + y * wins
         if answer >= len(incorrect):
-            winning = _multiply(winning, factor, first)
+            winning = _multiply_truncated(winning, factor, first_row_of_power)
             for votes_of_winner, start, stop in _rows_by_votes(t[:, 0], len(ways)):
                 rows = slice(start, stop)
                 winning[rows, votes_of_winner:] += (
@@ -5166,7 +5348,7 @@ def _win_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
                     * wins[rows, votes_of_winner, None]
                     * product[rows, :-votes_of_winner]
                 )
-        product = _multiply(product, factor, first)
+        product = _multiply_truncated(product, factor, first_row_of_power)
         exponents += exponent
         if answer % 32 == 31:
             excess = np.frexp(np.maximum(product.max(axis=1), winning.max(axis=1)))[1]
@@ -5183,9 +5365,9 @@ def _win_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
 
 
 def _nodes(counts: AnswerCounts, k: int) -> list[tuple[int, float, float]]:
-    """Return the nodes of the integrals: a number of votes t, the value of y, and the weight.
+    """Return tuples (t, y, weight), ascending in t: the nodes of the integrals over y.
 
-    The answer counts are those of a question, of which k samples are drawn.
+    t is the number of votes of the winners, at most k/2. `counts` are those of one question.
     """
     samples = np.array(counts.incorrect + counts.correct)
     return [
@@ -5198,25 +5380,30 @@ def _nodes(counts: AnswerCounts, k: int) -> list[tuple[int, float, float]]:
 
 
 def _number_of_nodes(k: int, t: int) -> int:
-    """Return the number of quadrature nodes at which G_t is computed."""
+    """Return the number of quadrature nodes for winners with t of k votes."""
     return 1 if t == 1 else -(-(k // t) // 2)
 
 
 def _rows_by_votes(t: np.ndarray, most: int) -> list[tuple[int, int, int]]:
-    """Return each distinct value below `most` of ascending t, and the slice of its rows."""
+    """Return (value, start, stop) of the rows of each value below `most` in the ascending t."""
     values = np.unique(t[t < most])
     ends = np.searchsorted(t, values, side="right")
     return [*zip(values.tolist(), np.searchsorted(t, values).tolist(), ends.tolist(), strict=True)]
 
 
-def _multiply(polynomial: np.ndarray, factor: np.ndarray, first: np.ndarray) -> np.ndarray:
-    """Return the products of (nodes, k + 1) polynomials and factors, up to the degree k.
+def _multiply_truncated(
+    polynomial: np.ndarray, factor: np.ndarray, first_row_of_power: np.ndarray
+) -> np.ndarray:
+    """Return the products of polynomials row by row, up to the degree k, (nodes, k + 1).
 
     Args:
-        first: for each power, the first row whose factor has it.
+        polynomial: (nodes, k + 1) coefficients of z^0 .. z^k.
+        factor: (nodes, any) coefficients of the other factor.
+        first_row_of_power: for each power, the first row in which `factor` may have a coefficient
+            other than 0. Rows are ascending in t, which is the degree of the factor.
     """
     product = factor[:, :1] * polynomial
-    for power, row in enumerate(first[: factor.shape[1]].tolist()):
+    for power, row in enumerate(first_row_of_power[: factor.shape[1]].tolist()):
         if power:
             product[row:, power:] += factor[row:, power, None] * polynomial[row:, :-power]
     return product
@@ -5224,7 +5411,7 @@ def _multiply(polynomial: np.ndarray, factor: np.ndarray, first: np.ndarray) -> 
 
 @lru_cache(maxsize=1 << 12)
 def _scaled_binomials(m: int, most: int, shift: int) -> tuple[np.ndarray, int]:
-    """Return C(m, x) 2^(shift x - e) for x = 0 .. min(m, most), at most 1 each, and the e."""
+    """Return C(m, x) 2^(shift x - e) for x = 0 .. min(m, most), and e, so that all are <= 1."""
     floats = [_mantissa_and_exponent(math.comb(m, x)) for x in range(min(m, most) + 1)]
     scale = max(exponent + shift * x for x, (_, exponent) in enumerate(floats))
     binomials = [
@@ -5235,14 +5422,14 @@ def _scaled_binomials(m: int, most: int, shift: int) -> tuple[np.ndarray, int]:
 
 
 def _mantissa_and_exponent(number: int) -> tuple[float, int]:
-    """Return a positive integer as mantissa * 2^exponent, 1/2 <= mantissa <= 1, rounded once."""
+    """Return the mantissa, from 1/2 to 1 and rounded once, and the exponent of an integer > 0."""
     exponent = number.bit_length()
     return number / (1 << exponent), exponent
 
 
 @lru_cache(maxsize=256)
 def gauss_legendre(nodes: int) -> list[tuple[float, float]]:
-    """Return the nodes and weights of Gauss-Legendre quadrature on [0, 1]."""
+    """Return pairs (node, weight) of Gauss-Legendre quadrature on [0, 1]."""
     from scipy.special import roots_legendre  # imported here, because it takes long
 
     x, weights = roots_legendre(nodes)
@@ -5251,10 +5438,10 @@ def gauss_legendre(nodes: int) -> list[tuple[float, float]]:
 
 # --- shared/at_k/core/choice.py -------------------------------------------------------------------
 
-"""The options of intervals, and the rule of `interval="auto"`.
+"""The options of intervals, the rule of `interval="auto"`, and the choice of the method of limits.
 
-`interval_options` checks the parameters of a metric once, before any sample is checked, and makes
-one value of them. `method_of_auto` is the rule.
+`interval_options` validates the parameters of a metric once, before any sample is checked.
+`method_of_auto` is the rule. There are M questions, U distinct rows of scores, and m columns.
 """
 
 
@@ -5262,25 +5449,23 @@ INTERVALS = ("posterior", "sampling", "hierarchical", "questions", "auto")
 
 
 def method_of_auto(has_prior: bool, has_clusters: bool, repeated: bool | None = None) -> str:
-    """The rule of `interval="auto"`: the method that uses what was given and what the data show.
+    """Return the name of the method that `interval="auto"` stands for.
 
-    A prior that is not uniform calls for the posterior, and clusters for other questions. Without
-    them, the rule applies to all questions and to each group by itself:
+    It is "posterior" with a prior that is not uniform, and "questions" with clusters. Without them
+    it depends on the data, separately for all questions and for each group:
 
-    - If a question has two samples or more, the samples show how scores vary when the same
-      questions are sampled again: `sampling`, which includes `hierarchical` for k > n.
-    - If each question has one sample, only other questions show it: `questions` for k <= n.
-    - A single question with one sample does not show the variance: the interval is the whole range
-      of the score, named "none: " and the reason (see `OneSampleIntervals`).
-    - If each question has one sample, nothing identifies scores with k > n: they have no estimate.
+    - If a question has two samples or more, it is "sampling", because the samples show how scores
+      vary when the same questions are sampled again. "sampling" uses "hierarchical" for k > n.
+    - If each question has one sample, it is "questions", because only the differences between
+      questions show a variance. Scores with k > n have no estimate then. A single question shows no
+      variance, so the interval is the whole range of the score, and its name is "none: " and the
+      reason (`OneSampleIntervals` of the package).
 
     Args:
         has_prior: whether a prior that is not uniform was given.
         has_clusters: whether clusters were given.
-        repeated: whether one of the questions has two samples or more; None if that is not known.
-
-    Returns:
-        The name of a method, or "auto" if it depends on `repeated`.
+        repeated: whether a question has two samples or more, or None if that is not known yet. The
+            result is "auto" if it depends on an unknown `repeated`.
     """
     if has_prior:
         return "posterior"
@@ -5295,12 +5480,12 @@ def method_of_auto(has_prior: bool, has_clusters: bool, repeated: bool | None = 
 
 
 class Weighting(NamedTuple):
-    """How questions are averaged.
+    """How the scores of questions are averaged.
 
     Attributes:
         values: (M,) the weight of each question, or None if all are equal.
-        words: what differs from a mean over questions, such as "averaged over 3 groups", or "".
-        over_groups: whether the scores of groups are averaged.
+        words: a description such as "averaged over 3 groups", or "" for the mean over questions.
+        over_groups: whether the result is the mean of the scores of groups.
     """
 
     values: np.ndarray | None = None
@@ -5314,18 +5499,18 @@ OVER_QUESTIONS = Weighting()
 
 @dataclass(frozen=True)
 class IntervalOptions:
-    """How intervals are computed. The values have been checked.
+    """How intervals are computed. The values are valid.
 
     Args:
-        confidence: of each interval, or None for no intervals.
+        confidence: the confidence of each interval, or None for no intervals.
         method: the name of the method; "auto" if it depends on the numbers of samples.
-        is_named: whether the results name the method of each interval.
-        clusters: (M,) cluster of each question, or None if each is its own.
+        is_named: whether the results name the method of each interval, as they do for "auto".
+        clusters: (M,) integer label of each question's cluster, or None if each is its own.
         weighting: how questions are averaged.
-        prior: Beta prior of the success rates, for the posterior.
-        bounds: of the score.
-        band: whether to add the simultaneous band of each score over k.
-        anytime: whether limits hold at all looks together.
+        prior: alpha0 and beta0 of the Beta prior of success rates, for the posterior.
+        bounds: the lower and the upper bound that limits are clipped to.
+        band: whether to add the simultaneous confidence band of each score over k.
+        anytime: whether limits are valid at all looks together.
     """
 
     confidence: float | None = None
@@ -5340,14 +5525,14 @@ class IntervalOptions:
 
     @property
     def weights(self) -> np.ndarray | None:
-        """(M,) the weight of each question in means, or None if all are equal."""
+        """Return the weight of each question in means, (M,), or None if all are equal."""
         return self.weighting.values
 
     @property
     def allow_above_n(self) -> bool:
-        """Whether k may exceed the number of samples of a question.
+        """Return whether k may exceed the number of samples of a question.
 
-        It may not in a mean over groups, each of which would be extrapolated by its own prior.
+        It may not in a mean over groups, because each group would be extrapolated by its own prior.
         """
         if self.weighting.over_groups:
             return False
@@ -5370,10 +5555,16 @@ def interval_options(
     weighting: Weighting = OVER_QUESTIONS,
     anytime: bool = False,
 ) -> IntervalOptions:
-    """Return the options of intervals from the parameters of a metric.
+    """Return the options of intervals from the parameters of a metric, which are validated.
 
-    `known` are the names that `interval` can have, and `default` is what None stands for. There are
-    M `questions`, and `clusters` has a label for each of them or is None.
+    Parameters that are not listed have the meaning that they have in the metrics.
+
+    Args:
+        questions: M.
+        known: the names that `interval` can have.
+        default: the name that `interval=None` stands for.
+        has_prior_outcomes: whether max_at_k has prior outcomes R0.
+        weighting: how questions are averaged.
 
     Raises:
         ValueError: if a parameter is invalid, if two of them contradict each other, or if one has
@@ -5412,7 +5603,7 @@ def interval_options(
 
 
 def _check_no_limits(**parameters: Any) -> None:
-    """Raise a ValueError for a parameter that is given, as only limits use these."""
+    """Raise a ValueError if a parameter that only limits use is neither None nor False."""
     for name, value in parameters.items():
         if value is not None and value is not False:
             raise ValueError(
@@ -5422,7 +5613,7 @@ def _check_no_limits(**parameters: Any) -> None:
 
 
 def _check_looks(method: str, band: bool) -> None:
-    """Raise a ValueError if `anytime` does not go with the method of limits, or with a band."""
+    """Raise a ValueError if the method or a band excludes limits that are valid at all looks."""
     if method == "posterior":
         raise ValueError(
             "anytime needs limits of the data alone, and interval is 'posterior': give "
@@ -5433,7 +5624,7 @@ def _check_looks(method: str, band: bool) -> None:
 
 
 def _check_prior_is_used(prior_name: str, interval: str, clusters) -> None:
-    """Raise a ValueError if the interval does not use the prior, or clusters exclude it."""
+    """Raise a ValueError if `interval` does not use the given prior, or if clusters exclude it."""
     if interval not in ("posterior", "auto"):
         raise ValueError(
             f"only interval='posterior' uses {prior_name}, and interval is {interval!r}."
@@ -5448,7 +5639,9 @@ def _check_prior_is_used(prior_name: str, interval: str, clusters) -> None:
 def question_weighting(
     average: Any, question_weights: Any, groups: Any, questions: int
 ) -> Weighting:
-    """Return how M `questions` are averaged, from the parameters of a metric.
+    """Return how questions are averaged, from the parameters of a metric.
+
+    `questions` is M. In a mean over groups, the weights in each group have the sum 1.
 
     Raises:
         ValueError: if a parameter is invalid, or if all weights of a group are 0.
@@ -5481,7 +5674,7 @@ def question_weighting(
 
 
 def _check_weights(question_weights: Any, questions: int) -> np.ndarray:
-    """Return (M,) weights of the questions, at least one of which is above 0."""
+    """Return the weights of M questions, (M,): 0 or from 1e-50 to 1e50, but not all 0."""
     entries = entries_of("question_weights", question_weights)
     if len(entries) != questions:
         raise ValueError(
@@ -5498,8 +5691,8 @@ def _check_weights(question_weights: Any, questions: int) -> np.ndarray:
     return weights
 
 
-def check_average(average: Any, scores: Mapping[ScoreKey, Score]) -> None:
-    """Raise a ValueError if one of the scores has no average over groups by weights."""
+def refuse_group_average_of_products(average: Any, scores: Mapping[ScoreKey, Score]) -> None:
+    """Raise a ValueError if average="groups" meets a product of two means over all questions."""
     for key, score in scores.items():
         if average == "groups" and score.pooled and len(score.terms) > 1:
             raise ValueError(
@@ -5511,18 +5704,18 @@ def check_average(average: Any, scores: Mapping[ScoreKey, Score]) -> None:
 def check_clusters(
     clusters, interval: str, questions: int, weights: np.ndarray | None = None
 ) -> np.ndarray | None:
-    """Return (M,) cluster labels as integers, or None if each question is its own cluster.
+    """Return integer labels of the questions' clusters, (M,), or None if `clusters` is None.
 
-    Warns if few clusters have most of the questions.
+    Warns if the effective number of clusters is less than half of their number, because a few of
+    them have most of the questions.
 
     Args:
-        clusters: a label for each of M questions, or None.
+        clusters: a label for each of the M `questions`, or None.
         interval: the name of the method of limits.
-        questions: M.
-        weights: (M,) of the questions, or None if they are equal.
+        weights: (M,) weights of the questions, or None if they are equal.
 
     Raises:
-        ValueError: if there are not M labels, or no interval that uses clusters.
+        ValueError: if there are not M labels, or if `interval` is neither "questions" nor "auto".
     """
     if clusters is None:
         return None
@@ -5535,7 +5728,7 @@ def check_clusters(
     if effective < len(names) / 2:
         warnings.warn(
             f"The {len(names)} clusters differ in size, so they count as {effective:.1f} of equal "
-            f"size: the limits are as wide as for so few.",
+            f"size: the limits are as wide as with so few clusters.",
             stacklevel=2,
         )
     return index
@@ -5547,24 +5740,24 @@ def check_clusters(
 def pass_limits(
     counts: BinaryCounts, scores: Mapping[ScoreKey, Score], options: IntervalOptions
 ) -> tuple[Scores, IntervalMethod]:
-    """Return scores of the pass@k family, and the method of their limits."""
+    """Return scores of the pass@k family for questions, and the method of their limits."""
     if options.method != "questions":
         return PACKAGE.rooms.pass_limits(counts, scores, options)
-    least = int(counts.n.min())
-    wanted = with_neighbors(scores, least)
-    together = pass_scores(counts, wanted).with_products()
-    size = np.array([least])
-    all_correct = pass_scores(BinaryCounts(size, size), wanted).with_products().columns[0]
-    # Rounding must not move limits of scores up to 1.
+    least_n = int(counts.n.min())
+    wanted = with_neighbors(scores, least_n)
+    points = pass_scores(counts, wanted).with_unpooled_as_columns()
+    n = np.array([least_n])
+    all_correct = pass_scores(BinaryCounts(n, n), wanted).with_unpooled_as_columns().columns[0]
+    # If the largest score, with all samples correct, is 1 up to rounding, it has to be exactly 1.
     most = np.where(np.abs(all_correct - 1) < 1e-12, 1.0, all_correct)
-    method = QuestionIntervals(together, (0.0, most), options.clusters, weights=options.weights)
+    method = QuestionIntervals(points, (0.0, most), options.clusters, weights=options.weights)
     return pass_scores(counts, scores), CoherentIntervals(method, scores)
 
 
 def max_limits(
     rewards: Rewards, ks: Mapping[ScoreKey, int], options: IntervalOptions
 ) -> tuple[Scores, IntervalMethod]:
-    """Return Max@k for each key, and the method of its limits."""
+    """Return Max@k at the k of each key for questions, and the method of their limits."""
     if options.method != "questions":
         return PACKAGE.rooms.max_limits(rewards, ks, options)
     points = max_scores(rewards, ks)
@@ -5579,16 +5772,16 @@ def limits_for_questions(
     options: IntervalOptions,
     score_range: tuple[float, float] = UNIT_RANGE,
 ) -> IntervalMethod:
-    """Return the method of limits of scores that have those for other questions only.
+    """Return the method of limits of scores for which only the method "questions" exists.
 
     Args:
         points: the scores of the questions.
-        name: of the scores, for messages.
-        options: of the limits.
+        name: the name of the scores, for the message.
+        options: the options of intervals.
         score_range: the smallest and the largest possible score of a question.
 
     Raises:
-        ValueError: if another method is requested, with the name of the scores.
+        ValueError: if another method is requested.
     """
     if options.method not in ("questions", "auto"):
         raise ValueError(
@@ -5602,29 +5795,30 @@ def limits_for_questions(
 
 # --- shared/at_k/core/consensus.py ----------------------------------------------------------------
 
-"""Scores of a majority of the samples: cons@k, avg@n, pass@k, maj@k, votes, and mean shares.
+"""The scores of cons_at_k: cons@k, avg@n, pass@k, maj@k, vote@k, and mean shares of correctness.
 
 The first four depend on a question only through its counts: n samples, c of them correct. cons@k is
-the indicator that more than k/2 of all n samples are correct; it has no posterior. The vote of
-answers is in `votes`.
+1 if more than k/2 of all n samples are correct, otherwise 0, so it has no posterior. `votes` has
+vote@k. There are M questions, and U distinct pairs (n, c).
 """
 
 
 CountScore = Callable[[np.ndarray, np.ndarray], np.ndarray]
-"""Returns the (U,) values of a score, from n and c, both (U,)."""
+"""A function of n and c, (U,) each, that returns the values of a score, (U,)."""
 
 
 @dataclass(frozen=True)
 class Consensus:
-    """What the scores of cons_at_k depend on.
+    """The data on which the scores of cons_at_k depend.
 
     Attributes:
         shares: the share of correctness of each sample.
-        correct: whether it is above 1/2.
-        counts: of correct samples.
-        ks: each k by the number that keys show for it. None stands for all samples of a question.
-        votes: (M,) the votes of the answers, or None if there are no answers.
-        weighted: the votes with weights, or None.
+        correct: whether the share of each sample is above 1/2.
+        counts: the counts of correct samples.
+        ks: the sizes of subsets by the k in their keys. The size None stands for all samples of a
+            question, whose key has their number or "n".
+        votes: M counts of answers, or None if there are no answers, or vote@k is not included.
+        weighted: the `WeightedVotes` of the package, or None.
     """
 
     shares: Samples
@@ -5638,58 +5832,56 @@ class Consensus:
     def from_checked(
         cls, checked: Checked, ks: Sequence[int] | None, merge_right: bool, with_votes: bool
     ) -> Consensus:
-        """Return what the scores of checked samples depend on.
+        """Return the data for the scores of checked samples.
 
         Args:
             checked: the outcomes, and the answers if there are any.
             ks: the requested k, or None for k = n.
-            merge_right: whether all correct answers to a question count as one in votes.
-            with_votes: whether vote@k is asked for.
+            merge_right: whether all correct answers to a question count as one answer in votes.
+            with_votes: whether vote@k is included.
 
         Raises:
             ValueError: if a k exceeds the number of scored samples of a question.
         """
         correct = more_than_half(checked.outcomes)
         counts = correct.counts()
-        check_samples([*(ks or [])], counts.n)  # the checker may leave samples unscored
-        shown: dict[int | str, int | None] = {number_of_samples(counts.n): None}
+        check_samples([*(ks or [])], counts.n)  # The checker may have left samples unscored.
+        sizes: dict[int | str, int | None] = {n_in_keys(counts.n): None}
         if ks:
-            shown = {k: k for k in ks}
+            sizes = {k: k for k in ks}
         votes = None
         if checked.answers is not None and with_votes:
             votes = count_answers(correct, checked.answers, merge_right)
-        return cls(checked.outcomes, correct, counts, shown, votes)
+        return cls(checked.outcomes, correct, counts, sizes, votes)
 
     @property
     def n(self) -> int | str:
-        """The number of samples that keys show."""
-        return number_of_samples(self.counts.n)
+        """Return the number of samples in keys such as "avg@8", or "n" if it differs."""
+        return n_in_keys(self.counts.n)
 
     def sizes(self, k: int | None) -> int | np.ndarray:
-        """The size of the subsets: k, or (M,) all samples of each question for None."""
+        """Return k, or for None the number of samples of each question, (M,)."""
         return self.counts.n if k is None else k
 
     @property
     def has_shares(self) -> bool:
-        """Whether outcomes may be shares of correctness, which have a mean of their own."""
+        """Return whether outcomes are floats: shares of correctness, whose mean is a score too."""
         return self.shares.values.dtype.kind == "f"
 
     def count_scores(self) -> dict[ScoreId, CountScore]:
-        """Return the scores of counts, as functions of (U,) n and c.
-
-        They are cons@k for each k, then avg@n, pass@k and maj@k.
-        """
+        """Return functions that compute cons@k, avg@n, pass@k and maj@k from n and c."""
         scores: dict[ScoreId, CountScore] = {
-            ScoreId("cons@k", shown): partial(_has_majority, k) for shown, k in self.ks.items()
+            ScoreId("cons@k", k_in_key): partial(_has_majority, k)
+            for k_in_key, k in self.ks.items()
         }
         scores[ScoreId("avg@N", self.n)] = _share_correct
         for metric, credits in (("pass@k", any_correct), ("maj@k", majority)):
-            for shown, k in self.ks.items():
-                scores[ScoreId(metric, shown)] = partial(_expected_credit, credits, k)
+            for k_in_key, k in self.ks.items():
+                scores[ScoreId(metric, k_in_key)] = partial(_expected_credit, credits, k)
         return scores
 
     def values(self) -> dict[ScoreId, np.ndarray]:
-        """Return the (M,) values of all scores."""
+        """Return the values of all scores for each question, (M,)."""
         counts = self.counts
         values = {
             key: score(*counts.unique)[counts.inverse] for key, score in self.count_scores().items()
@@ -5697,17 +5889,17 @@ class Consensus:
         if self.has_shares:
             values[ScoreId("accuracy (n runs average)", self.n)] = mean_shares(self.shares)
         if self.votes is not None:
-            for shown, k in self.ks.items():
-                values[ScoreId("vote@k", shown)] = vote_at_k(self.votes, self.sizes(k))
+            for k_in_key, k in self.ks.items():
+                values[ScoreId("vote@k", k_in_key)] = vote_at_k(self.votes, self.sizes(k))
         return values | self.weighted_scores()
 
     def weighted_scores(self) -> dict[ScoreId, np.ndarray]:
-        """Return the (M,) values of weighted_vote@k for each k, if votes have weights."""
+        """Return weighted_vote@k of each question, (M,), at each k; {} if votes have no weights."""
         if self.weighted is None:
             return {}
         return {
-            ScoreId("weighted_vote@k", shown): self.weighted.at(self.sizes(k))
-            for shown, k in self.ks.items()
+            ScoreId("weighted_vote@k", k_in_key): self.weighted.at(self.sizes(k))
+            for k_in_key, k in self.ks.items()
         }
 
 
@@ -5715,21 +5907,21 @@ class Consensus:
 
 
 def _has_majority(k: int | None, n: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """(U,) cons@k: 1.0 if more than k/2 of all samples are correct; None stands for k = n."""
+    """Return cons@k, (U,): 1.0 if more than k/2 of n samples are correct. None means k = n."""
     return (2 * c > (n if k is None else k)).astype(float)
 
 
 def _share_correct(n: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """(U,) avg@n of questions with n samples, c of them correct."""
+    """Return avg@n, (U,), of questions with n samples, c of them correct."""
     return c / n
 
 
 def _expected_credit(
     credits: Callable[[int], Credits], k: int | None, n: np.ndarray, c: np.ndarray
 ) -> np.ndarray:
-    """(U,) expected credit of k of n samples, c of them correct; None stands for k = n.
+    """Return the expected credit of k of n samples, c of them correct, (U,). None means k = n.
 
-    `credits` returns the credits of the score for a k.
+    `credits` is a function that returns the credits of the score at a k.
     """
     result = np.empty(len(n))
     for size, rows in rows_by_k(k, n):
@@ -5738,7 +5930,7 @@ def _expected_credit(
 
 
 def rows_by_k(k: int | None, n: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-    """Yield each k with the rows that it applies to. None stands for k = n."""
+    """Yield each distinct k, ascending, with the indices of its rows. None means k = n, (U,)."""
     ks = n if k is None else np.full(len(n), k)
     for size in sorted({*ks.tolist()}):
         yield size, np.flatnonzero(ks == size)
@@ -5748,7 +5940,7 @@ def rows_by_k(k: int | None, n: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
 
 
 def more_than_half(outcomes: Samples) -> Samples:
-    """Return binary outcomes: correct if the share of correctness is above 1/2."""
+    """Return outcomes that are True if the share of correctness of a sample is above 1/2."""
     return replace(outcomes, values=outcomes.values > 0.5)
 
 
@@ -5760,18 +5952,18 @@ def mean_shares(outcomes: Samples) -> np.ndarray:
 
 # --- shared/at_k/core/report.py -------------------------------------------------------------------
 
-"""The flat dict that `compute` returns: the scores over all questions, and over groups."""
+"""The flat dict that `compute` returns, with scores over all questions and over each group."""
 
 
 class Report:
-    """What `compute` returns: the mean scores over all questions and over each group.
+    """Makes the dict that `compute` returns, with scores over all questions and over each group.
 
     Args:
-        questions: M.
+        questions: the number of questions, M.
         groups: a label for each question, or None.
-        options: of the intervals.
+        options: the options of intervals.
         return_per_question: whether to add the scores of each question.
-        keys: "exact", or "safe" for numbers only, under names that every logger takes.
+        keys: "exact"; or "safe" for a dict of numbers only, under names that every logger takes.
         with_mu: whether to add the centers of intervals.
 
     Raises:
@@ -5819,12 +6011,12 @@ class Report:
 
         Args:
             points: the scores of the questions.
-            n: (M,) samples of the questions.
-            method: of the limits, or None if none are requested.
-            checker: what the scores are corrected for, or None.
+            n: (M,) number of samples of each question.
+            method: the method of limits, or None if no limits are requested.
+            checker: the rates of the checker that the scores are corrected for, or None.
 
         Raises:
-            ValueError: if the data do not allow the interval, with the label of the group.
+            ValueError: if all questions or a group, which the message names, have no interval.
         """
         if self.options.confidence is None:
             method = None
@@ -5845,60 +6037,64 @@ class Report:
     def _estimates(
         self, points: Scores, n: np.ndarray, method: IntervalMethod | None
     ) -> list[Estimate]:
-        """Return the scores over all questions, then over each group, with intervals if requested.
+        """Return an estimate of each score over all questions, then over each group.
 
-        Scores that the data do not identify are left out, with a warning. The arguments are those
-        of `result`.
+        A score is left out, with a warning, if `method.unidentified` says that the data do not
+        determine it. The arguments have the meaning that they have in `result`.
         """
-        intervals, bands = self._limits(n, method)
+        intervals, bands = self._intervals_and_bands(n, method)
         estimates: list[Estimate] = []
         left_out: dict[str | None, list[str]] = {}
-        for group, questions, interval_of, band_of in zip(
+        for group, questions, group_intervals, group_bands in zip(
             self._groups, self._questions_by_group, intervals, bands, strict=True
         ):
             unidentified = () if method is None else method.unidentified(questions)
-            for score, mean in points.over(questions, self.options.weights).items():
-                if score in unidentified:
-                    left_out.setdefault(group, []).append(score.key)
+            for score_id, mean in points.over(questions, self.options.weights).items():
+                if score_id in unidentified:
+                    left_out.setdefault(group, []).append(score_id.key)
                     continue
                 interval = None
                 if method is not None:
-                    interval = self._requested_fields(score, mean, interval_of.get(score))
-                band = band_of.get(score)
-                estimates.append(
-                    Estimate(score.metric, score.k, score.tau, group, mean, interval, band)
-                )
+                    interval = self._requested_fields(score_id, mean, group_intervals.get(score_id))
+                band = group_bands.get(score_id)
+                metric, k, tau = score_id
+                estimates.append(Estimate(metric, k, tau, group, mean, interval, band))
         if left_out:
             _warn_of_unidentified(left_out, bool(estimates))
         return estimates
 
     def _requested_fields(
-        self, score: ScoreId, mean: float, interval: Interval | None
+        self, score_id: ScoreId, mean: float, interval: Interval | None
     ) -> Interval | None:
-        """Return the interval of a score with the fields that are requested."""
+        """Return an interval with None in each field that was not requested; None if all are.
+
+        `mean` is the score over the questions.
+        """
         is_named = self.options.is_named
-        if interval is None:  # Only the posterior has none for some scores.
-            reason = f"none: {score} has no posterior"
+        if interval is None:  # Only the posterior lacks the intervals of some scores.
+            reason = f"none: {score_id} has no posterior"
             return Interval(None, None, None, None, reason) if is_named else None
         if not self._with_mu:
             interval = interval._replace(mu=None)
         elif math.isclose(interval.mu, mean, rel_tol=1e-12):
-            interval = interval._replace(mu=mean)  # the same sum in another order
+            # mu is the same sum in another order, so its last digits may differ.
+            interval = interval._replace(mu=mean)
         return interval if is_named else interval._replace(interval=None)
 
-    def _limits(
+    def _intervals_and_bands(
         self, n: np.ndarray, method: IntervalMethod | None
     ) -> tuple[list[dict[ScoreId, Interval]], list[dict[ScoreId, tuple[float, float]]]]:
-        """Return the intervals and the bands over all questions and over each group.
+        """Return the intervals and the bands of scores, in a dict for all questions and each group.
 
-        The arguments are those of `result`.
+        The dicts are empty if no limits or no band are requested. The arguments have the meaning
+        that they have in `result`.
         """
         options = self.options
         no_limits: list[dict[ScoreId, Any]] = [{} for _ in self._questions_by_group]
         if method is None or options.confidence is None:
             return no_limits, no_limits
         if options.anytime:
-            # "auto" decides for each group whether its limits are for other questions.
+            # None: "auto" decides for each group whether its limits are for other questions.
             other_questions = None if options.method == "auto" else options.method == "questions"
             method = PACKAGE.rooms.anytime_limits(method, n, other_questions)
         for group, questions in zip(self._groups, self._questions_by_group, strict=True):
@@ -5913,21 +6109,24 @@ class Report:
 
 
 def _warn_of_unidentified(left_out: dict[str | None, list[str]], has_others: bool) -> None:
-    """Warn of scores that are left out, by group or None; a ValueError if there are no others."""
-    for group, names in left_out.items():
+    """Warn of the keys of scores that are left out, by group, or by None for all questions.
+
+    A ValueError is raised if no other scores remain.
+    """
+    for group, keys in left_out.items():
         scope = "" if group is None else f" of group {group!r}"
         problem = f"Each question{scope} has one sample, which does not identify"
         if not has_others:
-            raise ValueError(f"{problem} {', '.join(names)}: give k=1, or add samples.")
-        warnings.warn(f"{problem} {', '.join(names)}: left out.", stacklevel=3)
+            raise ValueError(f"{problem} {', '.join(keys)}: give k=1, or add samples.")
+        warnings.warn(f"{problem} {', '.join(keys)}: left out.", stacklevel=3)
 
 
 # --- shared/at_k/core/computation.py --------------------------------------------------------------
 
-"""A metric without the protocol of `evaluate`: what `compute` returns for samples.
+"""The computation of a metric without the protocol of `evaluate`.
 
-The metrics of `evaluate` and the command both compute with this. Importing `evaluate` takes longer
-than most computations.
+The metrics of `evaluate` and the command `at-k` both use it. The command does not import
+`evaluate`, because that takes longer than most computations.
 """
 
 
@@ -5936,12 +6135,12 @@ DEFAULT_K = (4, 8, 16)
 
 @dataclass(frozen=True)
 class SampledQuestions:
-    """The samples of M questions, and how they become outcomes.
+    """The samples of M questions, with what is needed to turn them into outcomes.
 
     Args:
-        batch: the questions.
-        validate: see `Computation`.
-        cache: results of earlier checks; a failed run adds its own.
+        batch: the samples.
+        validate: raises a ValueError for outcomes that the metric does not accept.
+        cache: the results of earlier checks. If a check fails, the finished ones are added.
     """
 
     batch: Samples
@@ -5949,19 +6148,22 @@ class SampledQuestions:
     cache: CheckCache
 
     def __len__(self) -> int:
-        """M, the number of questions."""
+        """Return M, the number of questions."""
         return len(self.batch)
 
     @property
     def n(self) -> np.ndarray:
-        """(M,) the number of samples of each question that are not None."""
+        """Return the number of samples of each question that are not None, (M,)."""
         return self.batch.n
 
     def check(self, checking: Checking) -> Checked:
-        """Return the validated outcomes of all questions, and the answers that were read.
+        """Return the validated outcomes of all samples, and the answers that the checker compared.
+
+        Samples without references are outcomes already, or labels that `checking` has numbers for.
 
         Raises:
-            ValueError: if a sample cannot be checked, or if there is nothing to check it against.
+            ValueError: if a check fails, if the metric does not accept an outcome, or if a checker
+                other than "exact_match" is given without references.
         """
         batch = self.batch
         if batch.references is not None:
@@ -5981,19 +6183,19 @@ class SampledQuestions:
 
 @dataclass(frozen=True)
 class Computation:
-    """What a metric computes.
+    """The computation of a metric.
 
     Args:
-        results: a function of `SampledQuestions` and the parameters of the metric that returns the
+        results: a function of `SampledQuestions` and the parameters of the metric. It returns the
             flat dict of `compute`.
-        validate: raises a ValueError for an outcome that the metric does not accept, with its
-            index.
+        validate: raises a ValueError for outcomes that the metric does not accept. The message has
+            the index of the first one.
+        accepts_labels: whether already-graded outcomes may be labels, for which a parameter of the
+            metric has numbers.
         counts_suffice: whether the results do not depend on the order of the samples of a question,
             not even in the last digit.
-        accepts_labels: whether already-graded outcomes may be labels, whose numbers are parameters
-            of the metric.
-        in_order: the parameters that need the samples in their order, of a single call of
-            `compute`, as one that has a number for each sample does.
+        in_order: names of parameters that need all samples in one call of `compute`, in their
+            order, because they have a value for each sample, for example.
     """
 
     results: Callable[..., Any]
@@ -6004,57 +6206,56 @@ class Computation:
 
     @property
     def parameters(self) -> Mapping[str, inspect.Parameter]:
-        """The parameters of the metric, beside predictions and references."""
+        """Return the parameters of the metric by name, without predictions and references."""
         parameters = parameters_of(self.results)
         del parameters["questions"]
         return parameters
 
     def ordered_options(self, options: Mapping[str, Any]) -> list[str]:
-        """Return the names of the given options that need the samples in their order."""
+        """Return the names of the given options that are in `in_order`, except dicts of counts."""
         values = {name: options.get(name) for name in self.in_order}
         return [name for name, x in values.items() if x is not None and not isinstance(x, Mapping)]
 
     def read(self, predictions, references) -> Samples:
-        """Read questions. Predictions without references are outcomes, which are validated.
+        """Return the samples of questions, in Arrow if they have references or labels.
+
+        Predictions without references are outcomes. If they are numbers, they are validated here.
 
         Raises:
-            ValueError: if an input is invalid, with its index.
+            ValueError: if an input is invalid. The message has its index.
         """
         if predictions is None:
             raise ValueError("predictions are missing: give each question's list of samples.")
-        rows = read_samples(predictions)
+        samples = read_samples(predictions)
         if references is not None:
-            if rows.multiplicity is not None and rows.are_numbers:
+            if samples.multiplicity is not None and samples.are_numbers:
                 raise ValueError(
                     "predictions are counts, which are already graded: leave out references, or "
                     "give counts of answers, such as {'answers': [['12', '13']], 'counts': [[5, "
                     "3]]}."
                 )
-            return stored(rows, references)
-        if self.accepts_labels and not rows.are_numbers:
-            texts = stored(rows)
+            return stored(samples, references)
+        if self.accepts_labels and not samples.are_numbers:
+            # Texts may be labels, whose numbers are known when parameters are given to `compute`.
+            texts = stored(samples)
             if sample_kind(texts.values) == "texts":
                 return texts
-        check_types(rows)
-        outcomes = as_outcomes(rows)
+        check_types(samples)
+        outcomes = as_outcomes(samples)
         self.validate(outcomes)
         return outcomes
 
     def samples(self, predictions, references, options: Mapping[str, Any]) -> SampledQuestions:
-        """Return the samples of these questions, as these options take them.
-
-        Raises:
-            ValueError: if an input is invalid, with its index.
-        """
+        """Return the samples of questions; raise a TypeError for an option of no parameter."""
         check_options(self.results, options)
         batch = self.read(predictions, references)
         return SampledQuestions(batch, self.validate, CheckCache())
 
     def compute(self, *, predictions, references=None, **options: Any) -> dict[str, Any]:
-        """Return the scores of these questions.
+        """Return the flat dict of scores for these predictions, references and parameters.
 
         Raises:
-            ValueError: if an input is invalid, with its index.
+            ValueError, TypeError: if an input is invalid. The message has its index.
         """
         return self.results(self.samples(predictions, references, options), **options)
 
@@ -6064,7 +6265,7 @@ class Computation:
 
 @dataclass
 class SharedOptions:
-    """The parameters that all metrics have. Their scripts document them."""
+    """The parameters that all metrics have. The scripts of the metrics document them."""
 
     check_correct_fn: Checker = "exact_match"
     num_proc: int | None = None
@@ -6081,11 +6282,17 @@ class SharedOptions:
     keys: str = "exact"
 
     def checking(self, labels: Labels | None = None) -> Checking:
-        """Return how samples are checked, by a checker that may return these labels."""
+        """Return the checker and its options. The checker may return these labels."""
         return Checking(self.check_correct_fn, self.num_proc, self.executor, self.timeout, labels)
 
     def report(self, questions: int, with_mu: bool = True, **own: Any) -> Report:
-        """Return what makes the result of `compute`, with the metric's own parameters of limits."""
+        """Return the `Report` that makes the dict of `compute`. All parameters are validated.
+
+        Args:
+            questions: the number of questions, M.
+            with_mu: whether to add the centers of intervals.
+            own: further arguments of `interval_options`, which not all metrics have.
+        """
         weighting = question_weighting(self.average, self.question_weights, self.groups, questions)
         options = interval_options(
             questions,
@@ -6101,10 +6308,10 @@ class SharedOptions:
 
 # --- shared/at_k/core/computations.py -------------------------------------------------------------
 
-"""What each of the five metrics computes from the samples of questions.
+"""The computations of the five metrics from the samples of questions.
 
-All five take the same steps: check the options, check the samples, estimate the scores, choose the
-method of limits, and return the report.
+All five take the same steps: validate the parameters, check the samples against the references,
+estimate the scores, choose the method of limits, and return the flat dict of `Report.result`.
 """
 
 
@@ -6114,7 +6321,7 @@ _FOR_K_ABOVE_N = (
     " With a confidence, and without clusters, a prior or average='groups', "
     "interval='hierarchical' allows k > n for most scores."
 )
-"""What to give, other than a smaller k, if k exceeds n."""
+"""A sentence for the error about a k above n, which says what else the user can do."""
 
 
 @shows_options(SharedOptions, SharedOptions)
@@ -6135,7 +6342,7 @@ def gpassk_results(
     budget: int | None = None,
     **shared: Any,
 ) -> dict[str, Any]:
-    """Return what `compute` returns. The script of the metric documents the parameters."""
+    """Return the flat dict of scores. The script of the metric documents the parameters."""
     common = SharedOptions(**shared)
     checking = common.checking()
     if include is None:
@@ -6171,18 +6378,18 @@ def gpassk_results(
         points, method = PACKAGE.rooms.first_successes(checked, budget, requested, options)
         return report.result(points, n, method)
     ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n, _FOR_K_ABOVE_N)
-    scores = requested_scores(included, ks, score_options)
-    check_average(common.average, scores)
+    scores = build_scores(included, ks, score_options)
+    refuse_group_average_of_products(common.average, scores)
 
     checked = questions.check(checking)
     counts = checked.outcomes.counts()
     warn_of_stopping(checked.outcomes)
     if (counts.n < n).any():  # the checker left samples unscored
         ks = choose_ks(requested, DEFAULT_K, counts.n, options.allow_above_n, _FOR_K_ABOVE_N)
-        scores = requested_scores(included, ks, score_options)
+        scores = build_scores(included, ks, score_options)
     if errors is not None:
-        points, method, described = errors.pass_limits(checked, scores, options)
-        return report.result(points, n, method, described)
+        points, method, rates_of_checker = errors.pass_limits(checked, scores, options)
+        return report.result(points, n, method, rates_of_checker)
     if options.confidence is None:
         return report.result(pass_scores(counts, scores), n)
     points, method = pass_limits(counts, scores, options)
@@ -6190,14 +6397,14 @@ def gpassk_results(
 
 
 def _errors_of_checker(checker_rates, labels) -> Any:
-    """Return the errors of a checker that scores are corrected for, or None."""
+    """Return the package's model of the checker's errors; None if neither parameter is given."""
     if checker_rates is None and labels is None:
         return None
     return PACKAGE.rooms.errors(checker_rates, labels)
 
 
 def _check_budget(budget: int, ks: list[int] | None, metrics: set[str]) -> int:
-    """Return a budget, which allows each k and all metrics."""
+    """Return the budget; raise a ValueError if a k exceeds it, or if a metric is not pass@k."""
     budget = check_k(budget, name="budget")
     if ks and max(ks) > budget:
         raise ValueError(f"k is {max(ks)}: give a k of at most the budget, {budget}.")
@@ -6227,11 +6434,11 @@ def bayes_at_n_results(
     labels: list[list[int]] | dict[str, int] | None = None,
     **shared: Any,
 ) -> dict[str, Any]:
-    """Return what `compute` returns. The script of the metric documents the parameters."""
-    names = check_categories(categories)
+    """Return the flat dict of scores. The script of the metric documents the parameters."""
+    category_of_label = category_numbers(categories)
     common = SharedOptions(confidence=confidence, **shared)
-    checking = common.checking(names)
-    category_values = check_rewards(w, names)
+    checking = common.checking(category_of_label)
+    category_values = check_rewards(w, category_of_label)
     prior = check_prior_outcomes(R0, len(questions), len(category_values))
     if common.anytime and common.interval is None:
         raise ValueError(
@@ -6240,7 +6447,7 @@ def bayes_at_n_results(
     # Both scores are the centers of their intervals, so mu would repeat them.
     report = common.report(len(questions), with_mu=False, bounds=bounds)
     options, errors = report.options, _errors_of_checker(checker_rates, labels)
-    if errors is not None and not w is categories is bounds is None:
+    if errors is not None and any(x is not None for x in (w, categories, bounds)):
         raise ValueError(
             "checker_rates and labels are for samples that are correct or not: leave out w, "
             "categories and bounds."
@@ -6249,7 +6456,7 @@ def bayes_at_n_results(
     checked = questions.check(checking)
     outcomes = checked.outcomes if errors is None else require_binary(checked.outcomes)
     warn_of_stopping(outcomes)
-    n = number_of_samples(outcomes.n)
+    n = n_in_keys(outcomes.n)
     # Both scores estimate the mean reward, which is Max@1.
     ks = {ScoreId("bayes@N", n): 1, ScoreId("avg@N", n): 1}
     method: IntervalMethod | None = None
@@ -6271,13 +6478,13 @@ def bayes_at_n_results(
         _, method = max_limits(rewards, ks, options)
     if errors is None:
         return report.result(points, questions.n, method)
-    points, method, described = errors.rate_limits(checked, points, method, options)
-    return report.result(points, questions.n, method, described)
+    points, method, rates_of_checker = errors.rate_limits(checked, points, method, options)
+    return report.result(points, questions.n, method, rates_of_checker)
 
 
 BAYES_AT_N = Computation(
     bayes_at_n_results,
-    # A float may be a real reward: that depends on w.
+    # Floats may be real rewards. That depends on w, so they are validated later.
     lambda x: None if x.values.dtype.kind == "f" else require_categories(x),
     accepts_labels=True,
     in_order=("labels",),
@@ -6292,7 +6499,7 @@ _SCORES_OF_REWARDS = {
     "picked@k": "picked@k",
     "max@k": "max@k",
 }
-"""The names of scores in `include`, and as metrics."""
+"""The metric of the `ScoreId` for each name of a score in `include`."""
 
 
 @shows_options(SharedOptions, SharedOptions)
@@ -6309,19 +6516,16 @@ def max_at_k_results(
     band: bool = False,
     **shared: Any,
 ) -> dict[str, Any]:
-    """Return what `compute` returns. The script of the metric documents the parameters."""
-    labels = check_categories(categories)
+    """Return the flat dict of scores. The script of the metric documents the parameters."""
+    category_of_label = category_numbers(categories)
     common = SharedOptions(**shared)
-    checking = common.checking(labels)
-    category_values = check_rewards(w, labels)
+    checking = common.checking(category_of_label)
+    category_values = check_rewards(w, category_of_label)
     prior = check_prior_outcomes(R0, len(questions), len(category_values))
     included, requested = _included_rewards(include, k, picked_by)
     taus = check_thresholds(thresholds)
     report = common.report(
-        len(questions),
-        has_prior_outcomes=bool(prior.any()),
-        bounds=bounds,
-        band=band,
+        len(questions), has_prior_outcomes=bool(prior.any()), bounds=bounds, band=band
     )
     options, n = report.options, questions.n
     ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n)
@@ -6352,8 +6556,9 @@ def max_at_k_results(
         values = outcomes.values if are_rewards else category_values[outcomes.values.astype(int)]
         picked_ks = [k for k in ks if is_included("picked@k", k, included)]
         picked = PACKAGE.rooms.picked(outcomes, values, picked_by, picked_ks)
-        known = values[outcomes.is_scored]
-        low, high = np.clip((known.min(), known.max()), *options.bounds).tolist()
+        rewards_of_samples = values[outcomes.is_scored]
+        extremes = rewards_of_samples.min(), rewards_of_samples.max()
+        low, high = np.clip(extremes, *options.bounds).tolist()
         scored.append((picked, _limits_if_requested(picked, "picked@k", options, (low, high))))
     points, method = _join_scored(scored)
     return report.result(points, n, method)
@@ -6362,7 +6567,13 @@ def max_at_k_results(
 def _included_rewards(
     include: str | list[str] | None, k: int | list[int] | None, picked_by: Any
 ) -> tuple[list[ScoreId], list[int] | None]:
-    """Return the scores that are included, by default Max@k, or picked@k with `picked_by`."""
+    """Return the ids of the included scores, and their k or None, as `included_scores` does.
+
+    The default is Max@k, or picked@k if `picked_by` is given.
+
+    Raises:
+        ValueError: if only one of picked@k and `picked_by` is given.
+    """
     if include is None:
         include = "Max@k" if picked_by is None else "picked@k"
     included, requested = included_scores(include, k, _SCORES_OF_REWARDS, _SCORES_OF_REWARDS)
@@ -6377,7 +6588,7 @@ def _included_rewards(
 def _included_tails(
     included: list[ScoreId], ks: list[int], thresholds: list[float]
 ) -> list[tuple[int, float]]:
-    """Return the pairs of a k and a threshold at which TailPass@k is included."""
+    """Return the pairs (k, threshold) at which TailPass@k is included."""
     pairs = [
         (k, tau)
         for score in included
@@ -6401,7 +6612,7 @@ def _limits_if_requested(
 def _join_scored(
     scored: list[tuple[Scores, IntervalMethod | None]],
 ) -> tuple[Scores, IntervalMethod | None]:
-    """Return all scores of the same questions, and one method for their limits."""
+    """Return the scores of all pairs as one `Scores`, and one method for their limits or None."""
     points, method = scored[0]
     for scores, limits in scored[1:]:
         points = join_scores(points, scores)
@@ -6410,7 +6621,7 @@ def _join_scored(
     return points, method
 
 
-# Any number is a category or a reward.
+# All numbers are valid outcomes: they are categories or rewards.
 MAX_AT_K = Computation(
     max_at_k_results, lambda outcomes: outcomes, accepts_labels=True, in_order=("picked_by",)
 )
@@ -6427,7 +6638,7 @@ _SCORES_OF_CONSENSUS = {
     "vote@k": "vote@k",
     "weighted_vote@k": "weighted_vote@k",
 }
-"""The names of scores in `include`, and as metrics."""
+"""The metric of the `ScoreId` for each name of a score in `include`."""
 
 
 @shows_options(SharedOptions, SharedOptions)
@@ -6442,7 +6653,7 @@ def cons_at_k_results(
     band: bool = False,
     **shared: Any,
 ) -> dict[str, Any]:
-    """Return what `compute` returns. The script of the metric documents the parameters."""
+    """Return the flat dict of scores. The script of the metric documents the parameters."""
     common = SharedOptions(**shared)
     checking = common.checking()
     names = _SCORES_OF_CONSENSUS
@@ -6481,7 +6692,10 @@ def cons_at_k_results(
 
 
 def _check_included(included: set[str], known: set[str]) -> None:
-    """Raise a ValueError if the outcomes do not allow a score that is included."""
+    """Raise a ValueError if the metric of an included score is not among the known ones.
+
+    `known` are the metrics that the outcomes and parameters of this call allow.
+    """
     reasons = {
         "vote@k": "is a vote among answers: give predictions and references, or counts of answers",
         "weighted_vote@k": "needs vote_weights, a number for each sample",
@@ -6507,7 +6721,7 @@ def score_agg_results(
     weights: dict[str, float] = VERDICTS,
     **shared: Any,
 ) -> dict[str, Any]:
-    """Return what `compute` returns. The script of the metric documents the parameters."""
+    """Return the flat dict of scores. The script of the metric documents the parameters."""
     labels = check_weights(weights)
     common = SharedOptions(**shared)
     checking = common.checking(labels)
@@ -6531,30 +6745,33 @@ COMPUTATIONS = {
     "cons_at_k": CONS_AT_K,
     "score_agg": SCORE_AGG,
 }
-"""What each metric computes, by its name."""
+"""The computation of each metric by its name."""
 
 
 # --- shared/at_k/core/metric.py -------------------------------------------------------------------
 
-"""What the metrics have in common: how they fit into the protocol of `evaluate`."""
+"""The base class of the five metrics, which follows the protocol of `evaluate`."""
 
 
 _computing: ContextVar[tuple[int, ...]] = ContextVar("_computing", default=())
-"""The ids of the metric objects that compute, for the calls of their checkers in any thread."""
+"""The ids of the metric objects that are computing. Checkers that they call see these ids."""
 
 
 class SampledMetric(evaluate.Metric, abc.ABC):
     """A metric of several samples per question.
 
-    A question is a row: the list of its predictions, and its reference. Rows are parsed and
-    validated when they are added, and kept until a `compute` succeeds: an error in `compute` loses
-    nothing that was added before. One thread at a time adds or computes, and the others wait.
+    A question has a list of predictions, and a reference. Questions are read and validated when
+    they are added, and kept until a `compute` succeeds: an error in `compute` loses nothing that
+    was added before. One thread at a time adds or computes, and the others wait.
 
-    With several processes, `compute` is a collective call: see `exchange`.
+    With several processes, all of them have to call `compute` (see `at_k.exchange`).
     """
 
     def __init__(self, *args, experiment_id: str | None = None, **kwargs):
-        """The arguments are those of `evaluate.Metric`. The default experiment is the run."""
+        """Take the arguments of `evaluate.Metric`.
+
+        The default of `experiment_id` is a name that all processes of this run share.
+        """
         run = experiment_id or PACKAGE.rooms.run_name()
         super().__init__(*args, experiment_id=run, **kwargs)
         self._lock = threading.Lock()
@@ -6564,7 +6781,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         self._forget()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out the lock, which cannot be pickled."""
+        """Return the attributes without the lock, which cannot be pickled."""
         return vars(self) | {"_lock": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -6572,48 +6789,55 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         self.__dict__.update(state, _lock=threading.Lock())
 
     computation: Computation
-    """What the metric computes."""
+    """The computation of the metric."""
 
     @staticmethod
     @abc.abstractmethod
     def _compute(questions: SampledQuestions):
-        """Return the scores of questions: `computation.results`, whose parameters tools look at."""
+        """Return the scores of questions. Subclasses set it to `computation.results`.
+
+        `evaluate` and other tools inspect its signature.
+        """
 
     def _build_data_dir(self) -> str:
-        """Return the folder for several processes. `Exchange` creates it, and only for several."""
+        """Return the folder of the metric. Only `Exchange` creates it, for several processes."""
         return str(Path(self._data_dir_root, self.name, self.config_name))
 
     def _forget(self) -> None:
-        """Forget the questions that were added and the results of checks."""
+        """Drop the questions that were added, and the cached results of checks."""
         self._added: list[Samples] = []
         self._cache = CheckCache()
 
     def __len__(self) -> int:
-        """The number of questions that were added."""
+        """Return the number of questions that were added."""
         return sum(map(len, self._added))
 
     # --- Adding ---------------------------------------------------------------------------
 
     def add(self, *, prediction=None, reference=None, predictions=None, references=None):
-        """Add one question: the list of its predictions, and its reference.
+        """Add one question: the list of its predictions, and its reference or None.
 
-        Both names of each are accepted, as `evaluate` uses both.
+        `prediction` and `predictions` are synonyms, and so are `reference` and `references`. A
+        ValueError is raised if both are given, or if an input is invalid.
         """
         samples = [value for value in (prediction, predictions) if value is not None]
         answers = [value for value in (reference, references) if value is not None]
         if len(samples) != 1 or len(answers) > 1:
-            raise ValueError("Give one prediction, the list of one question's samples.")
+            raise ValueError(
+                "Give one prediction, the list of one question's samples; at most one reference."
+            )
         self.add_batch(predictions=samples, references=answers or None)
 
     def add_batch(self, *, predictions=None, references=None):
-        """Add questions: a list of predictions and a reference for each of them.
+        """Add questions: a list of predictions for each, and a reference for each, or None.
 
-        Outcomes that are categories are kept as counts.
+        Outcomes that are categories may be stored as counts, to save memory.
 
         Raises:
-            ValueError: if an input is invalid, with its index. Nothing is added then.
+            ValueError: if an input is invalid, with its index; or if a checker of this object makes
+                the call. Nothing is added then.
         """
-        self._refuse_own_checker("add_batch")
+        self._refuse_call_from_checker("add_batch")
         batch = self.computation.read(predictions, references)
         with self._lock:
             self._added = with_batch(self._added, batch, self.computation.counts_suffice)
@@ -6623,19 +6847,22 @@ class SampledMetric(evaluate.Metric, abc.ABC):
     def compute(
         self, *unnamed, predictions=None, references=None, **options
     ) -> dict[str, Any] | None:
-        """Compute the scores of these questions and all that were added before.
+        """Return the flat dict of scores of these questions and all that were added before.
+
+        If there are several processes, all but one return None. `options` are the parameters of the
+        metric.
 
         Raises:
-            ValueError: if an input is invalid, with its index; questions are counted from the first
-                that was added. What was added before is kept.
-            TypeError: if an argument has no name.
+            ValueError: if an input is invalid. The message has its index, which counts questions
+                from the first one that was added. The questions that were added are kept.
+            TypeError: if an argument has no name, or is no parameter of the metric.
         """
         if unnamed:
             raise TypeError(
                 f"compute takes its arguments by name: give compute(predictions="
                 f"{short(unnamed[0])}{', references=..' if len(unnamed) > 1 else ''})."
             )
-        self._refuse_own_checker("compute")
+        self._refuse_call_from_checker("compute")
         check_options(self.computation.results, options, ("predictions", "references"))
         ordered = self.computation.ordered_options(options)
         if ordered and (self._added or self._exchange is not None):
@@ -6646,33 +6873,33 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         with self._lock:
             token = _computing.set((*_computing.get(), id(self)))
             try:
-                read = partial(self._batches, predictions, references)
-                score = partial(self._scores, options=options)
+                read = partial(self._all_batches, predictions, references)
+                score = partial(self._scores_of_batches, options=options)
                 result = self._exchange.compute(read, score) if self._exchange else score(read())
             finally:
                 _computing.reset(token)
             self._forget()
         return result
 
-    def _refuse_own_checker(self, method: str) -> None:
-        """Raise an error if a checker of this object calls one of its methods.
+    def _refuse_call_from_checker(self, method: str) -> None:
+        """Raise a ValueError if a checker that this object runs calls the method.
 
-        What it adds would be lost, and from another thread it would wait for ever.
+        Questions that it adds would be lost, and a call from another thread would wait forever.
         """
         if id(self) in _computing.get():
             raise ValueError(
                 f"{method} was called by a checker of the same metric object: load another one."
             )
 
-    def _batches(self, predictions, references) -> list[Samples]:
-        """Return the questions that were added before, and these."""
+    def _all_batches(self, predictions, references) -> list[Samples]:
+        """Return the batches that were added before, and these questions as the last batch."""
         batches = [*self._added]
         if predictions is not None or references is not None:
             batches.append(self.computation.read(predictions, references))
             check_alike(batches[-1], batches[:-1])
         return batches
 
-    def _scores(self, batches: list[Samples], options: dict[str, Any]) -> dict[str, Any]:
+    def _scores_of_batches(self, batches: list[Samples], options: dict[str, Any]) -> dict[str, Any]:
         """Return the scores of the questions in all batches, for the options of `compute`."""
         if not batches:
             raise ValueError("There is nothing to compute: give or add predictions first.")

@@ -54,8 +54,8 @@ Args:
         "accuracy", "vote@k" and "weighted_vote@k". Default: all that the outcomes allow.
     merge_right: whether all correct answers to a question count as one answer in vote@k. If not,
         votes are counted for each wording. Default: True.
-    vote_weights: a number of at least 0 for each sample, in lists as predictions has them, such as
-        its confidence or its reward. In weighted_vote@k the answer with the largest sum among k
+    vote_weights: a number of at least 0 for each sample, in lists like those of predictions, such
+        as its confidence or its reward. In weighted_vote@k the answer with the largest sum among k
         samples wins, and ties are shared. It is exact for up to 20,000 subsets of k samples, and
         otherwise the mean over 10,000 random ones. Needs all predictions in one call of compute.
     check_correct_fn: a function of a prediction and a reference that returns whether the prediction
@@ -85,9 +85,9 @@ Args:
         why a score has no interval. Requires a confidence. Default: "auto".
     clusters: a label of the cluster of each question, for interval "questions". Default: each
         question is its own cluster.
-    anytime: whether limits hold at all looks together: while samples or questions are added, one
-        may look at them as often as one likes, and stop when they decide. They are 1.6 to 1.8 times
-        as wide. Requires a confidence, and no posterior.
+    anytime: whether limits are valid at all looks together. While samples or questions are added,
+        you may then look at the limits as often as you like, and stop when they decide. They are
+        1.6 to 1.8 times as wide. Requires a confidence, and no posterior.
     alpha0: first parameter of the Beta prior of a question's success rate. Default: 1.
     beta0: second parameter of the Beta prior of a question's success rate. Default: 1.
     band: whether to add <key>_band_lo and <key>_band_hi: limits that contain the scores at all k
@@ -110,7 +110,7 @@ Returns:
     is the number of samples of each question, or the letter n if it differs, and k is n by default.
 Raises:
     ValueError: if an input is invalid, with the question and the sample; or if k exceeds the number
-        of scored samples of a question. What was added before is kept.
+        of scored samples of a question. Questions that were added before are kept.
 Examples:
     >>> cons_at_k = evaluate.load("cons_at_k")
     >>> samples = [["A", "A", "X"], ["B", "C", "B"], ["X", "X", "C"], ["X", "X", "X"]]

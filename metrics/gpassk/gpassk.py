@@ -94,9 +94,9 @@ Args:
         at this n.
     clusters: a label of the cluster of each question, for interval "questions". Default: each
         question is its own cluster.
-    anytime: whether limits hold at all looks together: while samples or questions are added, one
-        may look at them as often as one likes, and stop when they decide. They are 1.6 to 1.7 times
-        as wide. Requires a confidence, and no posterior.
+    anytime: whether limits are valid at all looks together. While samples or questions are added,
+        you may then look at the limits as often as you like, and stop when they decide. They are
+        1.6 to 1.7 times as wide. Requires a confidence, and no posterior.
     alpha0: first parameter of the Beta prior of a question's success rate. Default: 1.
     beta0: second parameter of the Beta prior of a question's success rate. Default: 1.
     band: whether to add <key>_band_lo and <key>_band_hi: limits that contain the scores at all k
@@ -106,18 +106,18 @@ Args:
         unbiased estimates of those of truly correct samples, and may lie outside of 0 to 1, to
         which limits are clipped. Errors have to be independent, also between samples of a question.
         Not for Geom@k, nor for interval "posterior".
-    labels: what a person says of some samples, from which the rates are estimated: lists as
-        predictions has them, with 1 if the sample is correct, 0 if not, and None where there is no
-        label. They may be drawn at random, by verdict (such as more of the accepted samples), or by
-        question. Or the counts of labels {"tp": 90, "fn": 8, "fp": 3, "tn": 99} of samples that
-        were drawn whatever the checker says of them. Intervals account for the number of labels.
-        The result has the rates in "checker", and "falls_with_k" if the corrected pass@k falls with
-        k, which shows that errors are not independent. Needs all predictions in one call of
-        compute.
+    labels: the labels that a person gave to some samples, from which the rates are estimated: lists
+        like those of predictions, with 1 if the sample is correct, 0 if not, and None where there
+        is no label. The labelled samples may be drawn at random, by verdict (such as more of the
+        accepted samples), or by question. Or the counts of labels {"tp": 90, "fn": 8, "fp": 3,
+        "tn": 99} of samples that were drawn independently of what the checker returns for them.
+        Intervals account for the number of labels. The result has the rates in "checker", and
+        "falls_with_k" if the corrected pass@k falls with k, which shows that errors are not
+        independent. Needs all predictions in one call of compute.
     budget: the largest number of samples that a question could have, if its samples stop at the
-        first correct one, as those of agents that retry do. Each k is then at most the budget, and
-        pass@k, the only score, is the share of questions with a correct one among the first k.
-        Limits are for other questions. Needs all predictions in one call of compute.
+        first correct one, such as those of an agent that retries. Each k is then at most the
+        budget, and pass@k, the only score, is the share of questions with a correct one among the
+        first k. Limits are for other questions. Needs all predictions in one call of compute.
     groups: a label for each question. Adds <label>/<key>, the score over the questions with that
         label.
     average: "questions" (the default), for the mean over all questions; or "groups", for the mean
@@ -134,7 +134,7 @@ Returns:
     threshold, then "mG-Pass@{k}" for each k; or the scores of include, in its order.
 Raises:
     ValueError: if an input is invalid, with the question and the sample; or if k exceeds the number
-        of scored samples of a question. What was added before is kept.
+        of scored samples of a question. Questions that were added before are kept.
 Examples:
     >>> gpassk = evaluate.load("gpassk")
     >>> samples = [["a", "b", "a", "a", "b", "a", "b", "c", "a", "c", "b", "a", "a", "b", "a", "b"]]

@@ -53,7 +53,7 @@ Args:
         if an outcome is a float other than 0 and 1, the outcomes are rewards themselves.
     R0: for each question, the list of its prior outcomes, all of one length. They count in the
         intervals as samples that were observed before.
-    picked_by: a number for each sample, in lists as predictions has them, such as the score of a
+    picked_by: a number for each sample, in lists like those of predictions, such as the score of a
         reward model: picked@k is the mean reward of the one of k samples with the largest number
         (best-of-n), and ties are shared. Needs all predictions in one call of compute.
     include: which scores to compute: "Max@k", "picked@k" (see picked_by), and "TailPass@k", the
@@ -62,16 +62,16 @@ Args:
         Default: "picked@k" if picked_by is given, or else "Max@k".
     thresholds: the mean rewards, from 0 to 1, that TailPass@k requires. Default: 0.25, 0.5, 0.75
         and 1.0.
-    categories: labels of the categories 0, 1, .., in this order, for outcomes that are labels.
+    categories: the labels of the categories 0, 1, .., if outcomes are labels.
     check_correct_fn: a function of a prediction and a reference that returns whether the prediction
-        is correct, a category, a label of one, a reward from 0.0 to 1.0, or None if it is not to be
-        scored; or "exact_match" (the default), "numeric" (compares the number in the text),
-        "choice" (compares the option that it chooses), "math_verify" (the math-verify library) or
-        "python_tests" (runs programs with their tests, in a sandbox). Each distinct prediction of a
-        question is checked once. The function may be async; or, with the attribute batched = True,
-        take a list of predictions and a list of references, of at most batch_size entries (an
-        attribute too, by default 64), and return a list. If it fails, or the run is interrupted,
-        computing again with the same function checks only what is missing.
+        is correct, a category, a label of a category, a reward from 0.0 to 1.0, or None if it is
+        not to be scored; or "exact_match" (the default), "numeric" (compares the number in the
+        text), "choice" (compares the option that it chooses), "math_verify" (the math-verify
+        library) or "python_tests" (runs programs with their tests, in a sandbox). Each distinct
+        prediction of a question is checked once. The function may be async; or, with the attribute
+        batched = True, take a list of predictions and a list of references, of at most batch_size
+        entries (an attribute too, by default 64), and return a list. If it fails, or the run is
+        interrupted, computing again with the same function checks only what is missing.
     num_proc: number of processes to run the checker in. Each imports the module of the checker, so
         keep its imports few.
     executor: a concurrent.futures.Executor to run the checker in. 32 calls of an async checker run
@@ -93,9 +93,9 @@ Args:
         of runs.
     clusters: a label of the cluster of each question, for interval "questions". Default: each
         question is its own cluster.
-    anytime: whether limits hold at all looks together: while samples or questions are added, one
-        may look at them as often as one likes, and stop when they decide. They are 1.6 to 1.8 times
-        as wide. Requires a confidence, and no posterior.
+    anytime: whether limits are valid at all looks together. While samples or questions are added,
+        you may then look at the limits as often as you like, and stop when they decide. They are
+        1.6 to 1.8 times as wide. Requires a confidence, and no posterior.
     bounds: lower and upper bound that intervals are clipped to, in addition to the least and the
         greatest reward. Default: none.
     band: whether to add <key>_band_lo and <key>_band_hi: limits that contain the scores at all k
@@ -116,7 +116,7 @@ Returns:
     included "picked@{k}", and "TailPass@{k}_{threshold}", a probability, for each k and threshold.
 Raises:
     ValueError: if an input is invalid, with the question and the sample; or if k exceeds the number
-        of scored samples of a question. What was added before is kept.
+        of scored samples of a question. Questions that were added before are kept.
 Examples:
     >>> max_at_k = evaluate.load("max_at_k")
     >>> rewards = [[0.25, 1.0, -0.5, 0.75], [2.0, 1.5, 2.5, 0.0]]

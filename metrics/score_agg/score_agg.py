@@ -77,9 +77,9 @@ Args:
         "none: " and the reason why the score has no interval. Requires a confidence. Default:
         "auto".
     clusters: a label of the cluster of each item. Default: each item is its own cluster.
-    anytime: whether limits hold at all looks together: while samples or questions are added, one
-        may look at them as often as one likes, and stop when they decide. They are 1.6 to 1.8 times
-        as wide. Requires a confidence, and no posterior.
+    anytime: whether limits are valid at all looks together. While samples or questions are added,
+        you may then look at the limits as often as you like, and stop when they decide. They are
+        1.6 to 1.8 times as wide. Requires a confidence, and no posterior.
     groups: a label for each item. Adds <label>/score_agg, the score over the items with that label.
     average: "questions" (the default), for the mean over all questions; or "groups", for the mean
         of the scores of the groups, whatever their sizes (macro average). Needs groups.
@@ -92,8 +92,8 @@ Args:
 Returns:
     A dict with the float "score_agg" from 0 to 1, higher is better.
 Raises:
-    ValueError: if an input is invalid, with the item and the verdict. What was added before is
-        kept.
+    ValueError: if an input is invalid, with the item and the verdict. Questions that were added
+        before are kept.
 Examples:
     >>> score_agg = evaluate.load("score_agg")
     >>> verdicts = [["fully", "mostly", "partial", "minor"], ["mostly", "mostly", "partial"]]

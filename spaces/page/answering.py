@@ -14,7 +14,7 @@ import numpy as np
 from at_k.cli.formats import Scope
 from at_k.cli.run_input import CheckedOnce
 from at_k.core.checking import CheckCache, Checking
-from at_k.core.checks import check_categories
+from at_k.core.checks import category_numbers
 from at_k.core.computation import Computation, SampledQuestions
 from at_k.core.computations import COMPUTATIONS
 from at_k.core.counts import sums_per_question
@@ -56,7 +56,7 @@ def answer_to(request: Request) -> Answer:
         smallest_n = min(int(n.min()) for n in sizes)
         options, changes = _used_options(request, sizes, smallest_n)
         calls, measures = _calls(space, options, smallest_n, checker)
-        labels = check_categories(options.get("categories")) if space.has_references else VERDICTS
+        labels = category_numbers(options.get("categories")) if space.has_references else VERDICTS
         checking = Checking(
             checker or "exact_match", executor=_EXECUTORS.get(checker), labels=labels
         )

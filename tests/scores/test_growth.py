@@ -106,7 +106,7 @@ def test_k_that_needs_a_quadratic_number_of_steps_is_refused():
 
 
 def test_vote_of_many_different_answers_takes_answers_times_k_steps(monkeypatch):
-    cells = sizes_of_results(monkeypatch, votes, "_multiply")
+    cells = sizes_of_results(monkeypatch, votes, "_multiply_truncated")
     shapes = []
 
     def nodes_of(number):

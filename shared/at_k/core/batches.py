@@ -1,10 +1,9 @@
-"""Batches of questions: what `add_batch` keeps until `compute`, and what processes exchange.
+"""Batches of questions, which `add_batch` keeps until `compute`, and which processes exchange.
 
-A batch is the least that the scores depend on: outcomes, which may be counted, or in Arrow the
-samples that a checker or labels have yet to grade.
+A batch has outcomes, which may be counted, or an Arrow column of samples that are not graded yet.
 
-Small batches are merged, so that many of them take no more memory than a few large ones. A question
-is copied a logarithmic number of times, as batches are merged with those of a similar size.
+Small batches are merged, so that many of them take no more memory than a few large ones. Batches
+are merged with others of a similar size, so a question is copied a logarithmic number of times.
 """
 
 from __future__ import annotations
@@ -17,56 +16,55 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .columns import (
-    JSON,
-    from_numpy,
-    is_number,
-    one_chunk,
-    sample_kind,
-    to_json,
-    to_python,
-)
+from .columns import JSON, from_numpy, is_number, one_chunk, sample_kind, to_json, to_python
 from .containers import numbers_and_scored, to_numpy
 from .samples import Samples
 
-_SMALL_BATCHES = 64  # merging fewer at once would take longer than reading them
+_SMALL_BATCHES = 64  # Up to this number, merging would take longer than reading the batches.
 
 
 def with_batch(batches: list[Samples], batch: Samples, counts_suffice: bool) -> list[Samples]:
-    """Return the batches and one more, small ones merged. All have to be alike, see `check_alike`.
+    """Return the batches and one more, with small batches merged.
 
     Args:
-        batches: questions that were added before.
-        batch: questions.
+        batches: the batches that were added before.
+        batch: the new batch.
         counts_suffice: whether scores do not depend on the order of the samples of a question, not
             even in the last digit.
+
+    Raises:
+        ValueError: if the new batch cannot be scored together with the others.
     """
     check_alike(batch, batches)
-    batches = [*batches, _kept(batch, counts_suffice)]
+    batches = [*batches, _in_own_memory(batch, counts_suffice)]
     if len(batches) <= _SMALL_BATCHES:
         return batches
     start, size = len(batches) - 1, len(batches[-1])
     while start > 0 and len(batches[start - 1]) <= 2 * size:
         start -= 1
         size += len(batches[start])
-    return [*batches[:start], _kept(unite(batches[start:]), counts_suffice)]
+    return [*batches[:start], _in_own_memory(unite(batches[start:]), counts_suffice)]
 
 
-def _kept(batch: Samples, counts_suffice: bool) -> Samples:
-    """Return a batch in memory of its own: counted, if that is allowed and shorter, or a copy.
+def _in_own_memory(batch: Samples, counts_suffice: bool) -> Samples:
+    """Return a batch in memory of its own: counts if they suffice and are shorter, or a copy.
 
-    The caller may change an array after it was added, or it may be a small part of a large table.
+    The caller may change an array after adding it, or it may be a small part of a large table.
     """
     if not batch.are_numbers:
         sink = pa.BufferOutputStream()
         write_batch(batch, sink)
         return read_batch(sink.getvalue())
-    counted = _counted(batch) if counts_suffice else batch
+    counted = _as_counts(batch) if counts_suffice else batch
     return replace(batch, values=batch.values.copy()) if counted is batch else counted
 
 
-def _counted(outcomes: Samples) -> Samples:
-    """Return categories with how often each occurs, or outcomes as they are if that is shorter."""
+def _as_counts(outcomes: Samples) -> Samples:
+    """Return outcomes with each category of a question once, unless that would not be shorter.
+
+    Its multiplicity is how often it occurs. Floats and negative outcomes, and outcomes with a
+    multiplicity, are returned unchanged.
+    """
     values = outcomes.values
     if values.dtype.kind == "f" or outcomes.multiplicity is not None or values.min() < 0:
         return outcomes
@@ -102,12 +100,12 @@ def check_alike(batch: Samples, earlier: Sequence[Samples]) -> None:
 
 
 def _kind(batch: Samples) -> str | None:
-    """Return "numbers", or what `sample_kind` calls other samples; None if all are None."""
+    """Return "numbers", "texts" or "other values" for the samples; None if all are None."""
     return "numbers" if batch.are_numbers else sample_kind(batch.values)
 
 
 def unite(batches: Sequence[Samples]) -> Samples:
-    """Return all questions as one batch. The batches have to be alike, see `check_alike`."""
+    """Return the questions of all batches as one batch. `check_alike` must accept the batches."""
     first = batches[0]
     if len(batches) == 1:
         return first
@@ -117,19 +115,20 @@ def unite(batches: Sequence[Samples]) -> Samples:
         if any(batch.scored is not None for batch in batches):
             scored = np.concatenate([batch.is_scored for batch in batches])
     else:
-        values = _joined([batch.values for batch in batches], "predictions")
+        values = _one_column([batch.values for batch in batches], "predictions")
         if first.references is not None:
-            references = _joined([batch.references for batch in batches], "references")
+            references = _one_column([batch.references for batch in batches], "references")
     if any(batch.multiplicity is not None for batch in batches):
         multiplicity = np.concatenate([batch.occurrences for batch in batches])
     sizes = np.concatenate([batch.sizes for batch in batches])
     return Samples(values, sizes, first.name, scored, multiplicity, references)
 
 
-def _joined(columns: list[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
-    """Return columns as one: numbers as doubles if that keeps them, and other types as JSON.
+def _one_column(columns: list[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
+    """Return the entries of all columns as one column.
 
-    `name` is "predictions" or "references", for messages; only predictions become doubles.
+    If the types differ, predictions that are all numbers become doubles if no value changes. All
+    others become JSON. `name` is "predictions" or "references".
     """
     types = {column.type for column in columns if not pa.types.is_null(column.type)}
     if len(types) > 1:
@@ -142,7 +141,7 @@ def _joined(columns: list[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
 
 
 def _as_doubles_or_none(columns: list[pa.ChunkedArray]) -> list[pa.ChunkedArray] | None:
-    """Return numbers as doubles; None if that would change one, as True is not 1."""
+    """Return columns of numbers as doubles; None if that would change a value, such as True."""
     for column in columns:
         is_bool = pa.types.is_boolean(column.type)
         if is_bool or not (is_number(column.type) or pa.types.is_null(column.type)):
@@ -154,7 +153,7 @@ def _as_doubles_or_none(columns: list[pa.ChunkedArray]) -> list[pa.ChunkedArray]
 
 
 def _as_json(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
-    """Return a column as one of the type `JSON`, or as it is if it has None alone."""
+    """Return a column as one of the type `JSON`, or unchanged if all its entries are null."""
     if column.type == JSON or pa.types.is_null(column.type):
         return column
     return pa.chunked_array([to_json(to_python(column), name)])
@@ -164,7 +163,7 @@ def _as_json(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
 
 
 def write_batch(batch: Samples, file: BinaryIO) -> None:
-    """Write a batch as an Arrow stream, with a row for each question."""
+    """Write a batch to a file as an Arrow stream, with a row for each question."""
     if batch.are_numbers:
         values = from_numpy(batch.values, None if batch.scored is None else ~batch.scored)
     else:
@@ -182,7 +181,7 @@ def write_batch(batch: Samples, file: BinaryIO) -> None:
 
 
 def read_batch(data: Any) -> Samples:
-    """Read a batch that `write_batch` has written, from a buffer of Arrow or bytes, uncopied."""
+    """Read a batch that `write_batch` wrote, from bytes or an Arrow buffer, without a copy."""
     table = pa.ipc.open_stream(data).read_all()
     sizes = to_numpy(pc.list_value_length(table["values"])).astype(np.int64)
     values, multiplicity = pc.list_flatten(table["values"]), None

@@ -1,4 +1,7 @@
-"""How samples are checked: each distinct pair of a sample and its reference once."""
+"""The checking of samples against references. Each distinct pair is checked once.
+
+There are S samples of M questions, and P distinct pairs of a sample and its question's reference.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ from .package import PACKAGE
 from .samples import Labels, Samples, sample_place
 
 CHECKERS = ("exact_match", "numeric", "choice", "math_verify", "python_tests")
-"""The names of checkers. All but exact_match come from the package."""
+"""The names of checkers. All but exact_match need the installed package."""
 
 CheckResult = bool | int | float | str | None
 """What a checker returns for a sample: correct or incorrect, a category, a share of
@@ -50,7 +53,7 @@ PairResult = tuple[Any, str | BaseException | None]
 """The result of a pair and None; or None and the problem: an exception, or what was returned."""
 
 PairBatch = tuple[int, list[PairToCheck]]
-"""The index of the first pair, and the pairs."""
+"""The index of the first pair of a batch, and the pairs of the batch."""
 
 BatchResult = tuple[int, list[PairResult]]
 """The index of the first pair of a batch, and the result of each of its pairs."""
@@ -60,7 +63,7 @@ NOT_FINISHED: PairResult = (None, None)
 
 _OUTCOMES = "the result for predictions"  # what messages call the outcomes of a checker
 _SEARCHED = 1000  # The warning about exact_match looks at so many samples.
-_BATCHES = 1 << 12  # enough to keep many workers of an executor busy
+_BATCHES = 1 << 12  # An executor gets so many batches, which keep many workers busy.
 
 
 @dataclass(frozen=True)
@@ -69,9 +72,9 @@ class Checked:
 
     Attributes:
         outcomes: the outcome of each sample.
-        read_answers: (S,) the answer that was read out of each sample, or a code of it; None for
-            samples without one. For "exact_match" and functions the whole sample is the answer.
-            Samples that were handed in as outcomes have no answers.
+        read_answers: (S,) the answer that the checker found in each sample, or a code of the
+            answer; null for samples without an answer. For "exact_match" and functions the whole
+            sample is the answer. None in place of a column if the samples were given as outcomes.
     """
 
     outcomes: Samples
@@ -79,15 +82,15 @@ class Checked:
 
     @cached_property
     def answers(self) -> np.ndarray | None:
-        """(S,) a code of each sample's answer, or -1 if it has none: equal for equal answers.
+        """Return an integer code of each sample's answer, (S,), or None if there are no answers.
 
-        An empty text is no answer, unless it is correct.
+        The code -1 stands for no answer. An empty text is no answer, unless it is correct.
         """
         answers = self.read_answers
         if answers is None:
             return None
         if pa.types.is_floating(answers.type):
-            answers = pc.add(answers, pa.scalar(0.0, answers.type))  # so that -0.0 equals 0.0
+            answers = pc.add(answers, pa.scalar(0.0, answers.type))  # turns -0.0 into 0.0
         distinct, codes = distinct_entries(answers)
         if answers.type == JSON:
             equal: dict[Any, int] = {}
@@ -100,7 +103,7 @@ class Checked:
 
 
 def _hashable(value: Any) -> Any:
-    """Return what is equal for values of JSON that Python calls equal, such as 1, 1.0 and True."""
+    """Return a hashable form of a JSON value. Values that Python calls equal have equal forms."""
     if isinstance(value, dict):
         return frozenset((key, _hashable(entry)) for key, entry in value.items())
     return tuple(map(_hashable, value)) if isinstance(value, list) else value
@@ -108,17 +111,18 @@ def _hashable(value: Any) -> Any:
 
 @dataclass
 class Checking:
-    """A checker, and how it runs. All is validated when the object is made.
+    """A checker and the options that say how it runs.
 
     Attributes:
-        checker: see `Checker`.
-        num_proc: number of processes to check in; by default that of the checker, if it has one.
-        executor: an executor to check in, with the same default.
-        timeout: seconds that a check may take, with the same default.
-        labels: labels that stand for outcomes, and the number of each.
+        checker: the name of a checker, or a function as `Checker` describes it.
+        num_proc: number of processes to check in, or None for this process. A checker of
+            `at_k.checkers` may carry this option and the next two.
+        executor: an executor to check in, or None.
+        timeout: seconds that a check may take, or None for no limit.
+        labels: the number of each label that the checker may return, or None.
 
     Raises:
-        ValueError, TypeError: if an attribute is invalid, or does not go with another.
+        ValueError, TypeError: if an attribute is invalid, or if two exclude each other.
         ImportError: if the checker needs a library that is not installed.
     """
 
@@ -129,7 +133,7 @@ class Checking:
     labels: Labels | None = None
 
     def __post_init__(self) -> None:
-        """Take the options that the checker carries, and validate all."""
+        """Take the options that the checker carries, and validate all attributes."""
         self._take_options_of_checker()
         self._check_checker()
         self._check_options()
@@ -139,7 +143,7 @@ class Checking:
             PACKAGE.rooms.check_workers(self)
 
     def _take_options_of_checker(self) -> None:
-        """Take the options that the checker carries; a ValueError if one is given twice."""
+        """Copy `checker.run_options` to this object; raise a ValueError if one is set in both."""
         for name, value in getattr(self.checker, "run_options", {}).items():
             if getattr(self, name) is not None:
                 raise ValueError(
@@ -179,12 +183,13 @@ class Checking:
 
     @property
     def matches_exactly(self) -> bool:
-        """Whether the checker is "exact_match". Comparing an array with a text gives an array."""
+        """Return whether the checker is "exact_match"."""
+        # The test of the type comes first, because array == text is an array.
         return isinstance(self.checker, str) and self.checker == "exact_match"
 
     @cached_property
     def _package_checker(self) -> Any:
-        """The checker of the package, which checks all samples in its own way; or None."""
+        """Return the package's object that checks all samples; None for functions, exact_match."""
         is_name = isinstance(self.checker, str) and not self.matches_exactly
         if not (is_name or hasattr(self.checker, "check_samples")):
             return None
@@ -192,57 +197,59 @@ class Checking:
 
     @property
     def is_async(self) -> bool:
-        """Whether the checker is an async function, or an object whose call is one."""
+        """Return whether the checker is an async function, or an object with an async __call__."""
         call = getattr(self.checker, "__call__", None)  # noqa: B004
         return inspect.iscoroutinefunction(self.checker) or inspect.iscoroutinefunction(call)
 
     @cached_property
     def batch_size(self) -> int | None:
-        """The number of pairs that the checker takes at once, or None if it takes single ones."""
+        """Return how many pairs a batched checker takes at once, or None for other checkers."""
         if getattr(self.checker, "batched", None) is not True:
             return None
         size = getattr(self.checker, "batch_size", 64)
         return check_count("batch_size of check_correct_fn", size, "give a number of pairs")
 
-    def check(self, rows: Samples, cache: CheckCache | None = None) -> Checked:
-        """Check every sample.
+    def check(self, samples: Samples, cache: CheckCache | None = None) -> Checked:
+        """Check every sample against the reference of its question.
 
-        Each distinct pair of a prediction and its question's reference is checked once. A sample is
-        not scored if it is None, if the checker returns None, or if its check takes too long.
+        Each distinct pair of a sample and a reference is checked once. A sample is not scored if it
+        is None, if the checker returns None, or if its check takes longer than the timeout.
 
         Args:
-            rows: the samples and references.
-            cache: results of earlier checks; a failed run adds its own.
+            samples: samples with references.
+            cache: the results of earlier checks. If a check fails, the finished ones are added.
 
         Raises:
             ValueError: if the checker raises an exception (which is the cause), returns something
-                that is not an outcome, or ends its process, with its index `predictions[i][j]`; or
-                if a named checker cannot use a reference, with its index.
+                that is not an outcome, or ends its process; or if a named checker cannot use a
+                reference. The message has the index, such as predictions[3][7].
         """
         if self.matches_exactly:
-            outcomes = outcomes_of_match(rows, match_exactly(rows))
-            if rows.values.type == TEXTS:
-                _warn_of_responses(rows, outcomes)
-            return Checked(outcomes, rows.values)
+            outcomes = outcomes_of_match(samples, match_exactly(samples))
+            if samples.values.type == TEXTS:
+                _warn_of_responses(samples, outcomes)
+            return Checked(outcomes, samples.values)
         cache = cache or CheckCache()
         if self._package_checker is not None:
-            return self._package_checker.check_samples(rows, self, cache)
-        pairs = DistinctPairs.from_samples(rows)
+            return self._package_checker.check_samples(samples, self, cache)
+        pairs = DistinctPairs.from_samples(samples)
         results = self.results(pairs, cache, PACKAGE.rooms.check_pairs)
-        return Checked(pairs.outcomes([outcome for outcome, _ in results]), rows.values)
+        return Checked(pairs.outcomes([outcome for outcome, _ in results]), samples.values)
 
     def results(
         self, pairs: DistinctPairs, cache: CheckCache, check_pairs: CheckPairs
     ) -> list[PairResult]:
-        """Return the result of each distinct pair, and warn of those that took too long.
+        """Return the (P,) results of distinct pairs, none of which has a problem.
+
+        Warns of the number of pairs that took longer than the timeout.
 
         Args:
-            pairs: to be checked.
-            cache: results of earlier checks.
-            check_pairs: checks the pairs that `cache` lacks.
+            pairs: the pairs to check.
+            cache: the results of earlier checks. If a check fails, the finished ones are added.
+            check_pairs: a function that checks the pairs without a result in the cache.
 
         Raises:
-            ValueError: for the first pair with a problem, so that no result has one.
+            ValueError: for the first pair with a problem.
         """
         results = cache.results(self, pairs)
         try:
@@ -266,11 +273,11 @@ class Checking:
     def _check_missing(
         self, pairs: DistinctPairs, results: list[PairResult | None], check_pairs: CheckPairs
     ) -> None:
-        """Set the (P,) results that are None; raise an error for the first pair with a problem."""
+        """Set each of the (P,) results that is None; raise a ValueError for the first problem."""
         missing = [pair for pair, result in enumerate(results) if result is None]
         if not missing:
             return
-        first = 0  # the first pair without a result
+        first = 0  # All pairs before this one have results.
         try:
             with closing(check_pairs(self, [pairs.pairs[pair] for pair in missing])) as batches:
                 for start, batch in batches:
@@ -292,9 +299,12 @@ class Checking:
     def _raise_first_problem(
         self, pairs: DistinctPairs, results: list[PairResult | None], first: int
     ) -> int:
-        """Raise the error of the first pair with a problem, if all before it have results.
+        """Return the index of the first of the (P,) results that is None, or P if none is.
 
-        Returns the first pair without a result. All before `first` have one.
+        All results before the index `first` are known and have no problem.
+
+        Raises:
+            ValueError: if a result with a problem comes before the first None.
         """
         for pair in range(first, len(results)):
             result = results[pair]
@@ -305,7 +315,7 @@ class Checking:
         return len(results)
 
     def check_here(self, pairs: list[PairToCheck]) -> Generator[BatchResult, None, None]:
-        """Yield the results of batches of pairs, checked in this thread or in the executor."""
+        """Check pairs in this thread, or in the executor, and yield the results of each batch."""
         assert callable(self.checker)
         check = partial(check_batch, self.checker, self.labels or {}, False, host())
         if self.executor is None:
@@ -316,11 +326,11 @@ class Checking:
         yield from self.executor.map(check, batches)
 
     def _raise_problem(self, call: tuple[str, Place], problem: str | BaseException) -> NoReturn:
-        """Raise the error of a call that raised an exception, or returned no outcome."""
+        """Raise the error for a call that has a problem: an exception, or a text "returned .."."""
         if isinstance(problem, BaseException):
             try:
                 text = str(problem)
-            except Exception:  # its own class cannot write it
+            except Exception:  # The __str__ of the exception fails.
                 text = "without a message"
             raise InputError(*call, f" raised {type(problem).__name__}: {text}.") from problem
         valid = "".join(f"{label!r}, " for label in self.labels or ())
@@ -332,14 +342,14 @@ class Checking:
 
 
 CheckPairs = Callable[[Checking, list[PairToCheck]], Generator[BatchResult, None, None]]
-"""Checks pairs in the way of a `Checking`: yields the results of batches as they finish."""
+"""A function that checks pairs with the options of a `Checking`, and yields finished batches."""
 
 
 # --- A batch of pairs ---------------------------------------------------------------------
 
 
 def host() -> str:
-    """Return a name of this process, which no process of another machine has."""
+    """Return a name of this process that differs from those of processes on other machines."""
     return f"{platform.node()}:{os.getpid()}"
 
 
@@ -350,17 +360,17 @@ def check_batch(
     home: str,
     batch: PairBatch,
 ) -> BatchResult:
-    """Apply a checker to a batch of pairs, in any thread or process.
+    """Apply a checker to a batch of pairs, in any thread or process, and return the results.
 
-    This function imports what it uses, so that it can be sent to a worker with its code.
+    The imports are inside, because workers receive the code of this function without its module.
 
     Args:
         checker: a function of a prediction and a reference.
-        labels: labels that the checker may return, and the number of each; or None if results are
-            passed on as they are, because the checker is one of this package.
+        labels: the number of each label that the checker may return; or None for a checker of this
+            package, whose results are not validated.
         batched: whether the checker is a function of a list of predictions and a list of
             references, and returns a list of results.
-        home: `host` of the process that asked.
+        home: what `host()` returned in the process that requested the check.
         batch: the pairs.
     """
     import copy
@@ -370,18 +380,21 @@ def check_batch(
     import traceback
 
     def own_copy(value: Any) -> Any:
-        """Return a copy of what the checker might change, as other samples share the value."""
+        """Return a copy of a dict or list, which the checker might change and samples share."""
         return copy.deepcopy(value) if isinstance(value, (dict, list)) else value
 
     def as_text(write: Callable[[Any], str], value: Any) -> str:
-        """Return a text of a value, also if its own class cannot write it."""
+        """Return `write(value)`, or the name of the type if that fails."""
         try:
             return write(value)
         except Exception:
             return f"a {type(value).__name__}"
 
     def call(*arguments: Any) -> tuple[Any, BaseException | None]:
-        """Return what the checker returns, or its exception."""
+        """Return the result of the checker and None; or None and the exception that it raised.
+
+        An exception in a worker has its traceback as a note, and can be pickled.
+        """
         try:
             return checker(*arguments), None
         except (Exception, SystemExit, GeneratorExit) as error:  # The checker may call sys.exit.
@@ -395,13 +408,13 @@ def check_batch(
             return None, problem
 
     def validated(result: Any) -> PairResult:
-        """Return a result as an outcome, or what is wrong with it."""
+        """Return (outcome, None) for a valid result, and (None, problem) for another one."""
         if labels is None:
             return result, None
         if getattr(result, "ndim", None) == 0:
             try:
                 result = result.item()  # a scalar of NumPy or torch
-            except Exception as error:  # one that has no value, for example
+            except Exception as error:  # such as a tensor without data
                 return None, f"returned {type(result).__name__} without a value ({error})"
         if isinstance(result, str):
             result = labels.get(result, result)
@@ -420,14 +433,14 @@ def check_batch(
         if problem is not None:
             return start, [(None, problem)] * len(pairs)
         if not hasattr(results, "__len__") or len(results) != len(pairs):
-            shown = as_text(repr, results)[:60]
-            text = f"returned {shown} for a batch of {len(pairs)}, one result for each"
-            return start, [(None, text)] * len(pairs)
+            text = as_text(repr, results)[:60]
+            problem_text = f"returned {text} for a batch of {len(pairs)}, one result for each"
+            return start, [(None, problem_text)] * len(pairs)
         called = [(result, None) for result in results]
     return start, [validated(x) if error is None else (None, error) for x, error in called]
 
 
-# --- Distinct pairs, and results that are kept --------------------------------------------
+# --- Distinct pairs, and a cache of results -----------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -435,39 +448,42 @@ class DistinctPairs:
     """The P distinct pairs of a sample and its question's reference, of S samples in all.
 
     Attributes:
-        pairs: (P,) a prediction and a reference each.
+        pairs: (P,) pairs of a prediction and a reference.
         first: (P,) index of the first sample of each pair.
         index: (S,) index of the pair of each sample, P for samples that are None.
-        rows: the samples.
+        samples: all samples, with references.
     """
 
     pairs: list[PairToCheck]
     first: np.ndarray
     index: np.ndarray
-    rows: Samples
+    samples: Samples
 
     @classmethod
-    def from_samples(cls, rows: Samples) -> DistinctPairs:
+    def from_samples(cls, samples: Samples) -> DistinctPairs:
         """Return the distinct pairs of samples and the references of their questions."""
-        distinct, code = distinct_entries(rows.values)
-        question = np.repeat(np.arange(len(rows.sizes)), rows.sizes)
+        distinct, code = distinct_entries(samples.values)
+        question = np.repeat(np.arange(len(samples.sizes)), samples.sizes)
         present = np.flatnonzero(code >= 0)
-        keys = question[present] * len(distinct) + code[present]
-        _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        pair_code = question[present] * len(distinct) + code[present]
+        _, first, inverse = np.unique(pair_code, return_index=True, return_inverse=True)
         first = present[first]
         index = np.full(len(code), len(first))
         index[present] = inverse
-        samples, references = to_python(distinct), to_python(rows.references)
-        pairs = [(samples[code[sample]], references[question[sample]]) for sample in first]
-        return cls(pairs, first, index, rows)
+        predictions, references = to_python(distinct), to_python(samples.references)
+        pairs = [(predictions[code[sample]], references[question[sample]]) for sample in first]
+        return cls(pairs, first, index, samples)
 
     def call(self, pair: int) -> tuple[str, Place]:
-        """Return the call of the checker for a pair, as the start of a message."""
-        place = sample_place("predictions", self.rows.sizes, self.first[pair])
+        """Return the start of a message about the call of the checker for a pair."""
+        place = sample_place("predictions", self.samples.sizes, self.first[pair])
         return f"check_correct_fn({short(self.pairs[pair][0])}, ..) on ", place
 
     def outcomes(self, results: Sequence[float | None]) -> Samples:
-        """Return the outcomes of all samples, from the (P,) results of the pairs."""
+        """Return the outcomes of all samples, from the (P,) results of the pairs.
+
+        Categories above 1 among shares of correctness raise a ValueError.
+        """
         has_shares = any(isinstance(result, float) for result in results)
         for pair, result in enumerate(results) if has_shares else ():
             if result is not None and result > 1:
@@ -480,13 +496,19 @@ class DistinctPairs:
         values = np.array([*(result or 0 for result in results), 0], dtype=dtype)[self.index]
         is_scored = np.array([*(result is not None for result in results), False], dtype=bool)
         scored = is_scored[self.index]
-        sizes, multiplicity = self.rows.sizes, self.rows.multiplicity
+        sizes, multiplicity = self.samples.sizes, self.samples.multiplicity
         return Samples(
             values, sizes, _OUTCOMES, None if scored.all() else scored, multiplicity=multiplicity
         )
 
     def answers(self, answers: Sequence[str | None]) -> pa.ChunkedArray:
-        """Return a code of the answer of each sample, from the (P,) answers of the pairs."""
+        """Return a column with an integer code of each sample's answer, or null for no answer.
+
+        Equal answers have equal codes, also in different questions.
+
+        Args:
+            answers: (P,) the answers of the pairs, None for no answer.
+        """
         codes: dict[str | None, int] = {None: -1}
         pair_codes = [codes.setdefault(answer, len(codes)) for answer in (*answers, None)]
         sample_codes = np.array(pair_codes)[self.index]
@@ -494,10 +516,10 @@ class DistinctPairs:
 
 
 class CheckCache:
-    """Results of earlier checks; a failed run adds its own.
+    """The finished checks of a run that failed. A retry checks only the other pairs.
 
-    A retry with the same checker checks only the other pairs. The same checker is the same
-    function, or the same method of the same object.
+    This needs the same labels and an equal checker, such as the same function, or the same method
+    of the same object.
     """
 
     def __init__(self) -> None:
@@ -505,10 +527,13 @@ class CheckCache:
         self._results: dict[str, PairResult] = {}
 
     def __reduce__(self):
-        return CheckCache, ()  # not every checker can be pickled
+        return CheckCache, ()  # An empty cache is pickled, because not every checker can be.
 
     def results(self, checking: Checking, pairs: DistinctPairs) -> list[PairResult | None]:
-        """Return the results of these pairs, None for a pair that is to be checked."""
+        """Return the (P,) cached results of pairs, None for a pair without one.
+
+        The cache is emptied if it has the results of another checker.
+        """
         checker = (checking.checker, checking.labels)
         if self._checker != checker:
             self._checker, self._results = checker, {}
@@ -517,7 +542,7 @@ class CheckCache:
         return [self._results.get(repr(pair)) for pair in pairs.pairs]
 
     def keep(self, pairs: DistinctPairs, results: list[PairResult | None]) -> int:
-        """Keep the results of pairs, except problems, and return how many are kept in all."""
+        """Add the results that are no problems to the cache, and return its number of results."""
         for pair, result in zip(pairs.pairs, results, strict=True):
             if result is not None and result[1] is None:
                 self._results[repr(pair)] = result
@@ -527,52 +552,55 @@ class CheckCache:
 # --- exact_match --------------------------------------------------------------
 
 
-def outcomes_of_match(rows: Samples, correct: np.ndarray) -> Samples:
-    """Return the outcomes of all samples, from (S,) whether each equals its reference."""
+def outcomes_of_match(samples: Samples, correct: np.ndarray) -> Samples:
+    """Return the outcomes of all samples. `correct`, (S,), is whether each equals its reference."""
     return Samples(
-        correct, rows.sizes, _OUTCOMES, rows.scored_or_none, multiplicity=rows.multiplicity
+        correct, samples.sizes, _OUTCOMES, samples.scored_or_none, multiplicity=samples.multiplicity
     )
 
 
-def _warn_of_responses(rows: Samples, outcomes: Samples) -> None:
-    """Warn if texts are compared with answers that they contain, or if none equals its answer."""
+def _warn_of_responses(samples: Samples, outcomes: Samples) -> None:
+    """Warn if texts seem to be whole responses: many contain their reference, or none equals it."""
     if outcomes.values.any():
-        problem = _contained_references(rows, outcomes)
+        problem = _contained_references(samples, outcomes)
         if problem is None:
             return
     else:
         problem = f"None of the {outcomes.n.sum()} scored samples equals its reference"
     remedy = "'numeric' compares the number that a text gives, 'math_verify' compares mathematical "
     remedy += "expressions, and 'python_tests' runs programs with tests"
-    if all(map(_is_choice, to_python(rows.references[:_SEARCHED]))):
+    if all(map(_is_choice, to_python(samples.references[:_SEARCHED]))):
         remedy = "'choice' compares the option that a text chooses"
     warnings.warn(
-        f"{problem}: exact_match compares whole texts. check_correct_fn={remedy}.",
-        stacklevel=3,
+        f"{problem}: exact_match compares whole texts. check_correct_fn={remedy}.", stacklevel=3
     )
 
 
-def _contained_references(rows: Samples, outcomes: Samples) -> str | None:
-    """Return how many texts contain their reference; None if that would hardly raise the score."""
-    correct, occurrences = outcomes.values[:_SEARCHED], rows.occurrences[:_SEARCHED]
-    texts, references = to_python(rows.values[:_SEARCHED]), to_python(rows.references[:_SEARCHED])
-    question = np.repeat(np.arange(len(references)), rows.sizes[:_SEARCHED])
+def _contained_references(samples: Samples, outcomes: Samples) -> str | None:
+    """Return a sentence with the number of incorrect texts that contain their reference.
+
+    Returns None if the score would rise by no more than a tenth if they counted as correct.
+    """
+    correct, occurrences = outcomes.values[:_SEARCHED], samples.occurrences[:_SEARCHED]
+    texts = to_python(samples.values[:_SEARCHED])
+    references = to_python(samples.references[:_SEARCHED])
+    question = np.repeat(np.arange(len(references)), samples.sizes[:_SEARCHED])
     containing = [
         sample
         for sample in np.flatnonzero(~correct)
         if _contains(texts[sample], references[question[sample]])
     ]
-    contain, equal = occurrences[containing].sum(), occurrences[correct].sum()
-    if 10 * contain <= equal:  # as correct samples, they would raise the score by up to a tenth
+    n_containing, n_equal = occurrences[containing].sum(), occurrences[correct].sum()
+    if 10 * n_containing <= n_equal:
         return None
     return (
-        f"{contain} of the first {occurrences.sum()} samples contain their reference but do not "
-        f"equal it"
+        f"{n_containing} of the first {occurrences.sum()} samples contain their reference but do "
+        f"not equal it"
     )
 
 
 def _is_choice(reference: Any) -> bool:
-    """Whether a reference is a single letter, yes or no, or a list of those."""
+    """Return whether a reference is a single letter, yes or no, or a list of those."""
     references = reference if isinstance(reference, list) else [reference]
     return all(
         isinstance(answer, str) and re.fullmatch(r"\(?[A-Z]\)?|yes|no|Yes|No", answer.strip())
@@ -581,7 +609,7 @@ def _is_choice(reference: Any) -> bool:
 
 
 def _contains(text: str | None, reference: Any) -> bool:
-    """Whether a text has an answer, or one of several, between other words."""
+    """Return whether a text has the answer, or one of a list of answers, as a word of its own."""
     answers = reference if isinstance(reference, list) else [reference]
     return any(
         isinstance(answer, str)

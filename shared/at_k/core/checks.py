@@ -1,8 +1,13 @@
-"""Checks of parameters. Each raises a ValueError that says what would be right."""
+"""Validation of parameters, and errors about input.
+
+A function `check_x` returns the valid parameter, or raises a ValueError that says what would be
+valid. There are M questions.
+"""
 
 from __future__ import annotations
 
 import difflib
+import itertools
 import math
 import re
 from collections.abc import Collection, Iterable, Sequence
@@ -21,7 +26,7 @@ def short(value, most: int = 60) -> str:
     """Return the repr of a value for a message, shortened if it has more than `most` characters."""
     try:
         shown = " ".join(repr(value).split())
-    except Exception:  # the value is nested too deeply, or its own `__repr__` fails
+    except Exception:  # The value is nested too deeply, or its `__repr__` fails.
         shown = f"a {type(value).__name__}"
     return shown if len(shown) <= most else f"{shown[:most]}.."
 
@@ -30,13 +35,13 @@ def short(value, most: int = 60) -> str:
 
 
 class Place(NamedTuple):
-    """The place of an input that is wrong, in a message: `predictions[2][1]`, or question 2.
+    """The place of an invalid input in a message, such as `predictions[2][1]` or "question 2".
 
     Attributes:
-        parameter: such as "predictions"; or "question" or "Question".
+        parameter: the parameter, such as "predictions"; or the word "question" or "Question".
         question: index of the question.
-        sample: index of the sample in its question, if it is one of them.
-        key: the column of counts, such as "correct".
+        sample: index of the sample in its question, or None for the whole question.
+        key: the column of counts, such as "correct", if the input are counts.
         value: the outcome, if samples are counts and have no index.
     """
 
@@ -48,7 +53,7 @@ class Place(NamedTuple):
 
     @property
     def is_question(self) -> bool:
-        """Whether the place is a question of no parameter in particular."""
+        """Return whether the place is a question, and not an entry of a parameter."""
         return self.parameter in ("question", "Question") and self.sample is None
 
     def __str__(self) -> str:
@@ -60,7 +65,7 @@ class Place(NamedTuple):
 
 
 class Noun(str):
-    """The word "question" or "sample" in a message. A page may have another one."""
+    """The word "question" or "sample" in a message. A page may show another word."""
 
 
 class Index(int):
@@ -68,7 +73,7 @@ class Index(int):
 
 
 class InPython(str):
-    """Words of a message for callers of Python. A page leaves them out."""
+    """Words of a message that only help in Python. A page leaves them out."""
 
 
 class RunName(str):
@@ -79,9 +84,10 @@ QUESTION, SAMPLE, FROM_0 = Noun("question"), Noun("sample"), InPython(" (from 0)
 
 
 class InputError(ValueError):
-    """Input is wrong. The message is the pieces in `args`, which a pickled error keeps.
+    """The error for invalid input. Its message consists of the pieces in `args`.
 
-    A piece is a text, or an object of a class above, which a page may show in its own words.
+    A piece is a text, or an object of a class above, which a page may show in its own words. Pieces
+    are in `args` because pickling keeps these.
     """
 
     def __str__(self) -> str:
@@ -89,7 +95,7 @@ class InputError(ValueError):
 
     @property
     def place(self) -> Place | None:
-        """The first place in the message, or None if no question is named."""
+        """Return the first place in the message, or None if no question is named."""
         return next((piece for piece in self.args if isinstance(piece, Place)), None)
 
 
@@ -97,29 +103,29 @@ class InputError(ValueError):
 
 
 def is_masked(values) -> bool:
-    """Whether the values are a masked array. Importing np.ma to test this would be slow."""
+    """Return whether the values are a masked array. Importing np.ma to test this would be slow."""
     return isinstance(values, np.ndarray) and hasattr(values, "mask")
 
 
 def is_frame(values) -> bool:
-    """Whether the values are a data frame of pandas or polars, or a table of Arrow."""
+    """Return whether the values are a data frame of pandas or polars, or a table of Arrow."""
     return hasattr(values, "columns") and hasattr(values, "shape")
 
 
 def is_scalar(value) -> bool:
-    """Whether a value is a scalar of NumPy or of a library of tensors, with the method `item`."""
+    """Return whether a value is a scalar of NumPy or of a tensor library, with a method `item`."""
     return getattr(value, "ndim", None) == 0 and hasattr(value, "item")
 
 
 def plain_number(name: str, value) -> Any:
-    """Return one number of NumPy or of a library of tensors as one of Python.
+    """Return a scalar of NumPy or of a tensor library as a Python number.
 
-    A number of lower precision than a double is the shortest decimal that rounds to it:
-    np.float32(0.6) is 0.6, and not 0.6000000238.
+    A float16 or float32 becomes the shortest decimal that rounds to it: np.float32(0.6) becomes
+    0.6, and not 0.6000000238. `name` is for the error about a tensor without data.
     """
     try:
         number = value.item()
-    except RuntimeError as error:  # a tensor of torch without data
+    except RuntimeError as error:
         raise TypeError(f"{name} is a {type(value).__name__} without a value: {error}") from error
     precision = str(getattr(value, "dtype", "")).removeprefix("torch.")
     if precision in ("float16", "float32"):
@@ -128,9 +134,9 @@ def plain_number(name: str, value) -> Any:
 
 
 def is_list_like(value) -> bool:
-    """Whether a value is an ordered collection, other than a text or a dict.
+    """Return whether a value is an iterable with an order, other than a text, bytes or a dict.
 
-    A set is not, because it has no order and drops duplicates.
+    A set is not list-like, because it has no order and drops duplicates.
     """
     if isinstance(value, (list, tuple)):  # the usual case, and fast
         return True
@@ -140,7 +146,7 @@ def is_list_like(value) -> bool:
 
 
 def as_list(name: str, value) -> list[Any]:
-    """Return a parameter of one or more values as a list."""
+    """Return a parameter of one or more values as a list; raise a ValueError if it is empty."""
     values = list(value) if is_list_like(value) else [value]
     if not values:
         raise ValueError(f"{name} is empty: give at least one.")
@@ -157,8 +163,9 @@ def check_depth(name: str, values: Sequence[Any]) -> None:
         for _ in range(50):
             if not level:
                 break
-            inner = (x for x in level for x in (x.values() if isinstance(x, dict) else x))
-            # By their ids, because a list may occur many times.
+            contents = (x.values() if isinstance(x, dict) else x for x in level)
+            inner = itertools.chain.from_iterable(contents)
+            # A dict by ids visits a list once that occurs many times.
             level = [*{id(x): x for x in inner if isinstance(x, (list, tuple, dict))}.values()]
         if level:
             what = " is nested more than 50 levels deep"
@@ -166,10 +173,10 @@ def check_depth(name: str, values: Sequence[Any]) -> None:
 
 
 def entries_of(name: str, values) -> list[Any]:
-    """Return the entries of a list, an array or a column. Masked entries are None."""
+    """Return the entries of a list, an array or a column as a list, with None for masked ones."""
     if is_frame(values):  # iterating gives column names
         raise ValueError(f"{name} is a data frame: give one of its columns.")
-    if hasattr(values, "to_pylist"):  # Arrow, whose conversion to NumPy turns None into nan
+    if hasattr(values, "to_pylist"):  # Arrow's conversion to NumPy would turn None into nan.
         return values.to_pylist()
     if hasattr(values, "__array__") and not isinstance(values, np.ndarray):
         values = np.asarray(values)
@@ -179,7 +186,7 @@ def entries_of(name: str, values) -> list[Any]:
 
 
 def is_missing(entry) -> bool:
-    """Whether an entry is None, a NaN of any type, NaT, or NA of pandas."""
+    """Return whether an entry is None, a NaN of any type, NaT, or pandas.NA."""
     if entry is None or type(entry).__name__ in ("NAType", "NaTType"):
         return True
     if isinstance(entry, Decimal):
@@ -197,11 +204,11 @@ _METRIC_OF_SCORE = {
     "pass^k": "gpassk",
     "G-Pass@k": "gpassk",
 }
-"""Scores that users look for in another metric."""
+"""The metrics of scores that users look for in another metric."""
 
 
 def check_name(name: str, choice: Any, known: Collection[str]) -> Any:
-    """Return a parameter that is a known name."""
+    """Return `choice`, the value of the parameter `name`; raise a ValueError if it is not known."""
     if isinstance(choice, str) and choice in known:
         return choice
     hint = ""
@@ -217,15 +224,15 @@ def check_name(name: str, choice: Any, known: Collection[str]) -> Any:
 
 
 def check_names(name: str, names: str | Iterable[str], known: Collection[str]) -> list[str]:
-    """Return a parameter of one or more names, each of which has to be known."""
+    """Return a list of names, from one or more; raise a ValueError if a name is not known."""
     return [check_name(name, choice, known) for choice in as_list(name, names)]
 
 
 def did_you_mean(choice: str, names: Iterable[str]) -> str:
-    """Return " Did you mean ..?" with the name most similar to a choice, or an empty text."""
+    """Return " Did you mean 'x'?" with the name most similar to a choice, or "" if none is."""
     spelled = {_spelled_out(name): name for name in names}
     typed = _spelled_out(choice)
-    start = typed.removesuffix("s")
+    start = typed.removesuffix("s")  # The only name with this start is similar.
     similar = [name for name in spelled if len(start) > 2 and name.startswith(start)]
     if start in spelled:
         similar = [start]
@@ -240,8 +247,11 @@ def _spelled_out(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", spelled)
 
 
-def check_categories(categories) -> dict[str, float] | None:
-    """Return the labels of the categories 0, 1, .., in this order, with their numbers."""
+def category_numbers(categories) -> dict[str, float] | None:
+    """Return a dict from category label to its number (0, 1, ...), or None if `categories` is None.
+
+    A label that is no text, or occurs twice, raises a ValueError.
+    """
     if categories is None:
         return None
     labels = as_list("categories", categories)
@@ -257,9 +267,9 @@ def check_categories(categories) -> dict[str, float] | None:
 
 
 def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarray]:
-    """Return the distinct labels as texts, and (M,) the index of each question's label.
+    """Return the distinct labels as texts, and the index of each question's label, (M,).
 
-    The labels are in order of their first appearance.
+    The distinct labels are in order of their first appearance. `questions` is M.
 
     Raises:
         ValueError: if there are not M labels, or if a label is None, nan, an array or a frame.
@@ -286,7 +296,10 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
 
 
 def check_number(name: str, value, wanted: str, least: float, most: float) -> float:
-    """Return a number from `least` to `most`. The message says what would be right: `wanted`."""
+    """Return `value` as a float; raise a ValueError unless it is from `least` to `most`.
+
+    `name` is the name of the parameter, and `wanted` ends the message: it says what is valid.
+    """
     number = math.nan
     if not isinstance(value, (float, int)) and is_scalar(value):
         value = plain_number(name, value)
@@ -302,12 +315,12 @@ def check_number(name: str, value, wanted: str, least: float, most: float) -> fl
 
 
 def check_positive(name: str, value, wanted: str, most: float) -> float:
-    """Return a number above 0, and at most `most`. The arguments are those of `check_number`."""
+    """Return `value` as a float; raise a ValueError unless it is above 0, and at most `most`."""
     return check_number(name, value, wanted, _ABOVE_0, most)
 
 
 def check_flag(name: str, value) -> bool:
-    """Return True or False."""
+    """Return a flag as a bool; raise a ValueError if it is neither True nor False."""
     if not isinstance(value, (bool, np.bool_)):
         raise ValueError(f"{name} is {short(value)}: give True or False.")
     return bool(value)
@@ -320,7 +333,10 @@ def check_count(
     least: int = 1,
     most: float = math.inf,
 ) -> int:
-    """Return an integer from `least` to `most`. The arguments are those of `check_number`."""
+    """Return `value` as an int; raise a ValueError unless it is an integer from `least` to `most`.
+
+    `name` is the name of the parameter, and `wanted` ends the message: it says what is valid.
+    """
     if not isinstance(value, int) and is_scalar(value):
         value = plain_number(name, value)
     # Testing for int first is faster: Integral is an abstract base class.
@@ -331,20 +347,20 @@ def check_count(
 
 
 def check_text(name: str, value) -> str:
-    """Return a text."""
+    """Return a text; raise a TypeError if the value is not a string."""
     if not isinstance(value, str):
         raise TypeError(f"{name} is {short(value)}: give a text.")
     return value
 
 
 def check_confidence(confidence) -> float:
-    """Return a probability between 0 and 1, both excluded."""
+    """Return a confidence as a float; raise a ValueError unless it is above 0 and below 1."""
     wanted = "give a probability between 0 and 1, such as 0.95"
     return check_number("confidence", confidence, wanted, _ABOVE_0, _BELOW_1)
 
 
 def check_bounds(bounds) -> tuple[float, float]:
-    """Return the bounds that intervals are clipped to: (-inf, inf) for None."""
+    """Return (lo, hi), lo <= hi, to which intervals are clipped, or (-inf, inf) for None."""
     if bounds is None:
         return -math.inf, math.inf
     wanted = "give (lo, hi) with lo <= hi, or None"
@@ -356,7 +372,7 @@ def check_bounds(bounds) -> tuple[float, float]:
 
 
 def check_prior(alpha0, beta0) -> tuple[float, float]:
-    """Return both parameters of a Beta prior, positive and at most 1e15.
+    """Return both parameters of a Beta prior; raise a ValueError unless they are in (0, 1e15].
 
     Beyond 1e15 the posterior standard deviation would lose all digits.
     """
@@ -371,7 +387,7 @@ def check_prior(alpha0, beta0) -> tuple[float, float]:
 
 
 def check_k(k, n: np.ndarray | None = None, name: str = "k") -> int:
-    """Return k; a ValueError unless it is a positive integer, and at most each of (M,) n."""
+    """Return k; raise a ValueError unless it is from 1 to 1e6, and at most each n, (M,), if any."""
     k = check_count(name, k, "give a positive integer, at most a million", most=_LARGEST_K)
     if n is not None:
         check_samples([k], n)
@@ -379,7 +395,7 @@ def check_k(k, n: np.ndarray | None = None, name: str = "k") -> int:
 
 
 def check_ks(k) -> list[int] | None:
-    """Return a parameter of one or more k as a list without duplicates; None for the default."""
+    """Return one or more k as a list without duplicates, or None if `k` is None."""
     return k if k is None else list(dict.fromkeys(check_k(value) for value in as_list("k", k)))
 
 
@@ -390,10 +406,12 @@ def choose_ks(
     allow_above_n: bool = False,
     instead: str = "",
 ) -> list[int]:
-    """Return the requested k, or those of the default that every question has samples for.
+    """Return the requested k; if none are, those default k that no n, (M,), is below.
 
-    If a question has fewer samples than every default k, the smallest n is returned. `instead` is a
-    sentence for the error that names what else the caller can give.
+    If the smallest n is below every default k, it is returned as the only k.
+
+    A requested k that exceeds an n raises a ValueError, unless `allow_above_n`. Its message ends
+    with `instead`, a sentence that says what else the user can do.
     """
     if ks is not None:
         if not allow_above_n:
@@ -404,7 +422,7 @@ def choose_ks(
 
 
 def check_samples(ks: list[int], n: np.ndarray, instead: str = "") -> None:
-    """Raise a ValueError if a k exceeds one of (M,) n. `instead` is that of `choose_ks`."""
+    """Raise a ValueError, which ends with `instead`, if a k exceeds the n of a question, (M,)."""
     question = int(np.argmin(n))
     least = n[question]
     for k in ks:

@@ -1,7 +1,7 @@
-"""The options of intervals, and the rule of `interval="auto"`.
+"""The options of intervals, the rule of `interval="auto"`, and the choice of the method of limits.
 
-`interval_options` checks the parameters of a metric once, before any sample is checked, and makes
-one value of them. `method_of_auto` is the rule.
+`interval_options` validates the parameters of a metric once, before any sample is checked.
+`method_of_auto` is the rule. There are M questions, U distinct rows of scores, and m columns.
 """
 
 from __future__ import annotations
@@ -37,25 +37,23 @@ INTERVALS = ("posterior", "sampling", "hierarchical", "questions", "auto")
 
 
 def method_of_auto(has_prior: bool, has_clusters: bool, repeated: bool | None = None) -> str:
-    """The rule of `interval="auto"`: the method that uses what was given and what the data show.
+    """Return the name of the method that `interval="auto"` stands for.
 
-    A prior that is not uniform calls for the posterior, and clusters for other questions. Without
-    them, the rule applies to all questions and to each group by itself:
+    It is "posterior" with a prior that is not uniform, and "questions" with clusters. Without them
+    it depends on the data, separately for all questions and for each group:
 
-    - If a question has two samples or more, the samples show how scores vary when the same
-      questions are sampled again: `sampling`, which includes `hierarchical` for k > n.
-    - If each question has one sample, only other questions show it: `questions` for k <= n.
-    - A single question with one sample does not show the variance: the interval is the whole range
-      of the score, named "none: " and the reason (see `OneSampleIntervals`).
-    - If each question has one sample, nothing identifies scores with k > n: they have no estimate.
+    - If a question has two samples or more, it is "sampling", because the samples show how scores
+      vary when the same questions are sampled again. "sampling" uses "hierarchical" for k > n.
+    - If each question has one sample, it is "questions", because only the differences between
+      questions show a variance. Scores with k > n have no estimate then. A single question shows no
+      variance, so the interval is the whole range of the score, and its name is "none: " and the
+      reason (`OneSampleIntervals` of the package).
 
     Args:
         has_prior: whether a prior that is not uniform was given.
         has_clusters: whether clusters were given.
-        repeated: whether one of the questions has two samples or more; None if that is not known.
-
-    Returns:
-        The name of a method, or "auto" if it depends on `repeated`.
+        repeated: whether a question has two samples or more, or None if that is not known yet. The
+            result is "auto" if it depends on an unknown `repeated`.
     """
     if has_prior:
         return "posterior"
@@ -70,12 +68,12 @@ def method_of_auto(has_prior: bool, has_clusters: bool, repeated: bool | None = 
 
 
 class Weighting(NamedTuple):
-    """How questions are averaged.
+    """How the scores of questions are averaged.
 
     Attributes:
         values: (M,) the weight of each question, or None if all are equal.
-        words: what differs from a mean over questions, such as "averaged over 3 groups", or "".
-        over_groups: whether the scores of groups are averaged.
+        words: a description such as "averaged over 3 groups", or "" for the mean over questions.
+        over_groups: whether the result is the mean of the scores of groups.
     """
 
     values: np.ndarray | None = None
@@ -89,18 +87,18 @@ OVER_QUESTIONS = Weighting()
 
 @dataclass(frozen=True)
 class IntervalOptions:
-    """How intervals are computed. The values have been checked.
+    """How intervals are computed. The values are valid.
 
     Args:
-        confidence: of each interval, or None for no intervals.
+        confidence: the confidence of each interval, or None for no intervals.
         method: the name of the method; "auto" if it depends on the numbers of samples.
-        is_named: whether the results name the method of each interval.
-        clusters: (M,) cluster of each question, or None if each is its own.
+        is_named: whether the results name the method of each interval, as they do for "auto".
+        clusters: (M,) integer label of each question's cluster, or None if each is its own.
         weighting: how questions are averaged.
-        prior: Beta prior of the success rates, for the posterior.
-        bounds: of the score.
-        band: whether to add the simultaneous band of each score over k.
-        anytime: whether limits hold at all looks together.
+        prior: alpha0 and beta0 of the Beta prior of success rates, for the posterior.
+        bounds: the lower and the upper bound that limits are clipped to.
+        band: whether to add the simultaneous confidence band of each score over k.
+        anytime: whether limits are valid at all looks together.
     """
 
     confidence: float | None = None
@@ -115,14 +113,14 @@ class IntervalOptions:
 
     @property
     def weights(self) -> np.ndarray | None:
-        """(M,) the weight of each question in means, or None if all are equal."""
+        """Return the weight of each question in means, (M,), or None if all are equal."""
         return self.weighting.values
 
     @property
     def allow_above_n(self) -> bool:
-        """Whether k may exceed the number of samples of a question.
+        """Return whether k may exceed the number of samples of a question.
 
-        It may not in a mean over groups, each of which would be extrapolated by its own prior.
+        It may not in a mean over groups, because each group would be extrapolated by its own prior.
         """
         if self.weighting.over_groups:
             return False
@@ -145,10 +143,16 @@ def interval_options(
     weighting: Weighting = OVER_QUESTIONS,
     anytime: bool = False,
 ) -> IntervalOptions:
-    """Return the options of intervals from the parameters of a metric.
+    """Return the options of intervals from the parameters of a metric, which are validated.
 
-    `known` are the names that `interval` can have, and `default` is what None stands for. There are
-    M `questions`, and `clusters` has a label for each of them or is None.
+    Parameters that are not listed have the meaning that they have in the metrics.
+
+    Args:
+        questions: M.
+        known: the names that `interval` can have.
+        default: the name that `interval=None` stands for.
+        has_prior_outcomes: whether max_at_k has prior outcomes R0.
+        weighting: how questions are averaged.
 
     Raises:
         ValueError: if a parameter is invalid, if two of them contradict each other, or if one has
@@ -187,7 +191,7 @@ def interval_options(
 
 
 def _check_no_limits(**parameters: Any) -> None:
-    """Raise a ValueError for a parameter that is given, as only limits use these."""
+    """Raise a ValueError if a parameter that only limits use is neither None nor False."""
     for name, value in parameters.items():
         if value is not None and value is not False:
             raise ValueError(
@@ -197,7 +201,7 @@ def _check_no_limits(**parameters: Any) -> None:
 
 
 def _check_looks(method: str, band: bool) -> None:
-    """Raise a ValueError if `anytime` does not go with the method of limits, or with a band."""
+    """Raise a ValueError if the method or a band excludes limits that are valid at all looks."""
     if method == "posterior":
         raise ValueError(
             "anytime needs limits of the data alone, and interval is 'posterior': give "
@@ -208,7 +212,7 @@ def _check_looks(method: str, band: bool) -> None:
 
 
 def _check_prior_is_used(prior_name: str, interval: str, clusters) -> None:
-    """Raise a ValueError if the interval does not use the prior, or clusters exclude it."""
+    """Raise a ValueError if `interval` does not use the given prior, or if clusters exclude it."""
     if interval not in ("posterior", "auto"):
         raise ValueError(
             f"only interval='posterior' uses {prior_name}, and interval is {interval!r}."
@@ -223,7 +227,9 @@ def _check_prior_is_used(prior_name: str, interval: str, clusters) -> None:
 def question_weighting(
     average: Any, question_weights: Any, groups: Any, questions: int
 ) -> Weighting:
-    """Return how M `questions` are averaged, from the parameters of a metric.
+    """Return how questions are averaged, from the parameters of a metric.
+
+    `questions` is M. In a mean over groups, the weights in each group have the sum 1.
 
     Raises:
         ValueError: if a parameter is invalid, or if all weights of a group are 0.
@@ -256,7 +262,7 @@ def question_weighting(
 
 
 def _check_weights(question_weights: Any, questions: int) -> np.ndarray:
-    """Return (M,) weights of the questions, at least one of which is above 0."""
+    """Return the weights of M questions, (M,): 0 or from 1e-50 to 1e50, but not all 0."""
     entries = entries_of("question_weights", question_weights)
     if len(entries) != questions:
         raise ValueError(
@@ -273,8 +279,8 @@ def _check_weights(question_weights: Any, questions: int) -> np.ndarray:
     return weights
 
 
-def check_average(average: Any, scores: Mapping[ScoreKey, Score]) -> None:
-    """Raise a ValueError if one of the scores has no average over groups by weights."""
+def refuse_group_average_of_products(average: Any, scores: Mapping[ScoreKey, Score]) -> None:
+    """Raise a ValueError if average="groups" meets a product of two means over all questions."""
     for key, score in scores.items():
         if average == "groups" and score.pooled and len(score.terms) > 1:
             raise ValueError(
@@ -286,18 +292,18 @@ def check_average(average: Any, scores: Mapping[ScoreKey, Score]) -> None:
 def check_clusters(
     clusters, interval: str, questions: int, weights: np.ndarray | None = None
 ) -> np.ndarray | None:
-    """Return (M,) cluster labels as integers, or None if each question is its own cluster.
+    """Return integer labels of the questions' clusters, (M,), or None if `clusters` is None.
 
-    Warns if few clusters have most of the questions.
+    Warns if the effective number of clusters is less than half of their number, because a few of
+    them have most of the questions.
 
     Args:
-        clusters: a label for each of M questions, or None.
+        clusters: a label for each of the M `questions`, or None.
         interval: the name of the method of limits.
-        questions: M.
-        weights: (M,) of the questions, or None if they are equal.
+        weights: (M,) weights of the questions, or None if they are equal.
 
     Raises:
-        ValueError: if there are not M labels, or no interval that uses clusters.
+        ValueError: if there are not M labels, or if `interval` is neither "questions" nor "auto".
     """
     if clusters is None:
         return None
@@ -310,7 +316,7 @@ def check_clusters(
     if effective < len(names) / 2:
         warnings.warn(
             f"The {len(names)} clusters differ in size, so they count as {effective:.1f} of equal "
-            f"size: the limits are as wide as for so few.",
+            f"size: the limits are as wide as with so few clusters.",
             stacklevel=2,
         )
     return index
@@ -322,24 +328,24 @@ def check_clusters(
 def pass_limits(
     counts: BinaryCounts, scores: Mapping[ScoreKey, Score], options: IntervalOptions
 ) -> tuple[Scores, IntervalMethod]:
-    """Return scores of the pass@k family, and the method of their limits."""
+    """Return scores of the pass@k family for questions, and the method of their limits."""
     if options.method != "questions":
         return PACKAGE.rooms.pass_limits(counts, scores, options)
-    least = int(counts.n.min())
-    wanted = with_neighbors(scores, least)
-    together = pass_scores(counts, wanted).with_products()
-    size = np.array([least])
-    all_correct = pass_scores(BinaryCounts(size, size), wanted).with_products().columns[0]
-    # Rounding must not move limits of scores up to 1.
+    least_n = int(counts.n.min())
+    wanted = with_neighbors(scores, least_n)
+    points = pass_scores(counts, wanted).with_unpooled_as_columns()
+    n = np.array([least_n])
+    all_correct = pass_scores(BinaryCounts(n, n), wanted).with_unpooled_as_columns().columns[0]
+    # If the largest score, with all samples correct, is 1 up to rounding, it has to be exactly 1.
     most = np.where(np.abs(all_correct - 1) < 1e-12, 1.0, all_correct)
-    method = QuestionIntervals(together, (0.0, most), options.clusters, weights=options.weights)
+    method = QuestionIntervals(points, (0.0, most), options.clusters, weights=options.weights)
     return pass_scores(counts, scores), CoherentIntervals(method, scores)
 
 
 def max_limits(
     rewards: Rewards, ks: Mapping[ScoreKey, int], options: IntervalOptions
 ) -> tuple[Scores, IntervalMethod]:
-    """Return Max@k for each key, and the method of its limits."""
+    """Return Max@k at the k of each key for questions, and the method of their limits."""
     if options.method != "questions":
         return PACKAGE.rooms.max_limits(rewards, ks, options)
     points = max_scores(rewards, ks)
@@ -354,16 +360,16 @@ def limits_for_questions(
     options: IntervalOptions,
     score_range: tuple[float, float] = UNIT_RANGE,
 ) -> IntervalMethod:
-    """Return the method of limits of scores that have those for other questions only.
+    """Return the method of limits of scores for which only the method "questions" exists.
 
     Args:
         points: the scores of the questions.
-        name: of the scores, for messages.
-        options: of the limits.
+        name: the name of the scores, for the message.
+        options: the options of intervals.
         score_range: the smallest and the largest possible score of a question.
 
     Raises:
-        ValueError: if another method is requested, with the name of the scores.
+        ValueError: if another method is requested.
     """
     if options.method not in ("questions", "auto"):
         raise ValueError(

@@ -1,20 +1,20 @@
-"""Limits that agree with the orders that hold by definition.
+"""Limits that are in the order that the scores have by definition.
 
 Let P(k, r) be the probability that at least r of k samples are correct: pass@k is P(k, 1), pass^k
 is P(k, k), and G-Pass@k is P(k, r) with r = ceil(tau k). For every success rate,
 
     P(j, 1) <= P(k, 1) and P(k, k) <= P(j, j) for j <= k,    P(k, s) <= P(k, r) for r <= s.
 
-A score that is never below another one has at least its lower limit, and one that is never above
-another one at most its upper limit. The limits that take part are the same for each request, so
-one k alone has the limits that it has among others:
+If score A is never below score B, the lower limit of A is at least that of B, and the upper limit
+of B at most that of A. The limits at one k must not depend on which other k are requested. So they
+are always compared with the limits of the same neighbors:
 
-- pass@j and pass^j at all j of `spread_of_k(n)`, for the smallest n of a question. A k between two
-  of them has its own limits, which are moved between theirs.
-- for G-Pass@k and maj@k those of pass@k and pass^k, and P(k, s) at the s of `spread_of_r`.
+- For all scores, pass@j and pass^j at all j of `spread_of_k(n)`, for the smallest n of a question.
+  The limits of a k between two j are moved between those of the two j.
+- For G-Pass@k and maj@k, also P(k, s) at 1, k and the s of `spread_of_r(k)`.
 
-Scores of k > n, which are estimated by way of a prior, follow those of k <= n: where an order is
-contradicted, their limits move.
+Scores of k > n are estimated by means of a prior. If their limits contradict those of k <= n, the
+limits of k > n move.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from .credits import at_least
 from .interval import DerivedIntervals, Interval, IntervalMethod
 from .score import Score, ScoreKey
 
-_EVERY_K, _EVERY_R = 64, 16  # up to these, all k and all r take part
-_LARGEST_N = 10_000  # of a question: with more, limits are narrow and take long
+_EVERY_K, _EVERY_R = 64, 16  # Up to these, all k and all r are neighbors.
+_LARGEST_N = 10_000  # With more samples, limits are narrow and take long: no neighbors are added.
 
 
 class Event(NamedTuple):
-    """The event that at least r of k samples are correct, which is the key of a neighbor."""
+    """The event that at least r of k samples are correct. It is the key of a neighbor in dicts."""
 
     k: int
     r: int
 
 
 def event_of(score: Score) -> Event | None:
-    """Return the event whose probability a score is, or None."""
+    """Return the event if a score is the probability of one, otherwise None."""
     credits = score.terms[0]
     if score.powers != (1.0,) or [credit for credit in credits if credit] != [1.0]:
         return None
@@ -48,27 +48,27 @@ def event_of(score: Score) -> Event | None:
 
 
 def _events_by_key(scores: Mapping[ScoreKey, Score]) -> dict[ScoreKey, Event]:
-    """Return the events whose probabilities some of the scores are."""
+    """Return the event of each score that is the probability of one."""
     return {key: event for key, score in scores.items() if (event := event_of(score))}
 
 
 def spread_of_k(most: int) -> list[int]:
-    """Return k from 1 to `most`: each up to 64, then powers of the square root of 2, and `most`."""
+    """Return each k from 1 to 64, then powers of the square root of 2, and `most`, up to `most`."""
     large = (round(2 ** (power / 2)) for power in range(2 * most.bit_length()))
     return sorted({*range(1, min(most, _EVERY_K) + 1), *(k for k in large if k <= most), most})
 
 
 def spread_of_r(k: int) -> list[int]:
-    """Return r between 1 and k, without these: all up to k = 16, then 15 at equal distances."""
+    """Return all r with 1 < r < k if k is at most 16, otherwise 15 of them at equal distances."""
     steps = min(k, _EVERY_R)
     return sorted({-(-step * k // steps) for step in range(1, steps)} - {1, k})
 
 
 def with_neighbors(scores: Mapping[ScoreKey, Score], least: int) -> dict[ScoreKey, Score]:
-    """Return the scores of k <= n, and those that limits of the pass family depend on.
+    """Return the scores with k <= `least`, and their neighbors by their events.
 
     Args:
-        scores: of any k.
+        scores: scores at any k.
         least: smallest number of samples of a question.
     """
     result = {key: score for key, score in scores.items() if len(score.terms[0]) <= least}
@@ -88,7 +88,9 @@ Limits = tuple[float, float]
 
 
 class _Ladder:
-    """Limits of scores that do not fall from one rung of a ladder to the next, put in this order.
+    """The limits of an ascending sequence of scores, moved so that neither limit ever falls.
+
+    A rung is the position of a score in the sequence.
 
     Args:
         limits: lower and upper limits of the score at each rung.
@@ -101,7 +103,7 @@ class _Ladder:
         self._hi = np.minimum.accumulate(hi[::-1])[::-1]
 
     def moved(self, rung: int, lo: float, hi: float) -> Limits:
-        """Return limits of the score at a rung, moved between those of its neighbors."""
+        """Return the limits lo and hi of the score at a rung, moved between those next to it."""
         below = np.searchsorted(self._rungs, rung, side="right") - 1
         above = np.searchsorted(self._rungs, rung, side="left")
         if below >= 0:
@@ -117,28 +119,29 @@ def _rung(event: Event) -> int:
 
 
 def _ladder_over_r(k: int, limits: Mapping[Event, Limits], ladder_over_k: _Ladder) -> _Ladder:
-    """Return the ladder of P(k, r) at one k: each r has the rung -r, as P(k, r) falls with r.
+    """Return the ladder of P(k, r) at one k. The rung of r is -r, because P(k, r) falls with r.
 
     Args:
         k: number of samples.
-        limits: of events at any k.
-        ladder_over_k: of pass@k and pass^k, between whose limits the others lie.
+        limits: limits of events at any k.
+        ladder_over_k: the ladder of pass@k and pass^k at all k. It moves the limits at r = 1 and
+            r = k, and the limits at other r are clipped to these.
     """
-    by_rung = {-event.r: x for event, x in limits.items() if event.k == k}
+    by_rung = {-event.r: pair for event, pair in limits.items() if event.k == k}
     for rung in by_rung.keys() & {-1, -k}:
         by_rung[rung] = ladder_over_k.moved(_rung(Event(k, -rung)), *by_rung[rung])
-    if by_rung:  # The ends agree with other k, and the other limits lie between them.
+    if by_rung:
         ends = by_rung[min(by_rung)], by_rung[max(by_rung)]
-        by_rung = {rung: tuple(np.clip(x, *ends)) for rung, x in by_rung.items()}
+        by_rung = {rung: tuple(np.clip(pair, *ends)) for rung, pair in by_rung.items()}
     return _Ladder(by_rung)
 
 
 class CoherentIntervals(DerivedIntervals):
-    """The intervals of a method, with limits in the order of the scores.
+    """The intervals of another method, with limits moved into the order of the scores.
 
     Args:
-        method: of the intervals of the scores and of their neighbors.
-        scores: by their keys, without the neighbors.
+        method: computes the intervals of the scores and of their neighbors.
+        scores: the scores by their keys, without the neighbors.
     """
 
     def __init__(self, method: IntervalMethod, scores: Mapping[ScoreKey, Score]):
@@ -149,14 +152,14 @@ class CoherentIntervals(DerivedIntervals):
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        """The interval of each score, for each group of question indices."""
+        """Return the interval of each score for each group of question indices."""
         return [self._ordered(x) for x in self._method.for_groups(groups, confidence)]
 
     def _ordered(self, intervals: dict[ScoreKey, Interval]) -> dict[ScoreKey, Interval]:
-        """Return the intervals of the requested scores, with limits that contradict no order.
+        """Return the intervals of the requested scores, with limits in the order of the scores.
 
         Args:
-            intervals: of these scores, and of their neighbors by their events.
+            intervals: the intervals of these scores by key, and of their neighbors by event.
         """
         result = {key: intervals[key] for key in self._keys if key in intervals}
         limits = {
@@ -167,7 +170,7 @@ class CoherentIntervals(DerivedIntervals):
         if not limits:
             return result
         over_k = _Ladder(
-            {_rung(event): x for event, x in limits.items() if event.r in (1, event.k)}
+            {_rung(event): pair for event, pair in limits.items() if event.r in (1, event.k)}
         )
         over_r: dict[int, _Ladder] = {}
         for key, event in self._events.items():

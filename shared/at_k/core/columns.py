@@ -1,9 +1,11 @@
-"""Columns of Arrow: samples and references that are to be checked or wait for `compute`.
+"""Arrow columns of the samples and references that are to be checked.
 
-Texts are large strings. Numbers keep their type, except that floats become doubles: one of lower
-precision becomes the double of its shortest decimal, so that np.float32(0.1) equals 0.1. Values
-that Arrow has no common type for are JSON: dicts with different keys, texts that UTF-8 cannot hold,
-bools among integers, and integers that no double holds among floats.
+Texts are large strings. Numbers keep their type, except that float16 and float32 become the double
+that prints the same, so that np.float32(0.1) equals 0.1. Values without a common Arrow type are
+stored as JSON: dicts, texts that UTF-8 cannot hold, bools among integers, and integers that no
+double holds among floats.
+
+There are S samples of M questions.
 """
 
 from __future__ import annotations
@@ -23,35 +25,37 @@ from .containers import (
     numbers_and_scored,
     plain_container,
     plain_entry,
-    plain_types,
     to_numpy,
+    with_plain_type,
 )
 from .samples import Samples, sample_place
 
 TEXTS = pa.large_string()
-"""The type of texts."""
+"""The Arrow type of texts."""
 
 JSON = pa.struct([("at_k.json", TEXTS)])
-"""The type of values that Arrow has no common type for."""
+"""The Arrow type of values that are stored as JSON."""
 
 _TEXTS_AND_NONE = {str, type(None)}
 
 
-def stored(rows: Samples, references: Any = None) -> Samples:
-    """Return rows with their values in an Arrow column, and with a column of references.
+def stored(samples: Samples, references: Any = None) -> Samples:
+    """Return the samples with their values in an Arrow column, and with a column of references.
+
+    `references` are those of the M questions, or None for no references.
 
     Raises:
         ValueError: if samples have different types, if there is not one reference for each
-            question, or if Arrow and JSON cannot hold a value, with its index.
+            question, or if neither Arrow nor JSON can hold a value, whose index the message has.
     """
-    values = rows.values
-    if rows.are_numbers:
-        values = _column_of_numbers(values, rows.scored)
+    values = samples.values
+    if samples.are_numbers:
+        values = _column_of_numbers(values, samples.scored)
     elif isinstance(values, list):
-        check_types(rows)
-        values = pa.chunked_array([_typed_array(values, rows.name, rows.sizes)])
-    column = None if references is None else reference_column(references, len(rows))
-    return replace(rows, values=values, scored=None, references=column)
+        check_types(samples)
+        values = pa.chunked_array([_typed_array(values, samples.name, samples.sizes)])
+    column = None if references is None else reference_column(references, len(samples))
+    return replace(samples, values=values, scored=None, references=column)
 
 
 def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
@@ -59,13 +63,13 @@ def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
 
     Raises:
         ValueError: if the number of references differs from the number of questions, or if a
-            reference cannot be stored, with its index.
+            reference cannot be stored. The message has its index.
     """
     values = plain_container(references)
     if isinstance(values, np.ndarray) and values.ndim == 1:
         column = _column_of_numbers(values)
     elif isinstance(values, pa.ChunkedArray):
-        column = plain_types(values)
+        column = with_plain_type(values)
         if str(column.type) in ("halffloat", "float"):
             column = _column_of_numbers(*numbers_and_scored(column))
     else:
@@ -77,52 +81,55 @@ def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
             f"There are {questions} lists of predictions but {len(column)} references: "
             f"give one reference for each question."
         )
-    # References that are all None were given, unlike no references: a checker may ignore them.
+    # A checker may ignore references, so a column of None is a valid column of references.
     return column.cast(TEXTS) if pa.types.is_null(column.type) else column
 
 
-def _column_of_numbers(numbers: np.ndarray, present: np.ndarray | None = None) -> pa.ChunkedArray:
-    """Return numbers as a column, floats of lower precision as their shortest decimals.
+def _column_of_numbers(numbers: np.ndarray, scored: np.ndarray | None = None) -> pa.ChunkedArray:
+    """Return numbers as a column. float16 and float32 become the double that prints the same.
 
     Args:
-        numbers: (S,).
-        present: (S,) False for numbers that stand for None, or None if all are present.
+        numbers: (S,) numbers.
+        scored: (S,) False for each number in place of None, or None if all are scored.
     """
-    if present is not None and not present.any():
+    if scored is not None and not scored.any():
         return pa.chunked_array([pa.nulls(len(numbers))])
     if numbers.dtype.kind == "f" and numbers.itemsize < 8:
         distinct, index = np.unique(numbers, return_inverse=True)
         numbers = np.array([float(str(number)) for number in distinct])[index]
-    return pa.chunked_array([from_numpy(numbers, None if present is None else ~present)])
+    return pa.chunked_array([from_numpy(numbers, None if scored is None else ~scored)])
 
 
 # --- Values of Python ---------------------------------------------------------------------
 
 
-def check_types(rows: Samples) -> None:
-    """Raise a ValueError if a sample has another type than the first one, with both indices."""
-    samples = rows.values
-    if not isinstance(samples, list) or _TEXTS_AND_NONE.issuperset(map(type, samples)):
+def check_types(samples: Samples) -> None:
+    """Raise a ValueError with two indices if a sample has another type than the first scored one.
+
+    Numbers and bools are of one type. Samples that are lists or dicts are not checked.
+    """
+    values = samples.values
+    if not isinstance(values, list) or _TEXTS_AND_NONE.issuperset(map(type, values)):
         return
-    kinds = ["number" if isinstance(x, (bool, int, float)) else type(x).__name__ for x in samples]
-    scored = [sample for sample, value in enumerate(samples) if value is not None]
+    kinds = ["number" if isinstance(x, (bool, int, float)) else type(x).__name__ for x in values]
+    scored = [sample for sample, value in enumerate(values) if value is not None]
     if not scored or kinds[scored[0]] in ("dict", "list", "tuple"):
         return
     first = scored[0]
     for sample in scored:
         if kinds[sample] != kinds[first]:
             raise InputError(
-                sample_place(rows.name, rows.sizes, sample),
-                f" is {short(samples[sample])}, but ",
-                sample_place(rows.name, rows.sizes, first),
-                f" is {short(samples[first])}: samples are all of one type.",
+                sample_place(samples.name, samples.sizes, sample),
+                f" is {short(values[sample])}, but ",
+                sample_place(samples.name, samples.sizes, first),
+                f" is {short(values[first])}: samples are all of one type.",
             )
 
 
 def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa.Array:
-    """Return values of one type as an array of that type, and values of several types as JSON.
+    """Return values as an array of their type, or as JSON if they have no common Arrow type.
 
-    The sizes are (M,) numbers of entries of each question, or None for one entry per question.
+    `sizes`, (M,), are the numbers of values of each question, or None for one value each.
     """
     if _TEXTS_AND_NONE.issuperset(map(type, values)):
         with suppress(UnicodeEncodeError):
@@ -133,7 +140,7 @@ def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) 
 
 
 def _array_of_one_type(values: list[Any]) -> pa.Array | None:
-    """Return values as an array; None if they have several types, or if some are dicts."""
+    """Return values as an array; None if they have no common Arrow type, or if some are dicts."""
     entries = [entry for value in values for entry in (value if type(value) is list else [value])]
     kinds = {type(value) for value in (*values, *entries)} - {type(None)}
     are_lists_of_one_type = list in kinds and len(kinds) == 2 and not kinds & {dict, tuple}
@@ -151,10 +158,10 @@ def _array_of_one_type(values: list[Any]) -> pa.Array | None:
 
 
 def to_json(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa.Array:
-    """Return the values as an array of type `JSON`. The arguments are those of `_typed_array`.
+    """Return values as an array of the type `JSON`, for the same arguments as `_typed_array`.
 
     Raises:
-        ValueError: if JSON cannot hold a value, with its index.
+        ValueError: if JSON cannot hold a value. The message has its index.
     """
     texts = []
     for index, value in enumerate(values):
@@ -170,7 +177,7 @@ def to_json(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa
 
 
 def _json_default(value) -> Any:
-    """Return an array or a number of another library as JSON can hold it."""
+    """Return an array or number of any library as a JSON value; raise a TypeError for others."""
     plain = plain_entry(value)
     if plain is value and hasattr(value, "tolist"):
         plain = value.tolist()
@@ -195,7 +202,7 @@ def _check_keys(value) -> None:
 
 
 def sample_kind(values: pa.ChunkedArray) -> str | None:
-    """Return "texts", "numbers" or "other values" for samples; None if all are None."""
+    """Return "texts", "numbers" or "other values" for a column of samples; None if all are None."""
     if pa.types.is_null(values.type):
         return None
     if values.type == TEXTS:
@@ -207,7 +214,7 @@ def sample_kind(values: pa.ChunkedArray) -> str | None:
 
 
 def is_number(arrow_type: pa.DataType) -> bool:
-    """Whether the type is one of bools, integers or floats."""
+    """Return whether the type is one of bools, integers or floats."""
     return not pa.types.is_null(arrow_type) and is_numeric(arrow_type)
 
 
@@ -215,12 +222,13 @@ def is_number(arrow_type: pa.DataType) -> bool:
 
 
 def from_numpy(values: np.ndarray, missing: np.ndarray | None = None) -> pa.Array:
-    """Return numbers as an array. `pa.array` would import pandas, which takes half a second.
+    """Return numbers as an Arrow array.
 
     Args:
-        values: (S,) numbers.
-        missing: (S,) True for entries that are None, or None if none are.
+        values: (S,) numbers or bools.
+        missing: (S,) True for entries that become null, or None if there are none.
     """
+    # `pa.array` would import pandas, which takes half a second.
     data = np.packbits(values, bitorder="little") if values.dtype == bool else values
     valid = None if missing is None else pa.py_buffer(np.packbits(~missing, bitorder="little"))
     buffers = [valid, pa.py_buffer(np.ascontiguousarray(data))]
@@ -228,7 +236,7 @@ def from_numpy(values: np.ndarray, missing: np.ndarray | None = None) -> pa.Arra
 
 
 def to_python(values: pa.Array | pa.ChunkedArray) -> list[Any]:
-    """Return the entries as Python objects."""
+    """Return the entries as a list of Python objects, with JSON parsed."""
     if values.type == JSON:
         return [
             None if entry is None else json.loads(entry["at_k.json"])
@@ -238,12 +246,12 @@ def to_python(values: pa.Array | pa.ChunkedArray) -> list[Any]:
 
 
 def one_chunk(values: pa.ChunkedArray) -> pa.Array:
-    """Return the entries as one array, without a copy if there is one chunk."""
+    """Return the entries of a column as one array, without a copy if there is one chunk."""
     return values.chunk(0) if values.num_chunks == 1 else values.combine_chunks()
 
 
 def distinct_entries(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
-    """Return the distinct entries, and for each entry its index among them, or -1 for None."""
+    """Return the distinct entries, and the index of each entry among them, (S,), or -1 for null."""
     if values.type == JSON:
         texts, index = distinct_entries(pc.struct_field(values, 0))
         return pa.StructArray.from_arrays([texts], fields=list(JSON)), index
@@ -257,7 +265,7 @@ def distinct_entries(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
         )
         first = np.unique(index, return_index=True)[1]
         return values.combine_chunks().take(first[index[first] >= 0]), index
-    encoded = values.dictionary_encode()  # the chunks have one dictionary, and are not copied
+    encoded = values.dictionary_encode()  # The chunks share one dictionary, and are not copied.
     code = pa.chunked_array([chunk.indices for chunk in encoded.chunks])
     code = code.fill_null(-1) if code.null_count else code
     return encoded.chunk(0).dictionary, to_numpy(code)

@@ -1,7 +1,7 @@
-"""A metric without the protocol of `evaluate`: what `compute` returns for samples.
+"""The computation of a metric without the protocol of `evaluate`.
 
-The metrics of `evaluate` and the command both compute with this. Importing `evaluate` takes longer
-than most computations.
+The metrics of `evaluate` and the command `at-k` both use it. The command does not import
+`evaluate`, because that takes longer than most computations.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ DEFAULT_K = (4, 8, 16)
 
 @dataclass(frozen=True)
 class SampledQuestions:
-    """The samples of M questions, and how they become outcomes.
+    """The samples of M questions, with what is needed to turn them into outcomes.
 
     Args:
-        batch: the questions.
-        validate: see `Computation`.
-        cache: results of earlier checks; a failed run adds its own.
+        batch: the samples.
+        validate: raises a ValueError for outcomes that the metric does not accept.
+        cache: the results of earlier checks. If a check fails, the finished ones are added.
     """
 
     batch: Samples
@@ -39,19 +39,22 @@ class SampledQuestions:
     cache: CheckCache
 
     def __len__(self) -> int:
-        """M, the number of questions."""
+        """Return M, the number of questions."""
         return len(self.batch)
 
     @property
     def n(self) -> np.ndarray:
-        """(M,) the number of samples of each question that are not None."""
+        """Return the number of samples of each question that are not None, (M,)."""
         return self.batch.n
 
     def check(self, checking: Checking) -> Checked:
-        """Return the validated outcomes of all questions, and the answers that were read.
+        """Return the validated outcomes of all samples, and the answers that the checker compared.
+
+        Samples without references are outcomes already, or labels that `checking` has numbers for.
 
         Raises:
-            ValueError: if a sample cannot be checked, or if there is nothing to check it against.
+            ValueError: if a check fails, if the metric does not accept an outcome, or if a checker
+                other than "exact_match" is given without references.
         """
         batch = self.batch
         if batch.references is not None:
@@ -71,19 +74,19 @@ class SampledQuestions:
 
 @dataclass(frozen=True)
 class Computation:
-    """What a metric computes.
+    """The computation of a metric.
 
     Args:
-        results: a function of `SampledQuestions` and the parameters of the metric that returns the
+        results: a function of `SampledQuestions` and the parameters of the metric. It returns the
             flat dict of `compute`.
-        validate: raises a ValueError for an outcome that the metric does not accept, with its
-            index.
+        validate: raises a ValueError for outcomes that the metric does not accept. The message has
+            the index of the first one.
+        accepts_labels: whether already-graded outcomes may be labels, for which a parameter of the
+            metric has numbers.
         counts_suffice: whether the results do not depend on the order of the samples of a question,
             not even in the last digit.
-        accepts_labels: whether already-graded outcomes may be labels, whose numbers are parameters
-            of the metric.
-        in_order: the parameters that need the samples in their order, of a single call of
-            `compute`, as one that has a number for each sample does.
+        in_order: names of parameters that need all samples in one call of `compute`, in their
+            order, because they have a value for each sample, for example.
     """
 
     results: Callable[..., Any]
@@ -94,57 +97,56 @@ class Computation:
 
     @property
     def parameters(self) -> Mapping[str, inspect.Parameter]:
-        """The parameters of the metric, beside predictions and references."""
+        """Return the parameters of the metric by name, without predictions and references."""
         parameters = parameters_of(self.results)
         del parameters["questions"]
         return parameters
 
     def ordered_options(self, options: Mapping[str, Any]) -> list[str]:
-        """Return the names of the given options that need the samples in their order."""
+        """Return the names of the given options that are in `in_order`, except dicts of counts."""
         values = {name: options.get(name) for name in self.in_order}
         return [name for name, x in values.items() if x is not None and not isinstance(x, Mapping)]
 
     def read(self, predictions, references) -> Samples:
-        """Read questions. Predictions without references are outcomes, which are validated.
+        """Return the samples of questions, in Arrow if they have references or labels.
+
+        Predictions without references are outcomes. If they are numbers, they are validated here.
 
         Raises:
-            ValueError: if an input is invalid, with its index.
+            ValueError: if an input is invalid. The message has its index.
         """
         if predictions is None:
             raise ValueError("predictions are missing: give each question's list of samples.")
-        rows = read_samples(predictions)
+        samples = read_samples(predictions)
         if references is not None:
-            if rows.multiplicity is not None and rows.are_numbers:
+            if samples.multiplicity is not None and samples.are_numbers:
                 raise ValueError(
                     "predictions are counts, which are already graded: leave out references, or "
                     "give counts of answers, such as {'answers': [['12', '13']], 'counts': [[5, "
                     "3]]}."
                 )
-            return stored(rows, references)
-        if self.accepts_labels and not rows.are_numbers:
-            texts = stored(rows)
+            return stored(samples, references)
+        if self.accepts_labels and not samples.are_numbers:
+            # Texts may be labels, whose numbers are known when parameters are given to `compute`.
+            texts = stored(samples)
             if sample_kind(texts.values) == "texts":
                 return texts
-        check_types(rows)
-        outcomes = as_outcomes(rows)
+        check_types(samples)
+        outcomes = as_outcomes(samples)
         self.validate(outcomes)
         return outcomes
 
     def samples(self, predictions, references, options: Mapping[str, Any]) -> SampledQuestions:
-        """Return the samples of these questions, as these options take them.
-
-        Raises:
-            ValueError: if an input is invalid, with its index.
-        """
+        """Return the samples of questions; raise a TypeError for an option of no parameter."""
         check_options(self.results, options)
         batch = self.read(predictions, references)
         return SampledQuestions(batch, self.validate, CheckCache())
 
     def compute(self, *, predictions, references=None, **options: Any) -> dict[str, Any]:
-        """Return the scores of these questions.
+        """Return the flat dict of scores for these predictions, references and parameters.
 
         Raises:
-            ValueError: if an input is invalid, with its index.
+            ValueError, TypeError: if an input is invalid. The message has its index.
         """
         return self.results(self.samples(predictions, references, options), **options)
 
@@ -154,7 +156,7 @@ class Computation:
 
 @dataclass
 class SharedOptions:
-    """The parameters that all metrics have. Their scripts document them."""
+    """The parameters that all metrics have. The scripts of the metrics document them."""
 
     check_correct_fn: Checker = "exact_match"
     num_proc: int | None = None
@@ -171,11 +173,17 @@ class SharedOptions:
     keys: str = "exact"
 
     def checking(self, labels: Labels | None = None) -> Checking:
-        """Return how samples are checked, by a checker that may return these labels."""
+        """Return the checker and its options. The checker may return these labels."""
         return Checking(self.check_correct_fn, self.num_proc, self.executor, self.timeout, labels)
 
     def report(self, questions: int, with_mu: bool = True, **own: Any) -> Report:
-        """Return what makes the result of `compute`, with the metric's own parameters of limits."""
+        """Return the `Report` that makes the dict of `compute`. All parameters are validated.
+
+        Args:
+            questions: the number of questions, M.
+            with_mu: whether to add the centers of intervals.
+            own: further arguments of `interval_options`, which not all metrics have.
+        """
         weighting = question_weighting(self.average, self.question_weights, self.groups, questions)
         options = interval_options(
             questions,

@@ -1,7 +1,7 @@
-"""What each of the five metrics computes from the samples of questions.
+"""The computations of the five metrics from the samples of questions.
 
-All five take the same steps: check the options, check the samples, estimate the scores, choose the
-method of limits, and return the report.
+All five take the same steps: validate the parameters, check the samples against the references,
+estimate the scores, choose the method of limits, and return the flat dict of `Report.result`.
 """
 
 from __future__ import annotations
@@ -11,32 +11,26 @@ from typing import Any
 
 import numpy as np
 
-from .checks import (
-    check_categories,
-    check_flag,
-    check_k,
-    check_samples,
-    choose_ks,
-)
+from .checks import category_numbers, check_flag, check_k, check_samples, choose_ks
 from .choice import (
     INTERVALS,
     IntervalOptions,
-    check_average,
     check_clusters,
     limits_for_questions,
     max_limits,
     pass_limits,
+    refuse_group_average_of_products,
 )
 from .computation import DEFAULT_K, Computation, SampledQuestions, SharedOptions
 from .consensus import Consensus
 from .credits import (
     ScoreOptions,
+    build_scores,
     check_lam,
     check_powers,
     check_thresholds,
     included_scores,
     is_included,
-    requested_scores,
 )
 from .expected import pass_scores
 from .interval import UNIT_RANGE, IntervalMethod
@@ -52,13 +46,7 @@ from .rewards import (
     max_scores,
     real_rewards,
 )
-from .samples import (
-    number_of_samples,
-    require_binary,
-    require_categories,
-    require_shares,
-    warn_of_stopping,
-)
+from .samples import n_in_keys, require_binary, require_categories, require_shares, warn_of_stopping
 from .score import ScoreId, Scores, join_scores, one_column_each
 from .score_agg import (
     VERDICTS,
@@ -77,7 +65,7 @@ _FOR_K_ABOVE_N = (
     " With a confidence, and without clusters, a prior or average='groups', "
     "interval='hierarchical' allows k > n for most scores."
 )
-"""What to give, other than a smaller k, if k exceeds n."""
+"""A sentence for the error about a k above n, which says what else the user can do."""
 
 
 @shows_options(SharedOptions, SharedOptions)
@@ -98,7 +86,7 @@ def gpassk_results(
     budget: int | None = None,
     **shared: Any,
 ) -> dict[str, Any]:
-    """Return what `compute` returns. The script of the metric documents the parameters."""
+    """Return the flat dict of scores. The script of the metric documents the parameters."""
     common = SharedOptions(**shared)
     checking = common.checking()
     if include is None:
@@ -134,18 +122,18 @@ def gpassk_results(
         points, method = PACKAGE.rooms.first_successes(checked, budget, requested, options)
         return report.result(points, n, method)
     ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n, _FOR_K_ABOVE_N)
-    scores = requested_scores(included, ks, score_options)
-    check_average(common.average, scores)
+    scores = build_scores(included, ks, score_options)
+    refuse_group_average_of_products(common.average, scores)
 
     checked = questions.check(checking)
     counts = checked.outcomes.counts()
     warn_of_stopping(checked.outcomes)
     if (counts.n < n).any():  # the checker left samples unscored
         ks = choose_ks(requested, DEFAULT_K, counts.n, options.allow_above_n, _FOR_K_ABOVE_N)
-        scores = requested_scores(included, ks, score_options)
+        scores = build_scores(included, ks, score_options)
     if errors is not None:
-        points, method, described = errors.pass_limits(checked, scores, options)
-        return report.result(points, n, method, described)
+        points, method, rates_of_checker = errors.pass_limits(checked, scores, options)
+        return report.result(points, n, method, rates_of_checker)
     if options.confidence is None:
         return report.result(pass_scores(counts, scores), n)
     points, method = pass_limits(counts, scores, options)
@@ -153,14 +141,14 @@ def gpassk_results(
 
 
 def _errors_of_checker(checker_rates, labels) -> Any:
-    """Return the errors of a checker that scores are corrected for, or None."""
+    """Return the package's model of the checker's errors; None if neither parameter is given."""
     if checker_rates is None and labels is None:
         return None
     return PACKAGE.rooms.errors(checker_rates, labels)
 
 
 def _check_budget(budget: int, ks: list[int] | None, metrics: set[str]) -> int:
-    """Return a budget, which allows each k and all metrics."""
+    """Return the budget; raise a ValueError if a k exceeds it, or if a metric is not pass@k."""
     budget = check_k(budget, name="budget")
     if ks and max(ks) > budget:
         raise ValueError(f"k is {max(ks)}: give a k of at most the budget, {budget}.")
@@ -190,11 +178,11 @@ def bayes_at_n_results(
     labels: list[list[int]] | dict[str, int] | None = None,
     **shared: Any,
 ) -> dict[str, Any]:
-    """Return what `compute` returns. The script of the metric documents the parameters."""
-    names = check_categories(categories)
+    """Return the flat dict of scores. The script of the metric documents the parameters."""
+    category_of_label = category_numbers(categories)
     common = SharedOptions(confidence=confidence, **shared)
-    checking = common.checking(names)
-    category_values = check_rewards(w, names)
+    checking = common.checking(category_of_label)
+    category_values = check_rewards(w, category_of_label)
     prior = check_prior_outcomes(R0, len(questions), len(category_values))
     if common.anytime and common.interval is None:
         raise ValueError(
@@ -203,7 +191,7 @@ def bayes_at_n_results(
     # Both scores are the centers of their intervals, so mu would repeat them.
     report = common.report(len(questions), with_mu=False, bounds=bounds)
     options, errors = report.options, _errors_of_checker(checker_rates, labels)
-    if errors is not None and not w is categories is bounds is None:
+    if errors is not None and any(x is not None for x in (w, categories, bounds)):
         raise ValueError(
             "checker_rates and labels are for samples that are correct or not: leave out w, "
             "categories and bounds."
@@ -212,7 +200,7 @@ def bayes_at_n_results(
     checked = questions.check(checking)
     outcomes = checked.outcomes if errors is None else require_binary(checked.outcomes)
     warn_of_stopping(outcomes)
-    n = number_of_samples(outcomes.n)
+    n = n_in_keys(outcomes.n)
     # Both scores estimate the mean reward, which is Max@1.
     ks = {ScoreId("bayes@N", n): 1, ScoreId("avg@N", n): 1}
     method: IntervalMethod | None = None
@@ -234,13 +222,13 @@ def bayes_at_n_results(
         _, method = max_limits(rewards, ks, options)
     if errors is None:
         return report.result(points, questions.n, method)
-    points, method, described = errors.rate_limits(checked, points, method, options)
-    return report.result(points, questions.n, method, described)
+    points, method, rates_of_checker = errors.rate_limits(checked, points, method, options)
+    return report.result(points, questions.n, method, rates_of_checker)
 
 
 BAYES_AT_N = Computation(
     bayes_at_n_results,
-    # A float may be a real reward: that depends on w.
+    # Floats may be real rewards. That depends on w, so they are validated later.
     lambda x: None if x.values.dtype.kind == "f" else require_categories(x),
     accepts_labels=True,
     in_order=("labels",),
@@ -255,7 +243,7 @@ _SCORES_OF_REWARDS = {
     "picked@k": "picked@k",
     "max@k": "max@k",
 }
-"""The names of scores in `include`, and as metrics."""
+"""The metric of the `ScoreId` for each name of a score in `include`."""
 
 
 @shows_options(SharedOptions, SharedOptions)
@@ -272,19 +260,16 @@ def max_at_k_results(
     band: bool = False,
     **shared: Any,
 ) -> dict[str, Any]:
-    """Return what `compute` returns. The script of the metric documents the parameters."""
-    labels = check_categories(categories)
+    """Return the flat dict of scores. The script of the metric documents the parameters."""
+    category_of_label = category_numbers(categories)
     common = SharedOptions(**shared)
-    checking = common.checking(labels)
-    category_values = check_rewards(w, labels)
+    checking = common.checking(category_of_label)
+    category_values = check_rewards(w, category_of_label)
     prior = check_prior_outcomes(R0, len(questions), len(category_values))
     included, requested = _included_rewards(include, k, picked_by)
     taus = check_thresholds(thresholds)
     report = common.report(
-        len(questions),
-        has_prior_outcomes=bool(prior.any()),
-        bounds=bounds,
-        band=band,
+        len(questions), has_prior_outcomes=bool(prior.any()), bounds=bounds, band=band
     )
     options, n = report.options, questions.n
     ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n)
@@ -315,8 +300,9 @@ def max_at_k_results(
         values = outcomes.values if are_rewards else category_values[outcomes.values.astype(int)]
         picked_ks = [k for k in ks if is_included("picked@k", k, included)]
         picked = PACKAGE.rooms.picked(outcomes, values, picked_by, picked_ks)
-        known = values[outcomes.is_scored]
-        low, high = np.clip((known.min(), known.max()), *options.bounds).tolist()
+        rewards_of_samples = values[outcomes.is_scored]
+        extremes = rewards_of_samples.min(), rewards_of_samples.max()
+        low, high = np.clip(extremes, *options.bounds).tolist()
         scored.append((picked, _limits_if_requested(picked, "picked@k", options, (low, high))))
     points, method = _join_scored(scored)
     return report.result(points, n, method)
@@ -325,7 +311,13 @@ def max_at_k_results(
 def _included_rewards(
     include: str | list[str] | None, k: int | list[int] | None, picked_by: Any
 ) -> tuple[list[ScoreId], list[int] | None]:
-    """Return the scores that are included, by default Max@k, or picked@k with `picked_by`."""
+    """Return the ids of the included scores, and their k or None, as `included_scores` does.
+
+    The default is Max@k, or picked@k if `picked_by` is given.
+
+    Raises:
+        ValueError: if only one of picked@k and `picked_by` is given.
+    """
     if include is None:
         include = "Max@k" if picked_by is None else "picked@k"
     included, requested = included_scores(include, k, _SCORES_OF_REWARDS, _SCORES_OF_REWARDS)
@@ -340,7 +332,7 @@ def _included_rewards(
 def _included_tails(
     included: list[ScoreId], ks: list[int], thresholds: list[float]
 ) -> list[tuple[int, float]]:
-    """Return the pairs of a k and a threshold at which TailPass@k is included."""
+    """Return the pairs (k, threshold) at which TailPass@k is included."""
     pairs = [
         (k, tau)
         for score in included
@@ -364,7 +356,7 @@ def _limits_if_requested(
 def _join_scored(
     scored: list[tuple[Scores, IntervalMethod | None]],
 ) -> tuple[Scores, IntervalMethod | None]:
-    """Return all scores of the same questions, and one method for their limits."""
+    """Return the scores of all pairs as one `Scores`, and one method for their limits or None."""
     points, method = scored[0]
     for scores, limits in scored[1:]:
         points = join_scores(points, scores)
@@ -373,7 +365,7 @@ def _join_scored(
     return points, method
 
 
-# Any number is a category or a reward.
+# All numbers are valid outcomes: they are categories or rewards.
 MAX_AT_K = Computation(
     max_at_k_results, lambda outcomes: outcomes, accepts_labels=True, in_order=("picked_by",)
 )
@@ -390,7 +382,7 @@ _SCORES_OF_CONSENSUS = {
     "vote@k": "vote@k",
     "weighted_vote@k": "weighted_vote@k",
 }
-"""The names of scores in `include`, and as metrics."""
+"""The metric of the `ScoreId` for each name of a score in `include`."""
 
 
 @shows_options(SharedOptions, SharedOptions)
@@ -405,7 +397,7 @@ def cons_at_k_results(
     band: bool = False,
     **shared: Any,
 ) -> dict[str, Any]:
-    """Return what `compute` returns. The script of the metric documents the parameters."""
+    """Return the flat dict of scores. The script of the metric documents the parameters."""
     common = SharedOptions(**shared)
     checking = common.checking()
     names = _SCORES_OF_CONSENSUS
@@ -444,7 +436,10 @@ def cons_at_k_results(
 
 
 def _check_included(included: set[str], known: set[str]) -> None:
-    """Raise a ValueError if the outcomes do not allow a score that is included."""
+    """Raise a ValueError if the metric of an included score is not among the known ones.
+
+    `known` are the metrics that the outcomes and parameters of this call allow.
+    """
     reasons = {
         "vote@k": "is a vote among answers: give predictions and references, or counts of answers",
         "weighted_vote@k": "needs vote_weights, a number for each sample",
@@ -470,7 +465,7 @@ def score_agg_results(
     weights: dict[str, float] = VERDICTS,
     **shared: Any,
 ) -> dict[str, Any]:
-    """Return what `compute` returns. The script of the metric documents the parameters."""
+    """Return the flat dict of scores. The script of the metric documents the parameters."""
     labels = check_weights(weights)
     common = SharedOptions(**shared)
     checking = common.checking(labels)
@@ -494,4 +489,4 @@ COMPUTATIONS = {
     "cons_at_k": CONS_AT_K,
     "score_agg": SCORE_AGG,
 }
-"""What each metric computes, by its name."""
+"""The computation of each metric by its name."""

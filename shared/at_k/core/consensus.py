@@ -1,8 +1,8 @@
-"""Scores of a majority of the samples: cons@k, avg@n, pass@k, maj@k, votes, and mean shares.
+"""The scores of cons_at_k: cons@k, avg@n, pass@k, maj@k, vote@k, and mean shares of correctness.
 
 The first four depend on a question only through its counts: n samples, c of them correct. cons@k is
-the indicator that more than k/2 of all n samples are correct; it has no posterior. The vote of
-answers is in `votes`.
+1 if more than k/2 of all n samples are correct, otherwise 0, so it has no posterior. `votes` has
+vote@k. There are M questions, and U distinct pairs (n, c).
 """
 
 from __future__ import annotations
@@ -19,25 +19,26 @@ from .checks import check_samples
 from .counts import BinaryCounts
 from .credits import Credits, any_correct, majority
 from .expected import expected_credits
-from .samples import Samples, number_of_samples
+from .samples import Samples, n_in_keys
 from .score import ScoreId
 from .votes import AnswerCounts, count_answers, vote_at_k
 
 CountScore = Callable[[np.ndarray, np.ndarray], np.ndarray]
-"""Returns the (U,) values of a score, from n and c, both (U,)."""
+"""A function of n and c, (U,) each, that returns the values of a score, (U,)."""
 
 
 @dataclass(frozen=True)
 class Consensus:
-    """What the scores of cons_at_k depend on.
+    """The data on which the scores of cons_at_k depend.
 
     Attributes:
         shares: the share of correctness of each sample.
-        correct: whether it is above 1/2.
-        counts: of correct samples.
-        ks: each k by the number that keys show for it. None stands for all samples of a question.
-        votes: (M,) the votes of the answers, or None if there are no answers.
-        weighted: the votes with weights, or None.
+        correct: whether the share of each sample is above 1/2.
+        counts: the counts of correct samples.
+        ks: the sizes of subsets by the k in their keys. The size None stands for all samples of a
+            question, whose key has their number or "n".
+        votes: M counts of answers, or None if there are no answers, or vote@k is not included.
+        weighted: the `WeightedVotes` of the package, or None.
     """
 
     shares: Samples
@@ -51,58 +52,56 @@ class Consensus:
     def from_checked(
         cls, checked: Checked, ks: Sequence[int] | None, merge_right: bool, with_votes: bool
     ) -> Consensus:
-        """Return what the scores of checked samples depend on.
+        """Return the data for the scores of checked samples.
 
         Args:
             checked: the outcomes, and the answers if there are any.
             ks: the requested k, or None for k = n.
-            merge_right: whether all correct answers to a question count as one in votes.
-            with_votes: whether vote@k is asked for.
+            merge_right: whether all correct answers to a question count as one answer in votes.
+            with_votes: whether vote@k is included.
 
         Raises:
             ValueError: if a k exceeds the number of scored samples of a question.
         """
         correct = more_than_half(checked.outcomes)
         counts = correct.counts()
-        check_samples([*(ks or [])], counts.n)  # the checker may leave samples unscored
-        shown: dict[int | str, int | None] = {number_of_samples(counts.n): None}
+        check_samples([*(ks or [])], counts.n)  # The checker may have left samples unscored.
+        sizes: dict[int | str, int | None] = {n_in_keys(counts.n): None}
         if ks:
-            shown = {k: k for k in ks}
+            sizes = {k: k for k in ks}
         votes = None
         if checked.answers is not None and with_votes:
             votes = count_answers(correct, checked.answers, merge_right)
-        return cls(checked.outcomes, correct, counts, shown, votes)
+        return cls(checked.outcomes, correct, counts, sizes, votes)
 
     @property
     def n(self) -> int | str:
-        """The number of samples that keys show."""
-        return number_of_samples(self.counts.n)
+        """Return the number of samples in keys such as "avg@8", or "n" if it differs."""
+        return n_in_keys(self.counts.n)
 
     def sizes(self, k: int | None) -> int | np.ndarray:
-        """The size of the subsets: k, or (M,) all samples of each question for None."""
+        """Return k, or for None the number of samples of each question, (M,)."""
         return self.counts.n if k is None else k
 
     @property
     def has_shares(self) -> bool:
-        """Whether outcomes may be shares of correctness, which have a mean of their own."""
+        """Return whether outcomes are floats: shares of correctness, whose mean is a score too."""
         return self.shares.values.dtype.kind == "f"
 
     def count_scores(self) -> dict[ScoreId, CountScore]:
-        """Return the scores of counts, as functions of (U,) n and c.
-
-        They are cons@k for each k, then avg@n, pass@k and maj@k.
-        """
+        """Return functions that compute cons@k, avg@n, pass@k and maj@k from n and c."""
         scores: dict[ScoreId, CountScore] = {
-            ScoreId("cons@k", shown): partial(_has_majority, k) for shown, k in self.ks.items()
+            ScoreId("cons@k", k_in_key): partial(_has_majority, k)
+            for k_in_key, k in self.ks.items()
         }
         scores[ScoreId("avg@N", self.n)] = _share_correct
         for metric, credits in (("pass@k", any_correct), ("maj@k", majority)):
-            for shown, k in self.ks.items():
-                scores[ScoreId(metric, shown)] = partial(_expected_credit, credits, k)
+            for k_in_key, k in self.ks.items():
+                scores[ScoreId(metric, k_in_key)] = partial(_expected_credit, credits, k)
         return scores
 
     def values(self) -> dict[ScoreId, np.ndarray]:
-        """Return the (M,) values of all scores."""
+        """Return the values of all scores for each question, (M,)."""
         counts = self.counts
         values = {
             key: score(*counts.unique)[counts.inverse] for key, score in self.count_scores().items()
@@ -110,17 +109,17 @@ class Consensus:
         if self.has_shares:
             values[ScoreId("accuracy (n runs average)", self.n)] = mean_shares(self.shares)
         if self.votes is not None:
-            for shown, k in self.ks.items():
-                values[ScoreId("vote@k", shown)] = vote_at_k(self.votes, self.sizes(k))
+            for k_in_key, k in self.ks.items():
+                values[ScoreId("vote@k", k_in_key)] = vote_at_k(self.votes, self.sizes(k))
         return values | self.weighted_scores()
 
     def weighted_scores(self) -> dict[ScoreId, np.ndarray]:
-        """Return the (M,) values of weighted_vote@k for each k, if votes have weights."""
+        """Return weighted_vote@k of each question, (M,), at each k; {} if votes have no weights."""
         if self.weighted is None:
             return {}
         return {
-            ScoreId("weighted_vote@k", shown): self.weighted.at(self.sizes(k))
-            for shown, k in self.ks.items()
+            ScoreId("weighted_vote@k", k_in_key): self.weighted.at(self.sizes(k))
+            for k_in_key, k in self.ks.items()
         }
 
 
@@ -128,21 +127,21 @@ class Consensus:
 
 
 def _has_majority(k: int | None, n: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """(U,) cons@k: 1.0 if more than k/2 of all samples are correct; None stands for k = n."""
+    """Return cons@k, (U,): 1.0 if more than k/2 of n samples are correct. None means k = n."""
     return (2 * c > (n if k is None else k)).astype(float)
 
 
 def _share_correct(n: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """(U,) avg@n of questions with n samples, c of them correct."""
+    """Return avg@n, (U,), of questions with n samples, c of them correct."""
     return c / n
 
 
 def _expected_credit(
     credits: Callable[[int], Credits], k: int | None, n: np.ndarray, c: np.ndarray
 ) -> np.ndarray:
-    """(U,) expected credit of k of n samples, c of them correct; None stands for k = n.
+    """Return the expected credit of k of n samples, c of them correct, (U,). None means k = n.
 
-    `credits` returns the credits of the score for a k.
+    `credits` is a function that returns the credits of the score at a k.
     """
     result = np.empty(len(n))
     for size, rows in rows_by_k(k, n):
@@ -151,7 +150,7 @@ def _expected_credit(
 
 
 def rows_by_k(k: int | None, n: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-    """Yield each k with the rows that it applies to. None stands for k = n."""
+    """Yield each distinct k, ascending, with the indices of its rows. None means k = n, (U,)."""
     ks = n if k is None else np.full(len(n), k)
     for size in sorted({*ks.tolist()}):
         yield size, np.flatnonzero(ks == size)
@@ -161,7 +160,7 @@ def rows_by_k(k: int | None, n: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
 
 
 def more_than_half(outcomes: Samples) -> Samples:
-    """Return binary outcomes: correct if the share of correctness is above 1/2."""
+    """Return outcomes that are True if the share of correctness of a sample is above 1/2."""
     return replace(outcomes, values=outcomes.values > 0.5)
 
 

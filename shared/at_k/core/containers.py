@@ -1,8 +1,9 @@
-"""What users hand in, of any library, as one of a few forms of Python, NumPy and Arrow.
+"""Conversion of data of any library to a few types of Python, NumPy and Arrow.
 
-`plain_container` makes of every container a list, an array of numbers or a column of Arrow, and
-`plain_entry` of every entry a value of Python. Nothing here imports pyarrow before it has to,
-because that takes half as long as importing all of at_k: Arrow's own objects have methods.
+`plain_container` turns every container into a list, a NumPy array of numbers or an Arrow column,
+and `plain_entry` turns every entry into a Python value. pyarrow is imported only where it has to
+be, because its import takes half as long as that of all of at_k. Arrow objects are recognized by
+their methods.
 """
 
 from __future__ import annotations
@@ -26,17 +27,18 @@ _NOT_SAMPLES = {
     *("reference", "answer", "target"),
     *("n", "c", "correct", "passed", "outcome", "reward", "score", "verdict"),
 }
-"""Names of columns in frames whose rows are not the samples of one question, in lower case."""
+"""Column names, in lower case, that show that the columns of a data frame are not samples."""
 
 
 def to_array(values) -> np.ndarray:
-    """Return an array of any library as one of NumPy.
+    """Convert an array of any library to a NumPy array.
 
-    A tensor of torch may need its gradient or be on another device. NumPy has no bfloat16 and no
-    float8; they are converted to float32 without loss.
+    A torch tensor may have a gradient or be on another device. bfloat16 and float8, which NumPy
+    lacks, become float32 without loss.
 
     Raises:
-        TypeError: if the library cannot convert the array, for example because it has no data.
+        TypeError: if the array is structured, or if the library cannot convert it, for example
+            because it has no data.
     """
     names = getattr(getattr(values, "dtype", None), "names", None) or ()
     if not _NOT_SAMPLES.isdisjoint(name.lower() for name in names):
@@ -50,16 +52,19 @@ def to_array(values) -> np.ndarray:
     except (RuntimeError, NotImplementedError, TypeError) as error:
         kind = f"{type(values).__module__}.{type(values).__name__}"
         raise TypeError(f"A {kind} cannot be converted to an array: {error}") from error
-    # JAX's own types of floats, which np.unique and others cannot sort.
+    # JAX has its own float types, which np.unique and other functions cannot sort.
     is_foreign = array.dtype.isbuiltin == 2 and array.dtype.name.startswith(("float", "bfloat"))
     return array.astype(np.float32) if is_foreign else array
 
 
 def plain_entry(value) -> Any:
-    """Return a number, a text or a missing value of any library as one of Python."""
+    """Convert a number, a text or a missing value of any library to a Python value.
+
+    A decimal or fraction becomes an integer or a float. Other values are returned unchanged.
+    """
     if type(value).__name__ in ("NAType", "MaskedConstant"):  # of pandas, and of a masked array
         return None
-    if isinstance(value, np.longdouble):  # its `item` returns a longdouble again
+    if isinstance(value, np.longdouble):  # Its `item` returns a longdouble again.
         return float(value)
     if hasattr(value, "as_py"):  # a scalar of Arrow
         value = value.as_py()
@@ -78,9 +83,9 @@ def plain_entry(value) -> Any:
 
 
 def plain_container(values) -> Any:
-    """Return a container as a list, an array of numbers, or a column of Arrow.
+    """Convert a container to a list, a NumPy array of numbers, or an Arrow column.
 
-    A data frame, and what is no container, such as a dict or a text, are returned as they are.
+    Data frames, and values that are not list-like, such as dicts and texts, are returned unchanged.
 
     Raises:
         TypeError: if a library cannot convert its array.
@@ -97,32 +102,32 @@ def plain_container(values) -> Any:
     if column is None:
         return plain_list(values)
     if "arrow.json" in str(column.type):
-        return _from_json(column.to_pylist())
+        return _parse_json_texts(column.to_pylist())
     return column
 
 
-def _from_json(entry: Any) -> Any:
-    """Return the values of texts of JSON in nested lists."""
+def _parse_json_texts(entry: Any) -> Any:
+    """Return an entry with each JSON text in its nested lists replaced by its value."""
     if isinstance(entry, list):
-        return [_from_json(nested) for nested in entry]
+        return [_parse_json_texts(nested) for nested in entry]
     return None if entry is None else json.loads(entry)
 
 
 def plain_list(values) -> list[Any]:
-    """Return the entries of an array, a column or an iterable."""
+    """Return the entries of an array, a column or an iterable as a Python list."""
     for method in ("tolist", "to_pylist"):
         if hasattr(values, method):
             try:
                 return getattr(values, method)()
-            except RuntimeError:  # a tensor without data, or a sparse one: `to_array` says so
+            except RuntimeError:  # `to_array` explains what is wrong with a sparse or empty tensor.
                 return to_array(values).tolist()
     return list(values)
 
 
 def numeric_array(values) -> np.ndarray | None:
-    """Return an array of numbers without missing entries as one of NumPy; None for other values.
+    """Convert an array of numbers of any library to NumPy; return None for any other values.
 
-    A longdouble becomes a double, as it does in a list.
+    Masked arrays and Arrow arrays are other values. A longdouble becomes a double.
     """
     if not hasattr(values, "__array__") or hasattr(values, "to_pylist") or is_masked(values):
         return None
@@ -133,10 +138,10 @@ def numeric_array(values) -> np.ndarray | None:
 
 
 def arrow_column(values) -> Any:
-    """Return an Arrow column, or that of a column of `datasets`; None for other values.
+    """Return an Arrow array, or a column of `datasets`, as a chunked array; None for other values.
 
-    Views and run-end encoded columns are no columns here: Arrow can neither cast every view
-    correctly nor cast what is run-end encoded.
+    None is also returned for view types, which Arrow does not always cast correctly, and for
+    run-end encoded columns, which it cannot cast.
     """
     source = getattr(values, "source", None)  # the dataset, if this is a column of one
     if source is not None and getattr(source, "format", {}).get("type", "custom") != "custom":
@@ -149,10 +154,9 @@ def arrow_column(values) -> Any:
 
 
 def as_arrow(values) -> Any:
-    """Convert data of polars and DuckDB, pandas columns of Arrow and Arrow streams to Arrow.
+    """Convert data of polars or DuckDB, pandas columns of Arrow types and Arrow streams to Arrow.
 
-    A memoryview becomes an array, and a nested tensor a list. Other values are returned as they
-    are.
+    A memoryview becomes an array, and a nested tensor a list. Other values are returned unchanged.
     """
     if isinstance(values, memoryview):
         return np.asarray(values)
@@ -174,7 +178,7 @@ def as_arrow(values) -> Any:
 
 
 def chunked(arrays: Iterable[Any]) -> Any:
-    """Return arrays of Arrow as one column."""
+    """Return Arrow arrays as one chunked array, which may be empty."""
     import pyarrow
 
     arrays = list(arrays)
@@ -188,23 +192,26 @@ _NUMERIC = {
 
 
 def is_numeric(arrow_type) -> bool:
-    """Whether an Arrow type is one of bools, integers or floats, or of None alone."""
+    """Return whether an Arrow type is that of bools, integers or floats, or the null type."""
     return str(arrow_type) in _NUMERIC
 
 
-def plain_types(column) -> Any:
-    """Return an Arrow column with texts as large strings, and decimals as integers or doubles."""
-    plain = column.type
-    if str(plain).startswith("dictionary"):
-        plain = plain.value_type
-    if str(plain) == "string":
-        plain = "large_string"  # without a limit of 2 GB
-    elif str(plain).startswith("decimal"):
-        if plain.scale == 0:  # a double rounds integers above 2^53
-            with suppress(ValueError):  # more than 64 bits
+def with_plain_type(column) -> Any:
+    """Cast an Arrow column: string to large_string, decimal to int64 or double.
+
+    A dictionary-encoded column is cast to the type of its values. Other types stay.
+    """
+    target = column.type  # the type, or its name, to cast to
+    if str(target).startswith("dictionary"):
+        target = target.value_type
+    if str(target) == "string":
+        target = "large_string"  # has no limit of 2 GB
+    elif str(target).startswith("decimal"):
+        if target.scale == 0:  # A double would round integers above 2^53.
+            with suppress(ValueError):  # The integers may have more than 64 bits.
                 return column.cast("int64")
-        plain = "double"
-    return column if str(plain) == str(column.type) else column.cast(plain)
+        target = "double"
+    return column if str(target) == str(column.type) else column.cast(target)
 
 
 def to_numpy(values) -> np.ndarray:
@@ -228,10 +235,13 @@ def to_numpy(values) -> np.ndarray:
 
 
 def numbers_and_scored(values) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return numbers of Arrow, 0 for None, and whether each is given, or None if all are."""
+    """Return Arrow numbers as a NumPy array, with 0 for null, and whether each is scored.
+
+    The second result is an array, False for null; or None if there is no null.
+    """
     if not values.null_count:
         return to_numpy(values), None
-    if str(values.type) == "halffloat":  # whose None some versions of Arrow cannot fill
+    if str(values.type) == "halffloat":  # Some versions of Arrow cannot fill nulls of this type.
         values = values.cast("float32")
     zero = False if str(values.type) == "bool" else 0
     return to_numpy(values.fill_null(zero)), to_numpy(values.is_valid())
@@ -246,11 +256,11 @@ def column_names(frame) -> list[str]:
 
 
 def sample_rows(frame, name: str) -> np.ndarray | list[list[Any]]:
-    """Return the rows of a data frame, which hold the samples of a question each.
+    """Return the rows of a data frame, each of which has the samples of one question.
 
     Raises:
-        ValueError: if a column identifies questions, so that a row is a sample; or if the only
-            column has lists, so that the column is what was meant.
+        ValueError: if a column name shows that the columns are not samples, or if the only column
+            has lists, so that the caller should give the column.
     """
     for column in column_names(frame):
         if column.lower() in _NOT_SAMPLES:
@@ -268,14 +278,11 @@ def sample_rows(frame, name: str) -> np.ndarray | list[list[Any]]:
 
 
 def frame_rows(frame) -> np.ndarray | list[list[Any]]:
-    """Return the rows of a data frame.
-
-    Numbers without missing entries become an array, and other entries become lists.
-    """
+    """Return the rows of a data frame as an array if all are NumPy numbers, otherwise as lists."""
     if hasattr(frame, "to_pylist"):  # Arrow
         columns = [column.to_pylist() for column in frame.columns]
         return [list(row) for row in zip(*columns, strict=True)]
     dtypes = getattr(frame, "dtypes", [])
     if all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in dtypes):
         return np.asarray(frame)
-    return np.asarray(frame.astype(object)).tolist()  # which keeps missing entries as they are
+    return np.asarray(frame.astype(object)).tolist()  # The type object keeps missing entries.

@@ -1,12 +1,13 @@
-"""Counts in place of samples, which any engine makes out of samples with one GROUP BY.
+"""Counts in place of samples, which a database computes with one GROUP BY.
 
-The counts of a question are one of
+The counts of a question have one of three forms:
 
-    {"n": 8, "correct": 3}                        samples, and those that are correct
-    {"counts": [2, 5, 1]}                         samples in each category 0, 1, ..
-    {"answers": ["12", "13"], "counts": [5, 3]}   samples with each answer, to be checked
+    {"n": 8, "correct": 3}                        numbers of samples and of correct samples
+    {"counts": [2, 5, 1]}                         number of samples in each category 0, 1, ..
+    {"answers": ["12", "13"], "counts": [5, 3]}   number of samples with each answer
 
-and those of a run are a list of these, or a dict or a data frame with the same keys as columns.
+The counts of M questions are a list of M such dicts, or a dict or a data frame with these keys as
+columns of M entries.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ _FORMS = ({"n", "correct"}, {"counts"}, {"answers", "counts"})
 
 
 def is_counts(values) -> bool:
-    """Whether the values are a dict, a data frame or a list of dicts with the keys of counts.
+    """Return whether the values are counts of questions, judging by their keys alone.
 
     Raises:
-        ValueError: if a data frame has other columns beside n and correct.
+        ValueError: if a data frame has n, correct and other columns.
     """
     if isinstance(values, (list, tuple)):
         return bool(values) and isinstance(values[0], Mapping) and {*values[0]} in _FORMS
@@ -46,21 +47,21 @@ def is_counts(values) -> bool:
 
 
 def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
-    """Return the samples that counts stand for, and how often each occurs.
+    """Return the distinct samples that counts stand for, and how often each occurs.
 
     Args:
-        values: counts, see `is_counts`.
+        values: counts, for which `is_counts` returns True.
         name: what the caller calls them, for messages.
 
     Returns:
-        The samples: (S,) categories, or M lists of answers; then (S,) how often each occurs, and
-        (M,) the number of different samples of each question.
+        The S distinct samples, as an array of categories or as M lists of answers; how often each
+        occurs, (S,); and the number of distinct samples of each question, (M,).
 
     Raises:
-        ValueError: if a count is not a whole number of at least 0, or does not fit to the others,
-            with the question.
+        ValueError: if a count is not a whole number of at least 0, or if the numbers of counts,
+            categories or answers differ. The message has the question.
     """
-    columns = _columns(values, name)
+    columns = _columns_of_counts(values, name)
     if "n" in columns:
         return _read_binary(columns, name)
     rows = columns["counts"]
@@ -85,7 +86,7 @@ def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
 
 
 def _read_binary(columns: dict[str, Any], name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return what `read_counts` returns, for the columns n and correct."""
+    """Return the results of `read_counts` for the columns n and correct: categories 0 and 1."""
     n, correct = (_whole_numbers(columns[key], name, key) for key in ("n", "correct"))
     if (correct > n).any():
         question = int(np.argmax(correct > n))
@@ -98,7 +99,7 @@ def _read_binary(columns: dict[str, Any], name: str) -> tuple[np.ndarray, np.nda
 
 
 def _require_one_count_each(answers: list[Any], sizes: np.ndarray, name: str) -> None:
-    """Raise a ValueError if a question has another number of answers than of counts."""
+    """Raise a ValueError if a question has not as many answers as counts, (M,)."""
     for question, size in enumerate(sizes.tolist()):
         if not is_list_like(answers[question]) or len(answers[question]) != size:
             raise InputError(
@@ -108,8 +109,8 @@ def _require_one_count_each(answers: list[Any], sizes: np.ndarray, name: str) ->
             )
 
 
-def _columns(values, name: str) -> dict[str, Any]:
-    """Return for each key of counts the M entries of the questions."""
+def _columns_of_counts(values, name: str) -> dict[str, Any]:
+    """Return the M entries of each key; raise a ValueError if lengths or keys of dicts differ."""
     if is_frame(values):
         return {key: entries_of(name, values[key]) for key in column_names(values)}
     if isinstance(values, Mapping):
@@ -119,8 +120,8 @@ def _columns(values, name: str) -> dict[str, Any]:
             is_table = is_frame(entries)
             columns[key] = frame_rows(entries) if is_table else entries_of(label, entries)
         if len({*map(len, columns.values())}) > 1:
-            shown = " and ".join(f"{len(column)} {key}" for key, column in columns.items())
-            raise ValueError(f"{name} has {shown}: give one of each for every question.")
+            lengths = " and ".join(f"{len(column)} {key}" for key, column in columns.items())
+            raise ValueError(f"{name} has {lengths}: give one of each for every question.")
         return columns
     for question, row in enumerate(values):
         if not isinstance(row, Mapping) or {*row} != {*values[0]}:
@@ -133,9 +134,9 @@ def _columns(values, name: str) -> dict[str, Any]:
 
 
 def _whole_numbers(entries, name: str, key: str, sizes: np.ndarray | None = None) -> np.ndarray:
-    """Return counts as integers; a ValueError that names the first one that is not a count.
+    """Return counts as an array of integers; raise a ValueError for the first invalid one.
 
-    The sizes are (M,) numbers of counts of each question, or None for one each.
+    `sizes`, (M,), are the numbers of counts of each question, or None for one each.
     """
     plain = [plain_entry(entry) for entry in entries]
     for index, count in enumerate(plain):

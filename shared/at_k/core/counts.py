@@ -1,4 +1,7 @@
-"""Counts of outcomes: all that a score of exchangeable samples depends on."""
+"""Counts of outcomes, on which alone a score of exchangeable samples depends.
+
+There are M questions with S samples, and U distinct pairs (n, c).
+"""
 
 from __future__ import annotations
 
@@ -14,24 +17,24 @@ import numpy as np
 class BinaryCounts:
     """The number of samples of each question, and how many of them are correct.
 
-    Questions with equal counts have equal scores, so scores are computed once for each of the U
-    distinct pairs (n, c). The attributes follow the names of np.unique.
+    Questions with equal counts have equal scores, so scores are computed once for each distinct
+    pair (n, c). The properties `unique` and `inverse` are named after np.unique.
 
     Args:
-        n: (M,) samples.
-        c: (M,) correct samples, 0 <= c <= n.
+        n: (M,) number of samples.
+        c: (M,) number of correct samples, 0 <= c <= n.
     """
 
     n: np.ndarray
     c: np.ndarray
 
     def __len__(self) -> int:
-        """M, the number of questions."""
+        """Return M, the number of questions."""
         return len(self.n)
 
     @property
     def unique(self) -> tuple[np.ndarray, np.ndarray]:
-        """(U,) n and (U,) c of the distinct pairs."""
+        """Return n and c of the distinct pairs, (U,) each."""
         base, codes = self._codes
         if not base:
             return np.full(len(codes.values), self.n[0]), codes.values
@@ -42,41 +45,41 @@ class BinaryCounts:
 
     @property
     def multiplicity(self) -> np.ndarray:
-        """(U,) number of questions with each distinct pair."""
+        """Return the number of questions with each distinct pair, (U,)."""
         return self._codes[1].multiplicity
 
     @property
     def inverse(self) -> np.ndarray:
-        """(M,) index of each question's pair among the distinct ones."""
+        """Return the index of each question's pair among the distinct pairs, (M,)."""
         return self._codes[1].inverse
 
     @cached_property
     def _codes(self) -> tuple[int, UniqueIntegers]:
-        """A base, and the distinct c + base x n; or 0 and the distinct c, if all n are equal."""
+        """Return a base and the distinct codes c + base x n; 0 and the distinct c for equal n."""
         if size := one_size(self.n):
             return 0, UniqueIntegers(self.c, size)
         n, c = self.n, self.c
-        if self._is_large:  # codes of their ranks, which fit into 64 bits
+        if self._is_large:  # Ranks take the place of numbers, so that the codes fit into 64 bits.
             n, c = (np.searchsorted(np.unique(x), x) for x in (n, c))
         base = int(c.max()) + 1
         return base, UniqueIntegers(c + base * n, base * (int(n.max()) + 1))
 
     @cached_property
     def memo(self) -> dict[Any, Any]:
-        """Results for these counts that several methods need, such as an estimated prior."""
+        """Return a dict that keeps results for these counts, such as an estimated prior."""
         return {}
 
     @cached_property
     def _is_large(self) -> bool:
-        """Whether codes of pairs (n, c) might not fit into 64 bits."""
+        """Return whether codes of pairs (n, c) may exceed 64 bits."""
         return int(self.n.max()) >= 1 << 31
 
 
 class UniqueIntegers:
-    """The distinct values of an array of integers from 0 to `most`.
+    """The distinct values of an array of integers from 0 to `most`, as np.unique returns them.
 
-    Equivalent to np.unique. Small values are counted, which is faster than sorting, and this
-    avoids the slow first import of np.unique.
+    Small values are counted, which is faster than sorting. The first call of np.unique would be
+    slow, because it imports a module.
 
     Attributes:
         values: (U,) the distinct values, ascending.
@@ -96,7 +99,7 @@ class UniqueIntegers:
 
     @cached_property
     def inverse(self) -> np.ndarray:
-        """(M,) the index of each entry of the array among the distinct values."""
+        """Return the index of each entry of the array among the distinct values."""
         if self.values[-1] > 8 * len(self._array):
             return np.searchsorted(self.values, self._array)
         index = np.empty(self.values[-1] + 1, dtype=np.int64)
@@ -105,7 +108,7 @@ class UniqueIntegers:
 
 
 def one_size(sizes: np.ndarray) -> int:
-    """Return the number of samples that all questions have in common, or 0 if it differs."""
+    """Return the number of samples if it is the same for all questions, otherwise 0."""
     size = int(sizes[0])
     # count_nonzero takes half the time of `all`, which matters in calls of a few microseconds.
     return size if np.count_nonzero(sizes == size) == len(sizes) else 0
@@ -114,20 +117,23 @@ def one_size(sizes: np.ndarray) -> int:
 # --- Sums ---------------------------------------------------------------------------------
 
 
-def sums_per_question(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Return (M,) sums over the samples of each question.
+def sums_per_question(counts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Return the sum over the samples of each question as int64, (M,).
 
     Args:
-        values: (S,) each 0 or 1, of any type.
+        counts: (S,) 0 or 1 for each sample, of any numeric type; or non-negative int64.
         sizes: (M,) number of samples of each question, at least one.
     """
     if size := one_size(sizes):
-        return row_sums(values.reshape(-1, size)).astype(np.int64)
-    return np.add.reduceat(values, np.cumsum(sizes) - sizes, dtype=np.int64)
+        return _row_sums(counts.reshape(-1, size)).astype(np.int64)
+    return np.add.reduceat(counts, np.cumsum(sizes) - sizes, dtype=np.int64)
 
 
-def row_sums(rows: np.ndarray) -> np.ndarray:
-    """Return (M,) the sum of each row of (M, N) values that are 0 or 1."""
+def _row_sums(rows: np.ndarray) -> np.ndarray:
+    """Return the sum of each row, (M,), of (M, N) integers, or floats 0 and 1.
+
+    Entries of one byte have to be 0 or 1.
+    """
     if rows.itemsize > 1:
         return np.einsum("ij->i", rows, dtype=np.int64, casting="unsafe")
     samples = rows.shape[1]

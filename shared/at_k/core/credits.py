@@ -8,8 +8,8 @@ of the question is the expected value,
 
 pass@k puts all credit on r = 1 and pass^k on r = k; the other scores lie between them. S_w is
 the threshold spectrum of the paper "Geom@k: Stable Evaluation and Fast Rank Recovery for LLM
-Reasoning", which also defines the geometric combinations below. `pass_family` computes the
-expected values.
+Reasoning", which also defines the geometric combinations below. `expected.expected_credits`
+computes the expected values.
 """
 
 from __future__ import annotations
@@ -24,39 +24,45 @@ from .estimates import read_score
 from .score import Score, ScoreId
 
 _VALID_TAU = "a threshold is a share of the k samples, from 0 to 1"
-_MOST_CREDITS = 20_000_000  # of all scores together, each of which has k credits
+_MOST_CREDITS = 20_000_000  # A score has k credits, and all scores together at most so many.
 
 Credits = tuple[float, ...]
 """The credits (w_1, .., w_k) of the first, second, .., k-th correct sample, none negative."""
 
 
 def at_least(k: int, needed: int) -> Credits:
-    """Value 1 if at least `needed` of k samples are correct, otherwise 0.
+    """Return the credits of a score that is 1 if at least `needed` of k samples are correct.
 
-    Fewer than `needed` samples always have the value 0.
+    Otherwise the score is 0, as it always is if k < needed.
     """
     return ((0.0,) * (needed - 1) + (1.0,) + (0.0,) * (k - needed))[:k]
 
 
 def any_correct(k: int) -> Credits:
-    """pass@k: at least one of k samples is correct (Chen et al. 2021, arXiv:2107.03374)."""
+    """Return the credits of pass@k: 1 if any of k samples is correct.
+
+    Source: Chen et al. 2021, arXiv:2107.03374.
+    """
     return at_least(k, 1)
 
 
 def all_correct(k: int) -> Credits:
-    """pass^k, or unanimous@k: all k are correct (Yao et al. 2024, arXiv:2406.12045)."""
+    """Return the credits of pass^k, or unanimous@k: 1 if all k samples are correct.
+
+    Source: Yao et al. 2024, arXiv:2406.12045.
+    """
     return at_least(k, k)
 
 
 def majority(k: int) -> Credits:
-    """maj@k: more than half of k samples are correct."""
+    """Return the credits of maj@k: 1 if more than half of k samples are correct."""
     return at_least(k, k // 2 + 1)
 
 
 def threshold(k: int, tau: float) -> Credits:
-    """G-Pass@k_tau: at least max(1, ceil(tau k)) are correct (Liu et al. 2024, arXiv:2412.13147).
+    """Return the credits of G-Pass@k_tau: 1 if at least max(1, ceil(tau k)) samples are correct.
 
-    `check_tau` has checked tau.
+    tau is from 0 to 1. Source: Liu et al. 2024, arXiv:2412.13147.
     """
     return at_least(k, required_samples(k, tau))
 
@@ -71,18 +77,18 @@ def required_samples(k: int, tau: float) -> int:
 
 
 def check_tau(tau) -> float:
-    """Return the threshold tau as a float in [0, 1]."""
+    """Return tau as a float; raise a ValueError if it is not from 0 to 1."""
     return check_number("tau", tau, _VALID_TAU, 0, 1)
 
 
 def check_thresholds(thresholds) -> list[float]:
-    """Return one or more thresholds, each from 0 to 1."""
+    """Return one or more thresholds as a list; raise a ValueError if one is not from 0 to 1."""
     values = as_list("thresholds", thresholds)
     return [check_number(f"thresholds[{i}]", tau, _VALID_TAU, 0, 1) for i, tau in enumerate(values)]
 
 
 def above_half(k: int) -> Credits:
-    """mG-Pass@k: a credit of 2/k for each correct sample beyond ceil(k/2).
+    """Return the credits of mG-Pass@k: 2/k for each correct sample beyond ceil(k/2).
 
     S_w is then (2/k) times the sum of G-Pass@k_(i/k) over i = ceil(k/2) + 1 .. k, which is the
     paper's Riemann sum for twice the area under G-Pass@k_tau from tau = 1/2 to 1. The sum
@@ -93,24 +99,25 @@ def above_half(k: int) -> Credits:
 
 
 def area_under_pass(k: int) -> Credits:
-    """AUC@k: the area under pass@j from j = 1 to k by the trapezoidal rule, over k - 1.
+    """Return the credits of AUC@k: the area under pass@j from j = 1 to k, divided by k - 1.
 
-    If i of k samples are correct, a share C(k-i, j) / C(k, j) of the subsets of size j has no
-    correct sample. The sum of these shares over j is (k+1) / (i+1) - 1, so i correct samples
-    have the value [(k+1) i/(i+1) - (i/k + 1)/2] / (k-1). The credits are the differences
-    between successive i (Hu et al. 2026, arXiv:2601.08763).
+    The area is that of the trapezoidal rule. If i of k samples are correct, a share
+    C(k-i, j) / C(k, j) of the subsets of size j has no correct sample. The sum of these shares over
+    j is (k+1) / (i+1) - 1, so i correct samples have the value
+    [(k+1) i/(i+1) - (i/k + 1)/2] / (k-1). The credits are the differences between successive i (Hu
+    et al. 2026, arXiv:2601.08763).
     """
     if k == 1:
         return any_correct(1)
     first = (k + 1) / (2 * k)
-    # Quotients of integers, because Python rounds each of them correctly.
+    # Python rounds quotients of integers correctly.
     return first, *(
         (2 * k * (k + 1) - r * (r + 1)) / (2 * k * (k - 1) * r * (r + 1)) for r in range(2, k + 1)
     )
 
 
 def spectrum(k: int, weights=None) -> Credits:
-    """Threshold spectrum S_w with the given weights, by default those of mG-Pass@k.
+    """Return the k weights as credits of the threshold spectrum, or those of mG-Pass@k for None.
 
     Raises:
         ValueError: unless there are k weights in [0, 1] whose sum is at most 1.
@@ -133,30 +140,30 @@ def spectrum(k: int, weights=None) -> Credits:
 
 
 def geom(k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) -> Score:
-    """Geom@k: pass@k to one power times pass^k to another, for each question."""
+    """Return Geom@k: the mean over questions of pass@k^pass_power x pass^k^unanimous_power."""
     powers = check_powers(pass_power, unanimous_power)
     return _product((any_correct(k), all_correct(k)), powers, pooled=False)
 
 
 def geom_ds(k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) -> Score:
-    """Geom@k of the dataset: the same product, of the averages over questions."""
+    """Return Geom_ds@k: the product of the same powers of the averages over questions."""
     powers = check_powers(pass_power, unanimous_power)
     return _product((any_correct(k), all_correct(k)), powers, pooled=True)
 
 
 def geo_spectrum(k: int, lam: float = 0.5, weights=None) -> Score:
-    """GeoSpectrum@k: pass@k^lam x S_w^(1 - lam), both averaged over questions first."""
+    """Return GeoSpectrum@k: pass@k^lam x S_w^(1 - lam), with averages over questions."""
     lam = check_lam(lam)
     return _product((any_correct(k), spectrum(k, weights)), (lam, 1 - lam), pooled=True)
 
 
 def check_lam(lam) -> float:
-    """Return the power of pass@k in GeoSpectrum@k as a float in [0, 1]."""
+    """Return the power of pass@k in GeoSpectrum@k; raise a ValueError unless it is from 0 to 1."""
     return check_number("lam", lam, "it is a number from 0 to 1", 0, 1)
 
 
 def check_powers(pass_power, unanimous_power) -> tuple[float, float]:
-    """Return the powers of pass@k and pass^k, at least one of which is not 0."""
+    """Return both powers, which have to be finite, not both 0, and of a sum of at least 0."""
     wanted = "a power is a finite number, and at least one of the two is not 0"
     most = sys.float_info.max
     powers = (
@@ -174,7 +181,7 @@ def check_powers(pass_power, unanimous_power) -> tuple[float, float]:
 
 
 def _product(credits: tuple[Credits, ...], powers: tuple[float, ...], pooled: bool) -> Score:
-    """The product of powers of expected credits, without the factors whose power is 0."""
+    """Return the product of powers of expected credits, without factors whose power is 0."""
     kept = [(credit, power) for credit, power in zip(credits, powers, strict=True) if power]
     return Score(tuple(credit for credit, _ in kept), tuple(power for _, power in kept), pooled)
 
@@ -183,13 +190,13 @@ def _product(credits: tuple[Credits, ...], powers: tuple[float, ...], pooled: bo
 
 
 class ScoreOptions(NamedTuple):
-    """What the scores need besides k. The values have been checked.
+    """The parameters of scores other than k. The values are valid.
 
     Attributes:
-        thresholds: of G-Pass@k.
+        thresholds: the thresholds of G-Pass@k.
         lam: the power of pass@k in GeoSpectrum@k.
-        weights: of the threshold spectrum, or None for those of mG-Pass@k.
-        powers: of pass@k and pass^k in Geom@k.
+        weights: the weights of the threshold spectrum, or None for those of mG-Pass@k.
+        powers: the powers of pass@k and pass^k in Geom@k and Geom_ds@k.
     """
 
     thresholds: Sequence[float] = (0.25, 0.5, 0.75, 1.0)
@@ -210,14 +217,14 @@ PASS_FAMILY: dict[str, Callable[[int, float, ScoreOptions], Score]] = {
     "GeoSpectrum@k": lambda k, tau, o: geo_spectrum(k, o.lam, o.weights),
     "Spectrum@k": lambda k, tau, o: Score((spectrum(k, o.weights),)),
 }
-"""For each name the score at one k, with a threshold tau that only G-Pass@k has.
+"""For each name of a score, a function that builds the score at one k.
 
-Whatever takes the name of a score of correct samples reads this dict.
+Only G-Pass@k uses the threshold tau. All code that takes names of these scores uses this dict.
 """
 
 
 def scores_of_one_mean() -> list[str]:
-    """Return the names of the scores that are one expected credit, and no product of two."""
+    """Return the names of the scores that are one expected credit, not a product of two."""
     scores = {name: make(2, 0.5, ScoreOptions()) for name, make in PASS_FAMILY.items()}
     return [name for name, score in scores.items() if len(score.terms) == 1]
 
@@ -225,24 +232,26 @@ def scores_of_one_mean() -> list[str]:
 def scores_by_name(
     names: Iterable[str], ks: Sequence[int], options: ScoreOptions
 ) -> dict[ScoreId, Score]:
-    """The scores with these names at these values of k, see `requested_scores`."""
-    return requested_scores([ScoreId(name) for name in names], ks, options)
+    """Build the scores with these names at each k of `ks`, as `build_scores` does."""
+    return build_scores([ScoreId(name) for name in names], ks, options)
 
 
-def requested_scores(
+def build_scores(
     requested: Iterable[ScoreId], ks: Sequence[int], options: ScoreOptions
 ) -> dict[ScoreId, Score]:
-    """The requested scores: at each k, and at each threshold, unless they have their own.
+    """Build the requested scores.
+
+    An id without k is built at every k of `ks`, and "G-Pass@k" without tau at every threshold.
 
     Raises:
-        ValueError: if the scores of very many k would take more than some minutes. That of a k
-            takes time in proportion to k.
+        ValueError: if there are several k, and the sum of k over all scores exceeds a limit, as the
+            time grows with this sum.
     """
     ids = [
         (name, k, tau)
-        for name, own_k, own_tau in requested
-        for k in (ks if own_k is None else [int(own_k)])
-        for tau in (options.thresholds if name == "G-Pass@k" and own_tau is None else [own_tau])
+        for name, id_k, id_tau in requested
+        for k in (ks if id_k is None else [int(id_k)])
+        for tau in (options.thresholds if name == "G-Pass@k" and id_tau is None else [id_tau])
     ]
     if len(ks) > 1 and sum(k for _, k, _ in ids) > _MOST_CREDITS:
         per_k = max(1, len(ids) // len(ks))
@@ -264,17 +273,19 @@ def included_scores(
     metrics: Mapping[str, str] = {},
     parameter: str = "include",
 ) -> tuple[list[ScoreId], list[int] | None]:
-    """Return the scores that a parameter names, and their k.
+    """Return the ids of the scores that the parameter `include` names, and the list of their k.
+
+    The list is None if neither `k` nor a key gives a k, so that the caller takes its default.
 
     Args:
         include: names, such as "pass@k", and keys, such as "pass@4", which are scores at one k.
-        k: the sizes of subsets. None: those of the keys, or the default if there are no keys.
-        known: the names.
-        metrics: for some of the names the metric of the `ScoreId`, if it differs.
-        parameter: what the caller calls them, for messages.
+        k: one or more k, or None.
+        known: the names that are valid.
+        metrics: the metric of the `ScoreId` for names that differ from it.
+        parameter: the name of the parameter, for messages.
 
     Raises:
-        ValueError: if an entry is neither, or if k is given and lacks that of a key.
+        ValueError: if an entry is neither a name nor a key, or if `k` lacks the k of a key.
     """
     ks, ks_of_keys, included = check_ks(k), [], []
     for entry in as_list(parameter, include):
@@ -294,7 +305,7 @@ def included_scores(
 
 
 def _score_of_key(entry: Any, known: Collection[str]) -> ScoreId | None:
-    """Return the score at one k that a key such as "G-Pass@4_0.5" names; None if it is no key."""
+    """Return the id of the score with a key such as "G-Pass@4_0.5"; None if the entry is no key."""
     score = read_score(entry) if isinstance(entry, str) else ScoreId("")
     if score.metric not in known or not isinstance(score.k, int) or score.metric.endswith("N"):
         return None
@@ -305,5 +316,5 @@ def _score_of_key(entry: Any, known: Collection[str]) -> ScoreId | None:
 
 
 def is_included(metric: str, k: int | str | None, included: Iterable[ScoreId]) -> bool:
-    """Whether scores include a metric at this k: by its key, or by its name, which is all k."""
+    """Return whether ids include a metric at this k, or the metric without k, which means all k."""
     return any(score.metric == metric and score.k in (None, k) for score in included)

@@ -1,7 +1,7 @@
 """Estimates of scores, and the flat dict of `compute`.
 
-An `Estimate` has fields, and the dict has keys such as "topic/G-Pass@4_0.5_lo". `as_dict` makes the
-keys, and no other code does. What shows results takes the fields, see `at_k.results`.
+The fields of an `Estimate` become entries of the dict with keys such as "topic/G-Pass@4_0.5_lo".
+Only `as_dict` makes these keys. Code that shows results uses the fields (see `at_k.results`).
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from .score import ScoreId
 
 
 class Estimate(NamedTuple):
-    """The score of all questions of a run, or of a group of them, and how uncertain it is.
+    """The score of all questions of a run or of a group, and its uncertainty.
 
     Attributes:
         metric: the name of the score, such as "pass@k".
-        k: the number that its key has in place of the k; "n" for all samples, if their number
-            differs between questions; None if the score has no k.
+        k: the value of k, N or n in the name; "n" for all samples, if their number differs between
+            questions; None if the name has none of these.
         tau: the threshold of G-Pass@k and TailPass@k, else None.
         group: the label of the group, or None for all questions.
         score: the point estimate.
-        interval: its interval, or None. A field that is None was not requested.
-        band: the limits of the simultaneous band over k, or None.
+        interval: its interval, or None. A field of the interval that is None was not requested.
+        band: the lower and the upper limit of the simultaneous band over k, or None.
     """
 
     metric: str
@@ -39,22 +39,22 @@ class Estimate(NamedTuple):
 
     @property
     def score_id(self) -> ScoreId:
-        """The identity of the score, without the group."""
+        """Return the identity of the score, without the group."""
         return ScoreId(self.metric, self.k, self.tau)
 
     @property
     def key(self) -> str:
-        """The key of the score, without the group: "G-Pass@4_0.5"."""
+        """Return the key of the score without the group, such as "G-Pass@4_0.5"."""
         return self.score_id.key
 
     @property
     def full_key(self) -> str:
-        """The key of the score in the dict of `compute`: "topic/G-Pass@4_0.5"."""
+        """Return the key of the score in the dict of `compute`, such as "topic/G-Pass@4_0.5"."""
         return self.key if self.group is None else f"{self.group}/{self.key}"
 
     @property
     def limits(self) -> tuple[float, float] | None:
-        """The lower and the upper limit, or None if none was requested or the data show none."""
+        """Return the lower and the upper limit; None if not requested, or if the data show none."""
         if self.interval is None or self.interval.lo is None or self.interval.is_unknown:
             return None
         return self.interval.lo, self.interval.hi
@@ -64,16 +64,14 @@ class Estimate(NamedTuple):
 
 
 def as_dict(
-    estimates: Sequence[Estimate],
-    safe: bool = False,
-    others: Mapping[str, Any] | None = None,
+    estimates: Sequence[Estimate], safe: bool = False, others: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Return the flat dict of `compute`: for each estimate its score, interval and band.
+    """Return the flat dict of `compute`, with the score, interval and band of each estimate.
 
     Args:
         estimates: in the order of the keys.
         safe: whether the keys are names that every logger takes, and the values numbers only.
-        others: further entries of the dict.
+        others: further entries of the dict, which are added at its end.
 
     Raises:
         ValueError: if two groups have the same safe name.
@@ -106,7 +104,7 @@ def safe_name(score: ScoreId) -> str:
 
 
 def safe_prefixes(labels: Sequence[str]) -> dict[str, str]:
-    """Return what precedes the safe names of the scores of each group.
+    """Return the prefix of the safe names of scores for the label of each group.
 
     Raises:
         ValueError: if two labels have the same safe name.
@@ -124,7 +122,7 @@ def safe_prefixes(labels: Sequence[str]) -> dict[str, str]:
 
 
 def _with_underscores(text: str) -> str:
-    """Return a text with underscores in place of what is no ASCII letter or digit."""
+    """Return a text with underscores in place of characters other than ASCII letters and digits."""
     return re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_")
 
 
@@ -136,7 +134,7 @@ _SCORE_KEY = re.compile(
 
 
 def read_score(key: str) -> ScoreId:
-    """Return the score that a key without a group names.
+    """Return the id of the score that a key without a group names. Any text is the key of a score.
 
     >>> read_score("G-Pass@4_0.5"), read_score("avg@n").metric, read_score("score_agg").k
     (ScoreId(metric='G-Pass@k', k=4, tau=0.5), 'avg@N', None)

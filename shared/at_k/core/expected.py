@@ -9,8 +9,10 @@ and an expected credit under it (see `credits`) is an unbiased estimate.
 
 For n up to 128 a probability is a quotient of two integers, and only the quotient is rounded. For
 larger n the probabilities are products of the ratios P(j + 1) / P(j), from the mode outwards. No
-number is subtracted from one of similar size, so 13 digits are left for n = 10,000. Of logarithms
-of gamma functions 11 would be left.
+number is subtracted from one of similar size, so 13 digits are correct for n = 10,000. Logarithms
+of gamma functions would give 11.
+
+U is the number of distinct pairs (n, c), and m the number of vectors of credits.
 """
 
 from __future__ import annotations
@@ -25,29 +27,32 @@ from .counts import BinaryCounts, one_size
 from .credits import Credits, all_correct, any_correct
 from .score import Score, ScoreKey, Scores, number_terms
 
-_MOST_EXACT = 128  # for at most so many samples of a question, probabilities are rounded once
-_CELLS_AT_ONCE = 1 << 18  # probabilities, to bound memory
+_MOST_EXACT = 128  # Up to this n, probabilities are quotients of integers.
+_CELLS_AT_ONCE = 1 << 18  # so many probabilities are computed at once, to bound memory
 
 
 def pass_scores(counts: BinaryCounts, scores: Mapping[ScoreKey, Score]) -> Scores:
-    """Unbiased estimates of the scores, whose terms are credits of k samples, k <= n."""
+    """Return unbiased estimates of the scores. Their terms are credits of k samples, k <= n."""
     credits, keys = number_terms(scores)
     return Scores(keys, counts.inverse, expected_credits(*counts.unique, credits))
 
 
 def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -> np.ndarray:
-    """(U, m) expected values of m vectors of credits for U questions (n, c), both (U,).
+    """Return the expected values of m vectors of credits for each pair (n, c), (U, m).
 
-    The length of a vector of credits is its k, and the caller ensures k <= n.
+    Args:
+        n: (U,) number of samples.
+        c: (U,) number of correct samples.
+        credits: vectors of credits. The length of a vector is its k, which must not exceed any n.
     """
     result = np.zeros((len(c), len(credits)))
     size = one_size(n)
     for k, columns in columns_by_k(credits).items():
         credits_of_k = tuple(credits[column] for column in columns)
-        if 0 < size <= _MOST_EXACT:
+        if 0 < size <= _MOST_EXACT:  # A cached table has the values for all c from 0 to n.
             result[:, columns] = _expected_table(size, credits_of_k)[c]
             continue
-        # For k = 1 the chances are equal, and the sum of so many would lose a digit.
+        # For many questions of equal n, sums over ranks are fast. For k = 1 they lose a digit.
         by_rank = {any_correct(k), all_correct(k)}
         if k > 1 and 0 < size <= len(c) * k and {*credits_of_k} <= by_rank:
             for column in columns:
@@ -60,9 +65,9 @@ def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -
 
 
 def _sums_over_ranks(n: int, k: int, credits: Credits) -> np.ndarray:
-    """(n + 1,) pass@k or pass^k, by its credits, for c = 0 .. n.
+    """Return pass@k or pass^k, whichever has these credits, for c = 0 .. n, (n + 1,).
 
-    pass@k is the sum of `chance_of_rank` over the last c ranks, and pass^k over the first c.
+    pass@k is the sum of `chance_of_rank` over the last c ranks, and pass^k over the first c ranks.
     """
     chances = chance_of_rank(n, k)
     sums = np.append(0.0, np.cumsum(chances[::-1] if credits[0] else chances))
@@ -70,7 +75,7 @@ def _sums_over_ranks(n: int, k: int, credits: Credits) -> np.ndarray:
 
 
 def columns_by_k(credits: Sequence[Credits]) -> dict[int, list[int]]:
-    """Return the columns of the credits of each k, without those that are all 0."""
+    """Return the indices of the vectors of credits of each k, without vectors that are all 0."""
     columns: dict[int, list[int]] = {}
     for column, credit in enumerate(credits):
         if any(credit):
@@ -79,22 +84,22 @@ def columns_by_k(credits: Sequence[Credits]) -> dict[int, list[int]]:
 
 
 def blocks_of_rows(rows: np.ndarray, k: int) -> Iterator[np.ndarray]:
-    """Yield the rows in blocks, to bound the memory for k + 1 probabilities of each row."""
+    """Yield blocks of rows, so that the memory for k + 1 probabilities of each row is bounded."""
     step = max(1, _CELLS_AT_ONCE // (k + 1))
     return (rows[start : start + step] for start in range(0, len(rows), step))
 
 
 @lru_cache(maxsize=1 << 10)
 def _expected_table(n: int, credits: tuple[Credits, ...]) -> np.ndarray:
-    """(n + 1, m) expected values of credits of one k for c = 0 .. n of n samples."""
+    """Return the expected values of m vectors of credits of one k for c = 0 .. n, (n + 1, m)."""
     return _expected_of_k(np.full(n + 1, n), np.arange(n + 1), np.array(credits))
 
 
 def _expected_of_k(n: np.ndarray, c: np.ndarray, credits: np.ndarray) -> np.ndarray:
-    """(U, m) expected values of (m, k) credits, for (U,) n and c.
+    """Return the expected values of (m, k) credits for (U,) n and c, (U, m).
 
-    The probabilities are rounded before they are added, as in the formula of mG-Pass@k, so
-    published digits are reproduced to the last.
+    The probabilities are rounded before they are added, as in the formula of mG-Pass@k, so all
+    published digits are reproduced.
     """
     values = []
     needed = np.flatnonzero(credits.any(axis=0))
@@ -113,16 +118,17 @@ def _expected_of_k(n: np.ndarray, c: np.ndarray, credits: np.ndarray) -> np.ndar
 
 @lru_cache(maxsize=64)
 def chance_of_rank(n: int, k: int) -> np.ndarray:
-    """(n,) C(i - 1, k - 1) / C(n, k): the i-th of n samples in a row is the last of k of them.
+    """Return the probability that the last of k random samples is the i-th of n in a row, (n,).
 
-    Of c correct samples, the sum of the last c is pass@k, and that of the first c is pass^k.
+    It is C(i - 1, k - 1) / C(n, k). The sum over the last c ranks i is pass@k of c correct samples,
+    and the sum over the first c is pass^k.
     """
     earlier = np.arange(n - 1, 0, -1)
     return k / n * np.cumprod([1.0, *np.maximum(earlier + 1 - k, 0) / earlier])[::-1]
 
 
 def _tails(n: np.ndarray, c: np.ndarray, k: int, r: np.ndarray) -> np.ndarray:
-    """(U, R) P(at least r of k samples are correct) for (U,) n and c, and (R,) r from 1 to k."""
+    """Return P(at least r of k samples are correct), (U, R), for (U,) n and c and (R,) r >= 1."""
     if (n == k).all():
         return (c[:, None] >= r).astype(float)
     tails, is_small = np.empty((len(n), k)), n <= _MOST_EXACT
@@ -133,7 +139,7 @@ def _tails(n: np.ndarray, c: np.ndarray, k: int, r: np.ndarray) -> np.ndarray:
 
 
 def _exact_tails(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
-    """(U, k) P(at least r of k samples are correct) for r = 1 .. k, by integers of any size."""
+    """Return P(at least r of k samples are correct) for r = 1 .. k, (U, k), by exact integers."""
     binomials, r = _binomials(), np.arange(k, 0, -1)
     ways = binomials[c[:, None], r] * binomials[(n - c)[:, None], k - r]
     tails = np.cumsum(ways, axis=1) / binomials[n, k][:, None]
@@ -142,7 +148,7 @@ def _exact_tails(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
 
 @lru_cache(maxsize=1)
 def _binomials() -> np.ndarray:
-    """C(m, j) for m and j up to 128, as integers of Python."""
+    """Return C(m, j) for m and j from 0 to 128 as Python integers, (129, 129)."""
     table = np.zeros((_MOST_EXACT + 1, _MOST_EXACT + 1), dtype=object)
     table[:, 0] = 1
     for m in range(1, _MOST_EXACT + 1):
@@ -151,19 +157,20 @@ def _binomials() -> np.ndarray:
 
 
 def _tails_by_ratios(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
-    """(U, k) P(at least r of k samples are correct) for r = 1 .. k, by the ratios of the pmf."""
+    """Return P(at least r of k samples are correct) for r = 1 .. k, (U, k), by pmf ratios."""
     n, c = n[:, None], c[:, None]
     mode = np.clip(np.rint(k * (c / n)), np.maximum(0, k - (n - c)), np.minimum(c, k))
-    # Beyond 20 sqrt(k) of the mean, probabilities are below exp(-800), so they are 0 as floats
+    # At more than 20 sqrt(k) from the mean, probabilities are below exp(-800), which is 0 in floats
     # (Hoeffding 1963, Journal of the American Statistical Association 58, 13).
     reach = 20 * math.sqrt(k) + 1
     first, last = max(0, int(mode.min() - reach)), min(k, int(mode.max() + reach))
     j = np.arange(first, last)
-    # P(j + 1) / P(j) = gain / loss. One of them is 0 where a probability is.
+    # P(j + 1) / P(j) = gain / loss. gain is 0 if P(j + 1) is 0, and loss is 0 if P(j) is 0.
     gain = (k - j) * np.maximum(c - j, 0.0)
     loss = (j + 1) * np.maximum(n - c - k + j + 1, 0.0)
     is_above = j >= mode
-    relative = np.ones((len(n), len(j) + 1))  # to the probability of the mode
+    # Probabilities are computed relative to that of the mode, from the mode upwards and downwards.
+    relative = np.ones((len(n), len(j) + 1))
     relative[:, 1:] *= np.cumprod(np.where(is_above, gain / np.where(is_above, loss, 1), 1), axis=1)
     falling = np.where(is_above, 1, loss / np.where(is_above, 1, gain))
     relative[:, :-1] *= np.cumprod(falling[:, ::-1], axis=1)[:, ::-1]

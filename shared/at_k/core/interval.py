@@ -1,4 +1,4 @@
-"""What an interval is, and what computes one."""
+"""The type of intervals, and the base class of the methods that compute them."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import numpy as np
 
 from .score import ScoreKey
 
-UNIT_RANGE = (0.0, 1.0)  # of a score that is a probability or a share
+UNIT_RANGE = (0.0, 1.0)  # the range of a score that is a probability or a share
 
 
 class Interval(NamedTuple):
-    """Center, standard deviation, limits and method of an interval.
+    """The center, standard deviation, lower and upper limit, and method of an interval.
 
-    The numbers are floats, or (B,) arrays for B groups of questions.
+    The numbers are floats, or arrays (B,) for B groups of questions. A field may be None.
     """
 
     mu: Any
@@ -28,12 +28,12 @@ class Interval(NamedTuple):
 
     @property
     def is_unknown(self) -> bool:
-        """Whether the data show no interval. Its name is "none: " and the reason then."""
+        """Return whether the data show no interval. Its method is "none: " and the reason then."""
         return self.interval is not None and self.interval.startswith("none")
 
 
 def whole_range(mean: float, least: float, most: float, reason: str) -> Interval:
-    """The interval of a score that the data say nothing about, named by the reason."""
+    """Return the interval [least, most] for a score whose variance the data do not show."""
     lo, hi = float(least), float(most)
     return Interval(float(mean), (hi - lo) / 2, lo, hi, f"none: {reason}")
 
@@ -45,32 +45,34 @@ class IntervalMethod(abc.ABC):
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        """The intervals of each group. A score that has no interval by this method is absent.
+        """Return a dict of the intervals of all scores for each group.
+
+        A score that has no interval by this method is absent.
 
         Args:
             groups: the indices of the questions of each group.
-            confidence: of each interval.
+            confidence: the confidence of each interval.
         """
 
     def problem(self, questions: np.ndarray) -> str | None:
-        """The reason why these questions have no interval, or None."""
+        """Return why questions with these indices have no interval, or None if they have one."""
         return None
 
     def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
-        """The scores of which these questions show nothing, so that an estimate would mislead."""
+        """Return the keys of scores that these questions do not determine, not even an estimate."""
         return ()
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        """(m, m) covariance of the errors of m scores over the questions with these indices.
+        """Return the covariance of the errors of m scores over these questions, (m, m).
 
-        Where it is not known, the errors count as uncorrelated, which is the worst case for a band.
-        By default, only that is said: the variances are 1.
+        An unknown covariance is 0, because uncorrelated errors are the worst case for a band. This
+        default is for methods that know none: the variances are 1.
         """
         return np.eye(len(keys))
 
 
 class DerivedIntervals(IntervalMethod):
-    """Intervals that are made from those of another method.
+    """Base class of methods that change the intervals of another method.
 
     Args:
         method: the other method.
@@ -80,18 +82,18 @@ class DerivedIntervals(IntervalMethod):
         self._method = method
 
     def problem(self, questions: np.ndarray) -> str | None:
-        """The reason why the other method has no interval for these questions, or None."""
+        """Return why the other method has no interval for these questions, or None."""
         return self._method.problem(questions)
 
     def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
-        """The scores that the other method cannot estimate from these questions."""
+        """Return the keys of scores that the other method cannot estimate from these questions."""
         return self._method.unidentified(questions)
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        """(m, m) that of the other method."""
+        """Return the covariance that the other method returns, (m, m)."""
         return self._method.covariance(questions, keys)
 
 
 def normal_z(confidence: float) -> float:
-    """The z-value of a two-sided normal interval."""
+    """Return the z-value of a two-sided normal interval with this confidence."""
     return -NormalDist().inv_cdf((1 - confidence) / 2)

@@ -1,6 +1,7 @@
-"""exact_match, and what other checkers that compare answers with references share.
+"""The checker exact_match, and functions for other checkers that compare answers with references.
 
-Texts and numbers are compared in Arrow, without a Python object for each.
+Texts and numbers are compared in Arrow, without a Python object for each. There are S samples of M
+questions.
 """
 
 from __future__ import annotations
@@ -24,23 +25,23 @@ from .samples import Samples, sample_place
 # `pa.array` and `pa.scalar` import pandas, if it is installed, which takes 0.2 s.
 _FALSE = from_numpy(np.zeros(1, dtype=bool))[0]
 _ALL_DIGITS = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
-_SAMPLES_AT_ONCE = 1 << 14  # that are compared, to bound memory
+_SAMPLES_AT_ONCE = 1 << 14  # so many are compared at once, to bound memory
 
 
-def match_exactly(rows: Samples) -> np.ndarray:
-    """Return (S,) whether each sample equals an acceptable answer of its question.
+def match_exactly(samples: Samples) -> np.ndarray:
+    """Return whether each sample equals an acceptable answer of its question, (S,).
 
     Raises:
-        ValueError: if samples or references cannot be compared, with its index.
+        ValueError: if samples or references are neither texts nor numbers, or of different types.
     """
-    values, references = rows.values, rows.references
+    values, references = samples.values, samples.references
     kind = sample_kind(values)
     if kind is None:
         return np.zeros(len(values), dtype=bool)
     if kind == "numbers":
         expected = "exact_match compares numbers, as the predictions are, with a number"
         answers, counts = acceptable_answers(references, _number_form, expected)
-        values, accepted = _forms_of_numbers(rows), pa.array(answers, TEXTS)
+        values, accepted = _forms_of_numbers(samples), pa.array(answers, TEXTS)
     elif kind != "texts":
         raise no_texts_or_numbers("exact_match")
     elif references.type == TEXTS and not references.null_count and values.type == TEXTS:
@@ -55,7 +56,7 @@ def match_exactly(rows: Samples) -> np.ndarray:
             _, values = read_distinct(values, json.dumps)
             answers = [*map(json.dumps, answers)]
         accepted = pa.array(answers, TEXTS)
-    return equals_any(values, accepted.cast(values.type), counts, rows.sizes)
+    return equals_any(values, accepted.cast(values.type), counts, samples.sizes)
 
 
 def no_texts_or_numbers(checker: str) -> ValueError:
@@ -67,10 +68,13 @@ def no_texts_or_numbers(checker: str) -> ValueError:
 def equals_any(
     values: pa.ChunkedArray, accepted: pa.Array, counts: np.ndarray, sizes: np.ndarray
 ) -> np.ndarray:
-    """Return (S,) whether each sample equals an acceptable answer of its question.
+    """Return whether each sample equals an accepted answer of its question, (S,).
 
-    Each of M questions has a number of samples (`sizes`) and of accepted answers (`counts`). Both
-    `values`, (S,) samples, and `accepted` are in the order of the questions.
+    Args:
+        values: (S,) samples, question after question.
+        accepted: the accepted answers of all questions, question after question.
+        counts: (M,) number of accepted answers of each question, at least one.
+        sizes: (M,) number of samples of each question.
     """
     first = np.cumsum(counts) - counts
     starts = np.cumsum(sizes) - sizes
@@ -90,35 +94,38 @@ def equals_any(
 def acceptable_answers(
     references: pa.ChunkedArray, read: Callable[[Any], Any], expected: str
 ) -> tuple[list[Any], np.ndarray]:
-    """Return the acceptable answers, question after question, and (M,) their numbers.
+    """Return the acceptable answers of all questions in one list, and the number of each, (M,).
 
     Args:
         references: (M,) an answer, or a list of acceptable answers, for each question.
         read: returns an answer in the form to compare, or None if it is not valid.
-        expected: what a valid answer is, for the message.
+        expected: the part of the message that says what a valid answer is.
+
+    Raises:
+        ValueError: if a question has no answer, or one that is not valid.
     """
-    rows = []
+    answers = []
     for question, reference in enumerate(to_python(references)):
-        row = [*map(read, reference if isinstance(reference, list) else [reference])]
-        if not row or None in row:
+        forms = [*map(read, reference if isinstance(reference, list) else [reference])]
+        if not forms or None in forms:
             raise InputError(
                 Place("references", question),
                 f" is {short(reference)}, but {expected}. Give that, or a list of acceptable ones",
                 InPython(", or a function as check_correct_fn"),
                 ".",
             )
-        rows.append(row)
-    return list(itertools.chain.from_iterable(rows)), np.array([len(row) for row in rows])
+        answers.append(forms)
+    return list(itertools.chain.from_iterable(answers)), np.array([*map(len, answers)])
 
 
 def _as_text(answer) -> str | None:
-    """Return a text as it is, and an integer as it is written."""
+    """Return a text unchanged, an integer as its decimal text, and None for any other value."""
     is_integer = isinstance(answer, int) and not isinstance(answer, bool)
     return str(answer) if is_integer or isinstance(answer, str) else None
 
 
 def _is_unicode(text: str) -> bool:
-    """Whether UTF-8 can hold a text. It cannot hold half of a surrogate pair."""
+    """Return whether UTF-8 can encode a text. It cannot encode half of a surrogate pair."""
     return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
 
 
@@ -127,32 +134,35 @@ def _number_form(answer) -> str | None:
     return exact_form(answer) if isinstance(answer, (int, float)) else None
 
 
-def _forms_of_numbers(rows: Samples) -> pa.ChunkedArray:
-    """Return (S,) the normal form of each number."""
-    forms, values = read_distinct(rows.values, exact_form)
+def _forms_of_numbers(samples: Samples) -> pa.ChunkedArray:
+    """Return a column with the normal form of each number; raise a ValueError for a nan."""
+    forms, values = read_distinct(samples.values, exact_form)
     if "nan" in forms:
         index = pc.index(values, "nan").as_py()
-        place = sample_place("predictions", rows.sizes, index)
+        place = sample_place("predictions", samples.sizes, index)
         raise InputError(place, " is nan, which equals nothing: give None if it is unscored.")
     return values
 
 
 def exact_form(number: int | float) -> str:
-    """Return a text that all numbers equal to this one share. True is 1."""
+    """Return the normal form of a number, a text: equal numbers have equal forms. True is 1."""
     if isinstance(number, int):
         return decimal_form(Decimal(int(number)))
     return decimal_form(Decimal(repr(number))) if math.isfinite(number) else str(number)
 
 
 def decimal_form(number: Decimal) -> str:
-    """Return the normal form of a number with all of its digits: equal numbers have one form."""
+    """Return the normal form of a decimal, with all digits: equal numbers have equal forms."""
     return f"{number.normalize(_ALL_DIGITS) if number else Decimal(0)}"
 
 
 def read_distinct(
     values: pa.ChunkedArray, form: Callable[[Any], str | None]
 ) -> tuple[list[str | None], pa.ChunkedArray]:
-    """Return the forms of the distinct samples, and a column with the form of each sample."""
+    """Return the forms of the distinct values, and a column with the form of each value.
+
+    `form` returns the form of a value, or None. It is called once for each distinct value.
+    """
     distinct, code = distinct_entries(values)
     forms = [form(entry) for entry in to_python(distinct)]
     samples = pa.array(forms, TEXTS).take(from_numpy(code, code < 0))

@@ -1,4 +1,4 @@
-"""What the metrics have in common: how they fit into the protocol of `evaluate`."""
+"""The base class of the five metrics, which follows the protocol of `evaluate`."""
 
 from __future__ import annotations
 
@@ -21,21 +21,24 @@ from .samples import Samples
 from .signatures import check_options
 
 _computing: ContextVar[tuple[int, ...]] = ContextVar("_computing", default=())
-"""The ids of the metric objects that compute, for the calls of their checkers in any thread."""
+"""The ids of the metric objects that are computing. Checkers that they call see these ids."""
 
 
 class SampledMetric(evaluate.Metric, abc.ABC):
     """A metric of several samples per question.
 
-    A question is a row: the list of its predictions, and its reference. Rows are parsed and
-    validated when they are added, and kept until a `compute` succeeds: an error in `compute` loses
-    nothing that was added before. One thread at a time adds or computes, and the others wait.
+    A question has a list of predictions, and a reference. Questions are read and validated when
+    they are added, and kept until a `compute` succeeds: an error in `compute` loses nothing that
+    was added before. One thread at a time adds or computes, and the others wait.
 
-    With several processes, `compute` is a collective call: see `exchange`.
+    With several processes, all of them have to call `compute` (see `at_k.exchange`).
     """
 
     def __init__(self, *args, experiment_id: str | None = None, **kwargs):
-        """The arguments are those of `evaluate.Metric`. The default experiment is the run."""
+        """Take the arguments of `evaluate.Metric`.
+
+        The default of `experiment_id` is a name that all processes of this run share.
+        """
         run = experiment_id or PACKAGE.rooms.run_name()
         super().__init__(*args, experiment_id=run, **kwargs)
         self._lock = threading.Lock()
@@ -45,7 +48,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         self._forget()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out the lock, which cannot be pickled."""
+        """Return the attributes without the lock, which cannot be pickled."""
         return vars(self) | {"_lock": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -53,48 +56,55 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         self.__dict__.update(state, _lock=threading.Lock())
 
     computation: Computation
-    """What the metric computes."""
+    """The computation of the metric."""
 
     @staticmethod
     @abc.abstractmethod
     def _compute(questions: SampledQuestions):
-        """Return the scores of questions: `computation.results`, whose parameters tools look at."""
+        """Return the scores of questions. Subclasses set it to `computation.results`.
+
+        `evaluate` and other tools inspect its signature.
+        """
 
     def _build_data_dir(self) -> str:
-        """Return the folder for several processes. `Exchange` creates it, and only for several."""
+        """Return the folder of the metric. Only `Exchange` creates it, for several processes."""
         return str(Path(self._data_dir_root, self.name, self.config_name))
 
     def _forget(self) -> None:
-        """Forget the questions that were added and the results of checks."""
+        """Drop the questions that were added, and the cached results of checks."""
         self._added: list[Samples] = []
         self._cache = CheckCache()
 
     def __len__(self) -> int:
-        """The number of questions that were added."""
+        """Return the number of questions that were added."""
         return sum(map(len, self._added))
 
     # --- Adding ---------------------------------------------------------------------------
 
     def add(self, *, prediction=None, reference=None, predictions=None, references=None):
-        """Add one question: the list of its predictions, and its reference.
+        """Add one question: the list of its predictions, and its reference or None.
 
-        Both names of each are accepted, as `evaluate` uses both.
+        `prediction` and `predictions` are synonyms, and so are `reference` and `references`. A
+        ValueError is raised if both are given, or if an input is invalid.
         """
         samples = [value for value in (prediction, predictions) if value is not None]
         answers = [value for value in (reference, references) if value is not None]
         if len(samples) != 1 or len(answers) > 1:
-            raise ValueError("Give one prediction, the list of one question's samples.")
+            raise ValueError(
+                "Give one prediction, the list of one question's samples; at most one reference."
+            )
         self.add_batch(predictions=samples, references=answers or None)
 
     def add_batch(self, *, predictions=None, references=None):
-        """Add questions: a list of predictions and a reference for each of them.
+        """Add questions: a list of predictions for each, and a reference for each, or None.
 
-        Outcomes that are categories are kept as counts.
+        Outcomes that are categories may be stored as counts, to save memory.
 
         Raises:
-            ValueError: if an input is invalid, with its index. Nothing is added then.
+            ValueError: if an input is invalid, with its index; or if a checker of this object makes
+                the call. Nothing is added then.
         """
-        self._refuse_own_checker("add_batch")
+        self._refuse_call_from_checker("add_batch")
         batch = self.computation.read(predictions, references)
         with self._lock:
             self._added = with_batch(self._added, batch, self.computation.counts_suffice)
@@ -104,19 +114,22 @@ class SampledMetric(evaluate.Metric, abc.ABC):
     def compute(
         self, *unnamed, predictions=None, references=None, **options
     ) -> dict[str, Any] | None:
-        """Compute the scores of these questions and all that were added before.
+        """Return the flat dict of scores of these questions and all that were added before.
+
+        If there are several processes, all but one return None. `options` are the parameters of the
+        metric.
 
         Raises:
-            ValueError: if an input is invalid, with its index; questions are counted from the first
-                that was added. What was added before is kept.
-            TypeError: if an argument has no name.
+            ValueError: if an input is invalid. The message has its index, which counts questions
+                from the first one that was added. The questions that were added are kept.
+            TypeError: if an argument has no name, or is no parameter of the metric.
         """
         if unnamed:
             raise TypeError(
                 f"compute takes its arguments by name: give compute(predictions="
                 f"{short(unnamed[0])}{', references=..' if len(unnamed) > 1 else ''})."
             )
-        self._refuse_own_checker("compute")
+        self._refuse_call_from_checker("compute")
         check_options(self.computation.results, options, ("predictions", "references"))
         ordered = self.computation.ordered_options(options)
         if ordered and (self._added or self._exchange is not None):
@@ -127,33 +140,33 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         with self._lock:
             token = _computing.set((*_computing.get(), id(self)))
             try:
-                read = partial(self._batches, predictions, references)
-                score = partial(self._scores, options=options)
+                read = partial(self._all_batches, predictions, references)
+                score = partial(self._scores_of_batches, options=options)
                 result = self._exchange.compute(read, score) if self._exchange else score(read())
             finally:
                 _computing.reset(token)
             self._forget()
         return result
 
-    def _refuse_own_checker(self, method: str) -> None:
-        """Raise an error if a checker of this object calls one of its methods.
+    def _refuse_call_from_checker(self, method: str) -> None:
+        """Raise a ValueError if a checker that this object runs calls the method.
 
-        What it adds would be lost, and from another thread it would wait for ever.
+        Questions that it adds would be lost, and a call from another thread would wait forever.
         """
         if id(self) in _computing.get():
             raise ValueError(
                 f"{method} was called by a checker of the same metric object: load another one."
             )
 
-    def _batches(self, predictions, references) -> list[Samples]:
-        """Return the questions that were added before, and these."""
+    def _all_batches(self, predictions, references) -> list[Samples]:
+        """Return the batches that were added before, and these questions as the last batch."""
         batches = [*self._added]
         if predictions is not None or references is not None:
             batches.append(self.computation.read(predictions, references))
             check_alike(batches[-1], batches[:-1])
         return batches
 
-    def _scores(self, batches: list[Samples], options: dict[str, Any]) -> dict[str, Any]:
+    def _scores_of_batches(self, batches: list[Samples], options: dict[str, Any]) -> dict[str, Any]:
         """Return the scores of the questions in all batches, for the options of `compute`."""
         if not batches:
             raise ValueError("There is nothing to compute: give or add predictions first.")

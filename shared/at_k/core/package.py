@@ -1,9 +1,9 @@
-"""What the core asks of the rooms around it.
+"""The interface through which the core uses the other parts (rooms) of the installed package.
 
-A metric that `evaluate` loads as a script has the core alone, as its kernel. The installed package
-has more: limits for the same questions, other checkers, worker processes, rarer scores. The core
-calls them through `PACKAGE.rooms`. Its methods are those of `Rooms`, which say what is missing,
-until `at_k/__init__` sets an object that has them.
+A metric that `evaluate` loads as a script has only the core, in its kernel file. The installed
+package has more: limits for the same questions, other checkers, worker processes, rarer scores. The
+core calls them as methods of `PACKAGE.rooms`. That is a `Rooms` object, whose methods raise an
+error that names the missing package, until `at_k/__init__` replaces it.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from types import SimpleNamespace
 from typing import Any, NoReturn
 
 KERNEL = ""
-"""A hash of the core, in a kernel. `shared/vendor.py` sets it."""
+"""A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
 
 
 def installed_version() -> str | None:
-    """Return the version of the installed package and its kernel; None if there is none."""
+    """Return the version of the installed package with the hash of its core, or None."""
     try:
         from at_k import __version__
         from at_k.loading import core_hash
@@ -30,10 +30,10 @@ def installed_version() -> str | None:
 
 
 def has_same_package() -> bool:
-    """Whether the installed package has the kernel that this module is part of.
+    """Return whether the installed package has the same core as the kernel with this code.
 
-    A script then uses the class of the package, so that a process has one copy of each class. With
-    another kernel, which may be out of date, a warning says so.
+    A script then uses the class of the package, so that a process has one copy of each class. If
+    the package has another core, a warning says that the kernel may be out of date.
     """
     version = installed_version() if KERNEL else None  # the package itself has no kernel
     if version is None or version.endswith(f"(kernel {KERNEL})"):
@@ -48,7 +48,7 @@ def has_same_package() -> bool:
 
 
 def needs_package(option: str) -> NoReturn:
-    """Raise the error for an option that a script without the package does not have."""
+    """Raise an ImportError for an option that needs the installed package, of the same version."""
     version = installed_version()
     if version is None:
         raise ImportError(f"{option} needs the package evaluate-at-k: {INSTALL}.")
@@ -74,45 +74,43 @@ OPTIONS = {
     "joined": "include with several kinds of scores and a confidence",
     "bands": "band=True",
 }
-"""The option that each method of the package is for, with an argument of the call by its number."""
+"""The option that needs each method. A format field such as {0} is an argument of the call."""
 
 
 class Rooms:
-    """What the installed package adds to the core, as a core without the package has it.
+    """The stand-in for `at_k.rooms.PackageRooms` in a script without the package.
 
-    `at_k.rooms.PackageRooms` has all methods. Those that are not defined here raise the error that
-    names the option.
+    Methods that are not defined here raise an ImportError that names the option.
     """
 
     def __getattr__(self, method: str) -> Callable[..., Any]:
-        """Return a function that raises the error for an option of the package."""
+        """Return a function that raises the ImportError for the option of a method."""
         if method not in OPTIONS:
             raise AttributeError(method)
         return lambda *arguments: needs_package(OPTIONS[method].format(*arguments))
 
     def check_workers(self, checking: Any) -> None:
-        """Raise an error if workers cannot check as these options say."""
+        """Raise an ImportError, because checks with these options need worker processes."""
         option = "An async check_correct_fn" if checking.is_async else "A batched check_correct_fn"
         if checking.timeout is not None or (checking.num_proc or 1) > 1:
             option = "num_proc" if checking.timeout is None else "timeout"
         needs_package(option)
 
     def check_pairs(self, checking: Any, pairs: list[Any]) -> Any:
-        """Yield the results of batches of these pairs of a prediction and a reference.
+        """Check pairs of a prediction and a reference, and yield the results of each batch.
 
-        They are checked in this thread or in the executor. The package has worker processes too.
+        Pairs are checked in this thread or in the executor. The package has worker processes too.
         """
         return checking.check_here(pairs)
 
     def run_name(self) -> str | None:
-        """Return a name that the processes of this run share, if there may be several."""
+        """Return a name that all processes of this run share; None without the package."""
         return None
 
     def result(self, scores: dict[str, Any], estimates: Any, averaging: str) -> dict[str, Any]:
-        """Return the dict of `compute`, which may carry what it was made of.
+        """Return the dict of `compute`. The package returns one that carries the other arguments.
 
         Args:
-            scores: the dict.
             estimates: an `Estimate` for each of its scores.
             averaging: how questions are averaged, such as "averaged over 3 groups", or "".
         """
@@ -120,4 +118,4 @@ class Rooms:
 
 
 PACKAGE = SimpleNamespace(rooms=Rooms())
-"""The attribute `rooms` has those of the installed package, or `Rooms` in a script without it."""
+"""Its attribute `rooms` is that of the installed package, or `Rooms` in a script without it."""

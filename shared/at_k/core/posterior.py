@@ -1,8 +1,8 @@
 """The posterior interval: the normal approximation around a posterior mean.
 
-The posterior of each question has a mean and a variance, independent between questions. The mean
-over questions is approximately normal, so the interval is mu -+ z sigma, clipped to the bounds
-(Hariri et al. 2026, arXiv:2510.04265).
+Questions are independent in the posterior, so the variance of the mean over questions follows from
+the variance of each. This mean is approximately normal, and the interval is mu -+ z sigma, clipped
+to the bounds (Hariri et al. 2026, arXiv:2510.04265).
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ class PosteriorIntervals(IntervalMethod):
     """Intervals mu -+ z sigma from posterior moments.
 
     Args:
-        moments: of the scores of each distinct count.
+        moments: the posterior moments of the scores of each question.
         bounds: (lo, hi) to which the limits are clipped.
-        name: of the method in the results, or None for none.
-        weights: (M,) of the questions, or None if they are equal.
+        name: the name of the method in the results, or None for no name.
+        weights: (M,) weights of the M questions, or None if they are equal.
     """
 
     def __init__(
@@ -38,33 +38,33 @@ class PosteriorIntervals(IntervalMethod):
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        """The interval of each score, for each group of question indices."""
+        """Return the interval of each score for each group of question indices."""
         return [self._intervals(questions, confidence) for questions in groups]
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        """(m, m) the variances of m scores over these questions, on the diagonal."""
-        # The covariances of different scores are not known.
+        """Return a diagonal matrix of the variances of m scores over these questions, (m, m)."""
+        # The covariances of different scores are unknown.
         intervals = self._intervals(questions, 0.5)
         return np.diag([intervals[key].sigma ** 2 for key in keys])
 
     def _intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
-        """Return the interval of each score over questions with these indices."""
+        """Return the interval of each score over the questions with these indices."""
         moments = self._moments
         used = UniqueIntegers(moments.inverse[questions], len(moments.mean))
-        weight = squares = used.multiplicity  # the sums of weights, and of their squares
+        sums = squares = used.multiplicity  # the sums of weights and of their squares, by row
         if self._weights is not None:
             weights = self._weights[questions]
-            weight, squares = (np.bincount(used.inverse, weights**power) for power in (1, 2))
-        total, mean = weight.sum(), moments.mean[used.values]
+            sums, squares = (np.bincount(used.inverse, weights**power) for power in (1, 2))
+        total, mean = sums.sum(), moments.mean[used.values]
         covariance = {pair: values[used.values] for pair, values in moments.covariance.items()}
-        means = weight @ mean / total
+        means = sums @ mean / total
         pooled = {pair: squares @ values / total**2 for pair, values in covariance.items()}
         result = {}
         for key, score in moments.keys.items():
             if score.pooled:
                 mu, variance = score.value(means), score.variance(means, pooled)
             else:
-                mu = weight @ score.value(mean.T) / total
+                mu = sums @ score.value(mean.T) / total
                 variance = squares @ score.variance(mean.T, covariance) / total**2
             sigma = float(np.sqrt(variance))
             lo, hi = normal_limits(float(mu), sigma, confidence, self._bounds)
@@ -73,7 +73,7 @@ class PosteriorIntervals(IntervalMethod):
 
 
 def normal_limits(mu, sigma, confidence: float, bounds: tuple[float, float]):
-    """Return mu -+ z sigma, clipped to the bounds, so lo <= hi always."""
+    """Return (lo, hi), numbers or arrays, which are mu -+ z sigma clipped to the bounds."""
     margin, (least, most) = normal_z(confidence) * sigma, bounds
     lo, hi = np.maximum(mu - margin, least), np.minimum(mu + margin, most)
     return np.minimum(lo, most), np.maximum(hi, least)

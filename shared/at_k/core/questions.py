@@ -41,7 +41,11 @@ clusters increase the variance, but at least G*; without clusters it is M.
   or more is alpha. Brown, Cai & DasGupta (2001, Statistical Science 16, 101) modify Wilson's
   interval in the same way.
 
-*Products* of means have limits from those of their factors, see `limits_of_product`.
+*Products.* The limits of a product of means follow from the limits of its factors:
+`limits_of_product` says how.
+
+Symbols: there are M questions, U distinct rows of scores, m columns of scores and G clusters.
+alpha is 1 - confidence.
 """
 
 from __future__ import annotations
@@ -63,21 +67,21 @@ TOO_FEW_CLUSTERS = (
     "or pass interval='sampling'"
 )
 
-_EVENT = 1 / 8  # of an event in one question, which is added to variances
-FEW_EVENTS = 4.0  # for fewer events the normal approximation is too poor
+_EVENT = 1 / 8  # This share of an event in one question is added to variances.
+FEW_EVENTS = 4.0  # For fewer events the normal approximation is too poor.
 
 Ranges = tuple[np.ndarray | float, np.ndarray | float]
-"""The smallest and the largest values of scores."""
+"""The smallest and the largest possible values of scores."""
 
 
 class MeansOfQuestions(NamedTuple):
-    """The means of m scores over M questions, and how uncertain they are for other questions.
+    """The means of m columns over M questions, and their uncertainty for other questions.
 
     Attributes:
-        mean: (m,).
-        covariance: (m, m) of the errors of the means.
-        effective_questions: (m,) effective numbers of questions, M*.
-        clusters: number of clusters, G; without clusters that of questions.
+        mean: (m,) means.
+        covariance: (m, m) covariance of the errors of the means.
+        effective_questions: (m,) effective number of questions of each column, M*.
+        clusters: number of clusters, G; or of questions, if each is its own cluster.
         effective_clusters: effective number of clusters, G*.
     """
 
@@ -89,22 +93,19 @@ class MeansOfQuestions(NamedTuple):
 
     @property
     def variance(self) -> np.ndarray:
-        """(m,) the variances of the means."""
+        """Return the variances of the means, (m,)."""
         return np.diag(self.covariance)
 
     def limits(
-        self,
-        confidence: float,
-        score_range: Ranges,
-        range_of_estimates: Ranges | None = None,
+        self, confidence: float, score_range: Ranges, range_of_estimates: Ranges | None = None
     ) -> np.ndarray:
-        """(2, m) lower and upper limits of the means.
+        """Return the lower and the upper limits of the means, (2, m).
 
         Args:
-            confidence: of each interval.
-            score_range: (m,) smallest and largest possible scores of a question.
-            range_of_estimates: (m,) smallest and largest possible estimates, if they may lie
-                outside of the range of the scores.
+            confidence: the confidence of each interval.
+            score_range: smallest and largest possible scores of a question, (m,) or a number each.
+            range_of_estimates: smallest and largest possible estimates, if an estimate may lie
+                outside of the range of the scores. Default: `score_range`.
         """
         alpha = 1 - confidence
         z = student_quantile(degrees_of_freedom(self.effective_clusters), alpha)
@@ -117,7 +118,7 @@ class MeansOfQuestions(NamedTuple):
         lo = np.minimum(lo, _lower_limit_of_few_events(u, v, alpha))
         hi = np.maximum(hi, 1 - _lower_limit_of_few_events(1 - u, v, alpha))
         lo, hi = least + width * lo, least + width * hi
-        # Questions of a kind that these do not include may have any score.
+        # Questions of a kind that is not among these may have any score.
         r = 1 - unseen_share(self.clusters, alpha)
         lo = np.minimum(lo, score_range[0] + (self.mean - score_range[0]) * r)
         hi = np.maximum(hi, score_range[1] - (score_range[1] - self.mean) * r)
@@ -130,14 +131,16 @@ def means_of_questions(
     clusters: np.ndarray | None = None,
     weights: np.ndarray | None = None,
 ) -> MeansOfQuestions:
-    """Return the means of m scores over questions, of two clusters or more.
+    """Return the means of columns over questions, and their uncertainty for other questions.
+
+    There have to be two clusters or more.
 
     Args:
-        columns: (U, m) scores of the questions.
-        multiplicity: (U,) number of questions with these scores, without clusters or weights.
-            Default: 1.
-        clusters: (U,) label of each question's cluster. Default: each is its own.
-        weights: (U,) of the questions, above 0. Default: equal ones.
+        columns: (U, m) scores. Each row belongs to one question if there are clusters or weights.
+        multiplicity: (U,) number of questions with each row, if there are neither clusters nor
+            weights. Default: 1.
+        clusters: (U,) label of each question's cluster. Default: each question is its own.
+        weights: (U,) weights of the questions, above 0. Default: equal weights.
     """
     if clusters is None and weights is None:
         if multiplicity is None:
@@ -154,7 +157,7 @@ def means_of_questions(
     covariance = errors.T @ errors
     independent = cluster_errors(columns, None, weights)
     by_question, by_cluster = np.sum(independent**2, axis=0), np.diag(covariance)
-    # Scores that do not vary say nothing of the effect of clusters: at worst it is the largest.
+    # Scores that do not vary do not show the effect of clusters, so the largest one is assumed.
     effect = np.full(len(mean), questions)
     np.divide(by_cluster, by_question, out=effect, where=by_question > 0)
     number = np.clip(questions / np.maximum(effect, 1.0), effective, questions)
@@ -164,10 +167,14 @@ def means_of_questions(
 def cluster_errors(
     columns: np.ndarray, clusters: np.ndarray | None, weights: np.ndarray | None = None
 ) -> np.ndarray:
-    """Return (G, m) changes of the means of (M, m) columns if each cluster is left out.
+    """Return by how much the means of columns change if each cluster is left out, (G, m).
 
-    They are scaled so that the sums of their squares are the variances of the means. Clusters and
-    weights are those of `means_of_questions`.
+    The changes are scaled so that the sum of their squares is the variance of the mean.
+
+    Args:
+        columns: (M, m) scores of the questions.
+        clusters: (M,) label of each question's cluster, or None if each question is its own.
+        weights: (M,) weights of the questions, or None if they are equal.
     """
     deviations = columns - np.average(columns, axis=0, weights=weights)
     sizes = np.ones(len(columns)) if weights is None else weights
@@ -185,9 +192,12 @@ def cluster_errors(
 def effective_clusters(
     clusters: np.ndarray | None, questions: int, weights: np.ndarray | None = None
 ) -> float:
-    """Return G*: how many clusters of equal size have a mean as uncertain as that of these.
+    """Return G*, the number of clusters of equal size whose mean is as uncertain as that of these.
 
-    Clusters and weights are those of `means_of_questions`.
+    Args:
+        clusters: (M,) label of each question's cluster, or None if each question is its own.
+        questions: M.
+        weights: (M,) weights of the questions, or None if they are equal.
     """
     sizes = np.ones(questions) if weights is None else weights
     if clusters is not None:
@@ -196,31 +206,30 @@ def effective_clusters(
 
 
 def degrees_of_freedom(clusters: float) -> float:
-    """Return the degrees of freedom of a variance from an effective number of clusters."""
+    """Return the degrees of freedom of a variance that is estimated from G* = `clusters`."""
     return max(1.0, clusters - 1)
 
 
 def student_quantile(freedom: float, alpha: float) -> float:
-    """Return the z-value of a two-sided interval from a variance with these degrees of freedom."""
+    """Return the quantile 1 - alpha / 2 of Student's t with these degrees of freedom."""
     from scipy.special import stdtrit  # imported here, because it takes longer than all of at_k
 
-    # Of the lower tail, as 1 - alpha / 2 may round to 1.
+    # It is computed from the lower tail, because 1 - alpha / 2 may round to 1.
     return -float(stdtrit(freedom, alpha / 2))
 
 
 def unseen_share(clusters: float, alpha: float) -> float:
-    """Return the share of a kind of questions that clusters miss with the probability alpha / 2."""
+    """Return the share 1 - r of all questions that G clusters miss with probability alpha / 2."""
     return -math.expm1(math.log(alpha / 2) / clusters)
 
 
 def wilson_limits(u, v, number, z: float):
-    """Return Wilson's lower and upper limits of means u from 0 to 1 with variances v.
+    """Return Wilson's lower and upper limits of means u, from 0 to 1, with variances v.
 
-    Args:
-        number: effective number of observations of each mean.
+    `number` is the effective number of observations of each mean. All may be numbers or arrays.
     """
     u, event = np.clip(u, 0.0, 1.0), _EVENT / number
-    share = (number * v + event) / (u * (1 - u) + event)  # of the largest variance
+    share = (number * v + event) / (u * (1 - u) + event)  # of the largest possible variance
     m = number / np.maximum(share, 1e-6)
     center = (u + z**2 / 2 / m) / (1 + z**2 / m)
     margin = z / (1 + z**2 / m) * np.sqrt(u * (1 - u) / m + z**2 / 4 / m**2)
@@ -229,13 +238,13 @@ def wilson_limits(u, v, number, z: float):
 
 
 def _lower_limit_of_few_events(u: np.ndarray, v: np.ndarray, alpha: float) -> np.ndarray:
-    """Return Garwood's lower limit of means u that are sums of few events, and 1 for others.
+    """Return Garwood's lower limits, (m,), of means u that are sums of few events, 1 for others.
 
     The means are from 0 to 1, and have the variances v.
     """
     from scipy.special import gammaincinv
 
-    size = v / np.where(u > 0, u, 1.0)  # of an event
+    size = v / np.where(u > 0, u, 1.0)  # the size of one event
     events = u / np.where(size > 0, size, np.inf)
     are_few = (events > 0) & (events < FEW_EVENTS)
     return np.where(are_few, size * gammaincinv(np.clip(events, 1e-9, FEW_EVENTS), alpha), 1.0)
@@ -246,32 +255,34 @@ def _lower_limit_of_few_events(u: np.ndarray, v: np.ndarray, alpha: float) -> np
 
 def limits_of_product(
     score: Score,
-    lo: np.ndarray,
-    u: np.ndarray,
-    hi: np.ndarray,
+    lower: np.ndarray,
+    estimate: np.ndarray,
+    upper: np.ndarray,
     covariance: Mapping[ColumnPair, np.ndarray] | np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the (..) lower and upper limits of a score from those of its columns.
+    """Return the lower and the upper limits of a score, (..), from the limits of its columns.
 
-    A product of powers is far from linear where a factor is near 0. Its limits are combined from
+    A product of powers is far from linear where a factor is near 0. So its limits are combined from
     those of the factors as the limits of a difference are (Zou & Donner 2008, Statistics in
-    Medicine 27, 1693): the changes of the product when each factor alone moves to its limit are
-    added as correlated errors are. They do not exceed the values with all factors at their limits.
+    Medicine 27, 1693). For the lower limit, each factor alone moves from its estimate to its lower
+    limit, and the changes of the product are added as correlated errors are. For the upper limit,
+    all factors are at their upper limits, and each alone moves back to its estimate. The limits are
+    never beyond the products of all lower and of all upper limits.
 
     Args:
         score: a product of powers of columns.
-        lo: (m, ..) lower limits of the columns.
-        u: (m, ..) estimates of the columns.
-        hi: (m, ..) upper limits of the columns.
-        covariance: of each pair of columns.
+        lower: (m, ..) lower limits of the columns.
+        estimate: (m, ..) estimates of the columns.
+        upper: (m, ..) upper limits of the columns.
+        covariance: (..) covariance of each pair of columns.
     """
     if score.powers == (1.0,):
         (column,) = score.terms
-        return lo[column], hi[column]
-    index = np.arange(len(u)).reshape(-1, *[1] * (u.ndim - 1))
+        return lower[column], upper[column]
+    index = np.arange(len(estimate)).reshape(-1, *[1] * (estimate.ndim - 1))
 
-    def distance(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        """Return by how much the product may differ between two values of its columns."""
+    def root_sum_of_moves(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """Return the combined change of the product when each column moves from `high` to `low`."""
         moves = {
             column: score.value(high) - score.value(np.where(index == column, low, high))
             for column in score.terms
@@ -279,16 +290,17 @@ def limits_of_product(
         square = sum(move**2 for move in moves.values())
         for a, b in score.pairs():
             if a != b:
-                size = np.sqrt(np.maximum(covariance[a, a] * covariance[b, b], 0.0))
-                # No column decreases with c, so no correlation is negative.
-                r = np.clip(covariance[a, b] / np.where(size > 0, size, 1.0), 0.0, 1.0)
+                sd_product = np.sqrt(np.maximum(covariance[a, a] * covariance[b, b], 0.0))
+                # All columns rise with the number of correct samples, so none correlates
+                # negatively with another one.
+                r = np.clip(covariance[a, b] / np.where(sd_product > 0, sd_product, 1.0), 0.0, 1.0)
                 square = square + 2 * r * moves[a] * moves[b]
         return np.sqrt(square)
 
-    center = score.value(u)
+    center = score.value(estimate)
     return (
-        np.maximum(center - distance(lo, u), score.value(lo)),
-        np.minimum(center + distance(u, hi), score.value(hi)),
+        np.maximum(center - root_sum_of_moves(lower, estimate), score.value(lower)),
+        np.minimum(center + root_sum_of_moves(estimate, upper), score.value(upper)),
     )
 
 
@@ -296,16 +308,16 @@ def limits_of_product(
 
 
 class QuestionIntervals(IntervalMethod):
-    """Intervals of scores for other questions like these.
+    """Intervals of scores for other questions like these, as the module docstring describes.
 
     Args:
-        scores: of the questions.
-        ranges: of the true scores in the columns, broadcast to (U, m).
+        scores: the scores of the questions.
+        ranges: the smallest and the largest true scores in the columns, broadcast to (U, m).
         clusters: (M,) label of each question's cluster, or None if each question is its own.
-        allow_one: whether one question, or one cluster, has the whole range as its interval;
-            otherwise it has none.
-        ranges_of_estimates: of the estimates, if they may lie outside of `ranges`.
-        weights: (M,) of the questions, or None if they are equal.
+        allow_one: whether the interval of one question or cluster is the whole range. If not,
+            `problem` says that it has no interval.
+        ranges_of_estimates: the ranges of estimates, if an estimate may lie outside of `ranges`.
+        weights: (M,) weights of the questions, or None if they are equal.
     """
 
     def __init__(
@@ -322,17 +334,17 @@ class QuestionIntervals(IntervalMethod):
         self._ranges, self._ranges_of_estimates = ranges, ranges_of_estimates
 
     def problem(self, questions: np.ndarray) -> str | None:
-        """The reason why these questions have no interval, or None."""
-        return TOO_FEW_CLUSTERS if self._is_one(questions) and not self._allow_one else None
+        """Return why questions with these indices have no interval, or None if they have one."""
+        return TOO_FEW_CLUSTERS if self._is_one_cluster(questions) and not self._allow_one else None
 
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        """The interval of each score, for each group of question indices."""
+        """Return the interval of each score for each group of question indices."""
         return [self._intervals(questions, confidence) for questions in groups]
 
     def means(self, questions: np.ndarray) -> MeansOfQuestions:
-        """The means of the columns over questions."""
+        """Return the means of the columns over the questions with these indices."""
         if self._clusters is not None or self._weights is not None:
             columns = self._scores.columns[self._scores.inverse[questions]]
             clusters, weights = (
@@ -343,7 +355,10 @@ class QuestionIntervals(IntervalMethod):
         return means_of_questions(self._scores.columns[used.values], used.multiplicity)
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        """(m, m) covariance of the errors of m scores over these questions."""
+        """Return the covariance of the errors of m scores over these questions, (m, m).
+
+        A score of another method has the variance 1 and no covariance.
+        """
         result, scores = np.eye(len(keys)), self._scores.keys
         known = [i for i, key in enumerate(keys) if key in scores]
         means = self.means(questions)
@@ -352,10 +367,10 @@ class QuestionIntervals(IntervalMethod):
         return result
 
     def _intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
-        """Return the interval of each score over questions with these indices."""
+        """Return the interval of each score over the questions with these indices."""
         rows = self._scores.inverse[questions]
         least, most = self._extremes(self._ranges, rows)
-        if self._is_one(questions):
+        if self._is_one_cluster(questions):
             mean = self._scores.columns[rows].mean(axis=0)
             if self._weights is not None:
                 mean = np.average(self._scores.columns[rows], 0, self._weights[questions])
@@ -377,11 +392,11 @@ class QuestionIntervals(IntervalMethod):
         return result
 
     def _extremes(self, ranges: Ranges, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(m,) the smallest and the largest values of the columns over the rows of questions."""
+        """Return the smallest and the largest possible value of each column, (m,), in some rows."""
         least, most = (np.broadcast_to(x, self._scores.columns.shape)[rows] for x in ranges)
         return least.min(axis=0), most.max(axis=0)
 
-    def _is_one(self, questions: np.ndarray) -> bool:
-        """Whether these are one question, or all in one cluster."""
+    def _is_one_cluster(self, questions: np.ndarray) -> bool:
+        """Return whether the questions with these indices are one question or one cluster."""
         labels = questions if self._clusters is None else self._clusters[questions]
         return bool((labels == labels[0]).all())

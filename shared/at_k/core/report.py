@@ -1,4 +1,4 @@
-"""The flat dict that `compute` returns: the scores over all questions, and over groups."""
+"""The flat dict that `compute` returns, with scores over all questions and over each group."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from .score import ScoreId, Scores
 
 
 class Report:
-    """What `compute` returns: the mean scores over all questions and over each group.
+    """Makes the dict that `compute` returns, with scores over all questions and over each group.
 
     Args:
-        questions: M.
+        questions: the number of questions, M.
         groups: a label for each question, or None.
-        options: of the intervals.
+        options: the options of intervals.
         return_per_question: whether to add the scores of each question.
-        keys: "exact", or "safe" for numbers only, under names that every logger takes.
+        keys: "exact"; or "safe" for a dict of numbers only, under names that every logger takes.
         with_mu: whether to add the centers of intervals.
 
     Raises:
@@ -72,12 +72,12 @@ class Report:
 
         Args:
             points: the scores of the questions.
-            n: (M,) samples of the questions.
-            method: of the limits, or None if none are requested.
-            checker: what the scores are corrected for, or None.
+            n: (M,) number of samples of each question.
+            method: the method of limits, or None if no limits are requested.
+            checker: the rates of the checker that the scores are corrected for, or None.
 
         Raises:
-            ValueError: if the data do not allow the interval, with the label of the group.
+            ValueError: if all questions or a group, which the message names, have no interval.
         """
         if self.options.confidence is None:
             method = None
@@ -98,60 +98,64 @@ class Report:
     def _estimates(
         self, points: Scores, n: np.ndarray, method: IntervalMethod | None
     ) -> list[Estimate]:
-        """Return the scores over all questions, then over each group, with intervals if requested.
+        """Return an estimate of each score over all questions, then over each group.
 
-        Scores that the data do not identify are left out, with a warning. The arguments are those
-        of `result`.
+        A score is left out, with a warning, if `method.unidentified` says that the data do not
+        determine it. The arguments have the meaning that they have in `result`.
         """
-        intervals, bands = self._limits(n, method)
+        intervals, bands = self._intervals_and_bands(n, method)
         estimates: list[Estimate] = []
         left_out: dict[str | None, list[str]] = {}
-        for group, questions, interval_of, band_of in zip(
+        for group, questions, group_intervals, group_bands in zip(
             self._groups, self._questions_by_group, intervals, bands, strict=True
         ):
             unidentified = () if method is None else method.unidentified(questions)
-            for score, mean in points.over(questions, self.options.weights).items():
-                if score in unidentified:
-                    left_out.setdefault(group, []).append(score.key)
+            for score_id, mean in points.over(questions, self.options.weights).items():
+                if score_id in unidentified:
+                    left_out.setdefault(group, []).append(score_id.key)
                     continue
                 interval = None
                 if method is not None:
-                    interval = self._requested_fields(score, mean, interval_of.get(score))
-                band = band_of.get(score)
-                estimates.append(
-                    Estimate(score.metric, score.k, score.tau, group, mean, interval, band)
-                )
+                    interval = self._requested_fields(score_id, mean, group_intervals.get(score_id))
+                band = group_bands.get(score_id)
+                metric, k, tau = score_id
+                estimates.append(Estimate(metric, k, tau, group, mean, interval, band))
         if left_out:
             _warn_of_unidentified(left_out, bool(estimates))
         return estimates
 
     def _requested_fields(
-        self, score: ScoreId, mean: float, interval: Interval | None
+        self, score_id: ScoreId, mean: float, interval: Interval | None
     ) -> Interval | None:
-        """Return the interval of a score with the fields that are requested."""
+        """Return an interval with None in each field that was not requested; None if all are.
+
+        `mean` is the score over the questions.
+        """
         is_named = self.options.is_named
-        if interval is None:  # Only the posterior has none for some scores.
-            reason = f"none: {score} has no posterior"
+        if interval is None:  # Only the posterior lacks the intervals of some scores.
+            reason = f"none: {score_id} has no posterior"
             return Interval(None, None, None, None, reason) if is_named else None
         if not self._with_mu:
             interval = interval._replace(mu=None)
         elif math.isclose(interval.mu, mean, rel_tol=1e-12):
-            interval = interval._replace(mu=mean)  # the same sum in another order
+            # mu is the same sum in another order, so its last digits may differ.
+            interval = interval._replace(mu=mean)
         return interval if is_named else interval._replace(interval=None)
 
-    def _limits(
+    def _intervals_and_bands(
         self, n: np.ndarray, method: IntervalMethod | None
     ) -> tuple[list[dict[ScoreId, Interval]], list[dict[ScoreId, tuple[float, float]]]]:
-        """Return the intervals and the bands over all questions and over each group.
+        """Return the intervals and the bands of scores, in a dict for all questions and each group.
 
-        The arguments are those of `result`.
+        The dicts are empty if no limits or no band are requested. The arguments have the meaning
+        that they have in `result`.
         """
         options = self.options
         no_limits: list[dict[ScoreId, Any]] = [{} for _ in self._questions_by_group]
         if method is None or options.confidence is None:
             return no_limits, no_limits
         if options.anytime:
-            # "auto" decides for each group whether its limits are for other questions.
+            # None: "auto" decides for each group whether its limits are for other questions.
             other_questions = None if options.method == "auto" else options.method == "questions"
             method = PACKAGE.rooms.anytime_limits(method, n, other_questions)
         for group, questions in zip(self._groups, self._questions_by_group, strict=True):
@@ -166,10 +170,13 @@ class Report:
 
 
 def _warn_of_unidentified(left_out: dict[str | None, list[str]], has_others: bool) -> None:
-    """Warn of scores that are left out, by group or None; a ValueError if there are no others."""
-    for group, names in left_out.items():
+    """Warn of the keys of scores that are left out, by group, or by None for all questions.
+
+    A ValueError is raised if no other scores remain.
+    """
+    for group, keys in left_out.items():
         scope = "" if group is None else f" of group {group!r}"
         problem = f"Each question{scope} has one sample, which does not identify"
         if not has_others:
-            raise ValueError(f"{problem} {', '.join(names)}: give k=1, or add samples.")
-        warnings.warn(f"{problem} {', '.join(names)}: left out.", stacklevel=3)
+            raise ValueError(f"{problem} {', '.join(keys)}: give k=1, or add samples.")
+        warnings.warn(f"{problem} {', '.join(keys)}: left out.", stacklevel=3)

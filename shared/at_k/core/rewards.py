@@ -1,21 +1,26 @@
 """Max@k, the expected maximum reward of k samples, and Bayes@N, which is the case k = 1.
 
-Let r_1 < r_2 < .. < r_L be the rewards. The maximum of k samples is above r_l if any of them is:
-with P_l the probability of that, and P_0 = 1,
+Let r_1 < r_2 < .. < r_L be the rewards, P_l the probability that the maximum of k samples is above
+r_l, and P_0 = 1. Then
 
     E[max] = sum over l of r_l (P_(l-1) - P_l).
 
-Choose k of the n observed samples, m of which are above r_l. Then P_l is pass@k of m correct
-samples, which gives the unbiased estimate (Bagirov et al. 2025, arXiv:2510.23393).
+Choose k of the n observed samples of a question, m of which are above r_l. The maximum is above r_l
+if one of the k samples is, so P_l is pass@k of m correct samples. This gives the unbiased estimate
+(Bagirov et al. 2025, arXiv:2510.23393).
 
 Bayes@N is the posterior mean of the reward of a new sample (Hariri et al. 2026, arXiv:2510.04265).
-With a uniform Dirichlet prior (one pseudo-outcome of each category) and all observed and prior
-outcomes, let a_l of t be at most r_l. The share A_l of rewards that are at most r_l has
+Its t outcomes are the observed ones, prior outcomes if there are some, and one of each category for
+the uniform Dirichlet prior. If a_l of them are at most r_l, the share A_l of rewards that are at
+most r_l has
 
     E[A_l] = a_l / t = Q_l,    Cov[A_l, A_m] = Q_l (t - a_m) / (t (t + 1))    for l <= m,
 
-because A_l is A_m times an independent share. The mean reward is r_L less the sum of
+because A_l is A_m times an independent share. The mean reward is r_L minus the sum of
 (r_(l+1) - r_l) A_l, so its variance is a sum of positive terms.
+
+There are M questions with S samples in all, U distinct rows of counts, L rewards, and C + 1
+categories.
 """
 
 from __future__ import annotations
@@ -39,15 +44,15 @@ _VALID_REWARD = "a reward is a number from -1e150 to 1e150, whose square is a do
 class Rewards:
     """The rewards of the samples of each question, as cumulative counts.
 
-    Questions with equal counts share one of U rows, as in `BinaryCounts`.
+    Questions with equal counts share one of U rows.
 
     Args:
         inverse: (M,) the row of each question.
         levels: (L,) rewards, ascending.
-        at_most: (U, L) number of samples with at most each reward; the last is n.
+        at_most: (U, L) number of samples with at most each reward; the last column is n.
         categories: (L,) number of categories with at most each reward, or None for real
             rewards, which have no categories.
-        prior: (U, L) number of prior outcomes with at most each reward.
+        prior: (U, L) number of prior outcomes with at most each reward, or 0 for none.
     """
 
     inverse: np.ndarray
@@ -58,28 +63,28 @@ class Rewards:
 
     @property
     def multiplicity(self) -> np.ndarray:
-        """(U,) number of questions in each row."""
+        """Return the number of questions in each row, (U,)."""
         return np.bincount(self.inverse)
 
     @property
     def sizes(self) -> np.ndarray:
-        """(U,) number of samples in each row."""
+        """Return the number of samples of a question in each row, (U,)."""
         return self.at_most[:, -1]
 
     @property
     def n(self) -> np.ndarray:
-        """(M,) number of samples of each question."""
+        """Return the number of samples of each question, (M,)."""
         return self.sizes[self.inverse]
 
     @property
     def ranges(self) -> np.ndarray:
-        """(U, 2) the smallest and the largest reward that the samples of each row can have."""
+        """Return the smallest and the largest possible reward of a sample in each row, (U, 2)."""
         return np.broadcast_to(self.levels[[0, -1]], (len(self.sizes), 2))
 
     def max_of(self, k: int) -> np.ndarray:
-        """(U,) the expected maximum of k of the samples, unbiased, for k <= n.
+        """Return the expected maximum of k of the n samples of each row, (U,), for k <= n.
 
-        It has an error of about 1e-16 of the largest reward.
+        It is the unbiased estimate of Max@k. Its error is about 1e-16 of the largest reward.
         """
         if k == 1:
             return self._mean(self.at_most)
@@ -91,44 +96,49 @@ class Rewards:
         return (self.levels * share).sum(axis=1)
 
     def posterior(self, prior_outcomes: bool = True) -> tuple[np.ndarray, np.ndarray]:
-        """(U,) posterior mean and variance of the reward of a new sample.
+        """Return the posterior mean and variance of the mean reward of each row, (U,) each.
 
-        Args:
-            prior_outcomes: whether the prior outcomes count beside the uniform prior.
+        `prior_outcomes` is whether to add the prior outcomes to the uniform prior.
         """
         a = self.posterior_counts(prior_outcomes)
         t = a[:, -1:]
-        return self._mean(a), self.variance_of_max(a / t, (t - a) / (t * (t + 1.0)))
+        cov_factor = (t - a) / (t * (t + 1.0))
+        return self._mean(a), self.posterior_variance_of_expected_max(a / t, cov_factor)
 
-    def variance_of_max(self, q: np.ndarray, increase: np.ndarray) -> np.ndarray:
-        """(U,) the variance of the maximum of new samples, a sum of positive terms.
+    def posterior_variance_of_expected_max(
+        self, mean_cdf: np.ndarray, cov_factor: np.ndarray
+    ) -> np.ndarray:
+        """Return the posterior variance of the expected maximum of new samples, (U,).
 
-        Let P_l be the probability that the maximum is at most level l, for the unknown rates.
+        Let F_l be the probability that the maximum is at most r_l, given the unknown rates.
 
         Args:
-            q: (U, L) the means of P_l.
-            increase: (U, L) i, so that the covariance of P_l and P_m is q_l i_m for l <= m.
+            mean_cdf: (U, L) posterior means of F_l.
+            cov_factor: (U, L) factors with Cov[F_l, F_m] = mean_cdf_l x cov_factor_m for l <= m.
         """
         gaps = np.diff(self.levels, append=self.levels[-1:])
-        terms = gaps * q
+        terms = gaps * mean_cdf
         preceding = np.cumsum(terms, axis=1) - terms
-        return (gaps * increase * (terms + 2 * preceding)).sum(axis=1)
+        return (gaps * cov_factor * (terms + 2 * preceding)).sum(axis=1)
 
     def average(self) -> tuple[np.ndarray, np.ndarray]:
-        """(U,) the average of the samples, and its variance.
+        """Return the average reward of the n samples of each row and its variance, (U,) each.
 
-        The average is an affine function of the posterior mean without prior outcomes, of t
-        outcomes in all. Its standard deviation is t/n times the posterior's (eq. 20 of the
+        The average is an affine function of the posterior mean of t outcomes without prior
+        outcomes. So its standard deviation is t/n times that of the posterior (eq. 20 of the
         Bayes@N paper).
         """
         t, n = self.posterior_counts(False)[:, -1], self.at_most[:, -1]
         return self.max_of(1), (t / n) ** 2 * self.posterior(prior_outcomes=False)[1]
 
     def posterior_counts(self, prior_outcomes: bool = True) -> np.ndarray:
-        """(U, L) cumulative counts of outcomes of the posterior: with the uniform prior.
+        """Return the number of observed and prior outcomes with at most each reward, (U, L).
+
+        The uniform prior counts as one outcome of each category. `prior_outcomes` is whether to add
+        the prior outcomes to it.
 
         Raises:
-            ValueError: if the rewards are real.
+            ValueError: if the rewards are real, because they have no categories.
         """
         if self.categories is None:
             raise ValueError(
@@ -138,45 +148,45 @@ class Rewards:
         return self.at_most + self.categories + (self.prior if prior_outcomes else 0)
 
     def _mean(self, at_most: np.ndarray) -> np.ndarray:
-        """(U,) the mean reward of (U, L) cumulative counts."""
+        """Return the mean reward of each row, (U,), from (U, L) counts of at most each reward."""
         samples = np.diff(at_most, axis=1, prepend=0)
         return (self.levels * samples).sum(axis=1) / at_most[:, -1]
 
 
 @dataclass(frozen=True)
 class RankedRewards(Rewards):
-    """Real rewards: those of each question are levels of its own.
+    """Real rewards, which are stored for each sample. The rows are the questions, so U is M.
 
     Args:
         inverse: (M,) the index of each question.
         levels: (S,) rewards of all samples, question after question, ascending in each.
-        at_most: (S,) rank of each among the samples of its question, from 1 to n.
+        at_most: (S,) rank of each reward among those of its question, from 1 to n.
     """
 
     @property
     def sizes(self) -> np.ndarray:
-        """(M,) number of samples of each question."""
+        """Return the number of samples of each question, (M,)."""
         return self.at_most[self._last]
 
     @property
     def ranges(self) -> np.ndarray:
-        """(M, 2) the smallest and the largest reward of each question."""
+        """Return the smallest and the largest observed reward of each question, (M, 2)."""
         last = self._last
         first = last + 1 - self.sizes
         return np.stack([self.levels[first], self.levels[last]], axis=1)
 
     @property
     def _last(self) -> np.ndarray:
-        """(M,) index of the largest reward of each question."""
+        """Return the index of the largest reward of each question in `levels`, (M,)."""
         starts = np.flatnonzero(self.at_most == 1)
         return np.append(starts[1:], len(self.at_most)) - 1
 
     def max_of(self, k: int) -> np.ndarray:
-        """Return (M,) max@k of each question."""
+        """Return the unbiased estimate of Max@k of each question, (M,), for k <= n."""
         sizes = self.sizes
         start, result = self._last + 1 - sizes, np.empty(len(sizes))
         order = np.argsort(sizes, kind="stable")
-        # The chances are those of ranks: the same for all questions with n samples.
+        # Questions with equal n have the same probabilities of the rank of the maximum.
         for questions in np.split(order, np.flatnonzero(np.diff(sizes[order])) + 1):
             n = int(sizes[questions[0]])
             levels = self.levels[start[questions, None] + np.arange(n)]
@@ -184,7 +194,7 @@ class RankedRewards(Rewards):
                 result[questions] = levels.mean(axis=1)
             else:
                 result[questions] = (levels * chance_of_rank(n, k)).sum(axis=1)
-            # Rounding may move the maximum of equal rewards.
+            # Rounding may move the result out of the range of the rewards.
             least, most = levels.min(axis=1), levels.max(axis=1)
             result[questions] = np.clip(result[questions], least, most)
         return result
@@ -194,14 +204,16 @@ class RankedRewards(Rewards):
 
 
 def category_rewards(outcomes: Samples, w: np.ndarray, prior: np.ndarray) -> Rewards:
-    """The rewards of outcomes that are categories 0, 1, .., C.
+    """Return the rewards of outcomes that are categories 0, 1, .., C.
 
     Args:
+        outcomes: the categories of samples.
         w: (C + 1,) the reward of each category.
         prior: (M, C + 1) number of prior outcomes of each category.
 
     Raises:
-        ValueError: if an outcome is not one of the categories.
+        ValueError: if an outcome is not one of the categories; or if all are bools, and there are
+            more than two categories.
     """
     if outcomes.values.max() >= len(w):
         outcomes.require(
@@ -215,34 +227,37 @@ def category_rewards(outcomes: Samples, w: np.ndarray, prior: np.ndarray) -> Rew
             f"pass a check_correct_fn that returns a category."
         )
     counts = np.stack([outcomes.category_counts(len(w)), prior], axis=1)
-    row, inverse = _unique_rows(counts.reshape(len(counts), -1))
+    representative, inverse = _unique_rows(counts.reshape(len(counts), -1))
     order = np.argsort(w, kind="stable")
     last = np.flatnonzero(np.diff(w[order], append=np.inf))  # the last category of each reward
-    at_most = np.cumsum(counts[row][..., order], axis=-1)[..., last]
+    at_most = np.cumsum(counts[representative][..., order], axis=-1)[..., last]
     return Rewards(inverse, w[order][last], at_most[:, 0], last + 1, at_most[:, 1])
 
 
 def _unique_rows(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return (U,) the index of one of each set of equal rows, and (M,) the set of each row.
+    """Return the index of one row of each distinct value, (U,), and the inverse, (M,).
 
+    np.unique with axis=0 returns the same, but for the order of rows, and which index it returns.
     The table has M rows of counts.
     """
-    code, size = table[:, 0], int(table[:, 0].max()) + 1
+    # Each row is encoded as one integer below n_codes, if that fits into 62 bits.
+    encoded, n_codes = table[:, 0], int(table[:, 0].max()) + 1
     for column in table.T[1:]:
         base = int(column.max()) + 1
         if base == 1:
             continue
-        if size * base > 2**62:  # the counts of a row do not fit into an integer of 62 bits
-            return np.unique(table, axis=0, return_index=True, return_inverse=True)[1:]
-        code, size = code + size * column, size * base
-    unique = UniqueIntegers(code, size)
-    row = np.empty(len(unique.values), dtype=np.int64)
-    row[unique.inverse] = np.arange(len(code))
-    return row, unique.inverse
+        if n_codes * base > 2**62:
+            _, index, inverse = np.unique(table, axis=0, return_index=True, return_inverse=True)
+            return index, inverse
+        encoded, n_codes = encoded + n_codes * column, n_codes * base
+    unique = UniqueIntegers(encoded, n_codes)
+    representative = np.empty(len(unique.values), dtype=np.int64)
+    representative[unique.inverse] = np.arange(len(encoded))
+    return representative, unique.inverse
 
 
 def has_real_rewards(outcomes: Samples) -> bool:
-    """Whether a scored outcome is a float other than 0 and 1, which no default category has."""
+    """Return whether a scored outcome is a float other than 0 and 1, the default categories."""
     if outcomes.values.dtype.kind != "f":
         return False
     values = outcomes.scored_values
@@ -250,10 +265,10 @@ def has_real_rewards(outcomes: Samples) -> bool:
 
 
 def are_real_rewards(outcomes: Samples, w, R0=None, categories=None) -> bool:
-    """Whether outcomes are real rewards, and not categories with the rewards w.
+    """Return whether outcomes are real rewards, and not categories, for parameters of a metric.
 
     Raises:
-        ValueError: if they are, and a parameter for categories is given.
+        ValueError: if they are real rewards, but R0 or categories are given.
     """
     if w is not None or not has_real_rewards(outcomes):
         return False
@@ -264,10 +279,10 @@ def are_real_rewards(outcomes: Samples, w, R0=None, categories=None) -> bool:
 
 
 def real_rewards(outcomes: Samples) -> Rewards:
-    """The rewards of outcomes that are real rewards: each question has levels of its own.
+    """Return the rewards of outcomes that are real rewards.
 
     Raises:
-        ValueError: that names the first sample whose reward is not from -1e150 to 1e150.
+        ValueError: if a reward is not from -1e150 to 1e150. The message names its sample.
     """
     n, all_values = outcomes.n, outcomes.values.astype(float, copy=False)
     outcomes.require(np.abs(all_values) <= 1e150, _VALID_REWARD)
@@ -281,9 +296,10 @@ def real_rewards(outcomes: Samples) -> Rewards:
 
 
 def check_rewards(w, labels: Mapping[str, float] | None = None) -> np.ndarray:
-    """Return (C + 1,) finite rewards of the categories, by default 0 and 1.
+    """Return the parameter w, the rewards of the categories, as an array, (C + 1,); 0, 1 for None.
 
-    `labels` are those of the categories, if they have some: one for each reward.
+    Raises:
+        ValueError: if a reward is not from -1e150 to 1e150, or if there are not C + 1 labels.
     """
     rewards = [0.0, 1.0] if w is None else as_list("w", w)
     rewards = [int(x) if isinstance(x, (bool, np.bool_)) else x for x in rewards]
@@ -298,15 +314,16 @@ def check_rewards(w, labels: Mapping[str, float] | None = None) -> np.ndarray:
 
 
 def check_prior_outcomes(R0, questions: int, categories: int) -> np.ndarray:
-    """Return (M, C + 1) numbers of prior outcomes of each question by category.
+    """Return the number of prior outcomes of each question in each category, (M, C + 1).
 
     Args:
-        R0: M rows of D prior outcomes, or a flat list of M x D of them, question after question.
+        R0: M rows of D prior outcomes; or a flat list of all M x D, question after question; or
+            None for no prior outcomes.
         questions: M.
         categories: C + 1.
 
     Raises:
-        ValueError: unless R0 has this shape, without missing entries.
+        ValueError: if R0 has another shape or a missing entry.
     """
     if is_list_like(R0) and not hasattr(R0, "__len__"):  # a generator, which is read twice below
         R0 = list(R0)
@@ -314,7 +331,7 @@ def check_prior_outcomes(R0, questions: int, categories: int) -> np.ndarray:
         return np.zeros((questions, categories), dtype=np.int64)
     outcomes = read_outcomes(R0, "R0")
     rows, size = len(outcomes.sizes), one_size(outcomes.sizes)
-    if not (is_frame(R0) or is_list_like(next(iter(R0)))):
+    if not (is_frame(R0) or is_list_like(next(iter(R0)))):  # a flat list
         rows, size = questions, size // questions
     if rows != questions or rows * size != len(outcomes.values) or outcomes.scored is not None:
         lengths = sorted({*outcomes.sizes.tolist()})
@@ -326,7 +343,7 @@ def check_prior_outcomes(R0, questions: int, categories: int) -> np.ndarray:
 
 
 def _has_no_entries(R0, questions: int) -> bool:
-    """Whether R0 has no prior outcome for any of the questions."""
+    """Return whether R0 is empty, or has one empty list for each question."""
     if is_frame(R0) or not is_list_like(R0) or len(R0) not in (0, questions):
         return False
     return all(is_list_like(row) and len(row) == 0 for row in R0)
@@ -336,21 +353,21 @@ def _has_no_entries(R0, questions: int) -> bool:
 
 
 def max_scores(rewards: Rewards, ks: Mapping[ScoreKey, int]) -> Scores:
-    """Unbiased estimates of Max@k: one key for each k, and no k above any n."""
+    """Return the unbiased estimates of Max@k at the k of each key. No k exceeds any n."""
     none = np.empty((len(rewards.sizes), 0))
     columns = np.column_stack([none, *(rewards.max_of(k) for k in ks.values())])
     return Scores(one_column_each(ks), rewards.inverse, columns)
 
 
 def bayes_moments(rewards: Rewards, bayes: ScoreKey, avg: ScoreKey) -> Moments:
-    """Means and variances of Bayes@N and avg@N, under these keys."""
+    """Return the means and variances of Bayes@N and avg@N, under the keys `bayes` and `avg`."""
     return moments_by_key(rewards, {bayes: rewards.posterior(), avg: rewards.average()})
 
 
 def moments_by_key(
     rewards: Rewards, moments: Mapping[ScoreKey, tuple[np.ndarray, np.ndarray]]
 ) -> Moments:
-    """Means and variances of independent scores, (U,) each, by their keys."""
+    """Return moments, without covariances, from the mean and the variance of each score, (U,)."""
     mean = np.stack([mean for mean, _ in moments.values()], axis=1)
     variances = {(i, i): variance for i, (_, variance) in enumerate(moments.values())}
     return Moments(one_column_each(moments), rewards.inverse, mean, variances)

@@ -1,19 +1,19 @@
-"""The one door: whatever users hand in as outcomes, answers or counts becomes `Samples`.
+"""Reading of input: outcomes, answers and counts of any type become `Samples`.
 
-A function takes outcomes, and a metric takes predictions, as
+Functions take outcomes, and metrics take predictions. Both accept
 
-    nested lists, also of arrays, and of different lengths
+    nested lists, whose rows may be arrays and may differ in length
     an array or tensor (M, N) of any library on the CPU
     a column of Arrow, of `datasets` or of pandas
     a data frame of pandas, polars, Arrow or DuckDB with a question in each row
-    counts in place of samples, see `count_tables`
+    counts in place of samples, in the forms that `count_tables` describes
 
 `read_samples` finds the values of all samples and the number of samples of each question. Numbers
-become an array of NumPy, and are outcomes. Other values stay as they are, a list of Python objects
-or an Arrow column: `columns` stores those that are to be checked, and `as_outcomes` reads labels.
+become a NumPy array, and are outcomes. Other values remain a list of Python objects or an Arrow
+column, until a checker compares them with references, or `as_outcomes` replaces labels by numbers.
 
-Samples of one question are exchangeable, so the counts of its outcomes are sufficient: ragged
-inputs, unscored samples and shards of a run are all counts.
+M is the number of questions, N the number of samples of each question, and S the number of samples
+of all questions. If values have a multiplicity, S is the number of values that are stored.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ from .containers import (
     plain_container,
     plain_entry,
     plain_list,
-    plain_types,
     sample_rows,
     to_numpy,
+    with_plain_type,
 )
 from .count_tables import is_counts, read_counts
 from .counts import BinaryCounts, one_size, sums_per_question
@@ -57,7 +57,7 @@ from .counts import BinaryCounts, one_size, sums_per_question
 _PLAIN_TYPES = {bool, int, float, str, type(None)}
 
 Labels = Mapping[str, float]
-"""Labels that stand for outcomes, and the number of each."""
+"""The number that each label of outcomes stands for."""
 
 
 def sample_place(name: str, sizes: np.ndarray, sample: int) -> Place:
@@ -74,13 +74,13 @@ class Samples:
     Samples whose values are numbers are outcomes.
 
     Attributes:
-        values: (S,) an array of numbers, an Arrow column of other values, or a list of them.
+        values: (S,) an array of numbers; or an Arrow column or a list of other values.
         sizes: (M,) number of values of each question, at least one.
         name: what the caller calls the samples, for messages.
-        scored: (S,) False for numbers that stand for None, or None if all are scored.
-        multiplicity: (S,) how often each value occurs, or None if once each.
-        references: (M,) an Arrow column to check the samples against, or None if there is none. The
-            values are an Arrow column then.
+        scored: (S,) False for each number in place of None; or None if all numbers are scored.
+        multiplicity: (S,) how often each value occurs, or None if each occurs once.
+        references: (M,) an Arrow column of references, or None if there are none. With references,
+            the values are an Arrow column too.
     """
 
     values: Any
@@ -91,17 +91,17 @@ class Samples:
     references: Any = None
 
     def __len__(self) -> int:
-        """M, the number of questions."""
+        """Return M, the number of questions."""
         return len(self.sizes)
 
     @property
     def are_numbers(self) -> bool:
-        """Whether the values are an array of numbers."""
+        """Return whether the values are an array of numbers."""
         return isinstance(self.values, np.ndarray)
 
     @cached_property
     def n(self) -> np.ndarray:
-        """(M,) number of samples of each question that are scored; a ValueError if it is 0."""
+        """Return the number of scored samples of each question, (M,); raise a ValueError for 0."""
         n = self.scored_sizes
         if not n.all():
             raise InputError(
@@ -117,7 +117,7 @@ class Samples:
 
     @cached_property
     def scored_or_none(self) -> np.ndarray | None:
-        """(S,) whether each sample is scored, or None if all are."""
+        """Return whether each sample is scored, (S,), or None if all samples are scored."""
         if self.are_numbers:
             return self.scored
         if isinstance(self.values, list):
@@ -126,13 +126,13 @@ class Samples:
 
     @property
     def is_scored(self) -> np.ndarray:
-        """(S,) whether each sample is scored."""
+        """Return whether each sample is scored, (S,)."""
         scored = self.scored_or_none
         return np.ones(len(self.values), dtype=bool) if scored is None else scored
 
     @property
     def scored_sizes(self) -> np.ndarray:
-        """(M,) number of samples of each question that are scored, which may be 0."""
+        """Return the number of scored samples of each question, (M,), which may be 0."""
         if self.multiplicity is None and self.scored_or_none is None:
             return self.sizes
         return sums_per_question(self.weights, self.sizes)
@@ -141,27 +141,27 @@ class Samples:
 
     @property
     def occurrences(self) -> np.ndarray:
-        """(S,) how often each value occurs, also if it is not scored."""
+        """Return how often each value occurs, (S,), whether it is scored or not."""
         return np.ones(len(self.values), int) if self.multiplicity is None else self.multiplicity
 
     @property
     def weights(self) -> np.ndarray:
-        """(S,) how often each outcome occurs, and 0 if it is not scored."""
+        """Return how often each outcome occurs, (S,) integers or bools, 0 if it is not scored."""
         return self.is_scored if self.multiplicity is None else self.multiplicity * self.is_scored
 
     @property
     def scored_values(self) -> np.ndarray:
-        """(sum of n,) the outcomes of the scored samples, each as often as it occurs."""
+        """Return the outcomes of the scored samples, (sum of n,), each as often as it occurs."""
         if self.multiplicity is not None:
             return np.repeat(self.values, self.weights)
         return self.values if self.scored is None else self.values[self.scored]
 
     def require(self, valid: np.ndarray, *wanted: str) -> None:
-        """Raise a ValueError that names the first scored sample that is not valid.
+        """Raise a ValueError for the first scored outcome that is not valid, if there is one.
 
         Args:
-            valid: (S,) bool.
-            wanted: what a valid outcome is, as one or more pieces of the message.
+            valid: (S,) whether each outcome is valid.
+            wanted: pieces of the message, which say what a valid outcome is.
         """
         invalid = ~valid if self.scored is None else ~valid & self.scored
         if invalid.any():
@@ -169,7 +169,7 @@ class Samples:
             value, location = self.values[first], sample_place(self.name, self.sizes, first)
             if self.multiplicity is None:
                 raise InputError(location, f" is {value}: ", *wanted, ".")
-            # Counts have no index of a sample.
+            # Counts have no index of a sample, so the message names the outcome.
             location = location._replace(sample=None, value=value.item())
             raise InputError(location, f" has an outcome {value}: ", *wanted, ".")
 
@@ -187,10 +187,10 @@ class Samples:
         return BinaryCounts(self.n, sums_per_question(correct, self.sizes))
 
     def category_counts(self, categories: int) -> np.ndarray:
-        """Return (M, C + 1) the number of samples of each question in each category 0, .., C.
+        """Return the number of scored samples of each question in each category, (M, categories).
 
         Raises:
-            ValueError: if a scored outcome is not one of the categories.
+            ValueError: if a scored outcome is not one of the categories 0, .., categories - 1.
         """
         if categories == 2:
             counts = self.counts()
@@ -213,7 +213,7 @@ GRADED_SCORES = (
     " (max_at_k and bayes_at_n take graded scores and rewards, as floats such as -1.0; "
     "correct_at_least, of at_k.read in Python, is the least score that is correct)"
 )
-"""What an error about outcomes other than 0 and 1 ends with."""
+"""The end of an error message about outcomes other than 0 and 1."""
 
 
 def require_binary(outcomes: Samples) -> Samples:
@@ -227,7 +227,7 @@ def require_binary(outcomes: Samples) -> Samples:
 
 
 def _is_binary(values: np.ndarray) -> bool:
-    """Whether all values are 0 or 1, also those that are not scored."""
+    """Return whether all values are 0 or 1, including the values of unscored samples."""
     if values.dtype.kind == "b":
         return True
     if values.dtype.kind in "iu":
@@ -236,18 +236,18 @@ def _is_binary(values: np.ndarray) -> bool:
     return bool(((values == 0) | (values == 1)).all())
 
 
-_FEWEST_SHORT = 3  # questions with fewer samples than others, for a warning
+_LEAST_SHORT_QUESTIONS = 3  # The warning needs so many questions with fewer samples than others.
 
 
 def warn_of_stopping(outcomes: Samples, run: str = "") -> None:
-    """Warn if samples seem to stop at the first correct one.
+    """Warn if the samples of each question seem to stop at the first correct one.
 
-    No question has two correct samples then, and each that has fewer samples than others has one.
-    `run` is the start of the message: which run it is.
+    They seem to if no question has two correct samples, and if every question with fewer samples
+    than others has one correct sample. `run` is the start of the message, which names the run.
     """
     n = outcomes.n
     is_short = n < n.max()
-    if is_short.sum() < _FEWEST_SHORT or not _is_binary(outcomes.values):
+    if is_short.sum() < _LEAST_SHORT_QUESTIONS or not _is_binary(outcomes.values):
         return
     c = outcomes.counts().c
     if (c > 1).any() or (c[is_short] == 0).any():
@@ -255,14 +255,14 @@ def warn_of_stopping(outcomes: Samples, run: str = "") -> None:
     warnings.warn(
         f"{run}No question has two correct samples, and each of the {is_short.sum()} questions "
         f"with fewer samples than others has one: the samples seem to stop at the first correct "
-        f"one, which biases all scores. The metric gpassk takes their largest possible number, "
-        f"such as budget={n.max()}, and gives pass@k without bias.",
+        f"one, which biases all scores. Give gpassk the largest possible number of samples, such "
+        f"as budget={n.max()}: its estimate of pass@k is then unbiased.",
         stacklevel=3,
     )
 
 
 def require_categories(outcomes: Samples) -> Samples:
-    """Return the outcomes; raise a ValueError unless every scored one is a category."""
+    """Return the outcomes; raise a ValueError unless every scored one is 0, 1, 2, .."""
     values = outcomes.values
     if values.dtype.kind == "f" or values.min() < 0:
         outcomes.require(
@@ -294,45 +294,47 @@ def require_finite(outcomes: Samples) -> Samples:
 
 
 def read_samples(values, name: str = "predictions") -> Samples:
-    """Read the samples of M questions from any container, see the head of this module.
+    """Read the samples of M questions from any container that the module docstring lists.
+
+    `name` is what the caller calls the samples, for messages.
 
     Raises:
-        ValueError: if there is no question, or if a question has no list of samples or an empty
-            one, with the question.
+        ValueError: if there is no question; or if a question has no list of samples, or an empty
+            list. The message names the question.
         TypeError: if a library cannot convert its array.
     """
     return _read_plain(plain_container(values), name)
 
 
 def _read_plain(values: Any, name: str) -> Samples:
-    """Read samples from one of the forms that `plain_container` returns."""
+    """Read samples as `read_samples` does, from a container that `plain_container` returned."""
     if is_counts(values):
-        rows = _samples_of_counts(values, name)
+        samples = _samples_from_counts(values, name)
     elif isinstance(values, np.ndarray):
-        rows = _samples_of_array(values, name)
+        samples = _samples_from_array(values, name)
     elif isinstance(values, list):
-        rows = _samples_of_lists(values, name)
+        samples = _samples_from_lists(values, name)
     elif is_frame(values):
         return _read_plain(sample_rows(values, name), name)
     elif is_list_like(values):
-        rows = _samples_of_column(values, name)
+        samples = _samples_from_column(values, name)
     else:
         wanted = "give a list with the samples of each question"
         if isinstance(values, str):
             wanted += f", or, if it is the name of a file, at_k.read({short(values)})"
         raise ValueError(f"{name} is {short(values)}: {wanted}.")
-    if not len(rows):
+    if not len(samples):
         raise ValueError(f"{name} holds no question.")
-    if not rows.sizes.all():
-        location = Place(name, int(rows.sizes.argmin()))
+    if not samples.sizes.all():
+        location = Place(name, int(samples.sizes.argmin()))
         raise InputError(location, " is empty: each ", QUESTION, " needs a ", SAMPLE, ".")
-    return rows
+    return samples
 
 
-def _no_list(name: str, question: int, row: Any) -> ValueError:
-    """Return the error for a question that is no list of samples, but a `row`."""
+def _not_a_list(name: str, question: int, entry: Any) -> ValueError:
+    """Return the error for a question for which there is an `entry` other than a list."""
     return InputError(
-        *(Place(name, question), f" is {short(row)}: each ", QUESTION, " has a list of ", SAMPLE),
+        *(Place(name, question), f" is {short(entry)}: each ", QUESTION, " has a list of ", SAMPLE),
         "s.",
     )
 
@@ -340,24 +342,24 @@ def _no_list(name: str, question: int, row: Any) -> ValueError:
 # --- Counts -------------------------------------------------------------------------------
 
 
-def _samples_of_counts(counts, name: str) -> Samples:
-    """Read counts: each category or answer once, with how often it occurs."""
-    samples, multiplicity, sizes = read_counts(counts, name)
-    if isinstance(samples, list):  # answers
-        rows = read_samples(samples, name) if len(samples) else Samples([], sizes, name)
-        return replace(rows, multiplicity=multiplicity)
-    return Samples(samples, sizes, name, multiplicity=multiplicity)
+def _samples_from_counts(counts, name: str) -> Samples:
+    """Return each category or answer of a question once, with its count as the multiplicity."""
+    values, multiplicity, sizes = read_counts(counts, name)
+    if isinstance(values, list):  # answers
+        answers = read_samples(values, name) if len(values) else Samples([], sizes, name)
+        return replace(answers, multiplicity=multiplicity)
+    return Samples(values, sizes, name, multiplicity=multiplicity)
 
 
 # --- Arrays -------------------------------------------------------------------------------
 
 
-def _samples_of_array(array: np.ndarray, name: str) -> Samples:
-    """Read an (M, N) array of numbers."""
+def _samples_from_array(array: np.ndarray, name: str) -> Samples:
+    """Return the samples in an (M, N) array of numbers; raise a ValueError for other shapes."""
     if array.ndim == 0:
         raise ValueError(f"{name} is {array}: give a list with the samples of each question.")
     if array.ndim == 1 and len(array):
-        raise _no_list(name, 0, array[0].item())
+        raise _not_a_list(name, 0, array[0].item())
     if array.ndim > 2:
         raise ValueError(f"{name} has {array.ndim} dimensions: M questions x N samples.")
     values = np.ascontiguousarray(array, array.dtype.newbyteorder("=")).ravel()
@@ -367,17 +369,21 @@ def _samples_of_array(array: np.ndarray, name: str) -> Samples:
 # --- Arrow columns ------------------------------------------------------------------------
 
 
-def _samples_of_column(column, name: str) -> Samples:
-    """Read an Arrow column of lists without Python objects, and another column by its entries."""
+def _samples_from_column(column, name: str) -> Samples:
+    """Return the samples in an Arrow column with an entry for each question.
+
+    A column of lists is read without making Python objects. Any other column is first converted to
+    a Python list.
+    """
     if not _has_lists(column):
         return _read_plain(column.to_pylist(), name)
     if column.null_count:
-        question = next(i for i, row in enumerate(column) if not row.is_valid)
-        raise _no_list(name, question, None)
+        question = next(i for i, entry in enumerate(column) if not entry.is_valid)
+        raise _not_a_list(name, question, None)
     chunks = column.chunks
     lengths = [to_numpy(chunk.value_lengths()).astype(np.int64) for chunk in chunks]
     sizes = np.concatenate([np.empty(0, np.int64), *lengths])
-    values = plain_types(chunked(chunk.flatten() for chunk in chunks))
+    values = with_plain_type(chunked(chunk.flatten() for chunk in chunks))
     if not is_numeric(values.type):
         return Samples(values, sizes, name)
     numbers, scored = numbers_and_scored(values)
@@ -385,48 +391,53 @@ def _samples_of_column(column, name: str) -> Samples:
 
 
 def _has_lists(column) -> bool:
-    """Whether an Arrow column has lists as entries."""
+    """Return whether the entries of an Arrow column are lists."""
     return "list" in str(column.type).partition("<")[0]
 
 
 # --- Lists --------------------------------------------------------------------------------
 
 
-def _samples_of_lists(lists: list[Any], name: str) -> Samples:
-    """Return the samples of a list for each question, of texts, numbers or other values."""
+def _samples_from_lists(lists: list[Any], name: str) -> Samples:
+    """Return the samples in a list with a list or array for each question."""
     if (texts := _column_of_texts(lists)) is not None:
         return Samples(texts, _lengths(lists), name)
-    for question, row in enumerate(lists):
-        if not is_list_like(row):
-            raise _no_list(name, question, row)
+    for question, entry in enumerate(lists):
+        if not is_list_like(entry):
+            raise _not_a_list(name, question, entry)
     if lists and all(map(_is_numeric_array, lists)) and len({x.dtype.kind for x in lists}) == 1:
         return Samples(np.concatenate(lists), _lengths(lists), name)
-    lists = [row if isinstance(row, (list, tuple)) else plain_list(row) for row in lists]
+    lists = [entry if isinstance(entry, (list, tuple)) else plain_list(entry) for entry in lists]
     entries = _plain_entries(lists, name)
-    values, scored = _numbers(entries) or (entries, None)
+    values, scored = _numbers_or_none(entries) or (entries, None)
     return Samples(values, _lengths(lists), name, scored)
 
 
 def _plain_entries(lists: list[Any], name: str) -> list[Any]:
-    """Return the entries of all lists as values of Python."""
+    """Return the entries of all lists as Python values, in one list."""
     entries = list(itertools.chain.from_iterable(lists))
     if {*map(type, entries)} <= _PLAIN_TYPES:
         return entries
     check_depth(name, lists)
     entries = [plain_entry(entry) for entry in entries]
-    if {*map(type, entries)} >= {bytes, str}:  # as in `_column_of_texts`
+    if {*map(type, entries)} >= {bytes, str}:  # Arrow decodes bytes among texts, and so does this.
         with contextlib.suppress(UnicodeDecodeError):
             return [x.decode() if type(x) is bytes else x for x in entries]
     return entries
 
 
 def _lengths(lists: list[Any]) -> np.ndarray:
-    """(M,) the length of each list."""
+    """Return the length of each list, (M,)."""
     return np.fromiter(map(len, lists), np.int64, len(lists))
 
 
-def _numbers(entries: list[Any]) -> tuple[np.ndarray, np.ndarray | None] | None:
-    """Return an array of entries, and where they are not None; None if it would change one."""
+def _numbers_or_none(entries: list[Any]) -> tuple[np.ndarray, np.ndarray | None] | None:
+    """Return the numbers among entries and whether each entry is scored.
+
+    Returns:
+        (S,) numbers, with 0 for None; and (S,) False where an entry is None, or None if none is.
+        None in place of both if an entry is no number, or if an array would change its value.
+    """
     types, scored = {*map(type, entries)}, None
     if not types <= _PLAIN_TYPES - {str}:
         return None
@@ -440,9 +451,10 @@ def _numbers(entries: list[Any]) -> tuple[np.ndarray, np.ndarray | None] | None:
 
 
 def _keeps_values(numbers: np.ndarray, types: set[type], entries: list[Any]) -> bool:
-    """Whether an array of entries of these types has their values.
+    """Return whether an array has the same values as the entries that it was made from.
 
-    It has not if True would become 1, or an integer above 2^53 a float.
+    It does not if there are bools among numbers, or if an integer above 2^53 was rounded to a
+    float. `types` are the types of the entries.
     """
     if bool in types:
         return not types & {int, float}
@@ -452,9 +464,9 @@ def _keeps_values(numbers: np.ndarray, types: set[type], entries: list[Any]) -> 
 
 
 def _column_of_texts(lists: list[Any]) -> Any:
-    """Return the texts of lists as an Arrow column; None if there are other values.
+    """Return the texts in lists as one Arrow column, or None if there are other values.
 
-    Arrow takes bytes among texts for UTF-8.
+    Arrow decodes bytes among texts as UTF-8.
     """
     if not {*map(type, lists)} <= {list, tuple} or not (lists and lists[0]):
         return None
@@ -469,31 +481,38 @@ def _column_of_texts(lists: list[Any]) -> Any:
     return pa.chunked_array([array.values])
 
 
-def _is_numeric_array(row: Any) -> bool:
-    """Whether a row is an array of numbers, of up to 8 bytes each, that is not masked."""
-    is_array = isinstance(row, np.ndarray) and row.ndim == 1 and not is_masked(row)
-    return is_array and row.dtype.kind in "biuf" and row.itemsize <= 8
+def _is_numeric_array(value: Any) -> bool:
+    """Return whether a value is a flat unmasked array of numbers of up to 8 bytes each."""
+    is_array = isinstance(value, np.ndarray) and value.ndim == 1 and not is_masked(value)
+    return is_array and value.dtype.kind in "biuf" and value.itemsize <= 8
 
 
 # --- Outcomes -----------------------------------------------------------------------------
 
 
-def number_of_samples(n: np.ndarray) -> int | str:
-    """Return the number of samples per question as keys show it, or "n" if it differs.
+def n_in_keys(n: np.ndarray) -> int | str:
+    """Return the number of samples if it is the same for all questions, otherwise "n".
 
-    Args:
-        n: (M,) number of samples of each question.
+    Keys of results such as "avg@8" have it in place of N. `n` is (M,).
     """
     return one_size(n) or "n"
 
 
 def read_outcomes(R, name: str = "R", labels: Labels | None = None) -> Samples:
-    """Read already-graded outcomes, see `read_samples` and `as_outcomes`, or counts of them.
+    """Read already-graded outcomes, or counts of outcomes. The values of the result are numbers.
 
-    A flat list or array is one question. Missing entries (None, masked, or NA of pandas) are not
-    scored. A run is read by its predictions, see `outcomes_in_run`.
+    Args:
+        R: any container that `read_samples` takes, or a flat list or array, which is one question;
+            or a dict as `at_k.read` returns it, whose predictions are used. Missing entries (None,
+            masked, or NA of pandas) are not scored.
+        name: what the caller calls R, for messages.
+        labels: the numbers of labels, if outcomes may be labels.
+
+    Raises:
+        ValueError: if R or an outcome is invalid. The message has the index.
     """
     values = plain_container(outcomes_in_run(R, name))
+    # An Arrow column whose entries are not lists is one question.
     if is_list_like(values) and hasattr(values, "chunks") and not _has_lists(values):
         values = values.to_pylist()
     is_flat = isinstance(values, np.ndarray) and values.ndim == 1
@@ -505,11 +524,11 @@ def read_outcomes(R, name: str = "R", labels: Labels | None = None) -> Samples:
 
 
 def outcomes_in_run(R: Any, name: str) -> Any:
-    """Return the outcomes in a run, which is a dict as `at_k.read` returns it, or R itself.
+    """Return R["predictions"] if R is a dict as `at_k.read` returns it, otherwise R itself.
 
     Raises:
-        ValueError: if the run has more than outcomes and groups, such as references, clusters or
-            weights: a function would ignore it.
+        ValueError: if the dict has more than predictions and groups, such as references, clusters
+            or weights, which a function would ignore.
     """
     if not isinstance(R, Mapping) or "predictions" not in R:
         return R
@@ -522,27 +541,28 @@ def outcomes_in_run(R: Any, name: str) -> Any:
     return R["predictions"]
 
 
-def as_outcomes(rows: Samples, labels: Labels | None = None) -> Samples:
-    """Return the outcomes that rows without references are, with the numbers of labels.
+def as_outcomes(samples: Samples, labels: Labels | None = None) -> Samples:
+    """Return samples without references as outcomes, with each label replaced by its number.
 
     Raises:
         ValueError: if a sample is neither a finite number nor one of the labels, or if a question
-            has nothing but None, with its index.
+            has no scored sample. The message has the index of the sample or question.
     """
-    outcomes = rows
-    if not rows.are_numbers:
-        values, scored = _numbers_of_labels(rows, labels or {})
-        outcomes = replace(rows, values=values, scored=scored)
-    outcomes.n  # noqa: B018, a ValueError if a question has none
+    outcomes = samples
+    if not samples.are_numbers:
+        values, scored = _numbers_of_labels(samples, labels or {})
+        outcomes = replace(samples, values=values, scored=scored)
+    outcomes.n  # noqa: B018, raises a ValueError if a question has no scored sample
     return require_finite(outcomes) if outcomes.values.dtype.kind == "f" else outcomes
 
 
-def _numbers_of_labels(rows: Samples, labels: Labels) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return (S,) numbers, and (S,) whether each sample is scored, or None if all are.
+def _numbers_of_labels(samples: Samples, labels: Labels) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return the numbers of samples, (S,), and whether each is scored, (S,), or None if all are.
 
-    A label in small letters may also be written with capitals, such as "Fully" for "fully".
+    A label in small letters may also be written with capitals, such as "Fully" for "fully". A
+    ValueError is raised for a sample that is neither a label, nor a number of 64 bits, nor None.
     """
-    entries, index = _distinct_samples(rows.values)
+    entries, index = _distinct_samples(samples.values)
     numbers = [
         labels.get(entry, labels.get(entry.lower(), entry)) if isinstance(entry, str) else entry
         for entry in entries
@@ -550,14 +570,18 @@ def _numbers_of_labels(rows: Samples, labels: Labels) -> tuple[np.ndarray, np.nd
     for entry, number in enumerate(numbers):
         is_integer = isinstance(number, int) and -(2**63) <= number < 2**63
         if not (number is None or isinstance(number, float) or is_integer):
-            raise _no_outcome(rows, int(np.argmax(index == entry)), number, labels)
+            raise _not_an_outcome(samples, int(np.argmax(index == entry)), number, labels)
     scored = np.array([number is not None for number in numbers], dtype=bool)[index]
     values = np.asarray([0 if number is None else number for number in numbers])[index]
     return values, None if scored.all() else scored
 
 
 def _distinct_samples(values: Any) -> tuple[list[Any], np.ndarray]:
-    """Return the distinct texts of Arrow, or other samples as they are; and (S,) their indices."""
+    """Return a list of entries, and the index of each sample's entry, (S,).
+
+    For an Arrow column of texts, the entries are the distinct texts and a last entry None, whose
+    index is -1. For any other samples, the entries are all samples.
+    """
     if isinstance(values, list) or str(values.type) != "large_string":
         entries = values if isinstance(values, list) else values.to_pylist()
         return entries, np.arange(len(entries))
@@ -565,15 +589,15 @@ def _distinct_samples(values: Any) -> tuple[list[Any], np.ndarray]:
     return [*encoded.dictionary.to_pylist(), None], to_numpy(encoded.indices.fill_null(-1))
 
 
-def _no_outcome(rows: Samples, sample: int, entry: Any, labels: Labels) -> ValueError:
-    """Return the error for a sample, by its index, that is neither a number nor a label."""
+def _not_an_outcome(samples: Samples, sample: int, entry: Any, labels: Labels) -> ValueError:
+    """Return the error for an entry, the sample with this index, that is no number and no label."""
     problem = ": an outcome is a number or a bool."
     if labels:
         problem = f", which is none of {', '.join(labels)}, and no number."
-    elif isinstance(entry, str) and rows.name == "predictions":
+    elif isinstance(entry, str) and samples.name == "predictions":
         problem = (
             ", but there are no references to check the predictions against: give references, or "
             "bools or numbers as predictions."
         )
-    location = sample_place(rows.name, rows.sizes, sample)
+    location = sample_place(samples.name, samples.sizes, sample)
     return InputError(location, f" is {short(entry)}{problem}")

@@ -1,9 +1,11 @@
 """A score as a product of powers of means, and the scores of a run.
 
 Most scores are one mean over questions, such as the mean expected credit. The geometric
-combinations are products of powers of two of them. Both are a `Score`: it names the means it
-needs as terms. `number_terms` lists the distinct terms of many scores as columns, so that each
-term is computed once.
+combinations are products of powers of two means. Both are a `Score`, whose terms say which means it
+is made of. `number_terms` lists the distinct terms of many scores as columns of a table, so that
+each term is computed once.
+
+There are M questions, U distinct rows of the table, and m columns.
 """
 
 from __future__ import annotations
@@ -18,20 +20,20 @@ import numpy as np
 from .counts import UniqueIntegers
 
 ColumnPair = tuple[int, int]
-"""Two columns a <= b of a table."""
+"""The indices a <= b of two columns of a table."""
 
 ScoreKey = Any
-"""What names a score in a dict: a `ScoreId` in a run. Scores and intervals do not look into it."""
+"""The key of a score in a dict, usually its `ScoreId`. Scores and intervals do not look into it."""
 
 
 class ScoreId(NamedTuple):
-    """The identity of a score: its name, and what the name leaves open.
+    """The identity of a score: its name with the values of k and tau.
 
     Attributes:
         metric: the name, such as "pass@k", "bayes@N" or "score_agg".
-        k: the number that stands for the k, N or n of the name; "n" for all samples, if their
-            number differs between questions; None if the name has none.
-        tau: a threshold, or None.
+        k: the value of k, N or n in the name; "n" for all samples, if their number differs between
+            questions; None if the name has none of these, or for all k.
+        tau: the threshold, or None.
     """
 
     metric: str
@@ -40,7 +42,7 @@ class ScoreId(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The key of the score in the dict of `compute`: "G-Pass@4_0.5"."""
+        """Return the key of the score in the dict of `compute`, such as "G-Pass@4_0.5"."""
         name, k = self.metric, self.k
         if name.endswith(")"):
             name = name.replace("(n ", f"({k} ")
@@ -56,8 +58,9 @@ class Score(NamedTuple):
     """A product of powers of terms.
 
     Args:
-        terms: what is averaged over questions: credits, or the columns of a table.
-        powers: of the terms, not 0.
+        terms: what is averaged over questions: credits, or indices of columns of a table. The
+            methods need indices.
+        powers: the power of each term, not 0.
         pooled: whether the terms are averaged over questions first. If not, the product is
             computed for each question and then averaged.
     """
@@ -71,13 +74,13 @@ class Score(NamedTuple):
         return ((a, b) for a in self.terms for b in self.terms if a <= b)
 
     def value(self, columns):
-        """The product, from (m,) numbers or from an (m, ..) array.
+        """Return the product for m columns that are numbers, or arrays as in an (m, ..) array.
 
         It is 0 if a factor with a positive power is 0. An estimate that corrects for the errors of
-        a checker may be below 0; as a factor it then counts as 0.
+        a checker may be below 0. As a factor of several it counts as 0.
 
         Raises:
-            ValueError: if it is infinite.
+            ValueError: if the product is infinite.
         """
         if self.powers == (1.0,):
             return columns[self.terms[0]]
@@ -94,11 +97,11 @@ class Score(NamedTuple):
         return math.prod((base + (base == 0)) ** power for base, power in factors) * (zero == 0)
 
     def variance(self, columns, covariance):
-        """The variance to first order (delta method).
+        """Return the variance of the product to first order (delta method).
 
         Args:
             columns: (m, ..) values of the columns.
-            covariance: of each pair of columns.
+            covariance: the covariance of each pair of columns, by `ColumnPair`.
         """
         if self.powers == (1.0,):
             return covariance[self.terms[0], self.terms[0]]
@@ -111,7 +114,10 @@ class Score(NamedTuple):
         return product * relative * product
 
     def gradient(self, columns: np.ndarray) -> np.ndarray:
-        """(m,) partial derivatives by each column, at (m,) values; 0 where a factor is 0."""
+        """Return the partial derivatives by each column, (m,), at (m,) values.
+
+        The derivatives of a product that is 0 count as 0.
+        """
         result = np.zeros(len(columns))
         product = self.value(columns)
         for column, power in self._factors():
@@ -120,22 +126,22 @@ class Score(NamedTuple):
         return result
 
     def _factors(self) -> Iterator[tuple[int, float]]:
-        """The column and the power of each factor of the score."""
+        """Yield the column and the power of each factor of the score."""
         return zip(self.terms, self.powers, strict=True)
 
 
 def _not_negative(number):
-    """Return a number, or an array of numbers, with 0 for negative ones."""
+    """Return a number or an array with 0 in place of negative numbers."""
     return np.maximum(number, 0.0) if isinstance(number, np.ndarray) else max(number, 0.0)
 
 
 def _quotient(number, divisor):
-    """Return number / divisor, or the number where the divisor is so small that this overflows."""
+    """Return number / divisor, or the number itself where the divisor is at most 1e-300."""
     return number / np.where(np.greater(divisor, 1e-300), divisor, 1.0)
 
 
 def number_terms(scores: Mapping[ScoreKey, Score]) -> tuple[list[Any], dict[ScoreKey, Score]]:
-    """Return the distinct terms of all scores, and the scores with their indices as terms."""
+    """Return the distinct terms of all scores, and the scores with indices of these as terms."""
     number: dict[Any, int] = {}
     numbered = {
         key: score._replace(
@@ -147,16 +153,16 @@ def number_terms(scores: Mapping[ScoreKey, Score]) -> tuple[list[Any], dict[Scor
 
 
 def one_column_each(keys: Iterable[ScoreKey]) -> dict[ScoreKey, Score]:
-    """For each key a score that is one column, in order."""
+    """Return scores that are one column each: column 0 for the first key, 1 for the next, .."""
     return {key: Score((column,)) for column, key in enumerate(keys)}
 
 
 @dataclass(frozen=True)
 class Scores:
-    """Point estimates. Questions with equal counts have equal estimates and share a row.
+    """Point estimates for each question. Questions with equal counts share a row.
 
     Args:
-        keys: the name of each score, and the columns it is made of.
+        keys: the scores by their keys. Their terms are indices of columns.
         inverse: (M,) the row of each question.
         columns: (U, m) estimates.
     """
@@ -166,10 +172,9 @@ class Scores:
     columns: np.ndarray
 
     def means(self, multiplicity: np.ndarray) -> dict[ScoreKey, float]:
-        """Each score over a set of questions.
+        """Return each score averaged over a set of questions.
 
-        Args:
-            multiplicity: (U,) number of questions in each row, or the sum of their weights.
+        `multiplicity`, (U,), is the number of questions in each row, or the sum of their weights.
         """
         total, columns = multiplicity.sum().item(), np.ascontiguousarray(self.columns.T)
         # A matrix product would add in an order that depends on the number of columns, so that the
@@ -185,11 +190,11 @@ class Scores:
     def over(
         self, questions: np.ndarray, weights: np.ndarray | None = None
     ) -> dict[ScoreKey, float]:
-        """Each score over the questions with these indices.
+        """Return each score averaged over the questions with these indices.
 
         Args:
-            questions: the indices.
-            weights: (M,) of all questions, or None for equal ones.
+            questions: indices of questions.
+            weights: (M,) weights of all questions, or None if they are equal.
         """
         rows, size = self.inverse[questions], len(self.columns)
         if weights is not None:
@@ -199,28 +204,31 @@ class Scores:
         used = UniqueIntegers(rows, size)
         return replace(self, columns=self.columns[used.values]).means(used.multiplicity)
 
-    def with_products(self) -> Scores:
-        """The same scores, with a column for each product that is averaged over questions."""
-        keys, columns = dict(self.keys), [*self.columns.T]
+    def with_unpooled_as_columns(self) -> Scores:
+        """Return the same scores, with one further column in place of each product not `pooled`.
+
+        The column holds the product for each row, so all scores are then functions of means.
+        """
+        scores, columns = dict(self.keys), [*self.columns.T]
         for key, score in self.keys.items():
             if not score.pooled:
-                keys[key] = Score((len(columns),))
+                scores[key] = Score((len(columns),))
                 columns.append(score.value(self.columns.T))
-        return replace(self, keys=keys, columns=np.stack(columns, axis=1))
+        return replace(self, keys=scores, columns=np.stack(columns, axis=1))
 
     def linearized(self, weights: np.ndarray | None = None) -> np.ndarray:
-        """(M, m) scores of questions whose means vary as the m scores do, to first order.
+        """Return numbers for questions, whose means vary as the scores do to first order.
 
-        Args:
-            weights: (M,) of the questions, or None for equal ones.
+        The result has a row for each of M questions and a column for each score. `weights`, (M,),
+        are those of the questions, or None if they are equal.
         """
-        scores = self.with_products()
+        scores = self.with_unpooled_as_columns()
         means = np.average(scores.columns[scores.inverse], axis=0, weights=weights)
         gradient = np.stack([score.gradient(means) for score in scores.keys.values()], axis=1)
         return (scores.columns @ gradient)[scores.inverse]
 
     def per_question(self) -> dict[ScoreKey, list[float]]:
-        """Each score of each question."""
+        """Return for each key the list of the scores of the M questions."""
         columns = self.columns.T
         return {
             key: score.value(columns)[self.inverse].tolist() for key, score in self.keys.items()
@@ -228,26 +236,27 @@ class Scores:
 
 
 def join_scores(a: Scores, b: Scores) -> Scores:
-    """The scores of both, of the same questions."""
-    if a.inverse is not b.inverse:  # a row for each question
+    """Return all scores of `a` and `b`, which are scores of the same questions."""
+    if a.inverse is not b.inverse:
+        # Their rows differ, so each question gets a row.
         a, b = (Scores(x.keys, np.arange(len(x.inverse)), x.columns[x.inverse]) for x in (a, b))
-    first = a.columns.shape[1]
-    moved = {
-        key: score._replace(terms=tuple(first + column for column in score.terms))
+    offset = a.columns.shape[1]
+    scores_b = {
+        key: score._replace(terms=tuple(offset + column for column in score.terms))
         for key, score in b.keys.items()
     }
-    return Scores({**a.keys, **moved}, a.inverse, np.hstack([a.columns, b.columns]))
+    return Scores({**a.keys, **scores_b}, a.inverse, np.hstack([a.columns, b.columns]))
 
 
 @dataclass(frozen=True)
 class Moments:
-    """Posterior means of scores and their covariances, independent between questions.
+    """Posterior means and covariances of scores. Questions are independent in the posterior.
 
     Args:
-        keys: the name of each score, and the columns it is made of.
+        keys: the scores by their keys. Their terms are indices of columns.
         inverse: (M,) the row of each question.
         mean: (U, m) posterior means.
-        covariance: (U,) for each pair of columns that a score needs.
+        covariance: (U,) posterior covariance for each pair of columns that a score needs.
     """
 
     keys: Mapping[ScoreKey, Score]

@@ -6,7 +6,8 @@ An item has n verdicts with weights x_i from 0 to 1. Their power mean
 
 increases with p: from the minimum (p to -infinity) through the geometric mean (p = 0) and the
 arithmetic mean (p = 1) to the maximum (p to infinity). The temperature, from 0.1 (strict) to 1.0
-(lenient), determines p. In addition, each verdict of 0 lowers the score by a penalty.
+(lenient), determines p. In addition, each verdict of 0 lowers the score by a penalty. There are M
+items.
 
 Source: "Score Aggregation" in the documentation of Eval AI Library, from which both tables below
 are taken; A. Meshkov, arXiv:2604.08595.
@@ -40,19 +41,19 @@ def exponent(temperature: float) -> float:
 
 
 def check_penalty(penalty) -> float:
-    """Return the share of its score that an item loses for each verdict of 0, from 0 to 1."""
+    """Return the penalty as a float; raise a ValueError unless it is from 0 to 1."""
     wanted = "give the share of the score that each verdict of 0 costs, from 0 to 1"
     return check_number("penalty", penalty, wanted, 0.0, 1.0)
 
 
 def check_eps(eps) -> float:
-    """Return the number that replaces 0 if p <= 0, above 0 and at most 1."""
+    """Return eps_for_neg_p as a float; raise a ValueError unless it is above 0, and at most 1."""
     wanted = "give a small number above 0, such as 1e-9, which replaces 0"
     return check_positive("eps_for_neg_p", eps, wanted, 1.0)
 
 
 def check_weights(weights) -> dict[str, float]:
-    """Return a table of the labels of verdicts and their weights, from 0 to 1."""
+    """Return a dict of the weights of labels; raise a ValueError unless all are from 0 to 1."""
     if not isinstance(weights, Mapping) or not weights:
         raise ValueError(
             f"weights is {short(weights)}: give a dict from labels to numbers, such as "
@@ -77,7 +78,7 @@ def require_weights(outcomes: Samples) -> Samples:
 
 
 def power_means(x: np.ndarray, p: float, eps: float = 0.0) -> np.ndarray:
-    """Return the power means of M items with n weights each, of shape (M,), for any p.
+    """Return the power means of M items with n weights each, (M,), for any p.
 
     The weights are scaled by the maximum of the item, or for p < 0 by its minimum, so that no
     power overflows. For p near 0, x^p is close to 1, and the mean is computed from the small
@@ -85,7 +86,8 @@ def power_means(x: np.ndarray, p: float, eps: float = 0.0) -> np.ndarray:
 
     Args:
         x: (n, M) weights of at least 0, one column for each item.
-        eps: replaces smaller weights. It is above 0 if p < 0, and at most 1.
+        p: the exponent.
+        eps: a number that replaces smaller weights. It has to be above 0 if p < 0, and at most 1.
     """
     minimum, maximum = x.min(axis=0), x.max(axis=0)
     weight = np.maximum(x, eps)
@@ -102,18 +104,21 @@ def power_means(x: np.ndarray, p: float, eps: float = 0.0) -> np.ndarray:
                 log = np.log(ratio)
                 log = np.log1p(np.expm1(abs(p) * log).mean(axis=0)) / p if p else log.mean(axis=0)
             means = scale * np.exp(log)
-    # Outside of these bounds by rounding only, but for weights that eps replaces.
+    # Only rounding moves a mean out of these bounds.
     return np.clip(means, minimum, np.maximum(maximum, eps))
 
 
 def agg_scores(verdicts: Samples, p: float, penalty: float = 0.1, eps: float = 1e-9) -> Scores:
-    """Return the score of each item, see `item_scores`."""
+    """Return the scores of items, which `item_scores` computes, as `Scores` with one column."""
     values = item_scores(verdicts, p, penalty, eps)
     return Scores(one_column_each([ScoreId("score_agg")]), np.arange(len(values)), values[:, None])
 
 
 def item_scores(verdicts: Samples, p: float, penalty: float, eps: float) -> np.ndarray:
     """Return the score of each item, (M,): its power mean, reduced for each verdict of 0.
+
+    `p` is the exponent, `penalty` the share of its score that an item loses for each verdict of 0,
+    and `eps` the number that replaces smaller weights if p <= 0.
 
     Raises:
         ValueError: if an item has no scored verdict.
@@ -128,14 +133,14 @@ def item_scores(verdicts: Samples, p: float, penalty: float, eps: float) -> np.n
 
 
 def _penalized_means(x: np.ndarray, p: float, penalty: float, eps: float) -> np.ndarray:
-    """Return the scores of M items with n verdicts each, from (n, M) weights.
+    """Return the scores of M items with n verdicts each, (M,), from (n, M) weights.
 
-    With a weight of 0, the power mean is 0 for every p <= 0. There, eps replaces smaller weights,
-    so that the other verdicts still count: for p = 0 the result is the geometric mean of them and
-    eps. No power mean with p < 1 exceeds the arithmetic mean; where eps lifts it higher, the score
-    is the arithmetic mean. For p just above 0, without eps, the power mean starts from 0 again. The
-    score is the maximum of this mean and of the mean at p = 0, so it never decreases as the
-    temperature rises.
+    With a weight of 0, the power mean is 0 for every p <= 0. So eps replaces smaller weights for
+    p <= 0, and the other verdicts still count: for p = 0 the result is the geometric mean of them
+    and eps. No power mean with p < 1 exceeds the arithmetic mean, so if eps raises a mean above it,
+    the score is the arithmetic mean. For 0 < p < 1 the power mean does not use eps, so with a
+    weight of 0 it is close to 0 for p just above 0. The score is the maximum of this mean and of
+    the mean at p = 0, so it never decreases as the temperature rises.
     """
     if p >= 1:
         means = power_means(x, p)

@@ -1,4 +1,4 @@
-"""Parameters that several functions share, which are listed once."""
+"""Signatures of functions that take shared parameters as **options."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def shows_options(names: type, values: type) -> Callable[[Function], Function]:
-    """Show options in the signature of a function that takes them as **options.
+    """Return a decorator that lists options in the signature of a function with **options.
 
     Args:
-        names: a class whose annotations are the names and types.
-        values: a dataclass with the defaults.
+        names: a class whose annotations are the names and types of the options.
+        values: a dataclass with their defaults.
     """
     defaults = {option.name: option.default for option in fields(values)}
 
     def decorate(function: Function) -> Function:
-        """Return the function, whose signature is changed."""
+        """Change the signature and annotations of the function, and return it."""
         signature = inspect.signature(function)
         *own, var_keyword = signature.parameters.values()
         del function.__annotations__[var_keyword.name]
-        shown = [
+        options = [
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=defaults[name])
             for name in names.__annotations__
             if name not in signature.parameters
         ]
         function.__annotations__.update(get_type_hints(names))
-        parameters = [x.replace(annotation=function.__annotations__[x.name]) for x in own + shown]
+        parameters = [x.replace(annotation=function.__annotations__[x.name]) for x in own + options]
         vars(function)["__signature__"] = signature.replace(parameters=parameters)
         return function
 
@@ -42,9 +42,10 @@ def shows_options(names: type, values: type) -> Callable[[Function], Function]:
 def check_options(
     function: Callable[..., Any], options: Iterable[str], data: Iterable[str] = ()
 ) -> None:
-    """Raise a TypeError if one of the names is no parameter of a function after the first.
+    """Raise a TypeError if an option is no parameter of the function.
 
-    The first parameter is the data, for which the user gives arguments with the names in `data`.
+    The first parameter of the function is the data. The user gives the data as arguments with the
+    names in `data`, which are valid too.
     """
     _, *parameters = inspect.signature(function).parameters
     known = [*data, *parameters]
@@ -55,7 +56,7 @@ def check_options(
 
 
 def parameters_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    """Return the parameters of a function, with the types that their annotations name."""
+    """Return the parameters of a function by name, with types in place of texts as annotations."""
     types = get_type_hints(function)
     return {
         name: parameter.replace(annotation=types[name])

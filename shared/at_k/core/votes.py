@@ -1,6 +1,6 @@
 """vote@k: the probability that the most frequent answer of k samples is correct.
 
-Draw k of the n samples of a question, without replacement. The answer with the most votes wins;
+Draw k of the n samples of a question, without replacement. The answer with the most votes wins, and
 answers with equally many votes share the win. Let m_i samples give the answer i, u samples give no
 answer, and t be the number of votes of a winner. In the generating function
 
@@ -15,9 +15,12 @@ to 1. So
              [z^k] integral of C(m_a, t) z^t G_t(z, y) / (factor of a) dy,  divided by C(n, k).
 
 The integrand is a polynomial in y of degree at most k/t - 1, which Gauss-Legendre quadrature with
-half as many nodes integrates exactly. For t = 1 it needs none: the winners are all answers with a
-vote, so w is the degree in z without the samples that have no answer. No term is negative, so
-nothing cancels. An answer of which a judge accepts only some samples counts with their share.
+half as many nodes integrates exactly. No quadrature is needed for t = 1, where all answers with a
+vote win: w is the degree in z without the samples that have no answer. No term is negative, so no
+digits are lost by cancellation. If a judge accepts only some samples of an answer, the answer
+counts with the share of accepted samples.
+
+There are M questions with S samples in all.
 """
 
 from __future__ import annotations
@@ -34,20 +37,21 @@ from .credits import majority
 from .expected import expected_credits
 from .samples import Samples
 
-_MOST_OPERATIONS = 3e10  # of vote@k of one question
+_MOST_OPERATIONS = 3e10  # for vote@k of one question, which takes some minutes
 
 
 class AnswerCounts(NamedTuple):
     """How many samples of a question gave each of its answers.
 
-    A checker accepts all samples with the same answer, or none. A judge may accept only some of
-    them: a vote for the answer is then worth the share that it accepts.
+    Accepted samples are those that count as correct. A checker accepts all samples with the same
+    answer, or none. A judge may accept only some of them, and a vote for the answer then counts
+    with the share of accepted samples.
 
     Attributes:
         correct: number of samples of each answer that has accepted samples, ascending.
         incorrect: number of samples of each other answer, ascending.
         unanswered: number of samples without an answer. They are drawn, but have no vote.
-        accepted: number of accepted samples of each answer in `correct`, or () if all are.
+        accepted: number of accepted samples of each answer in `correct`; () if all are accepted.
     """
 
     correct: tuple[int, ...]
@@ -57,7 +61,7 @@ class AnswerCounts(NamedTuple):
 
     @classmethod
     def from_answers(cls, answers: Sequence[tuple[int, int]], unanswered: int) -> AnswerCounts:
-        """Return the counts, from (samples, accepted samples) of each answer."""
+        """Return the counts for answers that are pairs (samples, accepted samples)."""
         correct = sorted((samples, accepted) for samples, accepted in answers if accepted)
         incorrect = sorted(samples for samples, accepted in answers if samples and not accepted)
         samples, accepted = tuple(zip(*correct, strict=True)) or ((), ())
@@ -65,13 +69,13 @@ class AnswerCounts(NamedTuple):
 
     @property
     def answers(self) -> list[tuple[int, int]]:
-        """(samples, accepted samples) of each answer, with those in `correct` last."""
+        """Return a pair (samples, accepted samples) for each answer, incorrect ones first."""
         accepted = zip(self.correct, self.accepted or self.correct, strict=True)
         return [*((samples, 0) for samples in self.incorrect), *accepted]
 
     @property
     def credits(self) -> np.ndarray:
-        """The share of accepted samples of each answer in `correct`."""
+        """Return the share of accepted samples of each answer in `correct`."""
         return np.array(self.accepted or self.correct) / self.correct
 
 
@@ -87,28 +91,27 @@ def count_answers(correct: Samples, answers: np.ndarray, merge_correct: bool) ->
     question = np.repeat(np.arange(len(correct.sizes)), correct.sizes)
     scored = correct.weights > 0
     weights, is_correct = correct.weights[scored], correct.values[scored]
-    # The codes of the answers to one question are consecutive: that of no answer is the first, and
-    # that of merged answers the last.
+    # Each question has `width` codes. The first stands for no answer, the last for merged answers.
     width = int(answers.max(initial=0)) + 3
     code = question[scored] * width + answers[scored] + 1
-    code, samples, accepted = _summed(code, weights, weights * is_correct)
+    code, samples, accepted = _sums_by_code(code, weights, weights * is_correct)
     if merge_correct:
         merged = (2 * accepted > samples) & (code % width > 0)
         code = np.where(merged, code - code % width + width - 1, code)
-        code, samples, accepted = _summed(code, samples, accepted)
+        code, samples, accepted = _sums_by_code(code, samples, accepted)
     ends = np.cumsum(np.bincount(code // width, minlength=len(correct.sizes)))[:-1]
     columns = (np.split(column, ends) for column in (code % width > 0, samples, accepted))
     return [
         AnswerCounts.from_answers(
-            [*zip(m[answered].tolist(), c[answered].tolist(), strict=True)],
-            int(m[~answered].sum()),
+            [*zip(sizes[answered].tolist(), n_accepted[answered].tolist(), strict=True)],
+            int(sizes[~answered].sum()),
         )
-        for answered, m, c in zip(*columns, strict=True)
+        for answered, sizes, n_accepted in zip(*columns, strict=True)
     ]
 
 
-def _summed(code: np.ndarray, *columns: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return the distinct codes, ascending, and for each column the sums of integers by code."""
+def _sums_by_code(code: np.ndarray, *columns: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Return the distinct codes, ascending, and for each column the sum of its integers by code."""
     distinct, inverse = np.unique(code, return_inverse=True)
     return distinct, *(np.bincount(inverse, column).astype(np.int64) for column in columns)
 
@@ -118,7 +121,10 @@ def vote_at_k(counts: Sequence[AnswerCounts], k: int | np.ndarray) -> np.ndarray
 
     Args:
         counts: M answer counts.
-        k: one k, or (M,) of them; at most the number of samples of the question.
+        k: one k, or the k of each question, (M,); at most the number of samples of the question.
+
+    Raises:
+        ValueError: if a question would take longer than some minutes.
     """
     ks = np.broadcast_to(k, len(counts)).tolist()
     _check_work(counts, ks)
@@ -126,31 +132,32 @@ def vote_at_k(counts: Sequence[AnswerCounts], k: int | np.ndarray) -> np.ndarray
 
 
 def _check_work(counts: Sequence[AnswerCounts], ks: Sequence[int]) -> None:
-    """Raise a ValueError if vote@k of a question would take longer than some minutes."""
+    """Raise a ValueError if vote@k of a question, at its k, needs more than 3e10 operations."""
     for question, (answers, k) in enumerate(zip(counts, ks, strict=True)):
-        number = len(answers.correct) + len(answers.incorrect)
-        if k**3 * number <= 4 * _MOST_OPERATIONS or not answers.correct:  # the usual case, and fast
+        n_answers = len(answers.correct) + len(answers.incorrect)
+        # This bound on the number of operations suffices in the usual case, and is fast.
+        if k**3 * n_answers <= 4 * _MOST_OPERATIONS or not answers.correct:
             continue
         samples = np.array(answers.correct + answers.incorrect)
-        work = sum(
+        operations = sum(
             k * _number_of_nodes(k, t) * int(np.minimum(samples, t).sum())
             for t in range(1, min(k // 2, max(answers.correct)) + 1)
         )
-        if work > _MOST_OPERATIONS:
+        if operations > _MOST_OPERATIONS:
             raise InputError(
                 f"vote@{k} of ",
                 Place("question", question),
-                f", which has {number} answers, needs {work:.0e} operations, and "
+                f", which has {n_answers} answers, needs {operations:.0e} operations, and "
                 f"{_MOST_OPERATIONS:.0e} are possible: give a smaller k, such as "
-                f"{int(k * (_MOST_OPERATIONS / work) ** (1 / 3))}.",
+                f"{int(k * (_MOST_OPERATIONS / operations) ** (1 / 3))}.",
             )
 
 
 @lru_cache(maxsize=1 << 14)
 def vote_probability(counts: AnswerCounts, k: int) -> float:
-    """Return the expected credit of the answer with the most of k votes; ties are shared.
+    """Return vote@k of one question: the expected credit of the winner of k votes.
 
-    It is the probability that the answer is correct, if each is accepted always or never.
+    The credit of an answer is its share of accepted samples, and tied answers share the win.
     """
     correct, incorrect, unanswered, _ = counts
     if not correct:
@@ -163,13 +170,13 @@ def vote_probability(counts: AnswerCounts, k: int) -> float:
     # An answer with more than half of the votes wins, whatever votes the others have.
     absolute = expected_credits(np.full(len(correct), n), np.array(correct), [majority(k)])
     credit = float(counts.credits @ absolute[:, 0])
-    return min(1.0, credit + _win_with_at_most_half(counts, n, k))
+    return min(1.0, credit + _credit_with_at_most_half(counts, n, k))
 
 
-def _win_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
-    """Return the expected credit of winners with at most k/2 of k votes; ties are shared.
+def _credit_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
+    """Return the part of vote@k of subsets whose winners have at most k/2 votes.
 
-    The question has these answer counts, of n samples in all.
+    `counts` are the answer counts of a question with n samples.
     """
     correct, incorrect, unanswered, _ = counts
     credits = [*(0.0 for _ in incorrect), *counts.credits.tolist()]
@@ -177,25 +184,26 @@ def _win_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
     if not nodes:
         return 0.0
     t, y, weight = (np.array(column)[:, None] for column in zip(*nodes, strict=True))
-    first = np.searchsorted(t[:, 0], np.arange(t.max() + 1))  # node with a term of each degree
+    first_row_of_power = np.searchsorted(t[:, 0], np.arange(t.max() + 1))  # t is ascending
     has_single_votes = t[0, 0] == 1  # The first node is that of t = 1, without quadrature.
-    # All polynomials in z are scaled by powers of two, which is exact and keeps the coefficients
-    # near 1: z by 2^shift, each factor, and after every 32 factors the products.
+    # Scaling by powers of two is exact, and keeps the coefficients of polynomials near 1: z is
+    # scaled by 2^shift, each factor by a power of its own, and the products after every 32 factors.
     shift = round(math.log2((k + 0.5) / (n - k + 0.5)))
     ways_unanswered, exponent = _scaled_binomials(unanswered, k, shift)
     exponents = np.full(len(nodes), exponent)
     product = np.zeros((len(nodes), k + 1))  # coefficients of z^0 .. z^k of G_t, at each node
     product[:, : len(ways_unanswered)] = ways_unanswered
     if has_single_votes:
-        product[0] = np.arange(k + 1) == 0  # Samples without an answer follow in the end.
-    winning = np.zeros_like(product)  # the same for a correct winner, summed over winners
+        product[0] = np.arange(k + 1) == 0  # Samples without an answer are added in the end.
+    # The sum over correct answers a of their credit x C(m_a, t) z^t G_t / (factor of a):
+    winning = np.zeros_like(product)
     for answer, m in enumerate(incorrect + correct):
         ways, exponent = _scaled_binomials(m, int(t.max()), shift)
         votes = np.arange(len(ways))
         wins = ways * (votes == t)
         factor = ways * (votes < t) + y * wins
         if answer >= len(incorrect):
-            winning = _multiply(winning, factor, first)
+            winning = _multiply_truncated(winning, factor, first_row_of_power)
             for votes_of_winner, start, stop in _rows_by_votes(t[:, 0], len(ways)):
                 rows = slice(start, stop)
                 winning[rows, votes_of_winner:] += (
@@ -203,7 +211,7 @@ def _win_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
                     * wins[rows, votes_of_winner, None]
                     * product[rows, :-votes_of_winner]
                 )
-        product = _multiply(product, factor, first)
+        product = _multiply_truncated(product, factor, first_row_of_power)
         exponents += exponent
         if answer % 32 == 31:
             excess = np.frexp(np.maximum(product.max(axis=1), winning.max(axis=1)))[1]
@@ -220,9 +228,9 @@ def _win_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
 
 
 def _nodes(counts: AnswerCounts, k: int) -> list[tuple[int, float, float]]:
-    """Return the nodes of the integrals: a number of votes t, the value of y, and the weight.
+    """Return tuples (t, y, weight), ascending in t: the nodes of the integrals over y.
 
-    The answer counts are those of a question, of which k samples are drawn.
+    t is the number of votes of the winners, at most k/2. `counts` are those of one question.
     """
     samples = np.array(counts.incorrect + counts.correct)
     return [
@@ -235,25 +243,30 @@ def _nodes(counts: AnswerCounts, k: int) -> list[tuple[int, float, float]]:
 
 
 def _number_of_nodes(k: int, t: int) -> int:
-    """Return the number of quadrature nodes at which G_t is computed."""
+    """Return the number of quadrature nodes for winners with t of k votes."""
     return 1 if t == 1 else -(-(k // t) // 2)
 
 
 def _rows_by_votes(t: np.ndarray, most: int) -> list[tuple[int, int, int]]:
-    """Return each distinct value below `most` of ascending t, and the slice of its rows."""
+    """Return (value, start, stop) of the rows of each value below `most` in the ascending t."""
     values = np.unique(t[t < most])
     ends = np.searchsorted(t, values, side="right")
     return [*zip(values.tolist(), np.searchsorted(t, values).tolist(), ends.tolist(), strict=True)]
 
 
-def _multiply(polynomial: np.ndarray, factor: np.ndarray, first: np.ndarray) -> np.ndarray:
-    """Return the products of (nodes, k + 1) polynomials and factors, up to the degree k.
+def _multiply_truncated(
+    polynomial: np.ndarray, factor: np.ndarray, first_row_of_power: np.ndarray
+) -> np.ndarray:
+    """Return the products of polynomials row by row, up to the degree k, (nodes, k + 1).
 
     Args:
-        first: for each power, the first row whose factor has it.
+        polynomial: (nodes, k + 1) coefficients of z^0 .. z^k.
+        factor: (nodes, any) coefficients of the other factor.
+        first_row_of_power: for each power, the first row in which `factor` may have a coefficient
+            other than 0. Rows are ascending in t, which is the degree of the factor.
     """
     product = factor[:, :1] * polynomial
-    for power, row in enumerate(first[: factor.shape[1]].tolist()):
+    for power, row in enumerate(first_row_of_power[: factor.shape[1]].tolist()):
         if power:
             product[row:, power:] += factor[row:, power, None] * polynomial[row:, :-power]
     return product
@@ -261,7 +274,7 @@ def _multiply(polynomial: np.ndarray, factor: np.ndarray, first: np.ndarray) -> 
 
 @lru_cache(maxsize=1 << 12)
 def _scaled_binomials(m: int, most: int, shift: int) -> tuple[np.ndarray, int]:
-    """Return C(m, x) 2^(shift x - e) for x = 0 .. min(m, most), at most 1 each, and the e."""
+    """Return C(m, x) 2^(shift x - e) for x = 0 .. min(m, most), and e, so that all are <= 1."""
     floats = [_mantissa_and_exponent(math.comb(m, x)) for x in range(min(m, most) + 1)]
     scale = max(exponent + shift * x for x, (_, exponent) in enumerate(floats))
     binomials = [
@@ -272,14 +285,14 @@ def _scaled_binomials(m: int, most: int, shift: int) -> tuple[np.ndarray, int]:
 
 
 def _mantissa_and_exponent(number: int) -> tuple[float, int]:
-    """Return a positive integer as mantissa * 2^exponent, 1/2 <= mantissa <= 1, rounded once."""
+    """Return the mantissa, from 1/2 to 1 and rounded once, and the exponent of an integer > 0."""
     exponent = number.bit_length()
     return number / (1 << exponent), exponent
 
 
 @lru_cache(maxsize=256)
 def gauss_legendre(nodes: int) -> list[tuple[float, float]]:
-    """Return the nodes and weights of Gauss-Legendre quadrature on [0, 1]."""
+    """Return pairs (node, weight) of Gauss-Legendre quadrature on [0, 1]."""
     from scipy.special import roots_legendre  # imported here, because it takes long
 
     x, weights = roots_legendre(nodes)

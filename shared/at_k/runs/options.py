@@ -29,9 +29,9 @@ from ..core.choice import (
     OVER_QUESTIONS,
     IntervalOptions,
     Weighting,
-    check_average,
     check_clusters,
     question_weighting,
+    refuse_group_average_of_products,
 )
 from ..core.coherent import spread_of_k
 from ..core.credits import (
@@ -123,7 +123,7 @@ class ComparisonOptions:
         self._refuse_unused()
         check_name("average", self.average, ("questions", "groups"))
         if self.metric in PASS_FAMILY:
-            check_average(self.average, self.scores_at([1]))
+            refuse_group_average_of_products(self.average, self.scores_at([1]))
 
     def _refuse_unused(self) -> None:
         """Raise a ValueError if an option of other scores differs from its default."""

@@ -34,7 +34,7 @@ from ..core.rewards import (
     moments_by_key,
     real_rewards,
 )
-from ..core.samples import number_of_samples, require_shares
+from ..core.samples import n_in_keys, require_shares
 from ..core.score import Score, ScoreId, Scores
 from ..core.score_agg import agg_scores, exponent, require_weights
 from ..core.votes import count_answers
@@ -200,7 +200,7 @@ def score_runs(runs: Sequence[Run], options: ComparisonOptions) -> list[ScoredRu
         ValueError: if a run does not allow the score or its interval, with the run's name.
     """
     metric = options.metric
-    n = number_of_samples(np.concatenate([run.outcomes.n for run in runs]))
+    n = n_in_keys(np.concatenate([run.outcomes.n for run in runs]))
     makers: Sequence[Callable[[Run, ComparisonOptions], ScoredRun]]
     if metric in PASS_FAMILY or runs[0].errors != Errors():
         makers = [partial(_pass_run, scores=_scores_of_counts(n, options))] * len(runs)

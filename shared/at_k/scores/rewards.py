@@ -41,7 +41,7 @@ def posterior_max(rewards: Rewards, k: int) -> tuple[np.ndarray, np.ndarray]:
         variance = credit_covariances(n, c, [(credit, credit)], prior)[:, 0]
         increase[:, level] = variance / np.maximum(q[:, level], 1e-300)
     mean = rewards.levels[-1] - (q[:, :-1] * np.diff(rewards.levels)).sum(axis=1)
-    return mean, rewards.variance_of_max(q, increase)
+    return mean, rewards.posterior_variance_of_expected_max(q, increase)
 
 
 # --- Samples by the level of their reward --------------------------------------------------
