@@ -114,8 +114,7 @@ def test_samples_beside_scores_that_nothing_checks_are_asked_about(capsys, tmp_p
 def test_several_columns_have_a_sample_each(capsys, tmp_path):
     rows = [{"a": "x", "b": "y", "n": 3}, {"a": "y", "b": "y", "n": 3}]
     expected = {"predictions": [["x", "y"], ["y", "y"]], "references": ["x", "y"]}
-    with pytest.warns(UserWarning, match="Not used: the column n"):
-        assert read_rows(tmp_path, rows, predictions=["a", "b"], references=["x", "y"]) == expected
+    assert read_rows(tmp_path, rows, predictions=["a", "b"], references=["x", "y"]) == expected
     with pytest.raises(SelectionError, match="There is no column 'c'"):
         read_rows(tmp_path, rows, predictions=["a", "c"])
     file = tmp_path / "graded.csv"

@@ -294,14 +294,12 @@ def _rows_of_csv(text: str, name: str, delimiter: str) -> tuple[list[list[str]],
     rows, lines, last = [], [], 0
     try:
         for row in reader:
-            if row:
+            if len(row) == 1 or any(row):
                 rows.append(row)
                 lines.append(last + 1)
             if reader.line_num > last + 1:
                 _warn_of_rows_in_cell(row, f"{name}, line {last + 1}", delimiter)
             last = reader.line_num
-        while rows and len(rows[-1]) > 1 and not any(rows[-1]):  # below the table of a spreadsheet
-            rows.pop()
     except csv.Error as error:
         problem = "a quote is not closed" if "end of data" in str(error) else str(error)
         raise ValueError(
