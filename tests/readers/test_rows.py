@@ -166,6 +166,36 @@ def test_rows_with_an_entry_of_their_own_are_different_questions(tmp_path):
     assert read_rows(tmp_path, rows, questions="prompt", pool="id") == {"predictions": [[0, 1]]}
 
 
+# --- Consecutive samples ----------------------------------------------------------------
+
+REWARDS = [1.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.5, 0.25]
+
+
+def test_consecutive_rows_can_be_grouped(capsys, tmp_path):
+    rows = [{"prompt": f"question {i // 4}", "reward": x} for i, x in enumerate(REWARDS)]
+    assert read_rows(tmp_path, rows, group_size=4)["predictions"] == [REWARDS[:4], REWARDS[4:]]
+    printed = output_of(capsys, "max_at_k", tmp_path / "rows.jsonl", "--group-size", 4, "--k", 1)
+    assert "questions from every 4 rows" in printed
+    error = error_of(capsys, "max_at_k", tmp_path / "rows.jsonl", "--group-size", 8, "--k", 1)
+    assert "different values of prompt" in error
+
+
+@pytest.mark.parametrize(
+    ("rewards", "options", "message"),
+    [
+        (REWARDS, {}, "as group_size"),
+        (REWARDS, {"group_size": 3}, "8 rows, which is not a multiple of 3"),
+        (REWARDS, {"group_size": 0}, "group_size is 0: give a positive integer"),
+        ([REWARDS], {"group_size": 2}, "one sample in each row"),
+        (REWARDS, {"group_size": 4, "questions": "rewards"}, "not by both"),
+        ([1, None, True, 0], {"group_size": 2}, "1 of 4 outcomes are missing"),
+    ],
+)
+def test_group_sizes_that_do_not_fit_are_refused(rewards, options, message):
+    with pytest.raises(ValueError, match=message):
+        at_k.read({"rewards": rewards}, **options)
+
+
 # --- Fields and outcomes ----------------------------------------------------------------
 
 
@@ -205,8 +235,7 @@ def test_one_level_of_lists_is_unwrapped(tmp_path):
 def test_correct_values_grade_labels(capsys, tmp_path):
     rows = [{"id": 1, "score": x} for x in ("C", "I", None)]
     rows += [{"id": 2, "score": x} for x in ("c", "P")]
-    with pytest.warns(UserWarning, match="not among correct_values count as incorrect: 'P'"):
-        read = read_rows(tmp_path, rows, outcomes="score", correct_values=["C"], missing="drop")
+    read = read_rows(tmp_path, rows, outcomes="score", correct_values=["C"], missing="drop")
     assert read == {"predictions": [[True, False, None], [True, False]]}
     flags = ("--outcomes", "score", "--correct-values", "C", "P", "--missing", "drop")
     assert pass_at_k(capsys, tmp_path / "rows.jsonl", *flags) == {"pass@1": 0.75}

@@ -729,8 +729,7 @@ def test_a_status_may_be_a_verdict():
     rows = [{"id": i, "passed": 0, "status": x} for i, x in enumerate(("ok", "failed", "timeout"))]
     assert at_k.read(rows)["predictions"] == [[0], [0], [0]]
     rows = [{"id": i, "status": x} for i, x in enumerate(("pass", "error"))]
-    with pytest.warns(UserWarning, match="count as incorrect: 'error'"):
-        run = at_k.read(rows, outcomes="status", correct_values=["pass"])
+    run = at_k.read(rows, outcomes="status", correct_values=["pass"])
     assert run["predictions"] == [[True], [False]]
 
 
@@ -773,33 +772,6 @@ def test_a_missing_verdict_of_an_answer_is_asked_about():
 def test_a_missing_reference_is_an_error(capsys, tmp_path):
     (tmp_path / "a.csv").write_text("id,pred,gold\n1,1,\n2,1,1\n")
     assert "references[0] is None" in error_of(capsys, "gpassk", tmp_path / "a.csv")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "HTTP 429",
-        "Error code: 429 - {'error': {'message': 'slow down'}}",
-        "503 Service Unavailable",
-        "Rate limit exceeded",
-        "openai.APIConnectionError: Connection error.",
-        "Request timed out.",
-    ],
-)
-def test_errors_of_an_api_among_the_answers_are_warned_about(recwarn, text):
-    rows = [{"id": i, "response": x, "answer": "429"} for i, x in enumerate((text, "429", "7"))]
-    with pytest.warns(UserWarning, match="1 of 3 answers in response are errors of an API, such"):
-        at_k.read(rows)
-    answers = (
-        "429",
-        "500 apples",
-        "The error is 503",
-        "HTTP",
-        "The request timed out",
-        "Error: 12",
-    )
-    at_k.read([{"id": i, "response": x, "answer": "429"} for i, x in enumerate(answers)])
-    assert not recwarn
 
 
 @pytest.mark.parametrize("missing", ["wrong", True, 0])

@@ -680,5 +680,4 @@ LAYOUTS = (
 )
 # fmt: on
 
-VLLM = Layout(tool="vLLM", fields="", questions="request_id", predictions="outputs")
 ARC = Layout(tool="ARC", fields="", rows=_arc_rows, questions="task test", predictions="attempts")
