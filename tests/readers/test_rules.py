@@ -91,7 +91,7 @@ def test_two_candidates_are_listed_as_flags(capsys, tmp_path):
 @pytest.mark.parametrize("name", ["count", "freq", "n_samples", "attempts", "total"])
 def test_a_number_beside_each_outcome_may_say_how_often_it_occurs(name):
     rows = [{"id": q, "outcome": x, name: n} for q, x, n in (("a", 0, 3), ("a", 1, 1), ("b", 1, 4))]
-    with pytest.raises(SelectionError, match=f"{name} can be the number of samples"):
+    with pytest.raises(SelectionError, match=f"{name} can be a number of samples"):
         at_k.read(rows)
     assert at_k.read(rows, outcomes="outcome")["predictions"] == [[0, 1], [1]]
     counted = at_k.read(rows, outcomes="outcome", counts=name)["predictions"]

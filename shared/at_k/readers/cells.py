@@ -23,7 +23,7 @@ from .names import (
 )
 from .opening import is_remote
 from .reading import ReadingOptions
-from .roles import column_of_role, columns_of_role, question_columns
+from .roles import column_of_role, columns_of_role, count_column, question_columns
 from .table import (
     ROW,
     Columns,
@@ -135,7 +135,7 @@ def read_cells(
         cells |= _empty_lists(cells)
     are_lists = _holds_lists(table, cells["samples"], name)
     if "multiplicities" in cells and not are_lists:
-        cells["multiplicities"] = _count_column(table, chosen["counts"])
+        cells["multiplicities"] = count_column(table, chosen["counts"])
     for role in aligned:
         cells[role] = _numbers_of_samples(table, role, chosen[role], cells[role])
     return _with_missing(table, chosen, cells, reading), are_lists
@@ -294,7 +294,7 @@ def _counts(table: Table, chosen: ColumnsByRole, aligned: Sequence[str]) -> list
     if isinstance(counts, str):
         return _lists_of_counts(table, counts)
     names = [chosen["n"], chosen["correct"]] if counts is None else list(counts.values())
-    rows = list(zip(*(_count_column(table, name) for name in names), strict=True))
+    rows = list(zip(*(count_column(table, name) for name in names), strict=True))
     for row, (n, correct, *_) in enumerate(rows if counts is None else ()):
         if correct > n:
             raise InputError(
@@ -308,31 +308,15 @@ def _counts(table: Table, chosen: ColumnsByRole, aligned: Sequence[str]) -> list
 def _lists_of_counts(table: Table, name: str) -> list[Any]:
     """Return lists of counts; a ValueError unless all have one count for each category."""
     cells = as_lists(table.columns[name])
-    rows = [list(map(_count, cell)) if isinstance(cell, list) else [None] for cell in cells]
+    rows = [list(map(as_whole_number, x)) if isinstance(x, list) else [None] for x in cells]
     for row, counts in enumerate(rows):
-        if None in counts or len(counts) != len(rows[0]):
+        if any(x is None or x < 0 for x in counts) or len(counts) != len(rows[0]):
             raise InputError(
                 *table.row_place(row),
                 f": {name} is {short(cells[row])}. Give a list of whole numbers of at least 0, one "
                 f"for each category, with the same length in all rows.",
             )
     return rows
-
-
-def _count_column(table: Table, name: str) -> list[Any]:
-    """Return a column of counts; a ValueError if one is not a whole number of at least 0."""
-    counts = list(map(_count, table.columns[name]))
-    if None in counts:
-        row = counts.index(None)
-        what = f": {name} is {short(table.columns[name][row])}, and a count is a whole number of at"
-        raise InputError(*table.row_place(row), what, " least 0.")
-    return counts
-
-
-def _count(cell: Any) -> int | None:
-    """Return the whole number of at least 0 that a cell holds, or None if it holds none."""
-    number = as_whole_number(cell)
-    return None if number is None or number < 0 else number
 
 
 # --- References in several columns, or elsewhere ----------------------------------------------

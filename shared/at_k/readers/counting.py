@@ -208,7 +208,7 @@ def _choice(head: Table, reading: ReadingOptions) -> Choice | None:
     read = {*named.values(), *reading.questions, *dict(reading.where)}
     if not read <= {*columns} or recognised(head):
         return None
-    chosen = choose_columns(head, named, reading.checked, reading.graded_by)
+    chosen = choose_columns(head, named, reading)
     questions = reading.questions or question_columns(head)
     if chosen.keys() != {"outcomes"} or len(questions) != 1 or columns_of_role(head, "n"):
         return None

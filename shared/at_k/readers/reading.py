@@ -18,7 +18,7 @@ from ..core.checks import (
 )
 from .missing import CHOICES
 from .names import PER_SAMPLE
-from .roles import count_columns
+from .words import number_in
 
 FIRST_COLUMN = "column 1"
 """What `references` is if the columns have no names and the first holds the references."""
@@ -111,7 +111,7 @@ def _checked_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
     for role, name in columns.items():
         if role == "counts" and name is not None:
             is_plain = isinstance(name, (str, Mapping))
-            name = count_columns(name if is_plain else checked_names("counts", name))
+            name = _count_columns(name if is_plain else checked_names("counts", name))
         elif role == "predictions" and name is not None:
             names = checked_names(role, name)
             name = names[0] if len(names) == 1 else names  # several have a sample each
@@ -120,6 +120,29 @@ def _checked_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
         if name is not None or role not in (*PER_SAMPLE, "finish"):
             checked[role] = name
     return checked
+
+
+def _count_columns(names: Any) -> str | dict[Any, str]:
+    """Return one column of counts, or a dict with the column of each outcome if there are several.
+
+    Columns whose names are numbers count these outcomes; others count the categories 0, 1, .., in
+    this order.
+
+    Raises:
+        ValueError: if two columns count the same outcome.
+    """
+    if isinstance(names, str):
+        return names
+    if isinstance(names, Mapping):
+        return dict(names)
+    if len(names) == 1:
+        return names[0]
+    outcomes: list[Any] = [number_in(name) for name in names]
+    if not all(isinstance(outcome, (int, float)) for outcome in outcomes):
+        outcomes = list(range(len(names)))
+    if len({*outcomes}) < len(names) or len({*names}) < len(names):
+        raise ValueError(f"counts names two columns of the same outcome: {', '.join(names)}.")
+    return dict(sorted(zip(outcomes, names, strict=True)))
 
 
 def pairs_of(names: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -257,7 +257,7 @@ def read_run(source: Any, **options: Any) -> Run:
 def _read_table(table: Table, reading: ReadingOptions) -> Run:
     """Return the run in a table."""
     table, named = _with_named_columns(table, reading)
-    chosen = choose_columns(table, named, reading.checked, reading.graded_by)
+    chosen = choose_columns(table, named, reading)
     if reading.are_labels:
         chosen.pop("references", None)  # of the answers
     if reading.has_labels and not {"references", "outcomes"} & chosen.keys():  # already graded
