@@ -145,15 +145,6 @@ def _count_columns(names: Any) -> str | dict[Any, str]:
     return dict(sorted(zip(outcomes, names, strict=True)))
 
 
-def pairs_of(names: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return (role, column) pairs; a role may have several columns, or a dict of them."""
-    pairs = []
-    for role, columns in names.items():
-        listed = list(columns.values()) if isinstance(columns, Mapping) else columns
-        pairs += [(role, x) for x in ([listed] if isinstance(listed, str) else listed)]
-    return pairs
-
-
 def checked_names(role: str, names: Any) -> tuple[str, ...]:
     """Return one name or several as a tuple."""
     return tuple(check_text(role, x) for x in _listed(role, names))

@@ -38,10 +38,20 @@ from .names import (
     shown_name,
 )
 from .questions import gather, refuse_filters, refuse_spaces
-from .reading import ReadingOptions, make_reading, pairs_of
+from .reading import ReadingOptions, make_reading
 from .roles import choose_columns, column_per_question, columns_of_role, finish_column
 from .sources import load_files, load_object, names_in
-from .table import FILE, ROW, ColumnsByRole, SelectionError, Table, Way, rows_where, with_fields
+from .table import (
+    FILE,
+    ROW,
+    ColumnsByRole,
+    SelectionError,
+    Table,
+    Way,
+    pairs_of,
+    rows_where,
+    with_fields,
+)
 from .words import as_outcomes, entry_text, flat, has_lists, word
 
 Names = str | Sequence[str]

@@ -48,7 +48,7 @@ def refuse_settings(questions: QuestionRows) -> None:
     All rows of the questions have an outcome or a sample.
     """
     table, several = questions.table, questions.several
-    taken = {*questions.key, *questions.used, *questions.pool}
+    taken = {*questions.key, *questions.used, *questions.reading.pool}
     columns = _scalar_columns(table, taken, None if several else MODELS)
     settings = [
         name
@@ -262,19 +262,19 @@ def are_parts(names: Sequence[str]) -> bool:
     return all(map(_PART.search, names))
 
 
-def refuse_repeats(questions: QuestionRows, are_lists: bool) -> None:
+def refuse_repeats(questions: QuestionRows) -> None:
     """Raise a SelectionError if two rows are the same sample, or the same samples.
 
     They are if they have the same question, file and sample numbers. Without such numbers, rows
     that are equal in full are the same sample if a column without a role identifies rows. If a row
-    has samples of a question (`are_lists`), they are if only some questions have equal rows.
+    has samples of a question, they are if only some questions have equal rows.
     """
-    table, pool = questions.table, questions.pool
+    table, pool = questions.table, questions.reading.pool
     _refuse_copies_of_samples(questions)
     columns = nested_columns(table)
     numbers = _numbers_of(questions, columns)
     if not numbers:
-        if are_lists:
+        if questions.are_lists:
             _refuse_equal_questions(questions)
         _refuse_equal_rows(questions)
         return
@@ -344,7 +344,7 @@ def _numbers_of(questions: QuestionRows, columns: Columns) -> list[str]:
     """Return the columns that number samples: those of the layout, or by their names, without a
     seed that all rows of a question share.
     """
-    table, pool = questions.table, questions.pool
+    table, pool = questions.table, questions.reading.pool
     if table.layout:
         named = [x for x in columns_of_role(table, "samples") if x in columns and x not in pool]
         if named:

@@ -31,11 +31,12 @@ from .opening import (
     remote_names,
     require_openable,
 )
-from .reading import ReadingOptions, pairs_of
+from .reading import ReadingOptions
 from .table import (
     Table,
     entries_by_column,
     join_tables,
+    pairs_of,
     rows_where,
     table_of_columns,
     table_of_rows,

@@ -17,6 +17,7 @@ from .words import entry_text, first_entries, word
 
 if TYPE_CHECKING:
     from .layouts import Layout
+    from .reading import ReadingOptions
 
 Columns = dict[str, Sequence[Any]]
 """Entries by column name, one per row."""
@@ -206,17 +207,43 @@ class QuestionRows:
 
     Attributes:
         table: the source.
+        reading: what the caller says.
+        chosen: the columns that are read, by role.
+        cells: their entries by role, one per row.
+        are_lists: whether a row has samples in lists, or counts.
         key: the columns that identify the questions; none if a row is a question.
         rows: of each question, by the text or the texts that identify it.
-        used: columns with a role, other than groups.
-        pool: columns whose entries may differ between the samples of a question.
     """
 
     table: Table
+    reading: ReadingOptions
+    chosen: ColumnsByRole
+    cells: Mapping[str, Sequence[Any]]
+    are_lists: bool
     key: tuple[str, ...]
     rows: Mapping[Any, Sequence[int]]
-    used: frozenset[str] = frozenset()
-    pool: tuple[str, ...] = ()
+
+    @cached_property
+    def used(self) -> set[str]:
+        """The columns with a role."""
+        return {name for _, name in pairs_of(self.chosen)}
+
+    @property
+    def group(self) -> str | None:
+        """The column of groups."""
+        return self.chosen.get("groups")
+
+    @property
+    def counts(self) -> str | None:
+        """The column that says how often the sample of a row occurs."""
+        has_counts = "multiplicities" in self.cells and not self.are_lists
+        return self.chosen["counts"] if has_counts else None
+
+    def with_outcome(self) -> QuestionRows:
+        """Return the rows that are not missing their sample, and the questions that have some."""
+        missing = {row for row, x in enumerate(self.cells.get("samples", ())) if x is None}
+        rows = {x: [row for row in rows if row not in missing] for x, rows in self.rows.items()}
+        return replace(self, rows={question: x for question, x in rows.items() if x})
 
     @property
     def several(self) -> list[Sequence[int]]:
@@ -227,6 +254,15 @@ class QuestionRows:
         """Return the id of the question of a row as messages show it: "task a, id 3", or ""."""
         names = (name for name in self.key if name != ROW)
         return ", ".join(f"{shown_name(x)} {short(self.table.columns[x][row])}" for x in names)
+
+
+def pairs_of(names: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return (role, column) pairs; a role may have several columns, or a dict of them."""
+    pairs = []
+    for role, columns in names.items():
+        listed = list(columns.values()) if isinstance(columns, Mapping) else columns
+        pairs += [(role, x) for x in ([listed] if isinstance(listed, str) else listed)]
+    return pairs
 
 
 def table_of_rows(rows: Sequence[Mapping[str, Any]], title: str = "The source") -> Table:
