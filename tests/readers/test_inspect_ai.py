@@ -232,12 +232,6 @@ def test_a_log_that_is_retried_counts_once_however_the_files_are_named(tmp_path,
         pytest.warns(UserWarning, match="not complete"),
     ):
         at_k.read(names, pool="files")
-    retry.write_text(json.dumps(log | {"eval": log["eval"] | {"task_id": "another"}}))
-    with (
-        pytest.warns(UserWarning, match="is not complete"),
-        pytest.raises(ValueError, match=r"are one sample, with the uuid .*leave out the older log"),
-    ):
-        at_k.read(names, pool="files")
 
 
 def test_scores_that_no_sample_has_are_no_candidates(tmp_path):

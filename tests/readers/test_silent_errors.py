@@ -74,7 +74,7 @@ def test_rows_without_an_id_are_an_error_with_the_rows(tmp_path, missing):
     (tmp_path / "run.jsonl").write_text('{"id": 1, "outcome": 1}\n{"id": NaN, "outcome": 0}\n' * 2)
     of_csv = [read(tmp_path / "run.csv") for read in (pd.read_csv, pl.read_csv)]
     for source in (frame, *of_csv, tmp_path / "run.jsonl"):
-        with pytest.raises(ValueError, match=r"rows 1, 3 \(from 0\) have no id"):
+        with pytest.raises(ValueError, match=r"row 1 \(from 0\) has no id"):
             at_k.read(source, questions="id", outcomes="outcome")
 
 

@@ -33,7 +33,6 @@ from .table import (
     Way,
     column_at,
     list_columns,
-    may_be_nested,
 )
 from .words import (
     KNOWN_WORDS,
@@ -97,7 +96,7 @@ def _lists_by_sample(table: Table, chosen: ColumnsByRole) -> Columns:
     lists = {
         name: column
         for name, column in (table.columns | _lists_of_objects(table, aligned[0])).items()
-        if name not in fixed and may_be_nested(column) and _sizes(column) == sizes
+        if name not in fixed and _sizes(column) == sizes
     }
     return lists if {*aligned} < lists.keys() and 0 not in sizes else {}
 

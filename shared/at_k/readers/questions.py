@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..core.checks import FROM_0, Index, InputError, is_missing, short
+from ..core.checks import InputError, is_missing, short
 from .cells import CellsByRole
 from .missing import settle_missing, text_of_ids
 from .names import (
@@ -186,15 +186,11 @@ def _check_ids(table: Table, name: str, texts: Sequence[str], is_whole: bool) ->
 
     The texts are those of the column `name`, which `is_whole` if it identifies questions alone.
     """
-    absent = [row for row, text in enumerate(texts) if not text or (is_whole and text in NO_ID)]
-    if absent:
-        rows = [part for row in absent[:5] for part in (", ", Index(table.row_number(row)))][1:]
-        more = ", .." if len(absent) > 5 else ""
-        noun, verb = ("row", "has") if len(absent) == 1 else ("rows", "have")
-        text = texts[absent[0]]
-        what = f"{short(text)} as {shown_name(name)}" if text else f"no {shown_name(name)}"
-        what = f" {verb} {what}, so the question is unknown."
-        raise InputError(f"{table.title}, {noun} ", *rows, more, FROM_0, what)
+    for row, text in enumerate(texts):
+        if not text or (is_whole and text in NO_ID):
+            what = f"{short(text)} as {shown_name(name)}" if text else f"no {shown_name(name)}"
+            problem = f" has {what}, so the question is unknown."
+            raise InputError(*table.row_place(row), problem)
     remedy = "; if not, another column has to identify it"
     refuse_spaces(table, name, texts, "question", remedy)
 

@@ -507,7 +507,8 @@ def _refuse_complements(table: Table) -> None:
     names = [*columns_of_role(table, "correct"), *columns_of_role(table, "outcomes")]
     for correct, incorrect in itertools.product(names, columns_named(table.columns, _COMPLEMENTS)):
         columns = whole_numbers(table, correct), whole_numbers(table, incorrect)
-        totals = {None if None in x else sum(x) for x in zip(*columns, strict=True)}
+        pairs = zip(*columns, strict=True)
+        totals = {None if x is None or y is None else x + y for x, y in pairs}
         if None not in totals and totals != {1}:
             errors = columns_named(table.columns, ERRORS)
             others = f" Samples in {errors[0]} count nowhere then." if errors else ""

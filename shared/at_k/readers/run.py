@@ -6,7 +6,6 @@ import json
 import warnings
 from collections.abc import Collection, Mapping, Sequence
 from copy import copy
-from numbers import Real
 from typing import Any
 
 from ..core.checks import QUESTION, InputError, check_name, short
@@ -30,11 +29,8 @@ from .names import (
     PER_QUESTION,
     PER_SAMPLE,
     QUESTION_TEXTS,
-    SETTINGS,
     columns_named,
-    last_part,
     plain_name,
-    sample_numbers,
     shown_name,
 )
 from .questions import gather, refuse_filters, refuse_spaces
@@ -43,7 +39,6 @@ from .roles import choose_columns, column_per_question, columns_of_role, finish_
 from .sources import load_files, load_object, names_in
 from .table import (
     FILE,
-    ROW,
     ColumnsByRole,
     SelectionError,
     Table,
@@ -73,7 +68,6 @@ class Run(dict[str, Any]):
         files: the names of the files that were read, if there are several.
         missing: what the first line says of samples that are missing or were added, or "".
         identifiers: columns that identify the questions, by name in lower case: M texts each.
-        numbers: columns of numbers that may be outcomes, if samples have nothing to check them.
         is_matrix: whether the source has nothing but a row of outcomes for each question.
         grades: M lists of the outcomes of the samples in a log, if they are to be checked again
             and it has one outcome of each; otherwise None.
@@ -85,7 +79,6 @@ class Run(dict[str, Any]):
     files: tuple[str, ...] = ()
     missing: str = ""
     identifiers: Mapping[str, list[Any]] = {}
-    numbers: Sequence[str] = ()
     is_matrix: bool = False
     grades: list[list[Any]] | None = None
 
@@ -280,8 +273,6 @@ def _read_table(table: Table, reading: ReadingOptions) -> Run:
     run.columns = chosen | ({"questions": ", ".join(key)} if key else {})
     run.files, run.origin = table.files, table.origin
     run.is_matrix = table.is_matrix and FILE not in table.columns
-    if not {"references", "outcomes"} & chosen.keys():
-        run.numbers = _columns_of_numbers(table, {*key, *sample_numbers(table.columns)})
     if ids is not None:
         identifiers = {plain_name(", ".join(key)): ids}
         others = _unique_columns(table) if are_lists and len(ids) == table.size else {}
@@ -379,16 +370,6 @@ def _arguments(cells: dict[str, Any], chosen: ColumnsByRole) -> dict[str, Any]:
         arguments["references"] = [json.dumps(question) for question in shares]
         arguments["check_correct_fn"] = GradedAnswers()
     return arguments | cells
-
-
-def _columns_of_numbers(table: Table, others: Collection[str]) -> list[str]:
-    """Return the columns of numbers or bools that are no settings, without `others`."""
-    return [
-        name
-        for name, cells in table.columns.items()
-        if name not in (*others, FILE, ROW) and last_part(name) not in SETTINGS
-        if all(isinstance(x, Real) for x in flat(cells) if x is not None)
-    ]
 
 
 def _unique_columns(table: Table) -> dict[str, list[Any]]:

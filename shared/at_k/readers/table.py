@@ -6,13 +6,13 @@ import itertools
 import json
 import warnings
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core.checks import FROM_0, Index, InputError, did_you_mean, short
-from .names import last_part, shown_name
+from .names import shown_name
 from .words import entry_text, first_entries, word
 
 if TYPE_CHECKING:
@@ -79,38 +79,6 @@ class SelectionError(InputError):
         return type(self), (self.args, self.ways)
 
 
-class UnreadColumn(Sequence[Any]):
-    """A column of a `pyarrow.parquet.ParquetFile` that is read when its entries are looked at.
-
-    Messages call the file `title`.
-    """
-
-    def __init__(self, file: Any, name: str, title: str):
-        self._file, self._name, self._title = file, name, title
-        self.is_nested = file.schema_arrow.field(name).type.num_fields > 0
-
-    @cached_property
-    def _cells(self) -> list[Any]:
-        """The entries, read once; a ValueError if the file is damaged."""
-        import pyarrow as pa
-
-        try:  # without threads: a process that ends soon after they start is aborted by Arrow
-            return arrow_column(self._file.read([self._name], use_threads=False), self._name)
-        except (pa.ArrowException, OSError, KeyError, ValueError, OverflowError) as error:
-            reason = " ".join(str(error).split())
-            raise ValueError(f"{self._title} cannot be read: {reason}.") from error
-
-    def __len__(self) -> int:
-        """The number of rows, which is known without reading them."""
-        return self._file.metadata.num_rows
-
-    def __getitem__(self, index: Any) -> Any:
-        return self._cells[index]
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._cells)
-
-
 def class_names(schema: Any) -> dict[str, list[str]]:
     """Return the names of classes, by column of an Arrow schema, that are written as numbers."""
     features = json.loads((schema.metadata or {}).get(b"huggingface", b"{}"))
@@ -122,11 +90,6 @@ def arrow_column(table: Any, name: str) -> list[Any]:
     """Return a column of a table of Arrow, classes by their names; -1 is none of them."""
     cells, names = table[name].to_pylist(), class_names(table.schema).get(name)
     return [names[x] if x is not None and x >= 0 else None for x in cells] if names else cells
-
-
-def may_be_nested(cells: Sequence[Any]) -> bool:
-    """Whether the entries can be lists or objects, as far as is known without reading them."""
-    return not isinstance(cells, UnreadColumn) or cells.is_nested
 
 
 @dataclass(frozen=True)
@@ -330,18 +293,10 @@ def _has_value(field: Any) -> bool:
     return any(map(_has_value, field)) if isinstance(field, list) else field is not None
 
 
-def nested_columns(table: Table, wanted: Collection[str] | None = None) -> Columns:
-    """Return the columns, with the fields of objects as `a.b` in place of the objects.
-
-    If names are `wanted`, other columns are left out unless they may have objects.
-    """
+def nested_columns(table: Table) -> Columns:
+    """Return the columns, with the fields of objects as `a.b` in place of the objects."""
     columns: Columns = {}
-    waiting = [
-        (name, cells)
-        for name, cells in reversed(table.columns.items())
-        if name not in (FILE, ROW)
-        and (wanted is None or last_part(name) in wanted or may_be_nested(cells))
-    ]
+    waiting = [x for x in reversed(table.columns.items()) if x[0] not in (FILE, ROW)]
     while waiting:
         name, cells = waiting.pop()
         fields = dict.fromkeys(x for cell in cells if isinstance(cell, dict) for x in cell)

@@ -7,12 +7,9 @@ a metric, or need `correct_values`.
 from __future__ import annotations
 
 import ast
-import io
-import itertools
 import json
 import math
 import re
-import tokenize
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -43,6 +40,7 @@ KNOWN_WORDS = (
 )
 _COMMA_NUMBER = re.compile(r"\s*([-+]?\d+),(\d+)\s*")
 _WHOLE_NUMBER = re.compile(r"(0|-?[1-9][0-9]*)\.0")
+_ADJACENT = re.compile(r"['\"]\s+['\"]")
 _VARIATION = "\ufe0e\ufe0f"  # whether a tick is shown as text or as a picture
 
 
@@ -242,19 +240,8 @@ def parse_list(cell: Any) -> list[Any] | None:
         literal = ast.literal_eval(cell.strip())
     except (ValueError, SyntaxError, RecursionError, MemoryError):  # the last two: nested deeply
         return None
-    return literal if isinstance(literal, list) and not _has_adjacent_strings(cell) else None
-
-
-def _has_adjacent_strings(cell: str) -> bool:
-    """Whether two strings follow each other without a comma.
-
-    NumPy prints arrays as ['a' 'b'], which Python would read as ['ab'].
-    """
-    try:
-        tokens = [token.type for token in tokenize.generate_tokens(io.StringIO(cell).readline)]
-    except (tokenize.TokenError, SyntaxError):
-        return False
-    return (tokenize.STRING, tokenize.STRING) in itertools.pairwise(tokens)
+    # NumPy prints arrays as ['a' 'b'], which Python reads as ['ab'].
+    return literal if isinstance(literal, list) and not _ADJACENT.search(cell) else None
 
 
 def as_lists(cells: Sequence[Any]) -> Sequence[Any]:
