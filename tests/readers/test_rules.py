@@ -586,7 +586,7 @@ def test_missing_verdicts_are_asked_about_in_scores_and_gates(capsys):
 def test_a_missing_reward_is_no_0_where_rewards_are_below_0():
     rows = [{"id": 1, "reward": x} for x in (-0.5, None, -1.0)]
     for missing in ("incorrect", None):
-        with pytest.raises(MissingError, match="some rewards are below 0") as caught:
+        with pytest.raises(MissingError, match="Some rewards are below 0") as caught:
             at_k.read(rows, missing=missing)
         assert [way.arguments for way in caught.value.ways] == [{"missing": "drop"}]
     assert at_k.read(rows, missing="drop")["predictions"] == [[-0.5, None, -1.0]]
