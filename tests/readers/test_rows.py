@@ -226,12 +226,6 @@ def test_a_column_with_a_dot_in_its_name_is_found(tmp_path):
     }
 
 
-def test_one_level_of_lists_is_unwrapped(tmp_path):
-    rows = [{"id": i, "resps": [["a", "b"]], "target": "a"} for i in (0, 1)]
-    read = read_rows(tmp_path, rows, predictions="resps")
-    assert read["predictions"] == [["a", "b"]] * 2
-
-
 def test_correct_values_grade_labels(capsys, tmp_path):
     rows = [{"id": 1, "score": x} for x in ("C", "I", None)]
     rows += [{"id": 2, "score": x} for x in ("c", "P")]

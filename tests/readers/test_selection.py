@@ -179,7 +179,7 @@ def test_a_table_of_counts_is_read_as_counts(capsys, tmp_path, names):
     added = {"predictions": {"n": [16, 8, 8], "correct": [8, 0, 1]}}
     assert read_rows(tmp_path, shards, columns={"n": names[0], "correct": names[1]}) == added
     if names[0] == "attempts":
-        with pytest.raises(SelectionError, match=r"rows of question_id 'q0'\. If attempts"):
+        with pytest.raises(SelectionError, match="attempts and passed can be counts"):
             read_rows(tmp_path, shards)
     else:
         assert read_rows(tmp_path, shards) == added
