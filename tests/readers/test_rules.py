@@ -240,7 +240,7 @@ def test_a_question_has_one_group(group):
 
 @pytest.mark.parametrize(
     ("first", "others"),
-    [(0.0, ["0", "0.0", 0, Decimal(0), "0"]), (-2, ["-2.0", -2.0]), ("1.10", ["1.10"])],
+    [(0.0, ["0", "0.0", 0, Decimal(0), np.float32(0)]), (-2, ["-2.0", -2.0]), ("1.10", ["1.10"])],
 )
 def test_ids_of_one_number_are_the_same_in_all_forms(first, others):
     rows = [{"id": id_, "correct": 1} for id_ in (first, *others, "1.1")]

@@ -58,14 +58,6 @@ def test_a_column_that_only_numbers_the_samples_has_to_be_named(tmp_path, name):
     assert read_rows(tmp_path, rows, outcomes=name) == {"predictions": [[0, 1, 2], [0, 1, 2]]}
 
 
-def test_ranks_and_outcomes_of_two_samples_can_be_rewards(tmp_path):
-    rows = [{"id": i, "reward": reward} for i in (0, 1) for reward in (2, 0, 1)]
-    assert read_rows(tmp_path, rows) == {"predictions": [[2, 0, 1], [2, 0, 1]]}
-    rows = [{"id": i, "correct": outcome} for i in (0, 1) for outcome in (0, 1)]
-    assert read_rows(tmp_path, rows) == {"predictions": [[0, 1], [0, 1]]}
-    assert read_rows(tmp_path, [{"outcomes": [0, 1, 2]}]) == {"predictions": [[0, 1, 2]]}
-
-
 # --- Graded outcomes and text -----------------------------------------------------------
 
 
