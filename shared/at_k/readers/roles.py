@@ -474,15 +474,7 @@ def _counts_of(table: Table, reading: ReadingOptions) -> dict[str, str]:
         if None in sizes or None in counts:
             _refuse_bad_counts(table, n, correct)
             continue
-        key = reading.questions or question_columns(table)
-        is_repeated = bool(key) and not _is_unique(table, *key, FILE)
-        if {*counts} <= {0, 1}:
-            # Questions have the same size above 0, as requested, or a row is a sample.
-            is_outcome = plain_name(correct) in COLUMN_NAMES["outcomes"]
-            may_be_samples = is_outcome and (is_repeated or 0 in sizes or len({*sizes}) > 1)
-        else:
-            may_be_samples = is_repeated and plain_name(n) not in ("n", "n_samples", "num_samples")
-        if may_be_samples and not table.layout:
+        if not table.layout and _may_be_samples(table, n, correct, reading):
             outcomes = correct if {*counts} <= {0, 1} else "COLUMN"
             raise SelectionError(
                 f"{n} and {correct} can be counts of the samples of a question, or tell of one "
@@ -492,6 +484,20 @@ def _counts_of(table: Table, reading: ReadingOptions) -> dict[str, str]:
         return {"n": n, "correct": correct}
     _refuse_complements(table)
     return {}
+
+
+def _may_be_samples(table: Table, n: str, correct: str, reading: ReadingOptions) -> bool:
+    """Whether a row of whole numbers can be a sample: its outcome, or how many tests it passed.
+
+    Outcomes are no counts unless questions have the same size above 0, as requested.
+    """
+    sizes, counts = ({*whole_numbers(table, name)} for name in (n, correct))
+    key = reading.questions or question_columns(table)
+    is_repeated = bool(key) and not _is_unique(table, *key, FILE)
+    if counts <= {0, 1}:
+        is_outcome = plain_name(correct) in COLUMN_NAMES["outcomes"]
+        return is_outcome and (is_repeated or 0 in sizes or len(sizes) > 1)
+    return is_repeated and plain_name(n) not in ("n", "n_samples", "num_samples")
 
 
 def _refuse_bad_counts(table: Table, n: str, correct: str) -> None:

@@ -336,12 +336,9 @@ def with_fields(table: Table, names: Iterable[tuple[str, str]]) -> Table:
     return table.with_columns(columns)
 
 
-def rows_where(table: Table, where: Sequence[tuple[str, Any]]) -> Table:
-    """Return the table with the rows that have the entries of pairs (column, entry).
-
-    Entries of the same column are alternatives.
-    """
-    for name, entries in entries_by_column(where).items():
+def rows_where(table: Table, where: Mapping[str, Sequence[Any]]) -> Table:
+    """Return the table with the rows that have one of the entries of each column."""
+    for name, entries in where.items():
         cells, texts = table.columns[name], {*map(entry_text, entries)}
         rows = [row for row, cell in enumerate(cells) if entry_text(cell) in texts]
         if not rows:
@@ -360,14 +357,6 @@ def rows_where(table: Table, where: Sequence[tuple[str, Any]]) -> Table:
         kept: Columns = {x: [cells[row] for row in rows] for x, cells in columns}
         table = replace(table, columns=kept, numbers=numbers)
     return table
-
-
-def entries_by_column(where: Sequence[tuple[str, Any]]) -> dict[str, list[Any]]:
-    """Return the entries that each column may have."""
-    entries: dict[str, list[Any]] = {}
-    for name, entry in where:
-        entries.setdefault(name, []).append(entry)
-    return entries
 
 
 # --- Several files ----------------------------------------------------------------------------
