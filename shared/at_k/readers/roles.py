@@ -92,15 +92,13 @@ def columns_of_role(table: Table, role: str) -> list[str]:
 def choose_columns(table: Table, named: ColumnsByRole, reading: ReadingOptions) -> dict[str, Any]:
     """Return the columns of samples, outcomes, references or counts.
 
-    1. The columns that the caller names are taken. References are for predictions: beside counts
-       they are refused. Predictions in a column with an exact name of outcomes are outcomes,
-       unless references are named. Predictions beside outcomes are answers that were graded.
-    2. The layout of a tool knows its columns. Its graded outcomes are taken, unless a checker is
-       given.
-    3. Columns are found by their exact names, `COLUMN_NAMES`.
-    4. Graded outcomes or counts are taken if there are no predictions, or no references to check
-       these against. Predictions are taken if nothing is graded, or if a checker is given.
-    5. Otherwise there are two readings, which can give different scores: the caller has to name
+    1. The columns that the caller names. Predictions in a column with an exact name of outcomes are
+       outcomes, unless references are named. Predictions beside outcomes are graded answers.
+    2. Those of the layout of a tool; its graded outcomes, unless a checker is given.
+    3. Those with exact names, `COLUMN_NAMES`: graded outcomes or counts if there are no
+       predictions, or no references to check these against; predictions if nothing is graded, or
+       if a checker is given.
+    4. Otherwise there are two readings, which can give different scores: the caller has to name
        one. The same holds for two columns of one role, unless they are equal or one has the name
        of the role itself.
 
@@ -141,7 +139,7 @@ def _columns_by_name(
 ) -> dict[str, Any]:
     """Return the columns by role if none of samples or outcomes is named.
 
-    These are steps 2 to 5 of `choose_columns`. `references` are candidates, or the one that the
+    These are steps 2 to 4 of `choose_columns`. `references` are candidates, or the one that the
     caller names if `are_named`.
     """
     counts = _counts_of(table, reading)

@@ -297,9 +297,7 @@ def _with_named_columns(table: Table, reading: ReadingOptions) -> tuple[Table, d
     pool = [name for name in reading.pool if name != "files"]
     lists = {"questions": reading.questions, "pool": pool, "where": list(reading.where)}
     table = with_fields(table, pairs_of(named | lists))
-    table, lists_of_samples = with_sample_lists(
-        table, named | lists, reading.checked, reading.are_labels
-    )
+    table, lists_of_samples = with_sample_lists(table, named | lists, reading)
     if lists_of_samples:
         named.pop("predictions", None)  # several columns
         named |= lists_of_samples

@@ -135,6 +135,12 @@ class Table:
         """Return the table with other columns."""
         return replace(self, columns=columns)
 
+    def taken(self, rows: Sequence[int]) -> Table:
+        """Return the table with some rows, in this order."""
+        every = self.row_numbers()
+        columns: Columns = {x: [cells[row] for row in rows] for x, cells in self.columns.items()}
+        return replace(self, columns=columns, numbers=[every[row] for row in rows])
+
     @cached_property
     def roles(self) -> Roles:
         """The column of each role, as the layout names them: those of them that have entries."""
@@ -351,11 +357,7 @@ def rows_where(table: Table, where: Mapping[str, Sequence[Any]]) -> Table:
                 f"No row has {wanted} in {shown_name(name)}. Its entries are "
                 f"{first_entries(known)}."
             )
-        columns = table.columns.items()
-        every = table.row_numbers()
-        numbers = [every[row] for row in rows]
-        kept: Columns = {x: [cells[row] for row in rows] for x, cells in columns}
-        table = replace(table, columns=kept, numbers=numbers)
+        table = table.taken(rows)
     return table
 
 
