@@ -85,23 +85,6 @@ def test_a_line_separator_in_a_text_ends_no_line(tmp_path):
 # --- Parquet ----------------------------------------------------------------------------
 
 
-def test_of_parquet_only_the_columns_that_are_used_are_read(tmp_path, monkeypatch):
-    file, columns = tmp_path / "wide.parquet", {"id": ["a", "a", "b", "b"], "correct": [1, 0, 1, 1]}
-    others = {f"column {i}": [i] * 4 for i in range(50)} | {"id.text": ["x"] * 4}
-    pq.write_table(pa.table(columns | others), file)
-    read, names = pq.ParquetFile.read, []
-
-    def noting_names(self, columns=None, **options):
-        names.extend(columns)
-        return read(self, columns, **options)
-
-    monkeypatch.setattr(pq.ParquetFile, "read", noting_names)
-    read_lists = {"id": ["a", "b"], "correct": [[1, 0], [1, 1]]}
-    pq.write_table(pa.table(read_lists | {"column 1": [1, 2]}), file)
-    assert at_k.read(file) == {"predictions": [[1, 0], [1, 1]]}
-    assert sorted(set(names)) == ["correct", "id"]
-
-
 def test_a_name_that_two_columns_of_parquet_have_is_an_error(tmp_path):
     file = tmp_path / "twice.parquet"
     pq.write_table(pa.table([[1, 0], [1, 1], ["a", "a"]], names=["correct", "correct", "id"]), file)

@@ -61,12 +61,6 @@ def test_the_error_of_a_mixture_shows_the_flags(capsys, tmp_path):
     assert "questions from filter, doc_id." in printed
 
 
-def test_lists_of_different_runs_are_not_merged(tmp_path):
-    rows = [{"id": i, "model": model, "correct": [0, 1]} for model in "ab" for i in (0, 1)]
-    with pytest.raises(SelectionError, match="different values of model: 'a', 'b'"):
-        read_rows(tmp_path, rows)
-
-
 def test_a_name_that_all_questions_share_does_not_identify_them(tmp_path):
     rows = [{"task_id": "gsm8k", "question": f"q{i}", "correct": 1} for i in range(3)]
     with pytest.raises(SelectionError, match="different values of question"):
@@ -166,6 +160,36 @@ def test_rows_with_an_entry_of_their_own_are_different_questions(tmp_path):
     assert read_rows(tmp_path, rows, questions="prompt", pool="id") == {"predictions": [[0, 1]]}
 
 
+# --- Consecutive samples ----------------------------------------------------------------
+
+REWARDS = [1.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.5, 0.25]
+
+
+def test_consecutive_rows_can_be_grouped(capsys, tmp_path):
+    rows = [{"prompt": f"question {i // 4}", "reward": x} for i, x in enumerate(REWARDS)]
+    assert read_rows(tmp_path, rows, group_size=4)["predictions"] == [REWARDS[:4], REWARDS[4:]]
+    printed = output_of(capsys, "max_at_k", tmp_path / "rows.jsonl", "--group-size", 4, "--k", 1)
+    assert "questions from every 4 rows" in printed
+    error = error_of(capsys, "max_at_k", tmp_path / "rows.jsonl", "--group-size", 8, "--k", 1)
+    assert "different values of prompt" in error
+
+
+@pytest.mark.parametrize(
+    ("rewards", "options", "message"),
+    [
+        (REWARDS, {}, "as group_size"),
+        (REWARDS, {"group_size": 3}, "8 rows, which is not a multiple of 3"),
+        (REWARDS, {"group_size": 0}, "group_size is 0: give a positive integer"),
+        ([REWARDS], {"group_size": 2}, "one sample in each row"),
+        (REWARDS, {"group_size": 4, "questions": "rewards"}, "not by both"),
+        ([1, None, True, 0], {"group_size": 2}, "1 of 4 outcomes are missing"),
+    ],
+)
+def test_group_sizes_that_do_not_fit_are_refused(rewards, options, message):
+    with pytest.raises(ValueError, match=message):
+        at_k.read({"rewards": rewards}, **options)
+
+
 # --- Fields and outcomes ----------------------------------------------------------------
 
 
@@ -196,17 +220,10 @@ def test_a_column_with_a_dot_in_its_name_is_found(tmp_path):
     }
 
 
-def test_one_level_of_lists_is_unwrapped(tmp_path):
-    rows = [{"id": i, "resps": [["a", "b"]], "target": "a"} for i in (0, 1)]
-    read = read_rows(tmp_path, rows, predictions="resps")
-    assert read["predictions"] == [["a", "b"]] * 2
-
-
 def test_correct_values_grade_labels(capsys, tmp_path):
     rows = [{"id": 1, "score": x} for x in ("C", "I", None)]
     rows += [{"id": 2, "score": x} for x in ("c", "P")]
-    with pytest.warns(UserWarning, match="not among correct_values count as incorrect: 'P'"):
-        read = read_rows(tmp_path, rows, outcomes="score", correct_values=["C"], missing="drop")
+    read = read_rows(tmp_path, rows, outcomes="score", correct_values=["C"], missing="drop")
     assert read == {"predictions": [[True, False, None], [True, False]]}
     flags = ("--outcomes", "score", "--correct-values", "C", "P", "--missing", "drop")
     assert pass_at_k(capsys, tmp_path / "rows.jsonl", *flags) == {"pass@1": 0.75}

@@ -91,7 +91,7 @@ def test_two_candidates_are_listed_as_flags(capsys, tmp_path):
 @pytest.mark.parametrize("name", ["count", "freq", "n_samples", "attempts", "total"])
 def test_a_number_beside_each_outcome_may_say_how_often_it_occurs(name):
     rows = [{"id": q, "outcome": x, name: n} for q, x, n in (("a", 0, 3), ("a", 1, 1), ("b", 1, 4))]
-    with pytest.raises(SelectionError, match=f"{name} can be the number of samples"):
+    with pytest.raises(SelectionError, match=f"{name} can be a number of samples"):
         at_k.read(rows)
     assert at_k.read(rows, outcomes="outcome")["predictions"] == [[0, 1], [1]]
     counted = at_k.read(rows, outcomes="outcome", counts=name)["predictions"]
@@ -100,7 +100,7 @@ def test_a_number_beside_each_outcome_may_say_how_often_it_occurs(name):
 
 def test_tests_of_a_sample_are_not_counted_as_samples():
     rows = [{"task_id": f"t{i // 4}", "total": 10, "passed": i} for i in range(8)]
-    with pytest.raises(SelectionError, match="several rows of task_id 't0'"):
+    with pytest.raises(SelectionError, match="total and passed can be counts"):
         at_k.read(rows)
     named = at_k.read(rows, columns={"n": "total", "correct": "passed"})["predictions"]
     assert named == {"n": [40, 40], "correct": [6, 22]}
@@ -240,7 +240,7 @@ def test_a_question_has_one_group(group):
 
 @pytest.mark.parametrize(
     ("first", "others"),
-    [(0.0, ["0", "0.0", 0, Decimal(0), "0"]), (-2, ["-2.0", -2.0]), ("1.10", ["1.10"])],
+    [(0.0, ["0", "0.0", 0, Decimal(0), np.float32(0)]), (-2, ["-2.0", -2.0]), ("1.10", ["1.10"])],
 )
 def test_ids_of_one_number_are_the_same_in_all_forms(first, others):
     rows = [{"id": id_, "correct": 1} for id_ in (first, *others, "1.1")]
@@ -326,7 +326,7 @@ def test_messages_number_the_rows_of_the_file(tmp_path):
         at_k.read(tmp_path / "a.jsonl", where={"t": 1})
     with pytest.raises(ValueError, match=r"a\.jsonl, row 1 \(from 0\) and .*a\.jsonl, row 3 \("):
         at_k.read([tmp_path / "a.jsonl", tmp_path / "b.jsonl"], where={"t": 1}, pool=["files"])
-    with pytest.raises(ValueError, match=r"rows 1, 3, 5, 7 \(from 0\) have no id"):
+    with pytest.raises(ValueError, match=r"row 1 \(from 0\) has no id"):
         at_k.read([row | {"id": None if row["t"] else 1} for row in rows], where={"t": 1})
 
 
@@ -586,7 +586,7 @@ def test_missing_verdicts_are_asked_about_in_scores_and_gates(capsys):
 def test_a_missing_reward_is_no_0_where_rewards_are_below_0():
     rows = [{"id": 1, "reward": x} for x in (-0.5, None, -1.0)]
     for missing in ("incorrect", None):
-        with pytest.raises(MissingError, match="some rewards are below 0") as caught:
+        with pytest.raises(MissingError, match="Some rewards are below 0") as caught:
             at_k.read(rows, missing=missing)
         assert [way.arguments for way in caught.value.ways] == [{"missing": "drop"}]
     assert at_k.read(rows, missing="drop")["predictions"] == [[-0.5, None, -1.0]]
@@ -729,8 +729,7 @@ def test_a_status_may_be_a_verdict():
     rows = [{"id": i, "passed": 0, "status": x} for i, x in enumerate(("ok", "failed", "timeout"))]
     assert at_k.read(rows)["predictions"] == [[0], [0], [0]]
     rows = [{"id": i, "status": x} for i, x in enumerate(("pass", "error"))]
-    with pytest.warns(UserWarning, match="count as incorrect: 'error'"):
-        run = at_k.read(rows, outcomes="status", correct_values=["pass"])
+    run = at_k.read(rows, outcomes="status", correct_values=["pass"])
     assert run["predictions"] == [[True], [False]]
 
 
@@ -773,33 +772,6 @@ def test_a_missing_verdict_of_an_answer_is_asked_about():
 def test_a_missing_reference_is_an_error(capsys, tmp_path):
     (tmp_path / "a.csv").write_text("id,pred,gold\n1,1,\n2,1,1\n")
     assert "references[0] is None" in error_of(capsys, "gpassk", tmp_path / "a.csv")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "HTTP 429",
-        "Error code: 429 - {'error': {'message': 'slow down'}}",
-        "503 Service Unavailable",
-        "Rate limit exceeded",
-        "openai.APIConnectionError: Connection error.",
-        "Request timed out.",
-    ],
-)
-def test_errors_of_an_api_among_the_answers_are_warned_about(recwarn, text):
-    rows = [{"id": i, "response": x, "answer": "429"} for i, x in enumerate((text, "429", "7"))]
-    with pytest.warns(UserWarning, match="1 of 3 answers in response are errors of an API, such"):
-        at_k.read(rows)
-    answers = (
-        "429",
-        "500 apples",
-        "The error is 503",
-        "HTTP",
-        "The request timed out",
-        "Error: 12",
-    )
-    at_k.read([{"id": i, "response": x, "answer": "429"} for i, x in enumerate(answers)])
-    assert not recwarn
 
 
 @pytest.mark.parametrize("missing", ["wrong", True, 0])
@@ -912,22 +884,6 @@ def test_runs_are_paired_by_id_in_the_shell_and_in_python(capsys):
     fewer = at_k.read(files[1], outcomes="ok", where={"_id": b.ids[:9]})
     with pytest.raises(ValueError, match="R_b lacks 31 of the questions of R_a, such as _id"):
         at_k.compare(a, fewer, k=1)
-
-
-def test_the_order_of_the_rows_of_a_file_does_not_change_a_difference(tmp_path):
-    rows: list[dict[str, Any]] = [{"_id": f"x{i}", "ok": [int(i % 2)] * 6} for i in range(40)]
-    better = [row | {"ok": [int(i % 2 or i < 8)] * 6} for i, row in enumerate(rows)]
-    a = at_k.read(write_json_lines(tmp_path / "a.jsonl", rows), outcomes="ok")
-    options = {"k": 1, "interval": "questions"}
-    expected = at_k.compare(a["predictions"], [row["ok"] for row in better], **options)
-    random.Random(0).shuffle(better)
-    b = at_k.read(write_json_lines(tmp_path / "b.jsonl", better), outcomes="ok")
-    assert at_k.compare(a, b, **options) == expected
-    assert (
-        expected["pass@1_lo"]
-        > 0
-        > at_k.compare(a["predictions"], b["predictions"], **options)["pass@1_lo"]
-    )
 
 
 def test_labels_go_with_the_questions_of_their_own_run():

@@ -179,11 +179,10 @@ def refuse_ungraded(questions: ReadRun) -> None:
     if "references" in questions or not isinstance(predictions, list):
         return
     outcomes = columns.get("outcomes")
-    numbers = ", ".join(questions.numbers[:4])
-    graded = f" Or name outcomes with --outcomes: columns of numbers are {numbers}."
     problem = (
         f"in {columns.get('predictions')}, and there is nothing to check it against: name the "
-        f"column of references, or a file of them, with --references.{graded if numbers else ''}"
+        f"column of references, or a file of them, with --references. Or name outcomes with "
+        f"--outcomes."
     )
     if outcomes:
         problem = (

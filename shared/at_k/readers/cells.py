@@ -10,7 +10,7 @@ from typing import Any
 
 from ..core.checks import Index, InputError, short
 from .formats import FORMATS, file_format
-from .missing import missing_answers, missing_outcomes, warn_of_api_messages
+from .missing import missing_answers, missing_outcomes
 from .names import (
     PER_QUESTION,
     PER_SAMPLE,
@@ -23,7 +23,7 @@ from .names import (
 )
 from .opening import is_remote
 from .reading import ReadingOptions
-from .roles import column_of_role, columns_of_role, question_columns
+from .roles import column_of_role, columns_of_role, count_column, question_columns
 from .table import (
     ROW,
     Columns,
@@ -33,7 +33,6 @@ from .table import (
     Way,
     column_at,
     list_columns,
-    may_be_nested,
 )
 from .words import (
     KNOWN_WORDS,
@@ -49,7 +48,6 @@ from .words import (
     has_lists,
     number_in,
     parse_list,
-    unwrapped,
 )
 
 CellsByRole = dict[str, Sequence[Any]]
@@ -73,12 +71,10 @@ def rows_of_samples(table: Table, chosen: ColumnsByRole) -> Table:
     if not lists:
         return table
     rows = [row for row, samples in enumerate(next(iter(lists.values()))) for _ in samples]
-    every = table.row_numbers()
-    numbers = [every[row] for row in rows]
-    others = {x: column for x, column in table.columns.items() if x not in lists}
-    columns: Columns = {x: [column[row] for row in rows] for x, column in others.items()}
+    taken = table.taken(rows)
+    columns = {x: cells for x, cells in taken.columns.items() if x not in lists}
     columns |= {name: list(itertools.chain(*column)) for name, column in lists.items()}
-    return table.with_columns({**columns, ROW: numbers})
+    return taken.with_columns({**columns, ROW: taken.row_numbers()})
 
 
 def _lists_by_sample(table: Table, chosen: ColumnsByRole) -> Columns:
@@ -97,7 +93,7 @@ def _lists_by_sample(table: Table, chosen: ColumnsByRole) -> Columns:
     lists = {
         name: column
         for name, column in (table.columns | _lists_of_objects(table, aligned[0])).items()
-        if name not in fixed and may_be_nested(column) and _sizes(column) == sizes
+        if name not in fixed and _sizes(column) == sizes
     }
     return lists if {*aligned} < lists.keys() and 0 not in sizes else {}
 
@@ -135,7 +131,7 @@ def read_cells(
         cells |= _empty_lists(cells)
     are_lists = _holds_lists(table, cells["samples"], name)
     if "multiplicities" in cells and not are_lists:
-        cells["multiplicities"] = _count_column(table, chosen["counts"])
+        cells["multiplicities"] = count_column(table, chosen["counts"])
     for role in aligned:
         cells[role] = _numbers_of_samples(table, role, chosen[role], cells[role])
     return _with_missing(table, chosen, cells, reading), are_lists
@@ -153,7 +149,7 @@ def _cells_of_columns(table: Table, chosen: ColumnsByRole, samples: str) -> Cell
     columns |= {role: chosen.get(role) for role in PER_SAMPLE}
     if "predictions" in chosen:
         columns["verdicts"] = chosen.get("outcomes")
-    cells = {role: unwrapped(table.columns[x]) for role, x in columns.items() if x}
+    cells = {role: table.columns[x] for role, x in columns.items() if x}
     if "references" in chosen:
         references = table.columns[chosen["references"]]
         cells["references"] = [None if table.is_csv and x == "" else x for x in references]
@@ -170,7 +166,6 @@ def _with_missing(
     if "predictions" in chosen:
         if not reading.checked:
             _refuse_objects(written, "predictions", chosen["predictions"])
-        warn_of_api_messages(written, chosen["predictions"])
         answers = missing_answers(table, written, cells.get("references", ()))
         cells |= {"as_written": written, "samples": answers}
         graded_role = "verdicts"
@@ -295,7 +290,7 @@ def _counts(table: Table, chosen: ColumnsByRole, aligned: Sequence[str]) -> list
     if isinstance(counts, str):
         return _lists_of_counts(table, counts)
     names = [chosen["n"], chosen["correct"]] if counts is None else list(counts.values())
-    rows = list(zip(*(_count_column(table, name) for name in names), strict=True))
+    rows = list(zip(*(count_column(table, name) for name in names), strict=True))
     for row, (n, correct, *_) in enumerate(rows if counts is None else ()):
         if correct > n:
             raise InputError(
@@ -309,31 +304,15 @@ def _counts(table: Table, chosen: ColumnsByRole, aligned: Sequence[str]) -> list
 def _lists_of_counts(table: Table, name: str) -> list[Any]:
     """Return lists of counts; a ValueError unless all have one count for each category."""
     cells = as_lists(table.columns[name])
-    rows = [list(map(_count, cell)) if isinstance(cell, list) else [None] for cell in cells]
+    rows = [list(map(as_whole_number, x)) if isinstance(x, list) else [None] for x in cells]
     for row, counts in enumerate(rows):
-        if None in counts or len(counts) != len(rows[0]):
+        if any(x is None or x < 0 for x in counts) or len(counts) != len(rows[0]):
             raise InputError(
                 *table.row_place(row),
                 f": {name} is {short(cells[row])}. Give a list of whole numbers of at least 0, one "
                 f"for each category, with the same length in all rows.",
             )
     return rows
-
-
-def _count_column(table: Table, name: str) -> list[Any]:
-    """Return a column of counts; a ValueError if one is not a whole number of at least 0."""
-    counts = list(map(_count, table.columns[name]))
-    if None in counts:
-        row = counts.index(None)
-        what = f": {name} is {short(table.columns[name][row])}, and a count is a whole number of at"
-        raise InputError(*table.row_place(row), what, " least 0.")
-    return counts
-
-
-def _count(cell: Any) -> int | None:
-    """Return the whole number of at least 0 that a cell holds, or None if it holds none."""
-    number = as_whole_number(cell)
-    return None if number is None or number < 0 else number
 
 
 # --- References in several columns, or elsewhere ----------------------------------------------

@@ -14,7 +14,8 @@ import json
 import mmap
 import re
 import warnings
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -66,22 +67,27 @@ _FORMATS = (".parquet", ".csv", ".jsonl", ".ndjson")
 _LINES = (".jsonl", ".ndjson")
 _N, _LEAST, _MOST, _SUM = "n (rows)", "least (number)", "greatest (number)", "sum (numbers)"
 """Columns of distinct rows: how many they are, and what is known of their numbers of samples."""
+_PROBLEMS = (ValueError, KeyError, OSError, NotImplementedError)
 
 
 class Choice(NamedTuple):
-    """The columns of a file that are read.
+    """Large files, and the columns of them that are read.
 
     Attributes:
+        names: paths of the files.
+        head: the first rows of the first file.
         question: the column of ids.
         outcome: the column of outcomes.
         others: columns that are counted beside these, such as groups and settings.
         number: the column that numbers the samples of a question, or "".
     """
 
+    names: Sequence[str]
+    head: Table
     question: str
     outcome: str
     others: list[str]
-    number: str
+    number: str = ""
 
     @property
     def distinct(self) -> list[str]:
@@ -104,53 +110,37 @@ def counted_run(
     Raises:
         SelectionError: as `read_table` for the distinct rows, and for all rows of some questions.
     """
-    try:
-        if not _can_be_counted(names, reading) or not _are_large(names):
-            return None
-        head = _head(names[0], reading)
-        choice = _choice(head, reading)
-        rows = _distinct_rows(names, head, choice) if choice else None
-    except (ValueError, KeyError, OSError, NotImplementedError):
-        return None  # reading whole says what is wrong, with its row
+    choice, rows = None, None
+    with suppress(*_PROBLEMS):  # reading whole says what is wrong, with its row
+        if _can_be_counted(names, reading) and _are_large(names):
+            choice = _choice(names, reading)
+            rows = _distinct_rows(choice) if choice else None
     if choice is None or rows is None:
         return None
     try:
-        return _run(names, head, choice, rows, reading, read_table)
+        if choice.number and _may_have_repeats(rows, choice):
+            return None
+        if (some := _rows_of_some(rows, choice)) is not None:
+            read_table(some, reading)
+        return _run(rows, choice, reading, read_table)
     except SelectionError:
         raise
-    except (ValueError, KeyError, OSError):
+    except _PROBLEMS:
         return None
 
 
 def _run(
-    names: Sequence[str],
-    head: Table,
-    choice: Choice,
     rows: Any,
+    choice: Choice,
     reading: ReadingOptions,
     read_table: Callable[[Table, ReadingOptions], Run],
 ) -> Run | None:
-    """Return the run in distinct rows; None if samples may be repeated, or outcomes are words.
-
-    Args:
-        names: paths of the files.
-        head: the first rows of the first file.
-        choice: the columns that are read.
-        rows: an Arrow table, see `_distinct_rows`.
-        reading: the options of the caller.
-        read_table: returns the run in a table.
-    """
-    title = title_of_files(names)
-    repeated = _ids_with_repeats(rows, choice.question, names) if choice.number else []
-    some = _rows_of_some(names, head, choice, rows, repeated)
-    if some is not None:
-        read_table(replace(some, title=f"{title} (all rows of some questions)"), reading)
-    if repeated:
-        return None
+    """Return the run in distinct rows, see `_distinct_rows`; None if outcomes are words."""
+    names = choice.names
     columns: dict[str, Any] = rows.select([*choice.distinct, _N]).to_pydict()
     if len(names) > 1:
         columns[FILE] = rows[FILE].to_pylist()
-    table = Table(columns, title, files=tuple(names), is_csv=head.is_csv)
+    table = Table(columns, title_of_files(names), files=tuple(names), is_csv=choice.head.is_csv)
     named = {**reading.columns, "outcomes": choice.outcome, "counts": _N}
     run = read_table(table, replace(reading, columns=named, questions=(choice.question,)))
     if any(isinstance(x, str) for row in run["predictions"]["answers"] for x in row):
@@ -166,7 +156,7 @@ def _can_be_counted(names: Sequence[str], reading: ReadingOptions) -> bool:
         or reading.checked
         or reading.pool not in ((), ("files",))
         or len(reading.questions) > 1
-        or len(dict(reading.where)) < len(reading.where)
+        or any(len(entries) > 1 for entries in reading.where.values())
         or reading.named().keys() - {"outcomes", *PER_QUESTION}
     )
     formats = {Path(name).suffix.lower() for name in names}
@@ -199,16 +189,18 @@ def _head(name: str, reading: ReadingOptions) -> Table:
     return table_of_columns(batch.to_pydict(), name)
 
 
-def _choice(head: Table, reading: ReadingOptions) -> Choice | None:
+def _choice(names: Sequence[str], reading: ReadingOptions) -> Choice | None:
     """Return the columns to read, from the first rows of a file; None if it is to be read whole.
 
     That is so unless questions and outcomes have one scalar column each.
     """
-    columns, named = head.columns, reading.named()
-    read = {*named.values(), *reading.questions, *dict(reading.where)}
-    if not read <= {*columns} or recognised(head):
+    head, named = _head(names[0], reading), reading.named()
+    columns = head.columns
+    if not {*named.values(), *reading.questions, *reading.where} <= {*columns}:
         return None
-    chosen = choose_columns(head, named, reading.checked, reading.graded_by)
+    if recognised(head):
+        return None
+    chosen = choose_columns(head, named, reading)
     questions = reading.questions or question_columns(head)
     if chosen.keys() != {"outcomes"} or len(questions) != 1 or columns_of_role(head, "n"):
         return None
@@ -216,8 +208,8 @@ def _choice(head: Table, reading: ReadingOptions) -> Choice | None:
     ids = [] if reading.questions else columns_named(columns, IDS)
     if max(len(outcomes), len(ids)) > 1:
         return None  # they may be equal in the first rows only
-    others = _columns_beside(head, reading, {*questions, chosen["outcomes"]})
-    choice = Choice(questions[0], chosen["outcomes"], others, "")
+    others = _columns_beside(head, reading)
+    choice = Choice(names, head, questions[0], chosen["outcomes"], others)
     numbers = sample_numbers(columns, choice.distinct)
     numbers = [x for x in numbers if plain_name(x) not in SHARED_NUMBERS]
     cells = itertools.chain(*(columns[name] for name in choice.distinct))
@@ -226,20 +218,19 @@ def _choice(head: Table, reading: ReadingOptions) -> Choice | None:
     return choice._replace(number="".join(numbers))
 
 
-def _columns_beside(head: Table, reading: ReadingOptions, used: Collection[str]) -> list[str]:
-    """Return the columns that are read beside those of questions and outcomes, which are `used`."""
+def _columns_beside(head: Table, reading: ReadingOptions) -> list[str]:
+    """Return the columns that are read beside those of questions and outcomes."""
     named = reading.named()
     roles = [role for role in PER_QUESTION if role in reading.columns]
     fixed = {column_per_question(head, role, named.get(role)) for role in roles}
-    fixed |= {*dict(reading.where), *SETTINGS, *PARTS, *OF_QUESTION, *ERRORS, *STATUSES}
-    fixed |= {*IDS, *INDICES}
-    return [x for x in head.columns if {x, plain_name(x)} & fixed and x not in used]
+    fixed |= {*reading.where, *SETTINGS, *PARTS, *OF_QUESTION, *ERRORS, *STATUSES, *IDS, *INDICES}
+    return [name for name in head.columns if {name, plain_name(name)} & fixed]
 
 
 # --- Distinct rows, by Arrow and DuckDB -------------------------------------------------------
 
 
-def _distinct_rows(names: Sequence[str], head: Table, choice: Choice) -> Any | None:
+def _distinct_rows(choice: Choice) -> Any | None:
     """Return the distinct rows of files as a table of Arrow, or None if they are read whole.
 
     Beside the columns that are counted, it has the index of the file in `FILE`, how often the row
@@ -248,9 +239,9 @@ def _distinct_rows(names: Sequence[str], head: Table, choice: Choice) -> Any | N
     import pyarrow as pa
 
     tables = []
-    for index, name in enumerate(names):
+    for index, name in enumerate(choice.names):
         is_lines = name.lower().endswith(_LINES)
-        rows = _lines_counted(name, choice) if is_lines else _rows_counted(name, head, choice)
+        rows = _lines_counted(name, choice) if is_lines else _rows_counted(name, choice)
         if rows is None:
             return None
         tables.append(rows.append_column(FILE, pa.array([index] * len(rows), pa.int64())))
@@ -273,7 +264,7 @@ def _has_unclear_ids(ids: Any, column: str) -> bool:
     return is_text and pc.any(pc.match_substring_regex(ids, unclear)).as_py()
 
 
-def _rows_counted(name: str, head: Table, choice: Choice) -> Any | None:
+def _rows_counted(name: str, choice: Choice) -> Any | None:
     """Return the distinct rows of a file, and how often each occurs; None for CSV with quotes.
 
     If a column numbers the samples, each row has the least, the greatest and the sum of them.
@@ -282,9 +273,9 @@ def _rows_counted(name: str, head: Table, choice: Choice) -> Any | None:
     import pyarrow.compute as pc
     from pyarrow import acero
 
-    if head.is_csv and _has_quotes(name):
+    if choice.head.is_csv and _has_quotes(name):
         return None
-    dataset = _dataset([name], head)
+    dataset = _dataset([name], choice.head)
     columns = {x: pc.field(x) for x in choice.distinct}
     for column in columns:
         if pa.types.is_dictionary(kind := dataset.schema.field(column).type):
@@ -358,12 +349,13 @@ def _lines_counted(name: str, choice: Choice) -> Any | None:
 # --- Questions that are looked at -------------------------------------------------------------
 
 
-def _ids_with_repeats(rows: Any, question: str, names: Sequence[str]) -> list[Any]:
-    """Return the id of a question whose sample numbers may be repeated: a list of one id, or [].
+def _may_have_repeats(rows: Any, choice: Choice) -> bool:
+    """Whether a question may have the same sample number twice.
 
     The numbers of n samples between a least and a greatest one are distinct if there are as many
     as numbers between them, and their sum is that of these numbers.
     """
+    names, question = choice.names, choice.question
     totals = [(_N, "sum"), (_LEAST, "min"), (_MOST, "max"), (_SUM, "sum")]
     are_together = len(names) > 1 and (
         are_parts(names)
@@ -372,35 +364,32 @@ def _ids_with_repeats(rows: Any, question: str, names: Sequence[str]) -> list[An
     keys = [question] if are_together else [question, FILE]
     table = rows.group_by(keys, use_threads=False).aggregate(totals)
     n, least, most, total = (np.asarray(table["_".join(x)]) for x in totals)
-    is_unclear = (n != most - least + 1) | (2 * total != n * (least + most))
-    return table[question].filter(is_unclear)[:1].to_pylist()
+    return bool(np.any((n != most - least + 1) | (2 * total != n * (least + most))))
 
 
-def _rows_of_some(
-    names: Sequence[str], head: Table, choice: Choice, rows: Any, repeated: Sequence[Any]
-) -> Table | None:
-    """Return all rows of the first and the last questions, or of those with the ids in `repeated`.
+def _rows_of_some(rows: Any, choice: Choice) -> Table | None:
+    """Return all rows of the first and the last questions, of those in distinct `rows`.
 
-    None if there is no other column than those in `rows`, the distinct rows.
-
-    Columns of Parquet that take many bytes in a row are left out.
+    None if there is no other column. Columns of Parquet that take many bytes in a row are left out.
     """
-    sorted_ids, half = rows[choice.question].unique(), _LOOKED_AT // 2
-    ids = repeated or [*sorted_ids[:half].to_pylist(), *sorted_ids[-half:].to_pylist()]
+    names, head, half = choice.names, choice.head, _LOOKED_AT // 2
+    ids = rows[choice.question].unique()
+    ids = [*ids[:half].to_pylist(), *ids[-half:].to_pylist()]
     read = {*choice.distinct, choice.number}
     others = [x for x, cells in head.columns.items() if not any(isinstance(y, list) for y in cells)]
     if names[0].lower().endswith(".parquet"):
         wide = _wide_columns(names[0]) - read
         others = [x for x in others if x not in wide]
-    if {*others} <= read and not repeated:
+    if {*others} <= read:
         return None
+    title = f"{title_of_files(names)} (all rows of some questions)"
     if names[0].lower().endswith(_LINES):
-        return _lines_of(names, choice.question, list(map(str, ids)))
+        return table_of_rows(_lines_of(names, choice.question, list(map(str, ids))), title)
     import pyarrow.dataset as ds
 
     chosen = ds.field(choice.question).isin(ids)
     all_rows = _dataset(names, head).to_table(columns=others, filter=chosen)
-    return table_of_columns(all_rows.to_pydict(), is_csv=head.is_csv)
+    return table_of_columns(all_rows.to_pydict(), title, is_csv=head.is_csv)
 
 
 def _wide_columns(name: str) -> set[str]:
@@ -413,7 +402,7 @@ def _wide_columns(name: str) -> set[str]:
     return {x.path_in_schema.partition(".")[0] for x in wide}
 
 
-def _lines_of(names: Sequence[str], question: str, ids: Sequence[str]) -> Table:
+def _lines_of(names: Sequence[str], question: str, ids: Sequence[str]) -> list[dict[str, Any]]:
     """Return all rows in files of JSON Lines whose column `question` has one of the ids."""
     import duckdb
 
@@ -423,4 +412,4 @@ def _lines_of(names: Sequence[str], question: str, ids: Sequence[str]) -> Table:
             "json_extract_string(json, ?))",
             [list(names), list(ids), f"$.{json.dumps(question)}"],
         ).fetchall()
-    return table_of_rows([json.loads(x) for (x,) in rows])
+    return [json.loads(x) for (x,) in rows]

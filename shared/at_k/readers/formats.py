@@ -32,7 +32,7 @@ from .grids import (
     table_of_grid,
 )
 from .opening import most_bytes, read_limited, require_size
-from .table import Columns, Table, UnreadColumn, table_of_rows
+from .table import Columns, Table, arrow_column, table_of_rows
 from .words import WORDS, word
 
 FORMATS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
@@ -179,20 +179,17 @@ def _format_of(data: bytes) -> str:
 
 
 def _parse_parquet(data: bytes, name: str) -> Table:
-    """Return the table in a file of Parquet, whose columns are read when they are used."""
+    """Return the table in a file of Parquet."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    try:
-        file = pq.ParquetFile(pa.BufferReader(data))
-        names = file.schema_arrow.names
-    except (pa.ArrowException, OSError, ValueError) as error:
+    try:  # without threads: a process that ends soon after they start is aborted by Arrow
+        table = pq.ParquetFile(pa.BufferReader(data)).read(use_threads=False)
+        names = table.column_names
+        columns: Columns = {column: arrow_column(table, column) for column in names}
+    except (pa.ArrowException, OSError, KeyError, ValueError, OverflowError) as error:
         reason = " ".join(str(error).split())
         raise ValueError(f"{name} cannot be read: {reason}.") from error
-    twice = [column for column in names if names.count(column) > 1]
-    if twice:
-        raise ValueError(f"{name} cannot be read: two columns have the name {twice[0]}.")
-    columns: Columns = {column: UnreadColumn(file, column, name) for column in names}
     return Table(columns, name, frozenset(names))
 
 
@@ -294,14 +291,12 @@ def _rows_of_csv(text: str, name: str, delimiter: str) -> tuple[list[list[str]],
     rows, lines, last = [], [], 0
     try:
         for row in reader:
-            if row:
+            if len(row) == 1 or any(row):
                 rows.append(row)
                 lines.append(last + 1)
             if reader.line_num > last + 1:
                 _warn_of_rows_in_cell(row, f"{name}, line {last + 1}", delimiter)
             last = reader.line_num
-        while rows and len(rows[-1]) > 1 and not any(rows[-1]):  # below the table of a spreadsheet
-            rows.pop()
     except csv.Error as error:
         problem = "a quote is not closed" if "end of data" in str(error) else str(error)
         raise ValueError(

@@ -6,20 +6,17 @@ Objects of other libraries are recognised by their attributes, so that these nee
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from ..core.containers import as_arrow
 from .formats import kind_of_rows
-from .layouts import VLLM, read_layout, recognised
 from .table import (
     Columns,
     SelectionError,
     Table,
     arrow_column,
-    join_tables,
     table_of_columns,
     table_of_rows,
 )
@@ -30,17 +27,16 @@ def table_of_object(source: Any, split: str | None = None) -> Table:
 
     Args:
         source: a data frame of pandas, polars, Spark, Dask or any library that exports Arrow; an
-            Arrow table; a `datasets.Dataset`, also streamed; a dict of columns; a list of dicts;
-            flat rewards; or what `LLM.generate` of vLLM, or `eval` of inspect_ai, returns.
+            Arrow table; a `datasets.Dataset`, also streamed; a dict of columns; or a list of dicts.
         split: the split, if the source is a dict of datasets.
 
     Raises:
         TypeError: if the object is none of these.
     """
-    for read in (_request_outputs, _eval_logs, _flat_rewards, _list_of_rows):
-        table = read(source)
-        if table is not None:
-            return table
+    if isinstance(source, (list, tuple)) and all(isinstance(row, Mapping | None) for row in source):
+        rows = [dict(row) if isinstance(row, Mapping) else row for row in source]
+        kind_of_rows(rows, "The source")
+        return table_of_rows(rows)
     if hasattr(source, "toPandas"):  # Spark
         source = source.toPandas()
     if hasattr(source, "dask"):
@@ -60,17 +56,6 @@ def table_of_object(source: Any, split: str | None = None) -> Table:
         f"A {type(source).__name__} cannot be read: give a path, a data frame, an Arrow table, a "
         f"dataset, a dict of columns or a list of dicts."
     )
-
-
-def _list_of_rows(source: Any) -> Table | None:
-    """Return the table of a list of dicts, or None for others."""
-    if not isinstance(source, (list, tuple)):
-        return None
-    rows = [dict(row) if isinstance(row, Mapping) else row for row in source]
-    if rows and dict not in map(type, rows):
-        return None
-    kind_of_rows(rows, "The source")
-    return table_of_rows(rows)
 
 
 def _table_of_dict(source: Mapping[Any, Any], split: str | None) -> Table:
@@ -132,54 +117,3 @@ def _plain_list(column: Any) -> list[Any]:
     """Return the entries of a column as Python objects, arrays of them as lists."""
     entries = column.tolist() if hasattr(column, "tolist") else list(column)
     return [entry.tolist() if hasattr(entry, "tolist") else entry for entry in entries]
-
-
-# --- Objects of tools -------------------------------------------------------------------------
-
-
-def _request_outputs(source: Any) -> Table | None:
-    """Return the table of what `LLM.generate` or `LLM.chat` of vLLM returns, or None for others."""
-    requests = source if isinstance(source, (list, tuple)) else [source]
-    names = ("request_id", "prompt", "outputs")
-    is_vllm = all(hasattr(x, name) for x in requests for name in names)
-    if not (requests and is_vllm and all(hasattr(y, "text") for x in requests for y in x.outputs)):
-        return None
-    columns: Columns = {name: [getattr(x, name) for x in requests] for name in names[:2]}
-    columns["outputs"] = [[output.text for output in request.outputs] for request in requests]
-    return read_layout(VLLM, table_of_columns(columns))
-
-
-def _eval_logs(source: Any) -> Table | None:
-    """Return the table of what `eval` or `eval_set` of inspect_ai returns, or None for others.
-
-    A log without samples, such as those of `eval_set`, is read from its file.
-    """
-    if isinstance(source, tuple) and len(source) == 2 and isinstance(source[0], bool):
-        source = source[1]  # of eval_set, whose first entry says whether all logs are complete
-    logs = source if isinstance(source, (list, tuple)) else [source]
-    if not logs or not all(hasattr(x, y) for x in logs for y in ("eval", "samples", "status")):
-        return None
-    from .reading import ReadingOptions
-    from .sources import load_files
-
-    tables = []
-    for log in logs:
-        if log.samples is None and log.location:
-            tables.append(load_files([log.location.removeprefix("file://")], ReadingOptions()))
-            continue
-        fields = {"id", "epoch", "uuid", "target", "output", "scores", "error", "metadata"}
-        about = {"model", "task", "dataset", "config"}
-        known = {"version": True, "status": True, "eval": about}
-        record = log.model_dump(include=known | {"samples": {"__all__": fields}})
-        tables.append(recognised(table_of_rows([{"samples": None} | record])) or Table({}))
-    return tables[0] if len(tables) == 1 else join_tables(tables)
-
-
-def _flat_rewards(source: Any) -> Table | None:
-    """Return the table of flat rewards, as reward functions return them, or None for others."""
-    if getattr(source, "ndim", None) == 1 and hasattr(source, "tolist"):
-        source = source.tolist()
-    is_flat = isinstance(source, (list, tuple)) and len(source) > 0
-    if not is_flat or not all(x is None or isinstance(x, Real) for x in source):
-        return None
-    return table_of_columns({"rewards": list(source)})

@@ -1,7 +1,7 @@
 """Tables as people write and paste them: a row for each question, a column for each sample.
 
-The columns have names or none, and commas, semicolons, tabs, spaces, bars or brackets separate the
-cells.
+The columns have names or none, and commas, semicolons, tabs, bars or brackets separate the cells.
+Spaces separate outcomes, and nothing separates the digits 0 and 1.
 """
 
 from __future__ import annotations
@@ -13,13 +13,16 @@ import re
 import warnings
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core.checks import FROM_0, SAMPLE, Index, InputError
 from ..core.score_agg import VERDICTS
 from .names import COLUMN_NAMES, usual_columns
-from .table import FILE, Columns, ColumnsByRole, Table, table_of_columns
+from .table import ColumnsByRole, Table, table_of_columns
 from .words import WORDS, is_decimal_comma, number_in, word
+
+if TYPE_CHECKING:
+    from .reading import ReadingOptions
 
 CellsOfRow = list[Any]
 
@@ -36,6 +39,7 @@ _NUMBERED = {
 }
 """What comes before the number in the name of a column that holds a sample."""
 _RULE = re.compile(r"[-:=|+ ]*-[-:=|+ ]*|\(\d+ rows?\)")
+_DIGITS = re.compile("[01]{2,}")
 _LINE = re.compile(r"[^\r\n]*[^\s\ufeff][^\r\n]*")
 
 
@@ -44,7 +48,6 @@ class _Absent(str):
 
 
 _ABSENT = _Absent()
-_BESIDE_SAMPLES = ("questions", "references", "groups", "clusters", "R0")
 
 
 # --- Text that is not CSV -----------------------------------------------------------------
@@ -84,14 +87,11 @@ def _entries_of_list(content: str) -> CellsOfRow:
 
 
 def _rows_of_digits(text: str) -> list[CellsOfRow]:
-    """Return the digits of each line, if they are 0 and 1, or cannot be numbers; otherwise []."""
-    if not re.match(r"\s*[0-9]{2,}\s*(\n|$)", text):
+    """Return the digits of lines such as 1011, if all are 0 or 1; otherwise []."""
+    if not _DIGITS.fullmatch(first_line(text).strip()):
         return []
     lines = text.split()
-    if not all(re.fullmatch("[0-9]{2,}", line) for line in lines):
-        return []
-    are_numbers = {*"".join(lines)} - {*"01"} and not any(line[0] == "0" for line in lines)
-    return [] if are_numbers else [[*line] for line in lines]
+    return [[*line] for line in lines] if all(map(_DIGITS.fullmatch, lines)) else []
 
 
 def _rows_of_markdown(text: str) -> list[CellsOfRow]:
@@ -99,38 +99,24 @@ def _rows_of_markdown(text: str) -> list[CellsOfRow]:
     head = first_line(text).lstrip()
     if "|" not in head and not head.startswith("+-"):
         return []
-    lines, has_rules = _lines_without_rules(text)
-    if not (has_rules or head.startswith("|")) or not all("|" in line for line in lines):
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    kept = [line for line in lines if not _RULE.fullmatch(line)]
+    has_rules = len(kept) < len(lines)
+    if not (has_rules or head.startswith("|")) or not all("|" in line for line in kept):
         return []
     return [
         [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line.strip("|"))]
-        for line in lines
+        for line in kept
     ]
 
 
-def _lines_without_rules(text: str) -> tuple[list[str], bool]:
-    """Return the lines of a text that are not blank, without those of dashes and numbers of rows,
-    and whether there were such lines.
-    """
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    kept = [line for line in lines if not _RULE.fullmatch(line)]
-    return kept, len(kept) < len(lines)
-
-
 def _rows_between_spaces(text: str) -> list[CellsOfRow]:
-    """Return the values of each line, if spaces separate them; otherwise [].
-
-    The first line may name columns.
-    """
+    """Return the values of each line, if spaces separate them; otherwise []."""
     head = first_line(text)
-    first = head.split()
-    are_names = names_roles(first) and "," not in head
-    if len(first) < 2 or "\t" in head or not (are_names or all(map(is_value, first))):
+    if "\t" in head or len(head.split()) < 2 or not all(map(is_value, head.split())):
         return []
-    rows = list(map(str.split, _lines_without_rules(text)[0]))
-    if are_names:
-        return rows if len({*map(len, rows)}) == 1 else []
-    return rows if all(is_value(cell) for row in rows for cell in row) else []
+    rows = [line.split() for line in text.splitlines() if line.strip()]
+    return rows if all(map(is_value, itertools.chain(*rows))) else []
 
 
 def first_line(text: str) -> str:
@@ -278,12 +264,6 @@ def names_columns(head: Sequence[Any], below: Sequence[CellsOfRow], unnamed: str
     return is_name and bool(sample_columns(head))
 
 
-def names_roles(row: Sequence[Any]) -> bool:
-    """Whether the cells of a row are usual names of two columns or more."""
-    words = {text for text in map(word, row) if text}
-    return len(words) > 1 and _USUAL.issuperset(words)
-
-
 def is_value(cell: Any) -> bool:
     """Whether a cell holds a number, a bool or a verdict, as samples do."""
     text = word(cell)
@@ -294,38 +274,33 @@ def is_value(cell: Any) -> bool:
 
 
 def with_sample_lists(
-    table: Table, named: ColumnsByRole, checked: bool, are_labels: bool
+    table: Table, named: ColumnsByRole, reading: ReadingOptions
 ) -> tuple[Table, dict[str, str]]:
     """Return a table whose rows have a list of samples, if it has a column for each sample.
 
-    Empty cells are missing samples, also at the end of a row. Rows that are empty are left out.
+    Empty cells are missing samples, also at the end of a row.
 
     Args:
         table: the source.
         named: the columns that the caller names; also lists of them. Several predictions are
             columns with a sample each.
-        checked: whether the caller gives a checker, so that samples are no outcomes.
-        are_labels: whether samples are labels, which nothing is checked against.
+        reading: what else the caller says.
 
     Returns:
         The table, and the name of the new column by its role. The table is unchanged and the dict
         empty if it has no such columns, or another one with a usual name for samples.
-
-    Raises:
-        ValueError: if a row lacks the reference or the group that others have.
     """
-    if are_labels and not table.layout:
+    if reading.are_labels and not table.layout:
         table = _with_question_names(table, named)
     samples = _sample_names(table, named)
     if not samples:
         return table, {}
-    rest: Columns = {x: cells for x, cells in table.columns.items() if x not in samples}
+    columns = {x: cells for x, cells in table.columns.items() if x not in samples}
     rows = zip(*(table.columns[x] for x in samples), strict=True)
-    columns, lists = _full_rows(rest, [[x for x in row if x is not _ABSENT] for row in rows])
-    are_checked = checked or "references" in named
-    are_checked |= not are_labels and bool(usual_columns(columns, "references"))
+    lists = [[x for x in row if x is not _ABSENT] for row in rows]
+    are_checked = reading.checked or "references" in named
+    are_checked |= not reading.are_labels and bool(usual_columns(columns, "references"))
     role = "predictions" if are_checked else "outcomes"
-    _warn_of_unused(columns, named)
     title = samples[0] if len(samples) == 1 else f"{samples[0]} to {samples[-1]}"
     return table.with_columns({**columns, title: lists}), {role: title}
 
@@ -356,38 +331,3 @@ def _with_question_names(table: Table, named: ColumnsByRole) -> Table:
     return table.with_columns(
         {"question_id" if x == item else x: table.columns[x] for x in table.columns}
     )
-
-
-def _full_rows(others: Columns, lists: list[CellsOfRow]) -> tuple[Columns, list[CellsOfRow]]:
-    """Return the rows that are not empty: their other columns, and the lists of their samples.
-
-    `lists` has the samples of each row. Columns of references or groups without any entry are left
-    out.
-    """
-    kept = [
-        row
-        for row, samples in enumerate(lists)
-        if any(x != "" for x in samples) or any(word(x[row]) for x in others.values())
-    ]
-    optional = {*usual_columns(others, "references"), *usual_columns(others, "groups")}
-    columns: Columns = {
-        name: [column[row] for row in kept]
-        for name, column in others.items()
-        if name not in optional or any(map(word, column))
-    }
-    return columns, [lists[row] for row in kept]
-
-
-def _warn_of_unused(columns: Columns, named: ColumnsByRole) -> None:
-    """Warn of columns beside those of samples that hold something, but nothing that is read."""
-    used = {name for role in _BESIDE_SAMPLES for name in usual_columns(columns, role)}
-    for names in named.values():
-        used |= {names} if isinstance(names, str) else {*names}
-    unused = [
-        name or "without a name"
-        for name, column in columns.items()
-        if name not in used and name != FILE and any(map(word, column))
-    ]
-    if unused:
-        noun = "column" if len(unused) == 1 else "columns"
-        warnings.warn(f"Not used: the {noun} {', '.join(unused)}.", stacklevel=2)

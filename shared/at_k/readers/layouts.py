@@ -37,7 +37,6 @@ class Layout:
         outcomes, predictions, references, groups: the columns of these roles, or patterns such as
             "value.*". Several are alternatives, of which the caller chooses one.
         samples: the columns that number the samples of a question.
-        identity: the column that tells copies of a sample, which differs in all others.
         filters: the column whose entries repeat the same samples.
         find_roles: returns further roles, which depend on the rows.
         origin: what the first line says of the run, and the path of its field in a record.
@@ -61,7 +60,6 @@ class Layout:
     references: str = ""
     groups: str = ""
     samples: str = ""
-    identity: str = ""
     filters: str = ""
     find_roles: Callable[[Columns], Roles] | None = None
     origin: Mapping[str, str] = field(default_factory=dict)
@@ -247,8 +245,7 @@ def _number_columns(columns: Columns, others: Sequence[str]) -> tuple[str, ...]:
 
 def _lm_eval_path(path: Path) -> dict[str, str]:
     """Return the task that a file names, and the model that the results beside it name."""
-    name = LM_EVAL_NAME.fullmatch(path.name)
-    if name is None:
+    if (name := LM_EVAL_NAME.fullmatch(path.name)) is None:
         return {}
     results, origin = path.with_name(f"results_{name['date']}.json"), {}
     if results.is_file():
@@ -297,14 +294,12 @@ def _with_only_score(rows: list[LogRow]) -> list[LogRow]:
 
 def _warn_of_incomplete_log(log: LogRow) -> None:
     """Warn that a log of inspect_ai lacks samples, and say how many were planned."""
-    about, samples = log["eval"], log["samples"]
-    dataset, config = about.get("dataset") or {}, about.get("config") or {}
-    number = len(dataset.get("sample_ids") or ()) or dataset.get("samples") or 0
-    planned = number * (config.get("epochs") or 1)
+    config, dataset = (log["eval"].get(name) or {} for name in ("config", "dataset"))
+    planned = (dataset.get("samples") or 0) * (config.get("epochs") or 1)
     warnings.warn(
-        f"The log of {about['task']} is not complete: it has the status {log['status']!r}, and "
-        f"{len(samples)}{f' of {planned}' if planned else ''} samples. Those that are missing "
-        f"count nowhere. To run them: inspect eval-retry.",
+        f"The log of {log['eval']['task']} is not complete: it has the status {log['status']!r}, "
+        f"and {len(log['samples'])}{f' of {planned}' if planned else ''} samples. Those that are "
+        f"missing count nowhere. To run them: inspect eval-retry.",
         stacklevel=2,
     )
 
@@ -312,7 +307,6 @@ def _warn_of_incomplete_log(log: LogRow) -> None:
 def _inspect_row(sample: LogRow) -> LogRow:
     """Return a sample as a row. After an error it has no answer and no score."""
     row = {name: sample[name] for name in ("id", "epoch", "target")}
-    row["uuid"] = sample.get("uuid")
     is_void = bool(sample.get("error"))
     output = sample.get("output") or {}
     row["completion"] = None if is_void else output.get("completion")
@@ -382,15 +376,6 @@ def _lighteval_roles(columns: Columns) -> Roles:
     roles: Roles = {"predictions": "responses", "references": "gold"} if most else {}
     metrics = tuple(name for name in columns if name.startswith("metric."))
     return roles | ({"outcomes": metrics} if most <= 1 else {})
-
-
-def _lighteval_path(path: Path) -> dict[str, str]:
-    """Return the model of a file in `details/<model>/<date>/`."""
-    folders = path.resolve().parts
-    if "details" not in folders:
-        return {}
-    model = "/".join(folders[len(folders) - folders[::-1].index("details") : -2])
-    return {"model": model} if model else {}
 
 
 def _evalplus_rows(record: LogRow) -> list[LogRow]:
@@ -525,9 +510,14 @@ def _tau2_rows(log: LogRow) -> list[LogRow]:
     return [{"domain": domain} | {x: y for x, y in run.items() if x != "id"} for run in runs]
 
 
-def _stem(path: Path) -> dict[str, str]:
-    """Return the model in the name of a file <model>.<run>.json."""
-    return {"model": path.stem.rpartition(".")[0]} if "." in path.stem else {}
+def _in_path(pattern: str) -> Callable[[Path], dict[str, str]]:
+    """Return a `path_origin` by the named groups of a pattern, which the end of a path matches."""
+
+    def origin(path: Path) -> dict[str, str]:
+        match = re.fullmatch(f".*/{pattern}", path.resolve().as_posix())
+        return match.groupdict() if match else {}
+
+    return origin
 
 
 def _numbers_without(names: str) -> Callable[[Columns], Roles]:
@@ -546,21 +536,6 @@ def _evalscope_rows(record: LogRow) -> list[LogRow]:
     """Return the record as a row, with a column for each of its scores."""
     values = record["sample_score"]["score"]["value"]
     return [record | {f"value.{name}": value for name, value in values.items()}]
-
-
-def _evalscope_path(path: Path) -> dict[str, str]:
-    """Return the model and the subset of a file reviews/<model>/<subset>.jsonl."""
-    if path.parent.parent.name != "reviews":
-        return {}
-    return {"model": path.parent.name, "task": path.stem}
-
-
-def _aider_path(path: Path) -> dict[str, str]:
-    """Return the language of a file <language>/exercises/practice/<exercise>/.aider.results.json,
-    because languages have exercises of the same names.
-    """
-    folders = path.resolve().parts
-    return {"task": folders[-5]} if folders[-4:-2] == ("exercises", "practice") else {}
 
 
 def _nemo_judged(row: LogRow) -> bool | None:
@@ -595,13 +570,13 @@ LAYOUTS = (
     Layout(tool="lm-evaluation-harness", fields="results n-shot higher_is_better",
            refusal=WITHOUT_SAMPLES),
     Layout(tool="inspect_ai", fields="version status eval samples", is_object=True,
-           types={"eval": dict}, identity="uuid",
+           types={"eval": dict},
            rows=_inspect_rows, origin={"model": "eval.model"}, **_INSPECT),
     Layout(tool="inspect_ai", fields="sample_id eval_id id epoch target", rows=_samples_df_rows,
-           identity="sample_id", **_INSPECT),
+           **_INSPECT),
     Layout(tool="lighteval", fields="doc metric model_response", rows=_lighteval_rows,
            questions="task id", groups="task", find_roles=_lighteval_roles,
-           path_origin=_lighteval_path, missing="incorrect"),
+           path_origin=_in_path(r"details/(?P<model>.+)/[^/]+/[^/]+"), missing="incorrect"),
     Layout(tool="evalplus", fields="date hash eval", is_object=True, rows=_evalplus_rows,
            types={"eval": dict},
            questions="task_id", outcomes="base plus", missing="incorrect"),
@@ -628,8 +603,8 @@ LAYOUTS = (
            files_are_runs=True),
     Layout(tool="SWE-bench", fields="submitted_ids resolved_ids empty_patch_ids error_ids",
            is_object=True, rows=_swe_bench_rows, questions="instance_id", outcomes="resolved",
-           path_origin=_stem, missing="drop", why="after a failure of the infrastructure",
-           files_are_runs=True),
+           path_origin=_in_path(r"(?P<model>[^/]+)\.[^/.]*\.json"), missing="drop",
+           why="after a failure of the infrastructure", files_are_runs=True),
     Layout(tool="SWE-bench", fields="resolved applied", is_object=True, rows=_swe_bench_lists,
            questions="instance_id", outcomes="resolved", files_are_runs=True),
     Layout(tool="SWE-bench", fields="resolved generated", is_object=True, rows=_swe_bench_lists,
@@ -665,14 +640,16 @@ LAYOUTS = (
     Layout(tool="evalscope", fields="index target sample_score", rows=_evalscope_rows,
            columns=_EVALSCOPE, questions="task question", groups="task", samples="sample_id",
            predictions="prediction", references="target", outcomes="value.*",
-           path_origin=_evalscope_path),
+           path_origin=_in_path(r"reviews/(?P<model>[^/]+)/(?P<task>[^/]+)\.jsonl")),
     Layout(tool="LiveCodeBench", fields="question_id code_list graded_list",
            questions="question_id", outcomes="graded_list", missing="incorrect"),
     Layout(tool="aider", fields="testcase model edit_format tests_outcomes",
            columns={"first_try": lambda row: bool((row["tests_outcomes"] or [False])[0]),
                     "any_try": lambda row: any(row["tests_outcomes"] or ())},
            questions="task testcase", groups="task", outcomes="first_try any_try",
-           path_origin=_aider_path, origin={"model": "model"},
+           # Languages have exercises of the same names.
+           path_origin=_in_path(r"(?P<task>[^/]+)/exercises/practice/[^/]+/[^/]+"),
+           origin={"model": "model"},
            missing="incorrect"),
     Layout(tool="Terminal-Bench", fields="trial_name task_id is_resolved failure_mode",
            questions="task_id", samples="trial_name", outcomes="is_resolved", missing="incorrect",
@@ -680,5 +657,4 @@ LAYOUTS = (
 )
 # fmt: on
 
-VLLM = Layout(tool="vLLM", fields="", questions="request_id", predictions="outputs")
 ARC = Layout(tool="ARC", fields="", rows=_arc_rows, questions="task test", predictions="attempts")

@@ -8,17 +8,15 @@ a model.
 from __future__ import annotations
 
 import itertools
-import re
 import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..core.checks import short
-from .names import BROKEN_OFF, ERRORS, STATUSES, last_part, plain_name, shown_name
+from .names import BROKEN_OFF, ERRORS, STATUSES, last_part, plain_name
 from .table import SelectionError, Table, Way, nested_columns
-from .words import MISSING_WORDS, changed, entry_text, flat, is_missing, word
+from .words import MISSING_WORDS, changed, entry_text, first_entries, flat, is_missing, word
 
 CHOICES = ("incorrect", "drop")
 
@@ -34,7 +32,7 @@ def missing_outcomes(table: Table, cells: Sequence[Any], used: Collection[Any]) 
     """
     if table.layout is not None:
         return list(cells)
-    for name, column in nested_columns(table, (*ERRORS, *STATUSES)).items():
+    for name, column in nested_columns(table).items():
         if last_part(name) in STATUSES:
             broke_off = [word(entry) in BROKEN_OFF for entry in column]
         elif {*plain_name(name).split(".")}.isdisjoint(ERRORS):
@@ -54,30 +52,6 @@ def is_error(entry: Any) -> bool:
     if isinstance(entry, dict):
         return bool(entry)
     return word(entry) not in (*MISSING_WORDS, "", "false", "no", "0")
-
-
-_MESSAGE_OF_API = re.compile(
-    r"((http|error|status)( error| status)?( code)?:? (4\d\d|5\d\d)\b|(429|5\d\d):? [a-z]+ [a-z]+"
-    r"|rate[ _]limit[ _](exceeded|reached)|(request|read|connection) (timed out|timeout|error)\b"
-    r"|([a-z_]+\.)*(ratelimit|apitimeout|apiconnection|apistatus|internalserver)error\b).{0,200}",
-    re.IGNORECASE | re.DOTALL,
-)
-
-
-def warn_of_api_messages(cells: Sequence[Any], name: str) -> None:
-    """Warn if answers in the column `name` are errors of an API that took the place of a response.
-
-    Their numbers, such as 429, could be read as answers.
-    """
-    answers = [x for x in flat(cells) if isinstance(x, str)]
-    messages = [x for x in answers if _MESSAGE_OF_API.fullmatch(x.strip())]
-    if messages:
-        warnings.warn(
-            f"{len(messages)} of {len(answers)} answers in {shown_name(name)} are errors of an "
-            f"API, such as {short(messages[0])}, and are read as answers. Write null for those "
-            f"that are missing.",
-            stacklevel=2,
-        )
 
 
 def missing_answers(table: Table, cells: Sequence[Any], references: Sequence[Any]) -> list[Any]:
@@ -123,37 +97,39 @@ def settle_missing(
     if all(row and None not in row for row in samples.values()):
         return dict(samples), ""
     counted = _with_multiplicities(samples, multiplicities)
-    if missing != "drop":
-        _refuse_unknown_numbers(table.title, samples)
+    rule, why = _rule_of(table, missing)
     empty = [key for key, row in samples.items() if row.count(None) == len(row)]
-    rule = missing or getattr(table.layout, "missing", "") or ""
     has_losses = written is None and _has_losses(itertools.chain(*samples.values()))
+    unknown = [] if missing == "drop" else [key for key, row in samples.items() if not row]
     is_undecided = {
         "": True,
         "drop": bool(empty) and missing is None,  # questions that would vanish
         "incorrect": has_losses,
     }
-    if is_undecided[rule]:
-        of_rule = empty if rule == "drop" else []
-        raise _missing_error(table.title, counted, of_rule, written is None, has_losses)
-    why = getattr(table.layout, "why", "")
-    why = f", {why}" if why else ""
+    if unknown or is_undecided[rule]:
+        vanishing = empty if rule == "drop" else []
+        raise _missing_error(table.title, counted, unknown, vanishing, written is None, has_losses)
     if rule == "drop":
         return _scored_questions(table.title, samples, counted, why)
     number = sum(map(_missing_in, counted.values()))
     return _filled(samples, written), f"{number} of them missing{why}, counted as incorrect"
 
 
-def _refuse_unknown_numbers(title: str, samples: Mapping[Any, list[Any]]) -> None:
-    """Raise a MissingError if a question has no sample, not even a missing one."""
-    empty = next((key for key, row in samples.items() if not row), None)
-    if empty is not None:
-        raise MissingError(
-            f"{title}: question {text_of_ids(empty)} has no sample, and nothing says how many are "
-            f"missing. Write null for each of them; or 'drop' leaves out such questions, and all "
-            f"samples that are missing.",
-            [Way({"missing": "drop"})],
-        )
+def _rule_of(table: Table, missing: str | None) -> tuple[str, str]:
+    """Return "incorrect", "drop" or "", and what the output says of the rule of a layout."""
+    if table.layout is None:
+        return missing or "", ""
+    why = table.layout.why
+    return missing or table.layout.missing, f", {why}" if why else ""
+
+
+def _with_multiplicities(
+    samples: Mapping[Any, list[Any]], multiplicities: Sequence[list[int]] | None
+) -> dict[Any, list[tuple[Any, int]]]:
+    """Return, by question, pairs of a sample and how often it occurs."""
+    numbers = multiplicities or [[1] * len(row) for row in samples.values()]
+    rows = zip(samples.values(), numbers, strict=True)
+    return {key: list(zip(*row, strict=True)) for key, row in zip(samples, rows, strict=True)}
 
 
 def _has_losses(outcomes: Iterable[Any]) -> bool:
@@ -180,18 +156,8 @@ def _scored_questions(
     if not empty:
         return kept, said
     left = f"{len(empty)} of {len(samples)} questions have no sample that is scored, and are left"
-    ids = ", ".join(empty[:10]) + (", .." if len(empty) > 10 else "")
-    warnings.warn(f"{title}: {left} out: {ids}.", stacklevel=3)
+    warnings.warn(f"{title}: {left} out: {first_entries(empty, 10)}.", stacklevel=3)
     return kept, f"{said}; {left} out"
-
-
-def _with_multiplicities(
-    samples: Mapping[Any, list[Any]], multiplicities: Sequence[list[int]] | None
-) -> dict[Any, list[tuple[Any, int]]]:
-    """Return, by question, pairs of a sample and how often it occurs."""
-    numbers = multiplicities or [[1] * len(row) for row in samples.values()]
-    rows = zip(samples.values(), numbers, strict=True)
-    return {key: list(zip(*row, strict=True)) for key, row in zip(samples, rows, strict=True)}
 
 
 def _missing_in(row: Iterable[tuple[Any, int]]) -> int:
@@ -216,7 +182,8 @@ def _filled(
 def _missing_error(
     title: str,
     counted: Mapping[Any, list[tuple[Any, int]]],
-    empty: Sequence[Any],
+    unknown: Sequence[Any],
+    vanishing: Sequence[Any],
     is_graded: bool,
     has_losses: bool,
 ) -> MissingError:
@@ -225,35 +192,34 @@ def _missing_error(
     Args:
         title: of the table.
         counted: by question, pairs of a sample and how often it occurs.
-        empty: questions without any other sample, if the rule for them alone is asked for.
+        unknown: questions without a sample, not even a missing one.
+        vanishing: questions without any other sample, which a layout would leave out.
         is_graded: whether samples are outcomes.
         has_losses: whether some are below 0.
     """
     noun = "outcomes" if is_graded else "answers"
-    if empty:
-        some = "1 question has" if len(empty) == 1 else f"{len(empty)} questions have"
-        what = f"{some} no {noun[:-1]} that is scored, such as {text_of_ids(empty[0])}"
-    else:
-        first = next(key for key, row in counted.items() if _missing_in(row))
-        number = sum(map(_missing_in, counted.values()))
-        total = sum(n for row in counted.values() for _, n in row)
-        what = f"{number} of {total} {noun} are missing, the first of question {text_of_ids(first)}"
-    left = "these questions" if empty else "them"
+    first = next(key for key, row in counted.items() if not row or _missing_in(row))
+    number = sum(map(_missing_in, counted.values()))
+    total = sum(n for row in counted.values() for _, n in row)
+    what = f"{number} of {total} {noun} are missing, the first of question {text_of_ids(first)}"
+    drop = Way({"missing": "drop"})
+    if unknown:
+        question = text_of_ids(unknown[0])
+        what = f"question {question} has no sample, and nothing says how many are missing"
+        remedy = "Write null for each, or 'drop' leaves out all that are missing."
+        return MissingError(f"{title}: {what}. {remedy}", [drop])
+    if vanishing:
+        what = f"question {text_of_ids(vanishing[0])} has no {noun[:-1]} that is scored"
+        what += f", and {len(vanishing) - 1} more" if len(vanishing) > 1 else ""
     if has_losses:
-        return MissingError(
-            f"{title}: {what}. 'drop' leaves {left} out. An outcome that counts as incorrect is 0, "
-            f"and some rewards are below 0: write the reward that they have, if it is known.",
-            [Way({"missing": "drop"})],
-        )
-    scores = _both_scores(list(counted.values())) if is_graded else ""
-    return MissingError(
-        f"{title}: {what}. 'incorrect' counts them as incorrect, and 'drop' leaves {left} out"
-        f"{scores}.",
-        [Way({"missing": choice}) for choice in CHOICES],
-    )
+        remedy = "'drop' leaves them out. Some rewards are below 0: write those that are missing"
+        return MissingError(f"{title}: {what}. {remedy}, if they are known.", [drop])
+    scores = _both_scores(counted.values()) if is_graded else ""
+    remedy = f"'incorrect' counts them as incorrect, and 'drop' leaves them out{scores}."
+    return MissingError(f"{title}: {what}. {remedy}", [Way({"missing": x}) for x in CHOICES])
 
 
-def _both_scores(counted: Sequence[list[tuple[Any, int]]]) -> str:
+def _both_scores(counted: Collection[list[tuple[Any, int]]]) -> str:
     """Return the mean of the outcomes over questions under both rules, as the end of a sentence.
 
     `counted` has, for each question, pairs of an outcome and how often it occurs.

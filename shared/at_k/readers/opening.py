@@ -13,7 +13,6 @@ import glob
 import math
 import os
 import re
-import stat
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -25,12 +24,9 @@ _REMEDY = "If that is meant, split the file, or load it and give its rows as a d
 
 def require_openable(name: str) -> None:
     """Raise a ValueError if a path is a device or a socket."""
-    try:
-        mode = os.stat(name).st_mode
-    except OSError:
-        return  # the reader says what is wrong
-    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISFIFO(mode)):
-        kind = "a socket" if stat.S_ISSOCK(mode) else "a device"
+    path = Path(name)
+    if path.exists() and not (path.is_file() or path.is_dir() or path.is_fifo()):
+        kind = "a socket" if path.is_socket() else "a device"
         raise ValueError(f"{name} is {kind}: give a file, a pipe, or - for standard input.")
 
 

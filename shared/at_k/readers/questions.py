@@ -6,10 +6,9 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
-from ..core.checks import FROM_0, Index, InputError, is_missing, short
+from ..core.checks import InputError, is_missing, short
 from .cells import CellsByRole
 from .missing import settle_missing, text_of_ids
 from .names import (
@@ -22,11 +21,21 @@ from .names import (
     plain_name,
     shown_name,
 )
-from .reading import ReadingOptions, pairs_of
-from .roles import columns_of_role, question_columns
+from .reading import ReadingOptions
+from .roles import columns_of_role, question_columns, whole_numbers
 from .settings import are_parts, refuse_repeats, refuse_settings
-from .table import FILE, ROW, ColumnsByRole, QuestionRows, SelectionError, Table, Way, list_columns
-from .words import NO_ID, as_whole_number, entry_text, word
+from .table import (
+    FILE,
+    ROW,
+    ColumnsByRole,
+    QuestionRows,
+    SelectionError,
+    Table,
+    Way,
+    list_columns,
+    pairs_of,
+)
+from .words import NO_ID, entry_text, word
 
 
 def gather(
@@ -51,15 +60,15 @@ def gather(
     """
     table, key = _key_of_rows(table, chosen, are_lists, reading)
     rows_of = _rows_of(table, key) if key else {row: [row] for row in range(table.size)}
-    used = frozenset(name for role, name in pairs_of(chosen) if role != "groups")
-    questions = QuestionRows(table, key, rows_of, used, reading.pool)
-    counts = chosen["counts"] if "multiplicities" in cells and not are_lists else None
+    questions = QuestionRows(table, reading, chosen, cells, are_lists, key, rows_of)
     if not (reading.questions or table.layout):
         _refuse_summaries(questions)
-    _refuse_mixed_files(questions, counts)
-    _refuse_mixtures(questions, chosen.get("groups"), cells, are_lists, reading)
-    merged = {role: _merged(questions, role, x, chosen, are_lists) for role, x in cells.items()}
-    ids, merged, said = _settled(table, list(rows_of), merged, counts is not None, reading.missing)
+    _refuse_mixed_files(questions)
+    refuse_settings(questions.with_outcome())
+    if questions.several and "multiplicities" not in cells:
+        refuse_repeats(questions)
+    merged = {role: _merged(questions, role) for role in cells}
+    ids, merged, said = _settled(questions, merged)
     if are_lists and questions.several:
         said = "; ".join(filter(None, [f"added from {table.size} rows", said]))
     key = () if key == (ROW,) else key
@@ -67,26 +76,22 @@ def gather(
 
 
 def _settled(
-    table: Table, ids: list[Any], cells: dict[str, Any], has_counts: bool, missing: str | None
+    questions: QuestionRows, cells: dict[str, Any]
 ) -> tuple[list[Any], dict[str, Any], str]:
     """Return the ids and the cells of questions with samples, and what the output says of others.
 
-    Samples that were cut off or are missing count as the caller says, or the layout.
-
-    Args:
-        table: the source.
-        ids: the ids of the questions.
-        cells: by role, an entry for each question; `as_written` and `finish` are removed.
-        has_counts: whether `multiplicities` say how often each sample occurs.
-        missing: see `settle_missing`.
+    Samples that were cut off or are missing count as the caller says, or the layout. The cells have
+    an entry for each question; `as_written` and `finish` are removed.
     """
+    ids = list(questions.rows)
     written, reasons = cells.pop("as_written", None), cells.pop("finish", ())
     if "samples" not in cells:
         return ids, cells, ""
     samples = dict(zip(ids, cells["samples"], strict=True))
     cut_off = _fail_cut_off(samples, reasons, False if written is None else "")
-    multiplicities = cells["multiplicities"] if has_counts else None
-    kept, of_missing = settle_missing(table, samples, written, multiplicities, missing)
+    multiplicities = cells["multiplicities"] if questions.counts else None
+    missing = questions.reading.missing
+    kept, of_missing = settle_missing(questions.table, samples, written, multiplicities, missing)
     indices = [i for i, question in enumerate(ids) if question in kept]
     cells = {role: [x[i] for i in indices] for role, x in cells.items()}
     cells["samples"] = list(kept.values())
@@ -180,15 +185,11 @@ def _check_ids(table: Table, name: str, texts: Sequence[str], is_whole: bool) ->
 
     The texts are those of the column `name`, which `is_whole` if it identifies questions alone.
     """
-    absent = [row for row, text in enumerate(texts) if not text or (is_whole and text in NO_ID)]
-    if absent:
-        rows = [part for row in absent[:5] for part in (", ", Index(table.row_number(row)))][1:]
-        more = ", .." if len(absent) > 5 else ""
-        noun, verb = ("row", "has") if len(absent) == 1 else ("rows", "have")
-        text = texts[absent[0]]
-        what = f"{short(text)} as {shown_name(name)}" if text else f"no {shown_name(name)}"
-        what = f" {verb} {what}, so the question is unknown."
-        raise InputError(f"{table.title}, {noun} ", *rows, more, FROM_0, what)
+    for row, text in enumerate(texts):
+        if not text or (is_whole and text in NO_ID):
+            what = f"{short(text)} as {shown_name(name)}" if text else f"no {shown_name(name)}"
+            problem = f" has {what}, so the question is unknown."
+            raise InputError(*table.row_place(row), problem)
     remedy = "; if not, another column has to identify it"
     refuse_spaces(table, name, texts, "question", remedy)
 
@@ -219,7 +220,8 @@ def _refuse_summaries(questions: QuestionRows) -> None:
     """
     table, key = questions.table, questions.key
     is_read = table.is_csv or not key  # a column of Parquet takes time
-    free = [x for x in table.columns if is_read and x not in {*questions.used, *key}]
+    used = {*questions.used, *key} - {questions.group}
+    free = [x for x in table.columns if is_read and x not in used]
     rows, files = range(table.size), list(table.columns.get(FILE, [0] * table.size))
     ends = dict(zip(files, rows, strict=True)).values()
     starts = dict(zip(reversed(files), reversed(rows), strict=True)).values()
@@ -242,38 +244,30 @@ def _refuse_summaries(questions: QuestionRows) -> None:
 _OF_SAMPLES = ("samples", "as_written", "verdicts", "multiplicities", "grades", "finish")
 
 
-def _merged(
-    questions: QuestionRows,
-    role: str,
-    cells: Sequence[Any],
-    chosen: ColumnsByRole,
-    are_lists: bool,
-) -> list[Any]:
+def _merged(questions: QuestionRows, role: str) -> list[Any]:
     """Return the cells of a role with one entry for each question.
 
-    The cells have an entry for each row, a list of samples if `are_lists`. Samples of a question
-    are put together, and its counts are added. Its other entries have to be equal in all rows.
+    Samples of a question are put together, and its counts are added. Its other entries have to be
+    equal in all rows.
     """
-    cells = list(cells)
+    cells = questions.cells[role]
     entries = [[cells[row] for row in rows] for rows in questions.rows.values()]
     if role == "counts":
         return [[sum(column) for column in zip(*lists, strict=True)] for lists in entries]
     if role in (*_OF_SAMPLES, *PER_SAMPLE):
-        return [list(itertools.chain(*x)) for x in entries] if are_lists else entries
+        return [list(itertools.chain(*x)) for x in entries] if questions.are_lists else entries
     for rows in questions.rows.values():
         for row in rows[1:]:
-            _require_equal(questions, role, chosen.get(role), rows[0], row, cells)
+            _require_equal(questions, role, rows[0], row)
     return [of_question[0] for of_question in entries]
 
 
-def _require_equal(
-    questions: QuestionRows, role: str, name: str | None, one: int, other: int, cells: Sequence[Any]
-) -> None:
+def _require_equal(questions: QuestionRows, role: str, one: int, other: int) -> None:
     """Raise a ValueError if two rows of a question, one and other, differ in the cells of a role.
 
-    `name` is its column. If it has groups, each group may be another question.
+    If it is groups, each group may be another question.
     """
-    first, second = cells[one], cells[other]
+    first, second = questions.cells[role][one], questions.cells[role][other]
     if first == second or (is_missing(first) and is_missing(second)):
         return
     problem = [
@@ -281,59 +275,11 @@ def _require_equal(
         f" have the same {questions.ids_of(one) or 'question'}, but different {role}: "
         f"{short(first)} and {short(second)}.",
     ]
-    if role != "groups" or name is None:
+    if role != "groups" or questions.group is None:
         raise InputError(*problem)
-    raise SelectionError(
-        [
-            *problem,
-            f" If {shown_name(name)} is a setting, so that a question is another one in each "
-            f"group, name both columns.",
-        ],
-        [Way({"questions": (*questions.key, name)})],
-    )
-
-
-def _refuse_mixtures(
-    questions: QuestionRows,
-    group: str | None,
-    cells: CellsByRole,
-    are_lists: bool,
-    reading: ReadingOptions,
-) -> None:
-    """Raise a SelectionError if rows of one question are different runs, or the same sample.
-
-    `group` is the column of groups, or None.
-    """
-    used = questions.used | ({group} if group else set())
-    scored = [row for row, cell in enumerate(cells.get("samples", ())) if cell is not None]
-    kept = {*(scored if "samples" in cells else range(questions.table.size))}
-    rows = {x: [row for row in of_one if row in kept] for x, of_one in questions.rows.items()}
-    with_outcome = {question: of_one for question, of_one in rows.items() if of_one}
-    refuse_settings(replace(questions, rows=with_outcome, used=used))
-    if questions.several and "multiplicities" not in cells:
-        _refuse_repeated_counts(questions, cells, reading)
-        refuse_repeats(replace(questions, used=used), are_lists or "counts" in cells)
-
-
-def _refuse_repeated_counts(
-    questions: QuestionRows, cells: CellsByRole, reading: ReadingOptions
-) -> None:
-    """Raise a SelectionError if a file has several counts of a question that nobody named."""
-    table = questions.table
-    n, correct = ([*columns_of_role(table, role), ""][0] for role in ("n", "correct"))
-    if "counts" not in cells or table.layout or {"n", "counts"} & reading.named().keys():
-        return
-    if plain_name(n) in ("n", "n_samples", "num_samples"):
-        return
-    files = table.columns.get(FILE, [0] * table.size)
-    for rows in questions.rows.values():
-        if len({files[row] for row in rows}) < len(rows):
-            raise SelectionError(
-                f"{table.title} has several rows of {questions.ids_of(rows[0])}. If "
-                f"{n} and {correct} count samples, and not the tests of one sample, name them: "
-                f"their numbers are added.",
-                [Way({"n": n, "correct": correct}), Way({"outcomes": "COLUMN"})],
-            )
+    setting = f" If {shown_name(questions.group)} is a setting, so that a question is another one"
+    ways = [Way({"questions": (*questions.key, questions.group)})]
+    raise SelectionError([*problem, setting, " in each group, name both columns."], ways)
 
 
 # --- Several files ----------------------------------------------------------------------------
@@ -363,13 +309,10 @@ def are_repeated_runs(names: Sequence[str]) -> bool:
     return last in (list(range(len(last))), list(range(1, len(last) + 1)))
 
 
-def _refuse_mixed_files(questions: QuestionRows, counts: str | None) -> None:
-    """Raise a SelectionError if files have the same questions, and may be of different models.
-
-    `counts` is the column that says how often the sample of a row occurs, or None.
-    """
+def _refuse_mixed_files(questions: QuestionRows) -> None:
+    """Raise a SelectionError if files have the same questions, and may be of different models."""
     table, rows_of = questions.table, questions.rows
-    if FILE not in table.columns or {"files", FILE} & {*questions.pool}:
+    if FILE not in table.columns or {"files", FILE} & {*questions.reading.pool}:
         return
     files = list(table.columns[FILE])
     if not questions.key:
@@ -381,7 +324,7 @@ def _refuse_mixed_files(questions: QuestionRows, counts: str | None) -> None:
     shared = next((x for x, rows in rows_of.items() if len({files[r] for r in rows}) > 1), None)
     if shared is None:
         return
-    _refuse_copies(questions, files, counts)
+    _refuse_copies(questions)
     if (table.layout and table.layout.files_are_runs) or are_repeated_runs(table.files):
         return
     raise SelectionError(
@@ -391,23 +334,20 @@ def _refuse_mixed_files(questions: QuestionRows, counts: str | None) -> None:
     )
 
 
-def _refuse_copies(questions: QuestionRows, files: Sequence[int], counts: str | None) -> None:
+def _refuse_copies(questions: QuestionRows) -> None:
     """Raise a ValueError if a file has all rows of another one.
-
-    `files` has the index of the file of each row, and `counts` is the column that says how often
-    the sample of a row occurs, or None.
 
     Few rows of nothing but ids and outcomes may be equal by chance.
     """
-    table = questions.table
-    plain = {*questions.key, *questions.used, FILE}
+    table, counts = questions.table, questions.counts
+    plain = {*questions.key, *questions.used, FILE} - {questions.group}
     least = 1 if table.columns.keys() - plain else _LEAST_PLAIN_ROWS
     names = [name for name in table.columns if name not in (FILE, counts)]
     texts = [list(map(entry_text, table.columns[name])) for name in names]
-    multiplicity = map(as_whole_number, table.columns[counts]) if counts else itertools.repeat(1)
+    multiplicity = whole_numbers(table, counts) if counts else [1] * table.size
     rows: dict[int, Counter[Any]] = {}
-    for file, n, cells in zip(files, multiplicity, zip(*texts, strict=True), strict=False):
-        rows.setdefault(file, Counter())[cells] += n or 0
+    for file, n, *cells in zip(table.columns[FILE], multiplicity, *texts, strict=True):
+        rows.setdefault(file, Counter())[tuple(cells)] += n or 0
     for one, other in itertools.permutations(rows, 2):
         if rows[one] <= rows[other] and rows[one].total() >= least:
             raise ValueError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Set
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields
 from math import inf
 from typing import Any
@@ -18,7 +18,7 @@ from ..core.checks import (
 )
 from .missing import CHOICES
 from .names import PER_SAMPLE
-from .roles import count_columns
+from .words import number_in
 
 FIRST_COLUMN = "column 1"
 """What `references` is if the columns have no names and the first holds the references."""
@@ -32,7 +32,7 @@ class ReadingOptions:
         columns: by role, the column that the caller names, or None. Roles of `PER_QUESTION` that
             are not among the keys are not read; other roles are found by their exact names.
         questions: the columns that identify questions.
-        where: pairs of a column and an entry. Entries of the same column are alternatives.
+        where: by column, the entries of the rows that are read.
         pool: columns whose entries may differ between the samples of a question; "files" for files.
         missing: "incorrect" or "drop", what missing samples count; None to be asked.
         correct_values: the outcomes that are correct.
@@ -50,7 +50,7 @@ class ReadingOptions:
 
     columns: Mapping[str, Any] = field(default_factory=dict)
     questions: tuple[str, ...] = ()
-    where: tuple[tuple[str, Any], ...] = ()
+    where: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     pool: tuple[str, ...] = ()
     missing: str | None = None
     correct_values: tuple[Any, ...] = ()
@@ -111,7 +111,7 @@ def _checked_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
     for role, name in columns.items():
         if role == "counts" and name is not None:
             is_plain = isinstance(name, (str, Mapping))
-            name = count_columns(name if is_plain else checked_names("counts", name))
+            name = _count_columns(name if is_plain else checked_names("counts", name))
         elif role == "predictions" and name is not None:
             names = checked_names(role, name)
             name = names[0] if len(names) == 1 else names  # several have a sample each
@@ -122,13 +122,27 @@ def _checked_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
     return checked
 
 
-def pairs_of(names: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return (role, column) pairs; a role may have several columns, or a dict of them."""
-    pairs = []
-    for role, columns in names.items():
-        listed = list(columns.values()) if isinstance(columns, Mapping) else columns
-        pairs += [(role, x) for x in ([listed] if isinstance(listed, str) else listed)]
-    return pairs
+def _count_columns(names: Any) -> str | dict[Any, str]:
+    """Return one column of counts, or a dict with the column of each outcome if there are several.
+
+    Columns whose names are numbers count these outcomes; others count the categories 0, 1, .., in
+    this order.
+
+    Raises:
+        ValueError: if two columns count the same outcome.
+    """
+    if isinstance(names, str):
+        return names
+    if isinstance(names, Mapping):
+        return dict(names)
+    if len(names) == 1:
+        return names[0]
+    outcomes: list[Any] = [number_in(name) for name in names]
+    if not all(isinstance(outcome, (int, float)) for outcome in outcomes):
+        outcomes = list(range(len(names)))
+    if len({*outcomes}) < len(names) or len({*names}) < len(names):
+        raise ValueError(f"counts names two columns of the same outcome: {', '.join(names)}.")
+    return dict(sorted(zip(outcomes, names, strict=True)))
 
 
 def checked_names(role: str, names: Any) -> tuple[str, ...]:
@@ -145,21 +159,19 @@ def _listed(role: str, values: Collection[Any]) -> list[Any]:
     return listed
 
 
-def _conditions(role: str, where: Any) -> tuple[tuple[str, Any], ...]:
-    """Return pairs of a column and an entry that `where` names: a dict, or such pairs."""
+def _conditions(role: str, where: Any) -> dict[str, list[Any]]:
+    """Return entries by column from `where`: a dict of an entry or a list of them, or pairs."""
     if isinstance(where, Mapping):
-        pairs = [
-            (column, entry)
-            for column, entries in where.items()
-            for entry in (entries if isinstance(entries, list) else [entries])
-        ]
+        pairs = list(where.items())
     elif is_list_like(where) and all(isinstance(x, tuple) and len(x) == 2 for x in where):
         pairs = list(where)
     else:
         raise TypeError(f"{role} is {short(where)}: give a dict, {{column: entry}}.")
-    for name, _ in pairs:
-        check_text(role, name)
-    return tuple(pairs)
+    conditions: dict[str, list[Any]] = {}
+    for name, entry in pairs:
+        listed = entry if isinstance(entry, list) else [entry]
+        conditions.setdefault(check_text(role, name), []).extend(listed)
+    return conditions
 
 
 _CHECKS: dict[str, Callable[[str, Any], Any]] = {

@@ -28,6 +28,7 @@ from .names import (
     shown_name,
     usual_columns,
 )
+from .reading import ReadingOptions
 from .table import FILE, ColumnsByRole, SelectionError, Table, Way, list_columns
 from .words import (
     as_lists,
@@ -36,7 +37,6 @@ from .words import (
     flat,
     has_lists,
     is_list_of,
-    number_in,
     word,
 )
 
@@ -61,6 +61,12 @@ _INPUTS = ("input", "inputs", "query", "question_text", "problem_statement")
 """Names of texts of questions that are no ids, but tell that rows are samples."""
 _YIELDING = ("solution", "label", "test", "tests")
 """Names of references that give way to every other name: `label` may be what a person says."""
+_EXCLUDED = {
+    "outcomes": ("references",),
+    "n": ("predictions", "references", "outcomes"),
+    "counts": ("n", "predictions", "references", "outcomes"),
+}
+"""Roles of what is graded, and those that are not named beside them."""
 
 
 def columns_of_role(table: Table, role: str) -> list[str]:
@@ -83,28 +89,23 @@ def columns_of_role(table: Table, role: str) -> list[str]:
     return others if others or has_outcomes or not has_references else names
 
 
-def choose_columns(
-    table: Table, named: ColumnsByRole, checked: bool, graded_by: str = ""
-) -> dict[str, Any]:
+def choose_columns(table: Table, named: ColumnsByRole, reading: ReadingOptions) -> dict[str, Any]:
     """Return the columns of samples, outcomes, references or counts.
 
-    1. The columns that the caller names are taken. References are for predictions: beside counts
-       they are refused. Predictions in a column with an exact name of outcomes are outcomes,
-       unless references are named. Predictions beside outcomes are answers that were graded.
-    2. The layout of a tool knows its columns. Its graded outcomes are taken, unless a checker is
-       given.
-    3. Columns are found by their exact names, `COLUMN_NAMES`.
-    4. Graded outcomes or counts are taken if there are no predictions, or no references to check
-       these against. Predictions are taken if nothing is graded, or if a checker is given.
-    5. Otherwise there are two readings, which can give different scores: the caller has to name
+    1. The columns that the caller names. Predictions in a column with an exact name of outcomes are
+       outcomes, unless references are named. Predictions beside outcomes are graded answers.
+    2. Those of the layout of a tool; its graded outcomes, unless a checker is given.
+    3. Those with exact names, `COLUMN_NAMES`: graded outcomes or counts if there are no
+       predictions, or no references to check these against; predictions if nothing is graded, or
+       if a checker is given.
+    4. Otherwise there are two readings, which can give different scores: the caller has to name
        one. The same holds for two columns of one role, unless they are equal or one has the name
        of the role itself.
 
     Args:
         table: the source.
         named: the columns that the caller names.
-        checked: whether the caller gives a checker.
-        graded_by: the parameter that says which outcomes are correct, or "".
+        reading: what else the caller says.
 
     Returns:
         The columns by role: "predictions" with or without "references", or "outcomes", or "n" and
@@ -118,7 +119,7 @@ def choose_columns(
     """
     _check_exclusive(named)
     if "counts" in named:
-        return _with_counts(table, named, checked, graded_by)
+        return _with_counts(table, named, reading)
     if "n" in named or "outcomes" in named:
         roles = ("n", "correct", "outcomes", "predictions")
         return {role: named[role] for role in roles if role in named}
@@ -130,30 +131,30 @@ def choose_columns(
         if "references" not in named and plain_name(samples) in COLUMN_NAMES["outcomes"]:
             return {"outcomes": samples}
         return _with_references(table, [samples], references)
-    return _columns_by_name(table, references, "references" in named, checked, graded_by)
+    return _columns_by_name(table, references, "references" in named, reading)
 
 
 def _columns_by_name(
-    table: Table, references: Sequence[str], are_named: bool, checked: bool, graded_by: str
+    table: Table, references: Sequence[str], are_named: bool, reading: ReadingOptions
 ) -> dict[str, Any]:
     """Return the columns by role if none of samples or outcomes is named.
 
-    These are steps 2 to 5 of `choose_columns`, which has the other arguments. `references` are
-    candidates, or the one that the caller names if `are_named`.
+    These are steps 2 to 4 of `choose_columns`. `references` are candidates, or the one that the
+    caller names if `are_named`.
     """
-    counts = _counts_of(table)
-    predictions, outcomes = _samples_by_name(table, counts, graded_by)
-    if graded_by:
-        return {"outcomes": _graded_column(table, outcomes, graded_by)}
-    if predictions and (are_named or (checked and references)):
+    counts = _counts_of(table, reading)
+    predictions, outcomes = _samples_by_name(table, counts, reading.graded_by)
+    if reading.graded_by:
+        return {"outcomes": column_of_role(table, "outcomes", outcomes)}
+    if predictions and (are_named or (reading.checked and references)):
         return _with_references(table, predictions, references)
     if are_named or not (predictions or outcomes or counts):
         raise _no_samples(table, are_named)
     if not (outcomes or counts):
         if not references:
-            _refuse_scores(table, predictions[0])
+            _refuse_scores(table, predictions[:1])
         return _with_references(table, predictions, references)
-    _refuse_two_readings(table, predictions if references else (), outcomes, references, counts)
+    _refuse_two_readings(table, predictions if references else (), references, outcomes, counts)
     if counts:
         return counts
     outcome = column_of_role(table, "outcomes", outcomes)
@@ -161,18 +162,15 @@ def _columns_by_name(
     return {"outcomes": outcome}
 
 
-def _graded_column(table: Table, outcomes: Sequence[str], graded_by: str) -> str:
-    """Return the column whose correct outcomes the parameter `graded_by` names."""
-    if not outcomes:
-        problem = f"{graded_by} says which outcomes are correct, and there are none."
-        raise SelectionError(f"{problem} {list_columns(table.columns)}", ["outcomes"])
-    return column_of_role(table, "outcomes", outcomes)
-
-
 def _samples_by_name(
     table: Table, counts: Mapping[str, str], graded_by: str
 ) -> tuple[list[str], list[str]]:
-    """Return the columns of predictions and those of outcomes, without those in `counts`."""
+    """Return the columns of predictions and those of outcomes, without those in `counts`.
+
+    Raises:
+        SelectionError: if there are no outcomes, and the parameter `graded_by` says which of them
+            are correct.
+    """
     predictions, outcomes = (
         [name for name in columns_of_role(table, role) if name not in counts.values()]
         for role in ("predictions", "outcomes")
@@ -181,34 +179,34 @@ def _samples_by_name(
         outcomes = columns_named(table.columns, SCORES)
     if not counts:
         _refuse_frequencies(table, [*predictions, *outcomes])
+    if graded_by and not outcomes:
+        problem = f"{graded_by} says which outcomes are correct, and there are none."
+        raise SelectionError(f"{problem} {list_columns(table.columns)}", ["outcomes"])
     return predictions, outcomes
 
 
 def _refuse_two_readings(
     table: Table,
     checkable: Sequence[str],
-    outcomes: Sequence[str],
     references: Sequence[str],
+    outcomes: Sequence[str],
     counts: Mapping[str, str],
 ) -> None:
-    """Raise a SelectionError if there are outcomes or counts beside samples that can be checked.
-
-    These are in `checkable`. It is also raised if there are both outcomes and counts.
+    """Raise a SelectionError if two of these are there: samples in `checkable`, which can be
+    checked against `references`; outcomes; and counts.
     """
+    graded = [Way({"outcomes": name}) for name in outcomes[:1]]
+    graded += [Way(counts)] if counts else []
+    names = [*outcomes[:1], *counts.values()]
     if checkable and not table.layout:
-        graded = [*outcomes, *counts.values()][-1]
         raise SelectionError(
             f"The samples in {shown_name(checkable[0])} can be checked against "
-            f"{shown_name(references[0])}, and {shown_name(graded)} has graded outcomes.",
-            [Way({"predictions": checkable[0]}), Way({"outcomes": outcomes[0]})]
-            if outcomes
-            else ["predictions", "n"],
+            f"{shown_name(references[0])}, and {shown_name(names[-1])} has graded outcomes.",
+            [Way({"predictions": checkable[0]}), *graded],
         )
     if outcomes and counts:
-        raise SelectionError(
-            f"There are outcomes in {outcomes[0]}, and counts in {' and '.join(counts.values())}.",
-            [Way({"outcomes": outcomes[0]}), Way(counts)],
-        )
+        problem = f"There are outcomes in {names[0]}, and counts in {' and '.join(names[1:])}."
+        raise SelectionError(problem, graded)
 
 
 def _no_samples(table: Table, has_references: bool) -> SelectionError:
@@ -224,35 +222,28 @@ def _no_samples(table: Table, has_references: bool) -> SelectionError:
             [Way({"where": {"task": task}}) for task in tasks] if len(tasks) > 1 else (),
         )
     problem = "There is no column with a usual name for samples, nor sample_1, sample_2, .."
-    if has_references:
-        return SelectionError(f"{problem} {list_columns(table.columns)}", ["predictions"])
     columns = table.columns.items() if table.is_object else ()
     if lists := [name for name, cells in columns if is_list_of(cells[0], dict)]:
         return SelectionError(
             f"{problem} It is one object of JSON, with lists of objects in {', '.join(lists)}.",
             [Way({"records": name}) for name in lists],
         )
-    if scores := columns_named(table.columns, SCORES):
-        return SelectionError(
-            f"{problem} {scores[0]} has scores: say from which score on a sample is correct, or "
-            f"that they are outcomes.",
-            [Way({"correct_at_least": ".."}), Way({"outcomes": scores[0]})],
-        )
-    roles = ("predictions", "outcomes", "counts")
+    if not has_references:
+        _refuse_scores(table)
+    roles = ("predictions",) if has_references else ("predictions", "outcomes", "counts")
     return SelectionError(f"{problem} {list_columns(table.columns)}", roles)
 
 
-def _refuse_scores(table: Table, samples: str) -> None:
-    """Raise a SelectionError if there are scores beside `samples` that nothing checks."""
-    for scores in () if table.layout else columns_named(table.columns, SCORES):
+def _refuse_scores(table: Table, samples: Sequence[str] = ()) -> None:
+    """Raise a SelectionError if a column of scores can have the outcomes, as `samples` can, which
+    nothing checks.
+    """
+    scores = () if table.layout else columns_named(table.columns, SCORES)[:1]
+    for name in scores:
         raise SelectionError(
-            f"{shown_name(samples)} and {shown_name(scores)} can both hold the outcomes: there are "
-            f"no references to check {shown_name(samples)} against.",
-            [
-                Way({"outcomes": scores}),
-                Way({"outcomes": samples}),
-                Way({"correct_at_least": ".."}),
-            ],
+            f"{shown_name(name)} has scores: say from which score on a sample is correct, or which "
+            f"column has the outcomes.",
+            [Way({"correct_at_least": ".."}), *(Way({"outcomes": x}) for x in (name, *samples))],
         )
 
 
@@ -288,16 +279,13 @@ def _check_exclusive(named: ColumnsByRole) -> None:
     if ("n" in named) != ("correct" in named):
         named_role, missing = ("n", "correct") if "n" in named else ("correct", "n")
         raise ValueError(f"Counts need two columns: {named_role} is given without {missing}.")
-    if "counts" in named and "n" in named:
-        raise ValueError("counts and n both count samples: name columns for one of them only.")
-    graded = {"outcomes": "outcomes are", "n": "counts of n and correct are"}
-    if not isinstance(named.get("counts", ""), str):
-        graded["counts"] = "counts of several columns are"
-    for role in graded.keys() & named.keys():
-        others = {"outcomes": ("references",), "n": ("predictions", "references", "outcomes")}
-        for other in others.get(role, others["n"]):
+    excluded = dict(_EXCLUDED)
+    if isinstance(named.get("counts"), str):
+        excluded["counts"] = ("n",)  # the column says how often a sample occurs
+    for role in excluded.keys() & named.keys():
+        for other in excluded[role]:
             if other in named:
-                raise ValueError(f"{graded[role]} already graded: leave out {other}.")
+                raise ValueError(f"{role} are already graded: leave out {other}.")
 
 
 def _with_references(
@@ -401,10 +389,11 @@ def _refuse_ids_of_samples(table: Table, column: str, texts: Sequence[str]) -> N
             )
 
 
-def _is_unique(table: Table, name: str) -> bool:
-    """Whether the entries of a column differ in all rows."""
-    texts = list(map(entry_text, table.columns[name]))
-    return len({*texts}) == len(texts)
+def _is_unique(table: Table, *names: str) -> bool:
+    """Whether all rows differ in some columns, of those that the table has."""
+    columns = (table.columns[name] for name in names if name in table.columns)
+    rows = list(zip(*(map(entry_text, cells) for cells in columns), strict=True))
+    return len({*rows}) == len(rows)
 
 
 def _id_column(table: Table, names: Sequence[str]) -> str:
@@ -432,9 +421,7 @@ def _id_column(table: Table, names: Sequence[str]) -> str:
 # --- Counts -----------------------------------------------------------------------------------
 
 
-def _with_counts(
-    table: Table, named: ColumnsByRole, checked: bool, graded_by: str
-) -> dict[str, Any]:
+def _with_counts(table: Table, named: ColumnsByRole, reading: ReadingOptions) -> dict[str, Any]:
     """Return the columns by role if the caller names `counts`: these, and those of the samples.
 
     A column of lists of counts stands alone if the caller names no other column and none of
@@ -446,7 +433,7 @@ def _with_counts(
     columns = {name: cells for name, cells in table.columns.items() if name != counts}
     rest = {role: name for role, name in named.items() if role != "counts"}
     try:
-        samples = choose_columns(table.with_columns(columns), rest, checked, graded_by)
+        samples = choose_columns(table.with_columns(columns), rest, reading)
     except SelectionError as error:
         if rest or not has_lists(as_lists(table.columns[counts])):
             error.ways = [way for way in error.ways if "counts" not in way.arguments]
@@ -455,66 +442,83 @@ def _with_counts(
     return {**samples, "counts": counts}
 
 
-def _counts_of(table: Table) -> dict[str, str]:
-    """Return the columns of n and correct of a table of counts, or nothing."""
-    columns = table.columns
+def whole_numbers(table: Table, name: str) -> list[int | None]:
+    """Return the whole numbers in a column, None for other entries."""
+    return list(map(as_whole_number, table.columns[name]))
+
+
+def count_column(table: Table, name: str) -> list[int]:
+    """Return a column of counts; an InputError if one is not a whole number of at least 0."""
+    counts = []
+    for row, count in enumerate(whole_numbers(table, name)):
+        if count is None or count < 0:
+            what = f": {name} is {short(table.columns[name][row])}, and a count is a whole number"
+            raise InputError(*table.row_place(row), what, " of at least 0.")
+        counts.append(count)
+    return counts
+
+
+def _counts_of(table: Table, reading: ReadingOptions) -> dict[str, str]:
+    """Return the columns of n and correct of a table of counts, or nothing.
+
+    Raises:
+        SelectionError: if a row can be a sample. Then `correct` is its outcome, or it counts tests.
+    """
     roles = (columns_of_role(table, role) for role in ("n", "correct"))
     for n, correct in itertools.product(*roles):
-        sizes = [as_whole_number(cell) for cell in columns[n]]
-        counts = [as_whole_number(cell) for cell in columns[correct]]
-        if n == correct or None in sizes or None in counts:
-            if n != correct:
-                _refuse_bad_counts(table, n, correct, sizes, counts)
+        sizes, counts = whole_numbers(table, n), whole_numbers(table, correct)
+        if n == correct:
             continue
-        if not table.layout and {*counts} <= {0, 1} and _may_be_samples(table, correct, sizes):
+        if None in sizes or None in counts:
+            _refuse_bad_counts(table, n, correct)
+            continue
+        if not table.layout and _may_be_samples(table, n, correct, reading):
+            outcomes = correct if {*counts} <= {0, 1} else "COLUMN"
             raise SelectionError(
-                f"{n} and {correct} can be counts, and {correct} can be the outcome of one "
-                f"sample in each row.",
-                [Way({"n": n, "correct": correct}), Way({"outcomes": correct})],
+                f"{n} and {correct} can be counts of the samples of a question, or tell of one "
+                f"sample in each row, which may have passed some of its tests.",
+                [Way({"n": n, "correct": correct}), Way({"outcomes": outcomes})],
             )
         return {"n": n, "correct": correct}
     _refuse_complements(table)
     return {}
 
 
-def _may_be_samples(table: Table, correct: str, sizes: Sequence[int | None]) -> bool:
-    """Whether a row can be a sample: not if questions have the same size above 0, as requested."""
-    key = question_columns(table)
-    is_repeated = bool(key) and not _is_unique(table, key[0])
-    is_outcome = plain_name(correct) in COLUMN_NAMES["outcomes"]
-    return is_outcome and (is_repeated or 0 in sizes or len({*sizes}) > 1)
+def _may_be_samples(table: Table, n: str, correct: str, reading: ReadingOptions) -> bool:
+    """Whether a row of whole numbers can be a sample: its outcome, or how many tests it passed.
+
+    Outcomes are no counts unless questions have the same size above 0, as requested.
+    """
+    sizes, counts = ({*whole_numbers(table, name)} for name in (n, correct))
+    key = reading.questions or question_columns(table)
+    is_repeated = bool(key) and not _is_unique(table, *key, FILE)
+    if counts <= {0, 1}:
+        is_outcome = plain_name(correct) in COLUMN_NAMES["outcomes"]
+        return is_outcome and (is_repeated or 0 in sizes or len(sizes) > 1)
+    return is_repeated and plain_name(n) not in ("n", "n_samples", "num_samples")
 
 
-def _refuse_bad_counts(
-    table: Table, n: str, correct: str, sizes: list[int | None], counts: list[int | None]
-) -> None:
-    """Raise a ValueError if a row of a table of counts has no number, which may be a typing error.
+def _refuse_bad_counts(table: Table, n: str, correct: str) -> None:
+    """Raise an InputError for a row of a table of counts without a number, a typing error.
 
-    `sizes` and `counts` are the entries of n and correct, None for those that are no whole numbers.
     A column such as samples can hold answers, of which some are numbers.
     """
-    may_be_outcomes = plain_name(correct) in COLUMN_NAMES["outcomes"]
-    has_separators = any(_THOUSANDS.fullmatch(str(x)) for x in table.columns[n])
-    if plain_name(n) in COLUMN_NAMES["predictions"] or ({*sizes} == {None} and not has_separators):
-        return
-    if may_be_outcomes and {*counts} == {None}:
-        return
-    row = next(row for row, pair in enumerate(zip(sizes, counts, strict=True)) if None in pair)
-    raise InputError(
-        *table.row_place(row),
-        f" has {n} {short(table.columns[n][row])} and {correct} "
-        f"{short(table.columns[correct][row])}: in a table of counts, both are whole numbers in "
-        f"every row, such as 1000.",
-    )
+    sizes, counts = ({*whole_numbers(table, name)} for name in (n, correct))
+    has_sizes = sizes != {None} or any(_THOUSANDS.fullmatch(str(x)) for x in table.columns[n])
+    may_be_outcomes = plain_name(correct) in COLUMN_NAMES["outcomes"] and counts == {None}
+    if has_sizes and not may_be_outcomes and plain_name(n) not in COLUMN_NAMES["predictions"]:
+        count_column(table, n)
+        count_column(table, correct)
 
 
 def _refuse_complements(table: Table) -> None:
     """Raise a SelectionError if two columns count the correct and the incorrect samples."""
     names = [*columns_of_role(table, "correct"), *columns_of_role(table, "outcomes")]
     for correct, incorrect in itertools.product(names, columns_named(table.columns, _COMPLEMENTS)):
-        columns = (map(as_whole_number, table.columns[x]) for x in (correct, incorrect))
-        pairs = list(zip(*columns, strict=True))
-        if all(None not in x for x in pairs) and any(sum(x) != 1 for x in pairs if None not in x):
+        columns = whole_numbers(table, correct), whole_numbers(table, incorrect)
+        pairs = zip(*columns, strict=True)
+        totals = {None if x is None or y is None else x + y for x, y in pairs}
+        if None not in totals and totals != {1}:
             errors = columns_named(table.columns, ERRORS)
             others = f" Samples in {errors[0]} count nowhere then." if errors else ""
             raise SelectionError(
@@ -534,70 +538,34 @@ def _refuse_frequencies(table: Table, samples: Sequence[str]) -> None:
     """
     names = columns_named(table.columns, _FREQUENCIES) if not table.layout else ()
     for name, sample in itertools.product(names, samples):
-        numbers = [as_whole_number(cell) for cell in table.columns[name]]
-        if name == sample or {*numbers} <= {None, 0, 1}:
+        numbers = {*whole_numbers(table, name)}
+        if name == sample or numbers <= {None, 0, 1}:
             continue
-        is_answer = sample in columns_of_role(table, "predictions")
-        as_sample = {"predictions" if is_answer else "outcomes": sample}
-        ways = [Way({"counts": name, **as_sample}, "each row is a sample that occurs so often")]
-        ways.append(Way(as_sample, "each row is one sample"))
-        is_constant = len({*numbers}) == 1
-        if not is_answer and _may_be_counts(table, numbers, sample):
+        role = "outcomes" if sample in columns_of_role(table, "outcomes") else "predictions"
+        ways = [Way({role: sample}, "each row is one sample")]
+        if len(numbers) > 1:
+            meaning = "each row is a sample that occurs so often"
+            ways.insert(0, Way({"counts": name, role: sample}, meaning))
+        are_counts = role == "outcomes" and _may_be_counts(table, name, sample)
+        if are_counts:
             meaning = "each row counts the samples of a question"
-            raise SelectionError(
-                f"{name} and {sample} can be counts, or {sample} can be the outcome of one sample "
-                f"in each row.",
-                [Way({"n": name, "correct": sample}, meaning), *ways[is_constant:]],
-            )
-        if not (is_constant or None in numbers) and _are_unique(table, sample):
-            raise SelectionError(
-                f"{name} can be the number of samples that are equal to {sample} in its row.", ways
-            )
+            ways.insert(0, Way({"n": name, "correct": sample}, meaning))
+        is_grouped = len(numbers) > 1 and None not in numbers
+        if are_counts or (is_grouped and _is_unique(table, *question_columns(table), FILE, sample)):
+            problem = f"{shown_name(name)} can be a number of samples, beside {shown_name(sample)}."
+            raise SelectionError(problem, ways)
 
 
-def _may_be_counts(table: Table, numbers: Sequence[int | None], correct: str) -> bool:
-    """Whether a table has a row for each question, with at most as many correct as `numbers`.
+def _may_be_counts(table: Table, n: str, correct: str) -> bool:
+    """Whether a table has a row for each question, with at most n correct ones.
 
-    Cells of both may be empty.
+    Cells of both columns may be empty.
     """
-    counts = [as_whole_number(cell) for cell in table.columns[correct]]
-    are_numbers = all(
-        x is not None or not entry_text(cell)
-        for x, cell in zip(counts, table.columns[correct], strict=True)
-    )
-    pairs = zip(counts, numbers, strict=True)
+    columns = table.columns[n], table.columns[correct]
+    rows = list(zip(*columns, whole_numbers(table, n), whole_numbers(table, correct), strict=True))
+    key = question_columns(table)
     return (
-        are_numbers
-        and all(0 <= x <= y for x, y in pairs if x is not None and y is not None)
-        and (_are_unique(table) or not question_columns(table))
+        all(x is not None or not entry_text(cell) for _, cell, _, x in rows)
+        and all(0 <= x <= y for _, _, y, x in rows if x is not None and y is not None)
+        and (not key or _is_unique(table, *key, FILE))
     )
-
-
-def _are_unique(table: Table, *names: str) -> bool:
-    """Whether no two rows of a question, in a file, have the same entries in some columns."""
-    keys = [x for x in (*question_columns(table), FILE, *names) if x in table.columns]
-    rows = list(zip(*(map(entry_text, table.columns[x]) for x in keys), strict=True))
-    return len({*rows}) == len(rows)
-
-
-def count_columns(names: Any) -> str | dict[Any, str]:
-    """Return one column of counts, or a dict with the column of each outcome if there are several.
-
-    Columns whose names are numbers count these outcomes; others count the categories 0, 1, .., in
-    this order.
-
-    Raises:
-        ValueError: if two columns count the same outcome.
-    """
-    if isinstance(names, str):
-        return names
-    if isinstance(names, Mapping):
-        return dict(names)
-    if len(names) == 1:
-        return names[0]
-    outcomes: list[Any] = [number_in(name) for name in names]
-    if not all(isinstance(outcome, (int, float)) for outcome in outcomes):
-        outcomes = list(range(len(names)))
-    if len({*outcomes}) < len(names) or len({*names}) < len(names):
-        raise ValueError(f"counts names two columns of the same outcome: {', '.join(names)}.")
-    return dict(sorted(zip(outcomes, names, strict=True)))

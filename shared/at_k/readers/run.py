@@ -6,7 +6,6 @@ import json
 import warnings
 from collections.abc import Collection, Mapping, Sequence
 from copy import copy
-from numbers import Real
 from typing import Any
 
 from ..core.checks import QUESTION, InputError, check_name, short
@@ -30,18 +29,24 @@ from .names import (
     PER_QUESTION,
     PER_SAMPLE,
     QUESTION_TEXTS,
-    SETTINGS,
     columns_named,
-    last_part,
     plain_name,
-    sample_numbers,
     shown_name,
 )
 from .questions import gather, refuse_filters, refuse_spaces
-from .reading import ReadingOptions, make_reading, pairs_of
+from .reading import ReadingOptions, make_reading
 from .roles import choose_columns, column_per_question, columns_of_role, finish_column
 from .sources import load_files, load_object, names_in
-from .table import FILE, ROW, ColumnsByRole, SelectionError, Table, Way, rows_where, with_fields
+from .table import (
+    FILE,
+    ColumnsByRole,
+    SelectionError,
+    Table,
+    Way,
+    pairs_of,
+    rows_where,
+    with_fields,
+)
 from .words import as_outcomes, entry_text, flat, has_lists, word
 
 Names = str | Sequence[str]
@@ -63,7 +68,6 @@ class Run(dict[str, Any]):
         files: the names of the files that were read, if there are several.
         missing: what the first line says of samples that are missing or were added, or "".
         identifiers: columns that identify the questions, by name in lower case: M texts each.
-        numbers: columns of numbers that may be outcomes, if samples have nothing to check them.
         is_matrix: whether the source has nothing but a row of outcomes for each question.
         grades: M lists of the outcomes of the samples in a log, if they are to be checked again
             and it has one outcome of each; otherwise None.
@@ -75,7 +79,6 @@ class Run(dict[str, Any]):
     files: tuple[str, ...] = ()
     missing: str = ""
     identifiers: Mapping[str, list[Any]] = {}
-    numbers: Sequence[str] = ()
     is_matrix: bool = False
     grades: list[list[Any]] | None = None
 
@@ -257,7 +260,7 @@ def read_run(source: Any, **options: Any) -> Run:
 def _read_table(table: Table, reading: ReadingOptions) -> Run:
     """Return the run in a table."""
     table, named = _with_named_columns(table, reading)
-    chosen = choose_columns(table, named, reading.checked, reading.graded_by)
+    chosen = choose_columns(table, named, reading)
     if reading.are_labels:
         chosen.pop("references", None)  # of the answers
     if reading.has_labels and not {"references", "outcomes"} & chosen.keys():  # already graded
@@ -270,8 +273,6 @@ def _read_table(table: Table, reading: ReadingOptions) -> Run:
     run.columns = chosen | ({"questions": ", ".join(key)} if key else {})
     run.files, run.origin = table.files, table.origin
     run.is_matrix = table.is_matrix and FILE not in table.columns
-    if not {"references", "outcomes"} & chosen.keys():
-        run.numbers = _columns_of_numbers(table, {*key, *sample_numbers(table.columns)})
     if ids is not None:
         identifiers = {plain_name(", ".join(key)): ids}
         others = _unique_columns(table) if are_lists and len(ids) == table.size else {}
@@ -294,15 +295,14 @@ def _with_named_columns(table: Table, reading: ReadingOptions) -> tuple[Table, d
         table = with_tests(table)
         named |= {"references": TESTS} if TESTS in table.columns else {}
     pool = [name for name in reading.pool if name != "files"]
-    lists = {"questions": reading.questions, "pool": pool, "where": [x for x, _ in reading.where]}
+    lists = {"questions": reading.questions, "pool": pool, "where": list(reading.where)}
     table = with_fields(table, pairs_of(named | lists))
-    table, lists_of_samples = with_sample_lists(
-        table, named | lists, reading.checked, reading.are_labels
-    )
+    table, lists_of_samples = with_sample_lists(table, named | lists, reading)
     if lists_of_samples:
         named.pop("predictions", None)  # several columns
         named |= lists_of_samples
-    table = rows_where(table, [x for x in reading.where if not has_lists(table.columns[x[0]])])
+    of_rows = {x: y for x, y in reading.where.items() if not has_lists(table.columns[x])}
+    table = rows_where(table, of_rows)
     if not table.size:
         raise InputError(f"{table.title} has no ", QUESTION, "s.")
     refuse_filters(table)
@@ -318,8 +318,8 @@ def _cells(
     """
     chosen |= {role: named[role] for role in PER_SAMPLE if role in named}
     _read_finish(table, chosen, named, reading)
-    lists = [x for x in reading.where if has_lists(table.columns[x[0]])]
-    table = rows_where(rows_of_samples(table, chosen), lists)
+    of_samples = {x: y for x, y in reading.where.items() if has_lists(table.columns[x])}
+    table = rows_where(rows_of_samples(table, chosen), of_samples)
     cells, are_lists = read_cells(table, chosen, reading)
     for role in PER_QUESTION:
         if role not in reading.columns:
@@ -369,16 +369,6 @@ def _arguments(cells: dict[str, Any], chosen: ColumnsByRole) -> dict[str, Any]:
         arguments["references"] = [json.dumps(question) for question in shares]
         arguments["check_correct_fn"] = GradedAnswers()
     return arguments | cells
-
-
-def _columns_of_numbers(table: Table, others: Collection[str]) -> list[str]:
-    """Return the columns of numbers or bools that are no settings, without `others`."""
-    return [
-        name
-        for name, cells in table.columns.items()
-        if name not in (*others, FILE, ROW) and last_part(name) not in SETTINGS
-        if all(isinstance(x, Real) for x in flat(cells) if x is not None)
-    ]
 
 
 def _unique_columns(table: Table) -> dict[str, list[Any]]:

@@ -11,7 +11,7 @@ import itertools
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..core.checks import InputError, short
@@ -48,8 +48,7 @@ def refuse_settings(questions: QuestionRows) -> None:
     All rows of the questions have an outcome or a sample.
     """
     table, several = questions.table, questions.several
-    taken = {*questions.key, *questions.used, *questions.pool}
-    columns = _scalar_columns(table, taken, None if several else MODELS)
+    columns = _scalar_columns(questions)
     settings = [
         name
         for name, texts in columns.items()
@@ -59,48 +58,47 @@ def refuse_settings(questions: QuestionRows) -> None:
     ]
     if len(several) > 1 and table.layout is None:  # a layout names its settings by its fields
         others = {name: texts for name, texts in columns.items() if name not in settings}
-        numbers = [columns[name] for name in sample_numbers(columns, taken)]
-        settings += _settings_by_values(others, numbers, list(questions.rows.values()))
+        settings += _settings_by_values(columns, others, list(questions.rows.values()))
     if settings:
         _refuse_mixed_settings(questions, settings, columns[settings[0]])
     if table.layout is None:
         _refuse_models(table, columns, [row for rows in questions.rows.values() for row in rows])
 
 
-def _scalar_columns(
-    table: Table, taken: Collection[str], wanted: Collection[str] | None
-) -> dict[str, list[str]]:
-    """Return the columns without lists that are not taken, as texts: see `nested_columns`.
+def _scalar_columns(questions: QuestionRows) -> dict[str, list[str]]:
+    """Return the columns without lists that have no role, as texts: see `nested_columns`.
 
-    A layout knows what the fields inside of its objects are.
+    A layout knows what the fields inside of its objects are. If each question has one row, only
+    models matter.
     """
+    table = questions.table
+    taken = {*questions.key, *questions.used, *questions.reading.pool}
     return {
         name: list(map(entry_text, cells))
-        for name, cells in nested_columns(table, wanted).items()
+        for name, cells in nested_columns(table).items()
         if name not in taken and (table.layout is None or name in table.columns)
+        if questions.several or last_part(name) in MODELS
         if not any(isinstance(x, list) for x in cells)
     }
 
 
 def _settings_by_values(
     columns: Mapping[str, Sequence[str]],
-    numbers: Sequence[Sequence[str]],
+    names: Iterable[str],
     questions: Sequence[Sequence[int]],
 ) -> list[str]:
-    """Return the columns that are settings by their values, without those that number samples.
+    """Return those of the names that are settings by their values, and do not number samples.
 
-    Args:
-        columns: the texts of each column, one per row.
-        numbers: the texts of the columns that number samples.
-        questions: the rows of each question.
+    `columns` have a text for each row, and `questions` are the rows of each question.
     """
+    numbers = [columns[name] for name in sample_numbers(columns)]
     return [
         name
-        for name, texts in columns.items()
+        for name in names
         if last_part(name) not in OF_SAMPLE
         and not is_verdict(name)
-        and not _is_one_to_one(texts, numbers)
-        and is_setting(texts, questions)
+        and not _is_one_to_one(columns[name], numbers)
+        and is_setting(columns[name], questions)
     ]
 
 
@@ -262,19 +260,18 @@ def are_parts(names: Sequence[str]) -> bool:
     return all(map(_PART.search, names))
 
 
-def refuse_repeats(questions: QuestionRows, are_lists: bool) -> None:
+def refuse_repeats(questions: QuestionRows) -> None:
     """Raise a SelectionError if two rows are the same sample, or the same samples.
 
     They are if they have the same question, file and sample numbers. Without such numbers, rows
     that are equal in full are the same sample if a column without a role identifies rows. If a row
-    has samples of a question (`are_lists`), they are if only some questions have equal rows.
+    has samples of a question, they are if only some questions have equal rows.
     """
-    table, pool = questions.table, questions.pool
-    _refuse_copies_of_samples(questions)
+    table, pool = questions.table, questions.reading.pool
     columns = nested_columns(table)
     numbers = _numbers_of(questions, columns)
     if not numbers:
-        if are_lists:
+        if questions.are_lists:
             _refuse_equal_questions(questions)
         _refuse_equal_rows(questions)
         return
@@ -327,24 +324,11 @@ def are_continued(pairs: Iterable[tuple[Any, int]]) -> bool:
     )
 
 
-def _refuse_copies_of_samples(questions: QuestionRows) -> None:
-    """Raise an InputError if two rows of a question are one sample, as the layout tells copies."""
-    table = questions.table
-    name = table.layout.identity if table.layout else ""
-    if name not in table.columns:
-        return
-    texts = list(map(entry_text, table.columns[name]))
-    pair = _equal_rows(questions, texts)
-    if pair is not None:
-        problem = f" are one sample, with the {name} {short(texts[pair[1]])}, as after a retry"
-        raise InputError(*table.places_of_two(*pair), problem, ": leave out the older log.")
-
-
 def _numbers_of(questions: QuestionRows, columns: Columns) -> list[str]:
     """Return the columns that number samples: those of the layout, or by their names, without a
     seed that all rows of a question share.
     """
-    table, pool = questions.table, questions.pool
+    table, pool = questions.table, questions.reading.pool
     if table.layout:
         named = [x for x in columns_of_role(table, "samples") if x in columns and x not in pool]
         if named:

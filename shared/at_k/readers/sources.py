@@ -31,11 +31,11 @@ from .opening import (
     remote_names,
     require_openable,
 )
-from .reading import ReadingOptions, pairs_of
+from .reading import ReadingOptions
 from .table import (
     Table,
-    entries_by_column,
     join_tables,
+    pairs_of,
     rows_where,
     table_of_columns,
     table_of_rows,
@@ -47,11 +47,24 @@ from .words import flat, is_list_of
 def names_in(source: Any, are_runs: bool = False) -> list[str]:
     """Return the files, folders of logs and datasets that a source names; none for an object.
 
-    `are_runs` says that files with the same questions are repeated runs.
+    `are_runs` says that files with the same questions are repeated runs. Otherwise these are the
+    newest of several logs of a task. It is a ValueError if two of the files are the same.
     """
-    paths = [source] if isinstance(source, (str, Path)) else source
-    is_named = isinstance(paths, (list, tuple)) and all(isinstance(x, (str, Path)) for x in paths)
-    return _expanded(list(map(str, paths)), are_runs) if is_named and paths else []
+    sources = [source] if isinstance(source, (str, Path)) else source
+    if not isinstance(sources, (list, tuple)) or not sources:
+        return []
+    if not all(isinstance(x, (str, Path)) for x in sources):
+        return []
+    names = [name for x in sources for name in _files_in(str(x))]
+    if not names:
+        raise FileNotFoundError(f"No file matches {', '.join(map(str, sources))}.")
+    paths = set()
+    for name in names:
+        path = name if is_remote(name) else os.path.realpath(name)
+        if path in paths:
+            raise ValueError(f"{name} is given twice, so its samples would count twice.")
+        paths.add(path)
+    return _newest_logs(names, are_runs)
 
 
 def load_object(source: Any, reading: ReadingOptions) -> Table:
@@ -73,39 +86,21 @@ def load_files(names: Sequence[str], reading: ReadingOptions) -> Table:
     return join_tables([x for x in tables if _has_chosen_rows(x, reading.where)] or tables)
 
 
-def _has_chosen_rows(table: Table, where: Sequence[tuple[str, Any]]) -> bool:
+def _has_chosen_rows(table: Table, where: Mapping[str, Sequence[Any]]) -> bool:
     """Whether one of several files is read: not if it is the log of a task that is not chosen.
 
-    `where` has pairs of a column and an entry.
+    `where` has the entries that are chosen, by column.
     """
     if not table.size:
         raise ValueError(f"{table.title} has no rows: leave it out.")
-    conditions = entries_by_column(where)
     task = table.origin.get("task")
-    if task is not None and task not in conditions.get("task", [task]):
+    if task is not None and task not in where.get("task", [task]):
         return False
     try:
-        rows_where(with_fields(table, [("where", column) for column in conditions]), where)
+        rows_where(with_fields(table, [("where", column) for column in where]), where)
     except ValueError as error:
         raise ValueError(f"{table.title} contributes no row. {error}") from error
     return True
-
-
-def _expanded(sources: Sequence[str], are_runs: bool) -> list[str]:
-    """Return the files that the sources name, of several logs of a task the newest.
-
-    `are_runs` is that of `names_in`. It is a ValueError if two of the files are the same.
-    """
-    names = [name for source in sources for name in _files_in(source)]
-    if not names:
-        raise FileNotFoundError(f"No file matches {', '.join(sources)}.")
-    paths = set()
-    for name in names:
-        path = name if is_remote(name) else os.path.realpath(name)
-        if path in paths:
-            raise ValueError(f"{name} is given twice, so its samples would count twice.")
-        paths.add(path)
-    return _newest_logs(names, are_runs)
 
 
 def _files_in(source: str) -> list[str]:
@@ -401,14 +396,13 @@ def _rows_of_samples(record: Mapping[str, Any], title: str) -> list[dict[str, An
 
 def _refuse_fractions(entries: Sequence[Any], record: Mapping[str, Any], title: str) -> None:
     """Raise a ValueError if one of the entries of an object is a fraction."""
-    for entry in entries:
-        if isinstance(entry, float) and not entry.is_integer():
-            raise ValueError(
-                f"{title} has the number {entry} for one of its keys, such as "
-                f"{short(next(iter(record)))}: fractions are a summary of scores, and not the "
-                f"outcomes of samples. For rewards, write a row for each question, with the keys "
-                f"id and rewards."
-            )
+    fraction = next((x for x in entries if isinstance(x, float) and not x.is_integer()), None)
+    if fraction is not None:
+        raise ValueError(
+            f"{title} has the number {fraction} for one of its keys, such as "
+            f"{short(next(iter(record)))}: fractions are a summary of scores, and not the outcomes "
+            f"of samples. For rewards, write a row for each question, with the keys id and rewards."
+        )
 
 
 def _refuse_samples_as_keys(record: Mapping[str, Any], title: str) -> None:

@@ -6,17 +6,18 @@ import itertools
 import json
 import warnings
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core.checks import FROM_0, Index, InputError, did_you_mean, short
-from .names import last_part, shown_name
+from .names import shown_name
 from .words import entry_text, first_entries, word
 
 if TYPE_CHECKING:
     from .layouts import Layout
+    from .reading import ReadingOptions
 
 Columns = dict[str, Sequence[Any]]
 """Entries by column name, one per row."""
@@ -78,38 +79,6 @@ class SelectionError(InputError):
         return type(self), (self.args, self.ways)
 
 
-class UnreadColumn(Sequence[Any]):
-    """A column of a `pyarrow.parquet.ParquetFile` that is read when its entries are looked at.
-
-    Messages call the file `title`.
-    """
-
-    def __init__(self, file: Any, name: str, title: str):
-        self._file, self._name, self._title = file, name, title
-        self.is_nested = file.schema_arrow.field(name).type.num_fields > 0
-
-    @cached_property
-    def _cells(self) -> list[Any]:
-        """The entries, read once; a ValueError if the file is damaged."""
-        import pyarrow as pa
-
-        try:  # without threads: a process that ends soon after they start is aborted by Arrow
-            return arrow_column(self._file.read([self._name], use_threads=False), self._name)
-        except (pa.ArrowException, OSError, KeyError, ValueError, OverflowError) as error:
-            reason = " ".join(str(error).split())
-            raise ValueError(f"{self._title} cannot be read: {reason}.") from error
-
-    def __len__(self) -> int:
-        """The number of rows, which is known without reading them."""
-        return self._file.metadata.num_rows
-
-    def __getitem__(self, index: Any) -> Any:
-        return self._cells[index]
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._cells)
-
-
 def class_names(schema: Any) -> dict[str, list[str]]:
     """Return the names of classes, by column of an Arrow schema, that are written as numbers."""
     features = json.loads((schema.metadata or {}).get(b"huggingface", b"{}"))
@@ -121,11 +90,6 @@ def arrow_column(table: Any, name: str) -> list[Any]:
     """Return a column of a table of Arrow, classes by their names; -1 is none of them."""
     cells, names = table[name].to_pylist(), class_names(table.schema).get(name)
     return [names[x] if x is not None and x >= 0 else None for x in cells] if names else cells
-
-
-def may_be_nested(cells: Sequence[Any]) -> bool:
-    """Whether the entries can be lists or objects, as far as is known without reading them."""
-    return not isinstance(cells, UnreadColumn) or cells.is_nested
 
 
 @dataclass(frozen=True)
@@ -171,6 +135,12 @@ class Table:
         """Return the table with other columns."""
         return replace(self, columns=columns)
 
+    def taken(self, rows: Sequence[int]) -> Table:
+        """Return the table with some rows, in this order."""
+        every = self.row_numbers()
+        columns: Columns = {x: [cells[row] for row in rows] for x, cells in self.columns.items()}
+        return replace(self, columns=columns, numbers=[every[row] for row in rows])
+
     @cached_property
     def roles(self) -> Roles:
         """The column of each role, as the layout names them: those of them that have entries."""
@@ -206,17 +176,43 @@ class QuestionRows:
 
     Attributes:
         table: the source.
+        reading: what the caller says.
+        chosen: the columns that are read, by role.
+        cells: their entries by role, one per row.
+        are_lists: whether a row has samples in lists, or counts.
         key: the columns that identify the questions; none if a row is a question.
         rows: of each question, by the text or the texts that identify it.
-        used: columns with a role, other than groups.
-        pool: columns whose entries may differ between the samples of a question.
     """
 
     table: Table
+    reading: ReadingOptions
+    chosen: ColumnsByRole
+    cells: Mapping[str, Sequence[Any]]
+    are_lists: bool
     key: tuple[str, ...]
     rows: Mapping[Any, Sequence[int]]
-    used: frozenset[str] = frozenset()
-    pool: tuple[str, ...] = ()
+
+    @cached_property
+    def used(self) -> set[str]:
+        """The columns with a role."""
+        return {name for _, name in pairs_of(self.chosen)}
+
+    @property
+    def group(self) -> str | None:
+        """The column of groups."""
+        return self.chosen.get("groups")
+
+    @property
+    def counts(self) -> str | None:
+        """The column that says how often the sample of a row occurs."""
+        has_counts = "multiplicities" in self.cells and not self.are_lists
+        return self.chosen["counts"] if has_counts else None
+
+    def with_outcome(self) -> QuestionRows:
+        """Return the rows that are not missing their sample, and the questions that have some."""
+        missing = {row for row, x in enumerate(self.cells.get("samples", ())) if x is None}
+        rows = {x: [row for row in rows if row not in missing] for x, rows in self.rows.items()}
+        return replace(self, rows={question: x for question, x in rows.items() if x})
 
     @property
     def several(self) -> list[Sequence[int]]:
@@ -227,6 +223,15 @@ class QuestionRows:
         """Return the id of the question of a row as messages show it: "task a, id 3", or ""."""
         names = (name for name in self.key if name != ROW)
         return ", ".join(f"{shown_name(x)} {short(self.table.columns[x][row])}" for x in names)
+
+
+def pairs_of(names: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return (role, column) pairs; a role may have several columns, or a dict of them."""
+    pairs = []
+    for role, columns in names.items():
+        listed = list(columns.values()) if isinstance(columns, Mapping) else columns
+        pairs += [(role, x) for x in ([listed] if isinstance(listed, str) else listed)]
+    return pairs
 
 
 def table_of_rows(rows: Sequence[Mapping[str, Any]], title: str = "The source") -> Table:
@@ -294,18 +299,10 @@ def _has_value(field: Any) -> bool:
     return any(map(_has_value, field)) if isinstance(field, list) else field is not None
 
 
-def nested_columns(table: Table, wanted: Collection[str] | None = None) -> Columns:
-    """Return the columns, with the fields of objects as `a.b` in place of the objects.
-
-    If names are `wanted`, other columns are left out unless they may have objects.
-    """
+def nested_columns(table: Table) -> Columns:
+    """Return the columns, with the fields of objects as `a.b` in place of the objects."""
     columns: Columns = {}
-    waiting = [
-        (name, cells)
-        for name, cells in reversed(table.columns.items())
-        if name not in (FILE, ROW)
-        and (wanted is None or last_part(name) in wanted or may_be_nested(cells))
-    ]
+    waiting = [x for x in reversed(table.columns.items()) if x[0] not in (FILE, ROW)]
     while waiting:
         name, cells = waiting.pop()
         fields = dict.fromkeys(x for cell in cells if isinstance(cell, dict) for x in cell)
@@ -345,12 +342,9 @@ def with_fields(table: Table, names: Iterable[tuple[str, str]]) -> Table:
     return table.with_columns(columns)
 
 
-def rows_where(table: Table, where: Sequence[tuple[str, Any]]) -> Table:
-    """Return the table with the rows that have the entries of pairs (column, entry).
-
-    Entries of the same column are alternatives.
-    """
-    for name, entries in entries_by_column(where).items():
+def rows_where(table: Table, where: Mapping[str, Sequence[Any]]) -> Table:
+    """Return the table with the rows that have one of the entries of each column."""
+    for name, entries in where.items():
         cells, texts = table.columns[name], {*map(entry_text, entries)}
         rows = [row for row, cell in enumerate(cells) if entry_text(cell) in texts]
         if not rows:
@@ -363,20 +357,8 @@ def rows_where(table: Table, where: Sequence[tuple[str, Any]]) -> Table:
                 f"No row has {wanted} in {shown_name(name)}. Its entries are "
                 f"{first_entries(known)}."
             )
-        columns = table.columns.items()
-        every = table.row_numbers()
-        numbers = [every[row] for row in rows]
-        kept: Columns = {x: [cells[row] for row in rows] for x, cells in columns}
-        table = replace(table, columns=kept, numbers=numbers)
+        table = table.taken(rows)
     return table
-
-
-def entries_by_column(where: Sequence[tuple[str, Any]]) -> dict[str, list[Any]]:
-    """Return the entries that each column may have."""
-    entries: dict[str, list[Any]] = {}
-    for name, entry in where:
-        entries.setdefault(name, []).append(entry)
-    return entries
 
 
 # --- Several files ----------------------------------------------------------------------------

@@ -7,12 +7,9 @@ a metric, or need `correct_values`.
 from __future__ import annotations
 
 import ast
-import io
-import itertools
 import json
 import math
 import re
-import tokenize
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -43,6 +40,7 @@ KNOWN_WORDS = (
 )
 _COMMA_NUMBER = re.compile(r"\s*([-+]?\d+),(\d+)\s*")
 _WHOLE_NUMBER = re.compile(r"(0|-?[1-9][0-9]*)\.0")
+_ADJACENT = re.compile(r"['\"]\s+['\"]")
 _VARIATION = "\ufe0e\ufe0f"  # whether a tick is shown as text or as a picture
 
 
@@ -163,9 +161,6 @@ def graded(cells: Sequence[Any], correct_values: Collection[Any]) -> list[Any]:
 
     Missing outcomes become None.
 
-    There is a warning if others are words that do not say that a sample is incorrect, such as
-    timeout.
-
     Raises:
         ValueError: if a correct value occurs nowhere.
     """
@@ -186,17 +181,6 @@ def graded(cells: Sequence[Any], correct_values: Collection[Any]) -> list[Any]:
         raise ValueError(
             f"correct_values has {', '.join(map(short, absent))}, and no outcome is equal to it. "
             f"The outcomes are {first_entries([*occurring.values()])}."
-        )
-    others = [
-        outcome
-        for key, outcome in occurring.items()
-        if key not in correct and isinstance(as_outcome(outcome), str)
-    ]
-    if others:
-        warnings.warn(
-            f"Outcomes that are not among correct_values count as incorrect: "
-            f"{first_entries(others)}.",
-            stacklevel=2,
         )
     return result
 
@@ -256,19 +240,8 @@ def parse_list(cell: Any) -> list[Any] | None:
         literal = ast.literal_eval(cell.strip())
     except (ValueError, SyntaxError, RecursionError, MemoryError):  # the last two: nested deeply
         return None
-    return literal if isinstance(literal, list) and not _has_adjacent_strings(cell) else None
-
-
-def _has_adjacent_strings(cell: str) -> bool:
-    """Whether two strings follow each other without a comma.
-
-    NumPy prints arrays as ['a' 'b'], which Python would read as ['ab'].
-    """
-    try:
-        tokens = [token.type for token in tokenize.generate_tokens(io.StringIO(cell).readline)]
-    except (tokenize.TokenError, SyntaxError):
-        return False
-    return (tokenize.STRING, tokenize.STRING) in itertools.pairwise(tokens)
+    # NumPy prints arrays as ['a' 'b'], which Python reads as ['ab'].
+    return literal if isinstance(literal, list) and not _ADJACENT.search(cell) else None
 
 
 def as_lists(cells: Sequence[Any]) -> Sequence[Any]:
@@ -285,10 +258,3 @@ def is_list_of(value: Any, kind: type) -> TypeGuard[list[Any]]:
 def has_lists(cells: Sequence[Any]) -> bool:
     """Whether the first cell that is not None is a list."""
     return isinstance(next((cell for cell in cells if cell is not None), None), list)
-
-
-def unwrapped(cells: Sequence[Any]) -> Sequence[Any]:
-    """Return cells such as [["a", "b"]] as ["a", "b"], if all of them have this form."""
-    lists = [cell for cell in cells if cell is not None]
-    is_wrapped = all(isinstance(x, list) and len(x) == 1 and isinstance(x[0], list) for x in lists)
-    return [cell and cell[0] for cell in cells] if lists and is_wrapped else cells
