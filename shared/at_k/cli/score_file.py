@@ -23,7 +23,7 @@ from ..readers.run import read_run
 from ..readers.words import number_in
 from ..results import Result, estimates_of
 from ..runs.noise import Noise, correction_in_words, noise_of
-from ..runs.options import COMPARED_SCORES, WITHOUT_K, ComparisonOptions, RunOptions
+from ..runs.options import WITHOUT_K, ComparisonOptions, RunOptions, compared_scores
 from ..runs.outcomes_of_runs import Run, naming_questions, number_unanswered
 from .flags import COOL, WARM, add_flags, parameter_helps, split_arguments
 from .formats import FORMATS_OF_OUTPUT, Scope, print_output
@@ -57,7 +57,7 @@ Several files are parts of one run, and - is standard input:
   python make.py | at-k {name} - --json
 """
 
-_WITH_NOISE = {*COMPARED_SCORES} - {"bayes@N", "score_agg"}
+_WITH_NOISE = {*compared_scores()} - {"bayes@N", "score_agg"}
 _DEFINING = {"weights", "lam", "pass_power", "unanimous_power", "R0", "categories", "budget"}
 """Options that define a score, which a comparison does not have."""
 

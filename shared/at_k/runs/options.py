@@ -49,11 +49,13 @@ WITHOUT_K = ("avg@N", "bayes@N", "score_agg")
 REWARDS = ("max@k", "avg@N", "bayes@N")
 """Scores in the unit of the rewards. All others are from 0 to 1."""
 
-COMPARED_SCORES = (*PASS_FAMILY, "vote@k", "max@k", *WITHOUT_K)
-"""The scores that runs are compared by."""
-
 _INTERVALS = {"bayes@N": ("posterior",), "score_agg": ("questions",)}
 _USUAL_KS = (4, 8, 16)
+
+
+def compared_scores() -> tuple[str, ...]:
+    """Return the names of the scores that runs are compared by."""
+    return (*PASS_FAMILY, "vote@k", "max@k", *WITHOUT_K)
 
 
 class RunOptions(TypedDict, total=False):
@@ -141,8 +143,8 @@ class ComparisonOptions:
     def _read_metric(self) -> None:
         """Take k and tau out of a metric that is a key."""
         if not isinstance(self.metric, str):
-            check_name("metric", self.metric, COMPARED_SCORES)
-        (score,), _ = included_scores(self.metric, self.k, COMPARED_SCORES, parameter="metric")
+            check_name("metric", self.metric, compared_scores())
+        (score,), _ = included_scores(self.metric, self.k, compared_scores(), parameter="metric")
         if score.k is not None:
             self.metric, self.k = score.metric, [int(score.k)]
         if score.tau is not None:
