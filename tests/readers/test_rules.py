@@ -774,6 +774,33 @@ def test_a_missing_reference_is_an_error(capsys, tmp_path):
     assert "references[0] is None" in error_of(capsys, "gpassk", tmp_path / "a.csv")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "HTTP 429",
+        "Error code: 429 - {'error': {'message': 'slow down'}}",
+        "503 Service Unavailable",
+        "Rate limit exceeded",
+        "openai.APIConnectionError: Connection error.",
+        "Request timed out.",
+    ],
+)
+def test_errors_of_an_api_among_the_answers_are_warned_about(recwarn, text):
+    rows = [{"id": i, "response": x, "answer": "429"} for i, x in enumerate((text, "429", "7"))]
+    with pytest.warns(UserWarning, match="1 of 3 answers in response are errors of an API, such"):
+        at_k.read(rows)
+    answers = (
+        "429",
+        "500 apples",
+        "The error is 503",
+        "HTTP",
+        "The request timed out",
+        "Error: 12",
+    )
+    at_k.read([{"id": i, "response": x, "answer": "429"} for i, x in enumerate(answers)])
+    assert not recwarn
+
+
 @pytest.mark.parametrize("missing", ["wrong", True, 0])
 def test_an_unknown_rule_for_missing_outcomes_is_refused(missing):
     with pytest.raises(ValueError, match="which is none of incorrect, drop"):

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..core.checks import Index, InputError, short
 from .formats import FORMATS, file_format
-from .missing import missing_answers, missing_outcomes
+from .missing import missing_answers, missing_outcomes, warn_of_api_messages
 from .names import (
     PER_QUESTION,
     PER_SAMPLE,
@@ -166,6 +166,7 @@ def _with_missing(
     if "predictions" in chosen:
         if not reading.checked:
             _refuse_objects(written, "predictions", chosen["predictions"])
+        warn_of_api_messages(written, chosen["predictions"])
         answers = missing_answers(table, written, cells.get("references", ()))
         cells |= {"as_written": written, "samples": answers}
         graded_role = "verdicts"

@@ -8,13 +8,15 @@ a model.
 from __future__ import annotations
 
 import itertools
+import re
 import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from .names import BROKEN_OFF, ERRORS, STATUSES, last_part, plain_name
+from ..core.checks import short
+from .names import BROKEN_OFF, ERRORS, STATUSES, last_part, plain_name, shown_name
 from .table import SelectionError, Table, Way, nested_columns
 from .words import MISSING_WORDS, changed, entry_text, first_entries, flat, is_missing, word
 
@@ -52,6 +54,30 @@ def is_error(entry: Any) -> bool:
     if isinstance(entry, dict):
         return bool(entry)
     return word(entry) not in (*MISSING_WORDS, "", "false", "no", "0")
+
+
+_MESSAGE_OF_API = re.compile(
+    r"((http|error|status)( error| status)?( code)?:? (4\d\d|5\d\d)\b|(429|5\d\d):? [a-z]+ [a-z]+"
+    r"|rate[ _]limit[ _](exceeded|reached)|(request|read|connection) (timed out|timeout|error)\b"
+    r"|([a-z_]+\.)*(ratelimit|apitimeout|apiconnection|apistatus|internalserver)error\b).{0,200}",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def warn_of_api_messages(cells: Sequence[Any], name: str) -> None:
+    """Warn if answers in the column `name` are errors of an API that took the place of a response.
+
+    They would count as incorrect, and a number such as 429 could be read as an answer.
+    """
+    answers = [x for x in flat(cells) if isinstance(x, str)]
+    messages = [x for x in answers if _MESSAGE_OF_API.fullmatch(x.strip())]
+    if messages:
+        warnings.warn(
+            f"{len(messages)} of {len(answers)} answers in {shown_name(name)} are errors of an "
+            f"API, such as {short(messages[0])}, and are read as answers. Write null for those "
+            f"that are missing.",
+            stacklevel=2,
+        )
 
 
 def missing_answers(table: Table, cells: Sequence[Any], references: Sequence[Any]) -> list[Any]:
