@@ -506,7 +506,7 @@ error that names the missing package, until `at_k/__init__` replaces it.
 """
 
 
-KERNEL = "5b3e5a349789"
+KERNEL = "2d24d133948b"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -4144,18 +4144,18 @@ def _tails(n: np.ndarray, c: np.ndarray, k: int, r: np.ndarray) -> np.ndarray:
 
 def _exact_tails(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
     """Return P(at least r of k samples are correct) for r = 1 .. k, (U, k), by exact integers."""
-    binomials, r = _binomials(), np.arange(k, 0, -1)
+    binomials, r = _binomials(int(n.max())), np.arange(k, 0, -1)
     ways = binomials[c[:, None], r] * binomials[(n - c)[:, None], k - r]
     tails = np.cumsum(ways, axis=1) / binomials[n, k][:, None]
     return tails[:, ::-1].astype(float)
 
 
-@lru_cache(maxsize=1)
-def _binomials() -> np.ndarray:
-    """Return C(m, j) for m and j from 0 to 128 as Python integers, (129, 129)."""
-    table = np.zeros((_MOST_EXACT + 1, _MOST_EXACT + 1), dtype=object)
+@lru_cache(maxsize=8)
+def _binomials(most: int) -> np.ndarray:
+    """Return C(m, j) for m and j from 0 to `most` as Python integers, (most + 1, most + 1)."""
+    table = np.zeros((most + 1, most + 1), dtype=object)
     table[:, 0] = 1
-    for m in range(1, _MOST_EXACT + 1):
+    for m in range(1, most + 1):
         table[m, 1:] = table[m - 1, 1:] + table[m - 1, :-1]
     return table
 
