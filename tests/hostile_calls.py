@@ -162,7 +162,7 @@ FUNCTIONS: dict[str, tuple[str, Any, dict[str, Any]]] = {
         {"outcomes": "correct", "questions": "id", "groups": "group", "where": {"group": "a"}}
         | {"columns": {"clusters": "group"}, "correct_values": [1], "pool": ["group"]},
     ),
-    "read ": ("source", [0.5, 1.0, 0.0, 0.5], {"group_size": 2}),
+    "read ": ("source", {"reward": [0.5, 1.0, 0.0, 0.5]}, {"group_size": 2}),
     "leaderboard": (
         "runs",
         {"A": ROWS, "B": ROWS[::-1]},

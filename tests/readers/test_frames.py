@@ -120,5 +120,5 @@ def test_a_list_of_rows_with_another_entry_names_it():
     rows = [{"id": 1, "correct": True}, None]
     with pytest.raises(ValueError, match=r"row 1 \(from 0\) is None: write an object with a key"):
         at_k.read(rows)
-    with pytest.raises(TypeError, match="A list cannot be read"):
+    with pytest.raises(TypeError, match="source is a list, which cannot be read"):
         at_k.read([[1, 0], None])

@@ -53,8 +53,8 @@ def table_of_object(source: Any, split: str | None = None) -> Table:
 
         return _table_of_arrow(pa.table(source))
     raise TypeError(
-        f"A {type(source).__name__} cannot be read: give a path, a data frame, an Arrow table, a "
-        f"dataset, a dict of columns or a list of dicts."
+        f"source is a {type(source).__name__}, which cannot be read: give a path, a data frame, an "
+        f"Arrow table, a dataset, a dict of columns or a list of dicts."
     )
 
 
