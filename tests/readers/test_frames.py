@@ -122,3 +122,8 @@ def test_a_list_of_rows_with_another_entry_names_it():
         at_k.read(rows)
     with pytest.raises(TypeError, match="source is a list, which cannot be read"):
         at_k.read([[1, 0], None])
+
+
+def test_a_dict_with_an_entry_that_is_no_column_is_refused():
+    with pytest.raises(ValueError, match="has 5 as 'reward': give a column"):
+        at_k.read({"id": [1, 2], "reward": 5})

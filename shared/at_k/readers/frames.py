@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.checks import is_list_like, short
 from ..core.containers import as_arrow
 from .formats import kind_of_rows
 from .table import (
@@ -67,6 +68,12 @@ def _table_of_dict(source: Mapping[Any, Any], split: str | None) -> Table:
             f"The keys {', '.join(map(str, list(source)[:3]))} can be ids of questions, or "
             f"numbers of samples: give a data frame, or {{'id': [..], 'outcomes': [[..], ..]}}."
         )
+    for name, column in source.items():
+        if not is_list_like(column):
+            raise ValueError(
+                f"The source has {short(column)} as {short(name)}: give a column, with an entry "
+                f"for each row."
+            )
     return table_of_columns({name: _plain_list(column) for name, column in source.items()})
 
 
