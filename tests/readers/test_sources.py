@@ -9,12 +9,14 @@ from pathlib import Path
 
 import at_k
 import datasets
+import pandas as pd
 import pytest
 from conftest import ROOT
 from run_command import (
     FLAGS,
     SCORES,
     error_of,
+    output_of,
     pass_at_k,
     question_rows,
     scores_of,
@@ -52,12 +54,38 @@ def test_a_saved_dataset_is_read_and_one_of_several_splits_has_to_be_named(capsy
     assert scores_of(capsys, "gpassk", tmp_path / "two", *FLAGS, "--split", "dev") == SCORES
 
 
-def test_a_folder_of_files_is_a_dataset(capsys, tmp_path):
-    dataset = datasets.Dataset.from_list(question_rows("predictions", "answer"))
+def test_a_plain_folder_is_its_files_and_one_with_a_card_is_a_dataset(capsys, tmp_path):
+    dataset = datasets.Dataset.from_list(
+        [{"id": i, **row} for i, row in enumerate(question_rows("predictions", "answer"))]
+    )
     for split in ("train", "test"):
         dataset.to_parquet(tmp_path / f"{split}.parquet")
+    assert "train.parquet have the same questions" in error_of(capsys, "gpassk", tmp_path, *FLAGS)
+    output = output_of(capsys, "gpassk", tmp_path, "--pool", "files", *FLAGS)
+    assert output.startswith("2 files as parts of one run: ")
+    card = tmp_path / "README.md"
+    card.write_text("# Results\n")
+    with pytest.warns(UserWarning, match=r"not read are 'README\.md'"):
+        at_k.read(tmp_path, pool="files")
+    card.write_text("---\nlicense: mit\n---\n")
     assert scores_of(capsys, "gpassk", tmp_path, *FLAGS, "--split", "test") == SCORES
     assert "the splits train, test" in error_of(capsys, "gpassk", tmp_path, *FLAGS)
+
+
+def test_all_formats_in_a_plain_folder_are_read_whatever_their_names(tmp_path):
+    (tmp_path / "more").mkdir()
+    (tmp_path / ".cache.jsonl").write_text("{")
+    rows = [{"id": name, "correct": i % 2} for i, name in enumerate("abcdef")]
+    write_json_lines(tmp_path / "math_test.jsonl", rows[:2])
+    pd.DataFrame(rows[2:4]).to_csv(tmp_path / "results.csv", index=False)
+    (tmp_path / "more" / "results.json.gz").write_bytes(
+        gzip.compress(json.dumps(rows[4:]).encode())
+    )
+    run = at_k.read(tmp_path)
+    assert (sorted(run.ids), len(run.files)) == (list("abcdef"), 3)
+    (tmp_path / "config.json").write_text('{"model": "m"}')
+    with pytest.raises(ValueError, match="config.json and .* have no column in common: leave out"):
+        at_k.read(tmp_path)
 
 
 def test_wildcards_in_a_file_name_are_not_expanded(capsys, tmp_path):

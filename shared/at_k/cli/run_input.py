@@ -86,6 +86,8 @@ class RunInput:
             (_, harness), *details = self.questions.origin.items()
             named = [harness, *(f"{detail} {value}" for detail, value in details)]
             text = f"{', '.join(named)}: {text}"
+        if len(self.questions.files) > 1:
+            text = f"{len(self.questions.files)} files as parts of one run: {text}"
         return f"{text}."
 
 

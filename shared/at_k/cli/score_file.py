@@ -152,9 +152,7 @@ def _read(
     if not (has_labels or (computation.accepts_labels and "outcomes" in questions.columns)):
         with naming_questions(questions):
             refuse_ungraded(questions)
-    are_parts = min(len(files), len(questions.files)) > 1
-    prefix = f"{len(questions.files)} files as parts of one run: " if are_parts else ""
-    return RunInput(questions, checker, prefix)
+    return RunInput(questions, checker)
 
 
 def _scored(
@@ -179,7 +177,7 @@ def _scored(
         averaging=scores.averaging,
         missing=questions.missing,
     )
-    read = [f"{run.name}{run.described(*nouns, unanswered)}"]
+    read = [run.described(*nouns, unanswered)]
     if words := ", ".join(filter(None, [scope.correction, scope.averaging])):
         read.append(f"Scores are {words}.")
     options = {parameter.name: parameter.default for parameter in known.values()} | parameters
