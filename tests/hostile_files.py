@@ -2,11 +2,11 @@
 
     python tests/hostile_files.py 20000 [SEED]
 
-Each file is a valid one of a tool or a table. A third of them are read as they are, also in several
-parts, and give the share of correct samples that they were made with. In the others, some bytes or
-some values of JSON are changed, removed, repeated or added. Reading these gives questions or a
-ValueError or TypeError. All takes less than five seconds of CPU time. Files are read in processes
-of their own, which a crash would end.
+Each file is a table, or the log of a tool in `readers/fixtures`. A third of the tables are read as
+they are, also in several parts, and give the share of correct samples that they were made with. In
+the others, some bytes or some values of JSON are changed, removed, repeated or added. Reading these
+gives questions or a ValueError or TypeError. All takes less than five seconds of CPU time. Files
+are read in processes of their own, which a crash would end.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ import zipfile
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from fractions import Fraction
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -49,7 +48,9 @@ _TOKENS = [
 
 
 Rows = list[dict[str, Any]]
-FIXTURES = Path(__file__).parent / "readers" / "fixtures"
+LOGS = sorted(
+    path for path in Path(__file__).with_name("readers").rglob("fixtures/*/**/*") if path.is_file()
+)
 _VALUES: list[Any] = [
     *(None, [], {}, "", "x", 0, -1, 1e308, True, [None], [[]], {"a": 1}, "\x00", [1, 2], 10**30),
     *(float("nan"), [{}], {"": None}, "nan", [["a"], {"b": []}]),
@@ -113,98 +114,6 @@ def _samples(rows: Rows) -> Rows:
     ]
 
 
-def _tau2(rows: Rows) -> dict[str, Any]:
-    runs = [
-        {"task_id": x["id"], "trial": x["trial"], "termination_reason": "user_stop"}
-        | {"reward_info": {"reward": float(x["passed"] == "yes")}}
-        for x in _samples(rows)
-    ]
-    about = {"environment_info": {"domain_name": "mock"}, "agent_info": {"llm": "m"}}
-    return {"info": about, "tasks": [], "simulations": runs}
-
-
-def _report(rows: Rows) -> dict[str, Any]:
-    ids = [x["question_id"] for x in rows]
-    empty = ("empty_patch_ids", "error_ids", "incomplete_ids", "infra_failure_ids")
-    return {"submitted_ids": ids, "resolved_ids": ids[::2]} | {name: [] for name in empty}
-
-
-def _evalplus(rows: Rows) -> dict[str, Any]:
-    status = {0: ["failed", []], 1: ["success", []]}
-    tasks = {x["question_id"]: {"base": [status[y] for y in x["outcomes"]]} for x in rows}
-    return {"date": "2024", "hash": "0", "eval": tasks}
-
-
-def _inspect(rows: Rows) -> dict[str, Any]:
-    samples = [
-        {"id": x["id"], "epoch": x["trial"], "target": "1", "output": {"completion": "1"}}
-        | {"scores": {"match": {"value": "C" if x["passed"] == "yes" else "I"}}}
-        for x in _samples(rows)
-    ]
-    about = {"task": "t", "model": "m", "created": "2026", "task_id": "t"}
-    return {"version": 2, "status": "success", "eval": about, "samples": samples}
-
-
-@cache
-def _template(name: str) -> Any:
-    """Return the log of a tool, or the first row of its table."""
-    text = (FIXTURES / name).read_text()
-    return json.loads(text.splitlines()[0] if name.endswith(".jsonl") else text)
-
-
-def _verifiers(rows: Rows) -> Rows:
-    row = _template("verifiers/results.jsonl")
-    return [
-        row | {"example_id": i, "reward": float(outcome)}
-        for i, x in enumerate(rows)
-        for outcome in x["outcomes"]
-    ]
-
-
-def _promptfoo(rows: Rows) -> Rows:
-    row = _template("promptfoo/results.jsonl")
-    result: Rows = []
-    for x in _samples(rows):
-        outcome = x["passed"] == "yes"
-        case = row["testCase"] | {"vars": {"question": x["id"]}}
-        new = {"success": outcome, "score": int(outcome), "vars": case["vars"], "testCase": case}
-        result.append(row | new | {"testIdx": len(result), "id": f"r{len(result)}"})
-    return result
-
-
-def _deepeval(rows: Rows) -> dict[str, Any]:
-    log = _template("deepeval/test_run.json")
-    case = log["testCases"][0]
-    cases: Rows = []
-    for x in _samples(rows):
-        outcome = x["passed"] == "yes"
-        metrics = [case["metricsData"][0] | {"success": outcome, "score": float(outcome)}]
-        new = {"name": f"test_case_{len(cases)}", "input": x["id"], "order": len(cases)}
-        cases.append(case | new | {"success": outcome, "metricsData": metrics})
-    return log | {"testCases": cases}
-
-
-def _harbor(rows: Rows) -> Rows:
-    folder = next((FIXTURES / "harbor").glob("*/hello-world__replay0"))
-    trial = _template(str((folder / "result.json").relative_to(FIXTURES)))
-    return [
-        trial
-        | {"task_name": x["id"], "trial_name": f"{x['id']}__{x['trial']}"}
-        | {"verifier_result": {"rewards": {"reward": float(x["passed"] == "yes")}}}
-        for x in _samples(rows)
-    ]
-
-
-def _table(rows: Rows) -> dict[str, Any]:
-    data = [[x["id"], x["passed"] == "yes"] for x in _samples(rows)]
-    return {"columns": ["question_id", "correct"], "data": data}
-
-
-def _eval(log: dict[str, Any]) -> bytes:
-    samples = {f"samples/{i}.json": json.dumps(x).encode() for i, x in enumerate(log["samples"])}
-    return _zip({"header.json": json.dumps({**log, "samples": None}).encode(), **samples})
-
-
 def _zip(members: dict[str, bytes]) -> bytes:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -246,18 +155,6 @@ FILES: dict[str, File] = {
     "ids.json": File(lambda rows: _json({x["question_id"]: x["outcomes"] for x in rows})),
     "keyed.json": File(lambda rows: _json({x["question_id"]: x for x in rows}), _NAMED),
     "samples.jsonl": File(lambda rows: _json_lines(_samples(rows))),
-    "tau2.json": File(lambda rows: _json(_tau2(rows))),
-    "report.json": File(
-        lambda rows: _json(_report(rows)), {}, lambda rows: [[1 - i % 2] for i in range(len(rows))]
-    ),
-    "evalplus.json": File(lambda rows: _json(_evalplus(rows))),
-    "log.json": File(lambda rows: _json(_inspect(rows))),
-    "log.eval": File(lambda rows: _eval(_inspect(rows))),
-    "verifiers.jsonl": File(lambda rows: _json_lines(_verifiers(rows))),
-    "promptfoo.jsonl": File(lambda rows: _json_lines(_promptfoo(rows))),
-    "deepeval.json": File(lambda rows: _json(_deepeval(rows))),
-    "harbor.json": File(lambda rows: _json(_harbor(rows))),
-    "wandb.table.json": File(lambda rows: _json(_table(rows))),
     "run.csv.zip": File(lambda rows: _zip({"run.csv": _csv(rows)})),
     "run.json": File(_json, _NAMED),
     "nested.json": File(
@@ -303,10 +200,9 @@ def _damaged(data: bytes, random_: random.Random) -> bytes:
     return data
 
 
-def _damaged_json(data: bytes, random_: random.Random) -> bytes:
+def _damaged_json(data: bytes, is_lines: bool, random_: random.Random) -> bytes:
     """Return JSON, or lines of JSON, with one to three other values."""
     text = data.decode()
-    is_lines = text.count("\n") > 0
     value = [json.loads(line) for line in text.splitlines()] if is_lines else json.loads(text)
     for _ in range(random_.randint(1, 3)):
         value = _damaged_value(value, random_)
@@ -354,15 +250,28 @@ def _read_file(random_: random.Random, folder: Path) -> str:
         path.write_bytes(data)
         _require_share(_read(path, options), outcomes(rows))
         return name
-    is_json = name.endswith((".json", ".jsonl"))
-    damage = _damaged_json if is_json and random_.random() < 0.5 else _damaged
-    path.write_bytes(damage(data, random_))
+    _read_damaged(path, data, random_)
+    return name
+
+
+def _read_log(random_: random.Random, folder: Path) -> str:
+    """Read the damaged log of a tool, and return its name."""
+    log = random_.choice(LOGS)
+    _read_damaged(folder / log.name, log.read_bytes(), random_)
+    return log.name
+
+
+def _read_damaged(path: Path, data: bytes, random_: random.Random) -> None:
+    """Write a file with damage, and read it; an AssertionError if an error does not help."""
+    if path.suffix in (".json", ".jsonl") and random_.random() < 0.5:
+        path.write_bytes(_damaged_json(data, path.suffix == ".jsonl", random_))
+    else:
+        path.write_bytes(_damaged(data, random_))
     try:
         _read(path, random_.choice(_OPTIONS))
     except (ValueError, TypeError) as error:
         if not str(error).strip() or "unexpected keyword" in str(error):
             raise AssertionError("an error that does not help") from error
-    return name
 
 
 def _read_parts(random_: random.Random, folder: Path) -> str:
@@ -388,7 +297,7 @@ def _read_parts(random_: random.Random, folder: Path) -> str:
 def check_file(seed: int) -> Problem | None:
     """Read one file, or several parts."""
     random_, name = random.Random(seed), "?"
-    read = _read_parts if random_.random() < 0.05 else _read_file
+    read = random_.choices([_read_parts, _read_log, _read_file], [1, 6, 13])[0]
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         begin = time.process_time()

@@ -44,12 +44,6 @@ def test_one_of_several_filters_has_to_be_chosen(capsys, flags, column):
     assert error.endswith(" Add --where filter=strict or --where filter=flexible.\n")
 
 
-def test_pool_and_questions_cannot_be_the_filters_of_a_log():
-    for arguments in ({"pool": "filter"}, {"questions": ["filter", "doc_id"]}):
-        with pytest.raises(ValueError, match=r"counted 2 times: choose one filter\. Pass where="):
-            at_k.read(samples_of("sums_pass"), predictions="resps", **arguments)
-
-
 def test_a_filter_that_keeps_all_responses_can_be_chosen_beside_one_that_takes_the_first(
     tmp_path, capsys
 ):

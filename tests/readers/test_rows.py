@@ -61,12 +61,6 @@ def test_the_error_of_a_mixture_shows_the_flags(capsys, tmp_path):
     assert "questions from filter, doc_id." in printed
 
 
-def test_lists_of_different_runs_are_not_merged(tmp_path):
-    rows = [{"id": i, "model": model, "correct": [0, 1]} for model in "ab" for i in (0, 1)]
-    with pytest.raises(SelectionError, match="different values of model: 'a', 'b'"):
-        read_rows(tmp_path, rows)
-
-
 def test_a_name_that_all_questions_share_does_not_identify_them(tmp_path):
     rows = [{"task_id": "gsm8k", "question": f"q{i}", "correct": 1} for i in range(3)]
     with pytest.raises(SelectionError, match="different values of question"):
@@ -224,12 +218,6 @@ def test_a_column_with_a_dot_in_its_name_is_found(tmp_path):
     assert read_rows(tmp_path, [{"a.b": [1], "a": {"b": [0]}}], outcomes="a.b") == {
         "predictions": [[1]]
     }
-
-
-def test_one_level_of_lists_is_unwrapped(tmp_path):
-    rows = [{"id": i, "resps": [["a", "b"]], "target": "a"} for i in (0, 1)]
-    read = read_rows(tmp_path, rows, predictions="resps")
-    assert read["predictions"] == [["a", "b"]] * 2
 
 
 def test_correct_values_grade_labels(capsys, tmp_path):

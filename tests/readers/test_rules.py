@@ -100,7 +100,7 @@ def test_a_number_beside_each_outcome_may_say_how_often_it_occurs(name):
 
 def test_tests_of_a_sample_are_not_counted_as_samples():
     rows = [{"task_id": f"t{i // 4}", "total": 10, "passed": i} for i in range(8)]
-    with pytest.raises(SelectionError, match="several rows of task_id 't0'"):
+    with pytest.raises(SelectionError, match="total and passed can be counts"):
         at_k.read(rows)
     named = at_k.read(rows, columns={"n": "total", "correct": "passed"})["predictions"]
     assert named == {"n": [40, 40], "correct": [6, 22]}
@@ -240,7 +240,7 @@ def test_a_question_has_one_group(group):
 
 @pytest.mark.parametrize(
     ("first", "others"),
-    [(0.0, ["0", "0.0", 0, Decimal(0), "0"]), (-2, ["-2.0", -2.0]), ("1.10", ["1.10"])],
+    [(0.0, ["0", "0.0", 0, Decimal(0), np.float32(0)]), (-2, ["-2.0", -2.0]), ("1.10", ["1.10"])],
 )
 def test_ids_of_one_number_are_the_same_in_all_forms(first, others):
     rows = [{"id": id_, "correct": 1} for id_ in (first, *others, "1.1")]

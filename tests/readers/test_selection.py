@@ -58,14 +58,6 @@ def test_a_column_that_only_numbers_the_samples_has_to_be_named(tmp_path, name):
     assert read_rows(tmp_path, rows, outcomes=name) == {"predictions": [[0, 1, 2], [0, 1, 2]]}
 
 
-def test_ranks_and_outcomes_of_two_samples_can_be_rewards(tmp_path):
-    rows = [{"id": i, "reward": reward} for i in (0, 1) for reward in (2, 0, 1)]
-    assert read_rows(tmp_path, rows) == {"predictions": [[2, 0, 1], [2, 0, 1]]}
-    rows = [{"id": i, "correct": outcome} for i in (0, 1) for outcome in (0, 1)]
-    assert read_rows(tmp_path, rows) == {"predictions": [[0, 1], [0, 1]]}
-    assert read_rows(tmp_path, [{"outcomes": [0, 1, 2]}]) == {"predictions": [[0, 1, 2]]}
-
-
 # --- Graded outcomes and text -----------------------------------------------------------
 
 
@@ -179,7 +171,7 @@ def test_a_table_of_counts_is_read_as_counts(capsys, tmp_path, names):
     added = {"predictions": {"n": [16, 8, 8], "correct": [8, 0, 1]}}
     assert read_rows(tmp_path, shards, columns={"n": names[0], "correct": names[1]}) == added
     if names[0] == "attempts":
-        with pytest.raises(SelectionError, match=r"rows of question_id 'q0'\. If attempts"):
+        with pytest.raises(SelectionError, match="attempts and passed can be counts"):
             read_rows(tmp_path, shards)
     else:
         assert read_rows(tmp_path, shards) == added

@@ -32,18 +32,6 @@ def without_progress_bars():
     datasets.enable_progress_bars()
 
 
-@pytest.mark.parametrize("suffix", [".jsonl", ".json", ".parquet"])
-def test_all_formats_give_the_same_scores(capsys, tmp_path, suffix):
-    file, rows = tmp_path / f"samples{suffix}", question_rows("predictions", "answer")
-    if suffix == ".parquet":
-        datasets.Dataset.from_list(rows).to_parquet(file)
-    elif suffix == ".json":
-        file.write_text(json.dumps(rows))
-    else:
-        write_json_lines(file, rows)
-    assert scores_of(capsys, "gpassk", file, *FLAGS) == SCORES
-
-
 def test_a_saved_dataset_is_read_and_one_of_several_splits_has_to_be_named(capsys, tmp_path):
     dataset = datasets.Dataset.from_list(question_rows("predictions", "answer"))
     dataset.save_to_disk(str(tmp_path / "one"))

@@ -48,7 +48,6 @@ from .words import (
     has_lists,
     number_in,
     parse_list,
-    unwrapped,
 )
 
 CellsByRole = dict[str, Sequence[Any]]
@@ -152,7 +151,7 @@ def _cells_of_columns(table: Table, chosen: ColumnsByRole, samples: str) -> Cell
     columns |= {role: chosen.get(role) for role in PER_SAMPLE}
     if "predictions" in chosen:
         columns["verdicts"] = chosen.get("outcomes")
-    cells = {role: unwrapped(table.columns[x]) for role, x in columns.items() if x}
+    cells = {role: table.columns[x] for role, x in columns.items() if x}
     if "references" in chosen:
         references = table.columns[chosen["references"]]
         cells["references"] = [None if table.is_csv and x == "" else x for x in references]

@@ -196,8 +196,8 @@ def _missing_error(
         remedy = "Write null for each, or 'drop' leaves out all that are missing."
         return MissingError(f"{title}: {what}. {remedy}", [drop])
     if vanishing:
-        what = f"{len(vanishing)} questions have no {noun[:-1]} that is scored, such as "
-        what += text_of_ids(vanishing[0])
+        what = f"question {text_of_ids(vanishing[0])} has no {noun[:-1]} that is scored"
+        what += f", and {len(vanishing) - 1} more" if len(vanishing) > 1 else ""
     if has_losses:
         remedy = "'drop' leaves them out. Some rewards are below 0: write those that are missing"
         return MissingError(f"{title}: {what}. {remedy}, if they are known.", [drop])

@@ -66,7 +66,6 @@ def gather(
     _refuse_mixed_files(questions)
     refuse_settings(questions.with_outcome())
     if questions.several and "multiplicities" not in cells:
-        _refuse_repeated_counts(questions)
         refuse_repeats(questions)
     merged = {role: _merged(questions, role) for role in cells}
     ids, merged, said = _settled(questions, merged)
@@ -281,26 +280,6 @@ def _require_equal(questions: QuestionRows, role: str, one: int, other: int) -> 
     setting = f" If {shown_name(questions.group)} is a setting, so that a question is another one"
     ways = [Way({"questions": (*questions.key, questions.group)})]
     raise SelectionError([*problem, setting, " in each group, name both columns."], ways)
-
-
-def _refuse_repeated_counts(questions: QuestionRows) -> None:
-    """Raise a SelectionError if a file has several counts of a question that nobody named."""
-    table = questions.table
-    n, correct = ([*columns_of_role(table, role), ""][0] for role in ("n", "correct"))
-    is_named = {"n", "counts"} & questions.reading.named().keys()
-    if "counts" not in questions.cells or table.layout or is_named:
-        return
-    if plain_name(n) in ("n", "n_samples", "num_samples"):
-        return
-    files = table.columns.get(FILE, [0] * table.size)
-    for rows in questions.rows.values():
-        if len({files[row] for row in rows}) < len(rows):
-            raise SelectionError(
-                f"{table.title} has several rows of {questions.ids_of(rows[0])}. If "
-                f"{n} and {correct} count samples, and not the tests of one sample, name them: "
-                f"their numbers are added.",
-                [Way({"n": n, "correct": correct}), Way({"outcomes": "COLUMN"})],
-            )
 
 
 # --- Several files ----------------------------------------------------------------------------

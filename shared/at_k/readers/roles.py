@@ -144,7 +144,7 @@ def _columns_by_name(
     These are steps 2 to 5 of `choose_columns`. `references` are candidates, or the one that the
     caller names if `are_named`.
     """
-    counts = _counts_of(table)
+    counts = _counts_of(table, reading)
     predictions, outcomes = _samples_by_name(table, counts, reading.graded_by)
     if reading.graded_by:
         return {"outcomes": column_of_role(table, "outcomes", outcomes)}
@@ -460,8 +460,12 @@ def count_column(table: Table, name: str) -> list[int]:
     return counts
 
 
-def _counts_of(table: Table) -> dict[str, str]:
-    """Return the columns of n and correct of a table of counts, or nothing."""
+def _counts_of(table: Table, reading: ReadingOptions) -> dict[str, str]:
+    """Return the columns of n and correct of a table of counts, or nothing.
+
+    Raises:
+        SelectionError: if a row can be a sample. Then `correct` is its outcome, or it counts tests.
+    """
     roles = (columns_of_role(table, role) for role in ("n", "correct"))
     for n, correct in itertools.product(*roles):
         sizes, counts = whole_numbers(table, n), whole_numbers(table, correct)
@@ -470,23 +474,24 @@ def _counts_of(table: Table) -> dict[str, str]:
         if None in sizes or None in counts:
             _refuse_bad_counts(table, n, correct)
             continue
-        if not table.layout and {*counts} <= {0, 1} and _may_be_samples(table, correct, sizes):
+        key = reading.questions or question_columns(table)
+        is_repeated = bool(key) and not _is_unique(table, *key, FILE)
+        if {*counts} <= {0, 1}:
+            # Questions have the same size above 0, as requested, or a row is a sample.
+            is_outcome = plain_name(correct) in COLUMN_NAMES["outcomes"]
+            may_be_samples = is_outcome and (is_repeated or 0 in sizes or len({*sizes}) > 1)
+        else:
+            may_be_samples = is_repeated and plain_name(n) not in ("n", "n_samples", "num_samples")
+        if may_be_samples and not table.layout:
+            outcomes = correct if {*counts} <= {0, 1} else "COLUMN"
             raise SelectionError(
-                f"{n} and {correct} can be counts, and {correct} can be the outcome of one "
-                f"sample in each row.",
-                [Way({"n": n, "correct": correct}), Way({"outcomes": correct})],
+                f"{n} and {correct} can be counts of the samples of a question, or tell of one "
+                f"sample in each row, which may have passed some of its tests.",
+                [Way({"n": n, "correct": correct}), Way({"outcomes": outcomes})],
             )
         return {"n": n, "correct": correct}
     _refuse_complements(table)
     return {}
-
-
-def _may_be_samples(table: Table, correct: str, sizes: Sequence[int | None]) -> bool:
-    """Whether a row can be a sample: not if questions have the same size above 0, as requested."""
-    key = question_columns(table)
-    is_repeated = bool(key) and not _is_unique(table, key[0])
-    is_outcome = plain_name(correct) in COLUMN_NAMES["outcomes"]
-    return is_outcome and (is_repeated or 0 in sizes or len({*sizes}) > 1)
 
 
 def _refuse_bad_counts(table: Table, n: str, correct: str) -> None:

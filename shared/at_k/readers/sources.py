@@ -398,7 +398,8 @@ def _keyed_rows(record: dict[str, Any], title: str) -> list[dict[str, Any]] | No
     """
     _refuse_samples_as_keys(record, title)
     values = list(record.values())
-    _refuse_empty_entries(values, title)
+    if None in values and any(isinstance(x, (dict, list)) for x in values):
+        kind_of_rows(values, title)  # which names the key without a row
     are_rows = is_list_of(values, dict) and bool(set.intersection(*map(set, values)))
     rows_of = {key: [value] if are_rows else value for key, value in record.items()}
     if not all(is_list_of(rows, dict) for rows in rows_of.values()):
@@ -411,12 +412,6 @@ def _keyed_rows(record: dict[str, Any], title: str) -> list[dict[str, Any]] | No
     return [{name: key, **row} for key, rows in rows_of.items() for row in rows]
 
 
-def _refuse_empty_entries(values: Sequence[Any], title: str) -> None:
-    """Raise an InputError if an entry of an object is null, and others are rows."""
-    if None in values and any(isinstance(x, (dict, list)) for x in values):
-        kind_of_rows(values, title)
-
-
 def _rows_of_samples(record: Mapping[str, Any], title: str) -> list[dict[str, Any]] | None:
     """Return a row for each key whose value is an outcome or a list of samples; None for others.
 
@@ -427,23 +422,17 @@ def _rows_of_samples(record: Mapping[str, Any], title: str) -> list[dict[str, An
     are_lists, entries = is_list_of(values, list), list(flat(values))
     if not are_lists and (len(values) < 2 or any(isinstance(x, (dict, str)) for x in entries)):
         return None
-    _refuse_fractions(entries, record, title)
+    fraction = next((x for x in entries if isinstance(x, float) and not x.is_integer()), None)
+    if fraction is not None:
+        raise ValueError(
+            f"{title} has the number {fraction} for one of its keys, such as "
+            f"{short(next(iter(record)))}: fractions are a summary of scores, and not the outcomes "
+            f"of samples. For rewards, write a row for each question, with the keys id and rewards."
+        )
     if not are_lists and any(x not in (0, 1, None) for x in values):
         return None
     role = "samples" if any(isinstance(x, str) for x in entries) else "outcomes"
     return [{"id": key, role: value} for key, value in zip(record, values, strict=True)]
-
-
-def _refuse_fractions(entries: Sequence[Any], record: Mapping[str, Any], title: str) -> None:
-    """Raise a ValueError if one of the entries of an object is a fraction."""
-    for entry in entries:
-        if isinstance(entry, float) and not entry.is_integer():
-            raise ValueError(
-                f"{title} has the number {entry} for one of its keys, such as "
-                f"{short(next(iter(record)))}: fractions are a summary of scores, and not the "
-                f"outcomes of samples. For rewards, write a row for each question, with the keys "
-                f"id and rewards."
-            )
 
 
 def _refuse_samples_as_keys(record: Mapping[str, Any], title: str) -> None:

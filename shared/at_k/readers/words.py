@@ -258,10 +258,3 @@ def is_list_of(value: Any, kind: type) -> TypeGuard[list[Any]]:
 def has_lists(cells: Sequence[Any]) -> bool:
     """Whether the first cell that is not None is a list."""
     return isinstance(next((cell for cell in cells if cell is not None), None), list)
-
-
-def unwrapped(cells: Sequence[Any]) -> Sequence[Any]:
-    """Return cells such as [["a", "b"]] as ["a", "b"], if all of them have this form."""
-    lists = [cell for cell in cells if cell is not None]
-    is_wrapped = all(isinstance(x, list) and len(x) == 1 and isinstance(x[0], list) for x in lists)
-    return [cell and cell[0] for cell in cells] if lists and is_wrapped else cells
