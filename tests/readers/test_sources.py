@@ -48,7 +48,7 @@ def test_a_plain_folder_is_its_files_and_one_with_a_card_is_a_dataset(capsys, tm
     )
     for split in ("train", "test"):
         dataset.to_parquet(tmp_path / f"{split}.parquet")
-    assert "train.parquet have the same questions" in error_of(capsys, "gpassk", tmp_path, *FLAGS)
+    assert "train.parquet contains all rows of" in error_of(capsys, "gpassk", tmp_path, *FLAGS)
     output = output_of(capsys, "gpassk", tmp_path, "--pool", "files", *FLAGS)
     assert output.startswith("2 files as parts of one run: ")
     card = tmp_path / "README.md"
@@ -72,7 +72,7 @@ def test_all_formats_in_a_plain_folder_are_read_whatever_their_names(tmp_path):
     run = at_k.read(tmp_path)
     assert (sorted(run.ids), len(run.files)) == (list("abcdef"), 3)
     (tmp_path / "config.json").write_text('{"model": "m"}')
-    with pytest.raises(ValueError, match="config.json and .* have no column in common: leave out"):
+    with pytest.raises(ValueError, match=r"config\.json and .* have no column in"):
         at_k.read(tmp_path)
 
 
