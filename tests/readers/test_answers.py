@@ -58,10 +58,10 @@ def test_a_column_in_a_file_of_references_is_chosen_by_its_name(capsys, tmp_path
     file = write_json_lines(tmp_path / "s.jsonl", [{"qid": 1, "response": "12"}])
     answers = tmp_path / "answers.csv"
     for text, message in (
-        ("qid,gold,answer\n1,12,x\n", "gold can both hold the references. Rename the right one"),
+        ("qid,gold,answer\n1,12,x\n", "gold can both hold the references. Leave out the others"),
         ("task_id,id,gold\n1,1,12\n1,2,12\n", "ones (task_id 1, id 2). Name it qid"),
     ):
         answers.write_text(text)
         assert message in error_of(capsys, "gpassk", file, "--references", answers)
-    answers.write_text("qid,references,answer\n1,12,x\n")
+    answers.write_text("qid,references\n1,12\n")
     assert at_k.read(file, references=str(answers))["references"] == ["12"]

@@ -70,6 +70,12 @@ def test_a_column_correct_beside_answers_may_hold_the_gold_answers(capsys):
         ({"prediction": 1, "outcome": 0}, True),
         ({"model_answer": "T", "correct": "T"}, True),
         ({"choice": "C", "correct": "C"}, True),
+        ({"predicted_verdict": True, "verdict": False}, True),
+        ({"forecast": 0.9, "resolved": True}, True),
+        ({"model_forecast": 0.9, "outcome": 1}, True),
+        ({"answer": "yes", "success": "no"}, True),
+        ({"model_confidence": 0.9, "passed": 1}, False),
+        ({"pred_tokens": 1, "passed": 1}, False),
     ],
 )
 def test_gold_answers_are_asked_about_only_where_they_can_be_meant(beside, is_asked):
@@ -86,6 +92,63 @@ def test_two_candidates_are_listed_as_flags(capsys, tmp_path):
     file = write_json_lines(tmp_path / "a.jsonl", rows)
     error = error_of(capsys, "gpassk", file)
     assert error.endswith("Add --outcomes is_correct or --outcomes passed.\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "verdict", "is_asked"),
+    [
+        ("score", 1, True),
+        ("accuracy", 1.0, True),
+        ("grade", "CORRECT", True),
+        ("judge_score", 7, True),
+        ("acc_strict", True, True),
+        ("Correctness (judge)", True, True),
+        ("correctness_math_verify", True, True),
+        ("metrics", {"em": 1.0}, True),
+        ("judge_reasoning", "because it is", False),
+        ("judge", "gpt-4", False),
+        ("max_score", 1, False),
+        ("score_max", 1, False),
+        ("grade_level", 8, False),
+        ("result", {"latency": 2.0}, False),
+    ],
+)
+def test_a_verdict_beside_samples_that_can_be_checked_is_asked_about(name, verdict, is_asked):
+    rows = [{"id": i, "pred": "a", "answer": "ab"[i], name: verdict} for i in range(2)]
+    if is_asked:
+        with pytest.raises(SelectionError, match=r"and .* has graded outcomes\. Pass"):
+            at_k.read(rows)
+        with pytest.raises(SelectionError, match="has scores: say from which"):
+            at_k.read([{"id": 1, "pred": "12", name: verdict}])
+    for options in ({"predictions": "pred"}, {"references": "answer"}):
+        assert at_k.read(rows, **options)["references"] == ["a", "b"]
+    assert is_asked or "references" in at_k.read(rows)
+
+
+def test_a_score_that_picks_a_sample_is_no_verdict():
+    rows = [{"id": 1, "pred": "a", "answer": "a", "score": 0.5}]
+    assert at_k.read(rows, columns={"picked_by": "score"}).columns["predictions"] == "pred"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "other", "is_asked"),
+    [
+        ({"success": True}, {"score": 0.0}, True),
+        ({"passed": True}, {"score": 1.0}, False),  # equal
+        ({"correct": 1}, {"judge_correct": 0}, True),
+        ({"correct": 1}, {"confidence_score": 0.5}, False),
+        ({"reward": 0.5}, {"format_reward": 1.0}, False),
+        ({"outcomes": 1}, {"correct": 0}, True),
+    ],
+)
+def test_two_outcomes_are_asked_about(outcome, other, is_asked):
+    rows = [{"id": i, **outcome, **other} for i in range(3)]
+    if is_asked:
+        with pytest.raises(SelectionError, match="can both hold the outcomes"):
+            at_k.read(rows)
+    name, value = next(iter(outcome.items()))
+    assert at_k.read(rows, outcomes=name)["predictions"] == [[value]] * 3
+    assert is_asked or at_k.read(rows).columns["outcomes"] == name
 
 
 @pytest.mark.parametrize("name", ["count", "freq", "n_samples", "attempts", "total"])
@@ -534,7 +597,7 @@ def test_verdicts_beside_responses_are_no_settings():
         }
         for q in range(9)
     ]
-    assert at_k.read(rows)["predictions"] == [["1", "2"]] * 9
+    assert at_k.read(rows, predictions="generations")["predictions"] == [["1", "2"]] * 9
 
 
 def test_what_says_the_same_as_the_number_of_a_sample_is_no_setting():

@@ -461,6 +461,6 @@ def _answers_in(file: str, question: str = "") -> tuple[list[str], list[Any]]:
     try:
         column = column_of_role(answers, "references", columns)
     except SelectionError as error:
-        raise ValueError(f"{file}: {error} Rename the right one: references.") from None
+        raise ValueError(f"{file}: {error} Leave out the others.") from None
     ids = list(map(entry_text, answers.columns[key[0]])) if key else []
     return ids, list(answers.columns[column])

@@ -176,12 +176,34 @@ OF_SAMPLE = frozenset(
 """Columns that differ between the samples of a question, and are no settings."""
 
 
-_VERDICT = re.compile(r"(is_)?correct(ness)?(_.+)?|.+_(correct|correctness|passed|verdict|grade)")
+VERDICTS = (
+    *(*SCORES, "accuracy", "acc", "hit", "hits", "correctness", "judge", "judged", "judgement"),
+    *("judgment", "graded", "match", "exact_match", "em", "rating", "result", "right"),
+    *COLUMN_NAMES["outcomes"],
+)
+"""Names of columns that may have the verdict of a sample, or its score."""
+_VERDICT = re.compile("(is_)?(({0})(_.+)?|.+_({0}))".format("|".join(VERDICTS)))
+_NO_VERDICT = re.compile(
+    ".+_(ids?|idx|index|counts?|total|num|max|min|time|seconds|tokens|length|level|threshold|cost|"
+    r"version|rate|std|stderr|weights?|model|name|type|answers?|options?|choices?|letter|key)"
+    "|(max|min)_.+"
+)
 
 
 def is_verdict(name: str) -> bool:
     """Whether a column is a verdict of a sample by its name, such as correctness_of_judge."""
-    return _VERDICT.fullmatch(last_part(name)) is not None
+    part = last_part(name)
+    return _VERDICT.fullmatch(part) is not None and not _NO_VERDICT.fullmatch(part)
+
+
+_PREDICTED = re.compile(
+    r"(predicted|pred|forecast)_.+|.+_(prediction|predicted|pred|forecast|guess)|forecast"
+)
+
+
+def is_predicted(name: str) -> bool:
+    """Whether a column has what a model predicted by its name, such as predicted_label."""
+    return _PREDICTED.fullmatch(plain_name(name)) is not None and not _NO_VERDICT.fullmatch(name)
 
 
 def shown_name(name: str) -> str:
