@@ -153,7 +153,7 @@ def add_flags(
             text = f"{text} Usual names{only}: {', '.join(COLUMN_NAMES[role])}."
         options = {"nargs": "+"} if role in ("questions", "counts") else {}
         if role == "predictions":
-            options = {"action": "append"}
+            options, text = {"action": "append"}, f"{text} Give the flag once for each."
         elif role in PER_SAMPLE:
             options = {"type": _column_or_counts}
         columns.add_argument(as_flag(role), metavar="COLUMN", help=text, **options)

@@ -80,10 +80,22 @@ BROKEN_OFF = frozenset(
 )
 """What one of these columns says of a sample that broke off, so that the row has no outcome."""
 
+SUBTOTALS = ("subtotal", "sub_total", "sous_total", "zwischensumme", "\u5c0f\u8ba1", "\u5c0f\u8a08")
+"""What people write in place of an id in a row that sums up some of the others."""
+
 SUMMARIES = frozenset(
     (
-        *("total", "totals", "grand_total", "total_result", "sum", "all", "overall", "average"),
-        *("avg", "mean", "median", "std", "macro_average", "micro_average", "accuracy", "pass@1"),
+        *(*SUBTOTALS, "total", "totals", "grand_total", "total_result", "sum", "all", "overall"),
+        *("average", "avg", "mean", "median", "std", "accuracy", "pass@1", "summary", "count", "n"),
+        *(f"{x}_{y}" for x in ("macro", "micro", "weighted") for y in ("average", "avg")),
+        # German, French, Italian, Spanish, Portuguese and Dutch
+        *("summe", "gesamt", "gesamtsumme", "gesamtergebnis", "ergebnis", "insgesamt"),
+        *("mittelwert", "durchschnitt", "moyenne", "moy", "somme", "total_g\xe9n\xe9ral"),
+        *("totale", "somma", "media", "suma", "total_general", "promedio", "soma", "totaal"),
+        # Russian, Chinese, Japanese, Korean, and signs of a sum and of a mean
+        *("\u0438\u0442\u043e\u0433\u043e", "\u0432\u0441\u0435\u0433\u043e"),
+        *("\u5408\u8ba1", "\u603b\u8ba1", "\u5e73\u5747", "\u5e73\u5747\u503c", "\u5408\u8a08"),
+        *("\ud569\uacc4", "\ud3c9\uade0", "\u03c3", "\u2211", "\xf8"),
     )
 )
 """What spreadsheets and people write in place of an id in a row that sums up the others."""
@@ -120,6 +132,9 @@ SHARED_NUMBERS = frozenset(
 MODELS = frozenset(("model", "model_name", "model_id", "llm", "checkpoint"))
 """Columns whose entries are equal in all rows of a run."""
 
+CRITERIA = ("criterion", "criteria", "criterion_id", "rubric", "rubric_id", "rubric_item")
+"""What is asked of an answer that is judged several times."""
+
 SETTINGS = frozenset(
     (
         # which model gave the sample, and how it was run
@@ -139,6 +154,7 @@ SETTINGS = frozenset(
         *("filter", "filter_key", "scorer", "scorer_name", "metric", "metric_name", "grader"),
         *("judge", "judge_name", "judge_model", "rater", "annotator", "evaluator", "check"),
         *("checker", "test_case", "test_name", "test_id"),
+        *CRITERIA,
     )
 )
 """Columns whose entries are equal in all samples of a question."""
@@ -167,7 +183,7 @@ OF_SAMPLE = frozenset(
     (
         *(*COLUMN_NAMES["predictions"], *COLUMN_NAMES["outcomes"], *ANSWERS, *SCORES, *ERRORS),
         *STATUSES,
-        *(*FINISH, "statement", "claim", "criterion"),
+        *(*FINISH, "statement", "claim"),
         # what a person says of it
         *("label", "labels", "human", "human_label", "human_grade", "annotation"),
         *(SAMPLE_NUMBERS - SETTINGS),

@@ -17,6 +17,7 @@ from .names import (
     PER_QUESTION,
     PER_SAMPLE,
     SETTINGS,
+    SUBTOTALS,
     SUMMARIES,
     plain_name,
     shown_name,
@@ -35,7 +36,7 @@ from .table import (
     list_columns,
     pairs_of,
 )
-from .words import NO_ID, entry_text, word
+from .words import NO_ID, WORDS, entry_text, word
 
 
 def gather(
@@ -213,7 +214,8 @@ def refuse_spaces(
 
 
 def _refuse_summaries(questions: QuestionRows) -> None:
-    """Raise a SelectionError if the first or the last row of a file is called Total or the like.
+    """Raise a SelectionError if the first or the last row of a file is called Total or the like,
+    or any row Subtotal.
 
     That is looked for among the ids and, without ids or in a table of text, in the first column
     without a role.
@@ -225,17 +227,26 @@ def _refuse_summaries(questions: QuestionRows) -> None:
     rows, files = range(table.size), list(table.columns.get(FILE, [0] * table.size))
     ends = dict(zip(files, rows, strict=True)).values()
     starts = dict(zip(reversed(files), reversed(rows), strict=True)).values()
-    for name, row in itertools.product((*key, *free[:1]), sorted({*ends, *starts})):
-        texts = zip(files, map(entry_text, table.columns[name]), strict=True)
-        text = entry_text(table.columns[name][row])
-        is_name = plain_name(text.strip("*: ")) in SUMMARIES
-        if is_name and [*texts].count((files[row], text)) == 1:
-            problem = (
-                f" has {short(text)} as {shown_name(name)}, as a row that sums up others: leave "
-                f"it out. If it is a question, say so."
-            )
-            ways = [Way({"questions": key or (name,)})]
-            raise SelectionError([*table.row_place(row), problem], ways)
+    for name in (*key, *free[:1]):
+        texts = list(map(entry_text, table.columns[name]))
+        subtotals = [row for row, text in enumerate(texts) if _SUBTOTAL.fullmatch(text)]
+        for row in sorted({*ends, *starts, *subtotals}):
+            is_name = plain_name(texts[row].strip("*:. ")) in SUMMARIES
+            if not is_name or (name not in key and word(texts[row]) in WORDS):  # N for no
+                continue
+            same = zip(files, texts, strict=True)
+            if row in subtotals or [*same].count((files[row], texts[row])) == 1:
+                problem = (
+                    f" has {short(texts[row])} as {shown_name(name)}, as a row that sums up "
+                    f"others: leave it out. If it is a question, say so."
+                )
+                ways = [Way({"questions": key or (name,)})]
+                raise SelectionError([*table.row_place(row), problem], ways)
+
+
+_SUBTOTAL = re.compile(
+    rf"[*:. ]*({'|'.join(SUBTOTALS)})[*:. ]*".replace("_", "[ _-]?"), re.IGNORECASE
+)
 
 
 # --- Rows that are merged ---------------------------------------------------------------------

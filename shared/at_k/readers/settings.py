@@ -1,8 +1,9 @@
 """Settings of a crossed design, such as the strategy of a prompt: they are no samples.
 
 A column without a role is a setting if its values occur in the questions as they do in a plan: each
-question has every value equally often; or if equal values meet within a question so rarely that
-chance does not explain it. See `is_setting`. Some names are settings however their values occur.
+question has every value equally often, or some questions have; or if equal values meet within a
+question so rarely that chance does not explain it. See `is_setting`. Some names are settings
+however their values occur.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 from ..core.checks import InputError, short
 from .names import (
     COLUMN_NAMES,
+    CRITERIA,
     IDS,
     INDICES,
     MODELS,
@@ -73,6 +75,8 @@ def _scalar_columns(questions: QuestionRows) -> dict[str, list[str]]:
     """
     table = questions.table
     taken = {*questions.key, *questions.used, *questions.reading.pool}
+    if questions.reading.has_labels:  # a sample is a statement of an answer
+        taken |= {name for name in table.columns if last_part(name) in CRITERIA}
     return {
         name: list(map(entry_text, cells))
         for name, cells in nested_columns(table).items()
@@ -193,7 +197,11 @@ def is_setting(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> bool
 
     `questions` has the rows of each question.
     """
-    return _is_crossed(texts, questions) or z_of_equal_pairs(texts, questions) <= _LEAST_Z
+    return (
+        _is_crossed(texts, questions)
+        or _has_blocks(texts, questions)
+        or z_of_equal_pairs(texts, questions) <= _LEAST_Z
+    )
 
 
 def _is_crossed(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> bool:
@@ -219,6 +227,26 @@ def _is_crossed(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> boo
     exact = sum(all(x[value] == number for value, number in modal.items()) for x in counts)
     rows = sum(map(len, questions))
     return covered >= _SHARE_OF_ROWS * rows and exact >= len(questions) / 2
+
+
+def _has_blocks(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> bool:
+    """Whether a second block of rows, with another value of the column, has some questions again.
+
+    The rows of each value follow each other, and have all their questions equally often. One of two
+    blocks that share two questions has half of all questions.
+    """
+    in_order = [texts[row] for row in sorted(row for rows in questions for row in rows)]
+    blocks = [value for value, _ in itertools.groupby(in_order)]
+    if not 1 < len({*blocks}) == len(blocks):
+        return False
+    counts: dict[str, Counter[int]] = {value: Counter() for value in blocks}
+    for question, rows in enumerate(questions):
+        for row in rows:
+            counts[texts[row]][question] += 1
+    first, *others = sorted(counts.values(), key=len, reverse=True)
+    has_all_equally = all(len({*block.values()}) == 1 for block in counts.values())
+    shares_two = any(len(first.keys() & block.keys()) > 1 for block in others)
+    return has_all_equally and shares_two and 2 * len(first) >= len(questions)
 
 
 def z_of_equal_pairs(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> float:
