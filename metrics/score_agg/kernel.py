@@ -489,7 +489,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "2b6c40a0fe2a"
+KERNEL = "4a0a6b2b042f"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -4819,11 +4819,12 @@ def category_rewards(outcomes: Samples, w: np.ndarray, prior: np.ndarray) -> Rew
     Raises:
         ValueError: if an outcome is not one of the categories.
     """
-    if outcomes.values.max() >= len(w):
+    if (largest := int(outcomes.values.max())) >= len(w):
+        shown = f", such as w={[*range(largest + 1)]}" if largest <= 20 else ""
         outcomes.require(
             outcomes.values < len(w),
-            f"w has rewards for the categories 0 to {len(w) - 1}: give one for each "
-            f"category, or write rewards as floats, such as 3.0",
+            f"w has rewards for the categories 0 to {len(w) - 1}: give one for each from 0 to the "
+            f"largest{shown}, or write rewards as floats, such as 3.0",
         )
     if outcomes.values.dtype.kind == "b" and len(w) > 2:
         raise ValueError(

@@ -169,6 +169,15 @@ def test_tests_of_a_sample_are_not_counted_as_samples():
     assert named == {"n": [40, 40], "correct": [6, 22]}
 
 
+@pytest.mark.parametrize("names", [("total", "passed"), ("Total", "Passed")])
+def test_tests_of_one_sample_are_no_counts_unless_the_caller_says_so(names):
+    rows = [{"task_id": i, names[0]: 4, names[1]: i} for i in range(3)]
+    with pytest.raises(SelectionError, match="may have passed some of its tests: then a column"):
+        at_k.read(rows)
+    named = dict(zip(("n", "correct"), names, strict=True))
+    assert at_k.read(rows, columns=named)["predictions"] == {"n": [4] * 3, "correct": [0, 1, 2]}
+
+
 def test_a_text_that_is_a_list_is_one_answer_in_a_column_of_one():
     rows = [{"id": i // 2, "pred": "[1, 2]", "gold": "[1, 2]"} for i in range(4)]
     assert at_k.read(rows)["predictions"] == [["[1, 2]"] * 2] * 2
@@ -178,9 +187,9 @@ def test_a_text_that_is_a_list_is_one_answer_in_a_column_of_one():
 
 def test_samples_that_are_objects_are_asked_about():
     rows = [{"id": 1, "samples": [{"answer": "1", "correct": True}]}]
-    with pytest.raises(SelectionError, match="fields answer, correct: name one") as error:
+    with pytest.raises(SelectionError, match="name one of their fields, samples") as error:
         at_k.read(rows)
-    assert str(error.value).endswith("Pass outcomes='samples.correct'.")
+    assert "samples.answer, samples.correct. Pass predictions or outcomes." in str(error.value)
     assert at_k.read(rows, outcomes="samples.correct")["predictions"] == [[True]]
 
 
@@ -317,7 +326,34 @@ def test_digits_of_other_scripts_are_texts(capsys, tmp_path):
     assert "name those that are correct with --correct-values" in error_of(capsys, "gpassk", file)
 
 
-@pytest.mark.parametrize("name", ["Total", "**AVERAGE:**", "mean", "Grand Total"])
+@pytest.mark.parametrize("name", ["Subtotal", "Sub-total:", "SOUS-TOTAL", "Zwischensumme"])
+def test_a_subtotal_is_no_question_wherever_it_is(name):
+    rows = [{"id": x, "correct": 1} for x in ("a", "b", name, "c", name, "d")]
+    with pytest.raises(SelectionError, match=f"row 2 .* has '{name}' as id, as a row that sums up"):
+        at_k.read(rows)
+    assert len(at_k.read(rows, questions="id").ids) == 5
+    assert len(at_k.read([row | {"id": f"{row['id']}-1"} for row in rows]).ids) == 5
+
+
+def test_an_answer_in_the_last_row_is_no_total(tmp_path):
+    (tmp_path / "a.csv").write_text("id,flag,correct\n1,Y,1\n2,Y,0\n3,N,1\n")
+    assert len(at_k.read(tmp_path / "a.csv").ids) == 3
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Total",
+        "**AVERAGE:**",
+        "mean",
+        "Grand Total",
+        "Avg.",
+        "macro avg",
+        "N",
+        "Gesamt",
+        "\u5408\u8ba1",
+    ],
+)
 @pytest.mark.parametrize("head", ["id,n,c", "item,n,c", "id,correct,x", "problem,run1,run2"])
 @pytest.mark.parametrize("start", ["", "q0,1,1\n"])
 def test_a_row_that_sums_up_the_others_is_no_question(capsys, tmp_path, head, name, start):
@@ -600,6 +636,47 @@ def test_verdicts_beside_responses_are_no_settings():
     assert at_k.read(rows, predictions="generations")["predictions"] == [["1", "2"]] * 9
 
 
+@pytest.mark.parametrize("name", ["sheet", "order", "book_id"])
+@pytest.mark.parametrize(
+    ("blocks", "is_asked"),
+    [
+        ([("A", range(10)), ("B", range(4))], True),
+        ([("A", range(6)), ("B", range(4, 10))], True),
+        ([("A", range(3)), ("B", range(9)), ("C", range(2, 5))], True),
+        ([("A", [*range(10)] * 2), ("B", [0, 1] * 2)], True),  # two samples in each
+        ([("A", range(10)), ("B", [3])], False),
+        ([("A", range(5)), ("B", range(5, 10))], False),  # parts
+        ([("A", range(10)), ("B", range(4)), ("A", range(4))], False),
+        ([(b, range(2 * (b % 5), 2 * (b % 5) + 2)) for b in range(10)], False),  # batches
+    ],
+)
+def test_a_second_block_of_some_questions_is_another_setting(name, blocks, is_asked):
+    rows = [{"id": q, name: value, "passed": q % 2} for value, ids in blocks for q in ids]
+    if not is_asked:
+        assert len(at_k.read(rows)["predictions"]) == 10
+        return
+    with pytest.raises(SelectionError, match=f"have different values of {name}"):
+        at_k.read(rows)
+    assert len(at_k.read(rows, pool=name).ids) == len({row["id"] for row in rows})
+
+
+@pytest.mark.parametrize("name", ["criterion", "rubric", "Rubric item"])
+def test_criteria_of_an_answer_are_no_samples(name):
+    rows = [{"id": q, name: f"{q}{c}", "passed": c % 2} for q in "ab" for c in range(3)]
+    with pytest.raises(SelectionError, match="have different values of"):
+        at_k.read(rows)
+    assert len(at_k.read(rows, correct_values=None)["predictions"]) == 2  # as verdicts
+
+
+def test_no_flag_has_a_column_that_was_made_up(capsys, tmp_path):
+    (tmp_path / "a.csv").write_text("id,setting,correct\na,x,1\nb,y,0\n")
+    error = error_of(capsys, "gpassk", tmp_path / "a.csv", "--group-size", 2)
+    assert error.endswith(
+        "Add --where id=a --where setting=.. (only these samples) or --pool id setting (they are "
+        "samples of one question).\n"
+    )
+
+
 def test_what_says_the_same_as_the_number_of_a_sample_is_no_setting():
     rows = [{"id": q, "run_sample": s, "passed": s % 2} for q in range(9) for s in range(4)]
     assert at_k.read(rows)["predictions"] == [[0, 1, 0, 1]] * 9
@@ -765,8 +842,8 @@ def test_a_text_in_error_says_that_there_is_no_outcome():
     [
         {"error": ["timeout"]},
         {"error": True},
-        {"error": 429},
-        {"error": {"code": 1}},
+        {"error": "429 Too Many Requests"},
+        {"error": {"code": 1, "message": "no memory"}},
         {"error_type": "timeout"},
         {"result": {"exception": "timeout"}},
         {"status": "Error"},
@@ -782,7 +859,13 @@ def test_errors_are_looked_at_in_all_forms(beside):
         at_k.read(lists)
 
 
-@pytest.mark.parametrize("entry", [[], False, 0, "", "none", {}, None])
+@pytest.mark.parametrize(
+    "entry",
+    [
+        *([], False, 0, "", "none", {}, None, 429, 0.25, "0.25", "[]", "{}", "-", "OK", "success"),
+        *("No error", "NO_ERROR", "no errors.", "N/A", {"code": 0, "message": ""}, [""]),
+    ],
+)
 def test_an_empty_error_is_none(entry):
     rows = [{"id": i, "passed": 0, "error": entry} for i in range(2)]
     assert at_k.read(rows)["predictions"] == [[0], [0]]
@@ -794,6 +877,20 @@ def test_a_status_may_be_a_verdict():
     rows = [{"id": i, "status": x} for i, x in enumerate(("pass", "error"))]
     run = at_k.read(rows, outcomes="status", correct_values=["pass"])
     assert run["predictions"] == [[True], [False]]
+
+
+@pytest.mark.parametrize("cell", ["-", "--", ".", "missing", r"\N", "N/A"])
+def test_what_other_tools_write_for_nothing_is_missing(tmp_path, cell):
+    for name, right in (("correct", "1"), ("pred,gold", "7,7")):
+        (tmp_path / "a.csv").write_text(f"id,{name}\n1,{right}\n1,{cell}{right[1:]}\n2,{right}\n")
+        with pytest.raises(MissingError, match=r"1 of 3 (answers|outcomes) are missing"):
+            at_k.read(tmp_path / "a.csv")
+        assert at_k.read(tmp_path / "a.csv", missing="drop").missing == "1 more not scored"
+
+
+def test_nothing_that_is_scored_gives_no_mean():
+    with pytest.raises(MissingError, match=r"leaves them out\. Pass missing="):
+        at_k.read([{"id": i, "passed": None} for i in range(3)])
 
 
 def test_errors_of_samples_in_lists():

@@ -192,3 +192,17 @@ def test_what_is_read_can_be_scored():
         **arguments, check_correct_fn="numeric", k=1, include="pass@k"
     )
     assert round(scores["pass@1"], 3) == 0.419
+
+
+def test_rows_beside_what_is_said_of_them_are_named_by_their_path(capsys, tmp_path):
+    file = tmp_path / "a.json"
+    rows = [{"id": i, "correct": i % 2} for i in range(4)]
+    file.write_text(json.dumps({"rows": rows, "metrics": {"mean": 0.5}, "number": 4}))
+    assert error_of(capsys, "gpassk", file).endswith("Add --records rows.\n")
+    assert pass_at_k(capsys, file, "--records", "rows") == {"pass@1": 0.5}
+
+
+def test_spreadsheets_are_saved_as_csv(tmp_path):
+    (tmp_path / "a.xlsx").write_bytes(b"PK\x03\x04")
+    with pytest.raises(ValueError, match="Save spreadsheets as CSV"):
+        at_k.read(tmp_path / "a.xlsx")

@@ -19,12 +19,12 @@ from ..core.checks import FROM_0, SAMPLE, Index, InputError
 from ..core.score_agg import VERDICTS
 from .names import COLUMN_NAMES, shown_name, usual_columns
 from .table import ColumnsByRole, SelectionError, Table, Way, table_of_columns
-from .words import WORDS, is_decimal_comma, number_in, word
+from .words import MISSING_WORDS, WORDS, is_decimal_comma, number_in, word
 
 CellsOfRow = list[Any]
 
 _VALUES = {
-    *("true", "false", "yes", "no", "pass", "fail", "none", "null", "na", "nan", *VERDICTS),
+    *("true", "false", "yes", "no", "pass", "fail", *MISSING_WORDS, *VERDICTS),
     *(x for x in WORDS if not x.isalpha()),
 }
 """Words that are no names of columns, as "correct" and "n" can be."""

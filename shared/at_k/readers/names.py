@@ -194,11 +194,11 @@ OF_SAMPLE = frozenset(
 
 VERDICTS = (
     *(*SCORES, "accuracy", "acc", "hit", "hits", "correctness", "judge", "judged", "judgement"),
-    *("judgment", "graded", "match", "exact_match", "em", "rating", "result", "right"),
+    *("judgment", "graded", "match", "exact_match", "em", "rating", "right"),
     *COLUMN_NAMES["outcomes"],
 )
 """Names of columns that may have the verdict of a sample, or its score."""
-_VERDICT = re.compile("(is_)?(({0})(_.+)?|.+_({0}))".format("|".join(VERDICTS)))
+_VERDICT = re.compile("(is_)?(({0})(_.+)?|.+_({0}))".format("|".join((*VERDICTS, "result"))))
 _NO_VERDICT = re.compile(
     ".+_(ids?|idx|index|counts?|total|num|max|min|time|seconds|tokens|length|level|threshold|cost|"
     r"version|rate|std|stderr|weights?|model|name|type|answers?|options?|choices?|letter|key)"

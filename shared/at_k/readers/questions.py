@@ -231,16 +231,16 @@ def _refuse_summaries(questions: QuestionRows) -> None:
         texts = list(map(entry_text, table.columns[name]))
         subtotals = [row for row, text in enumerate(texts) if _SUBTOTAL.fullmatch(text)]
         for row in sorted({*ends, *starts, *subtotals}):
-            is_name = plain_name(texts[row].strip("*:. ")) in SUMMARIES
-            if not is_name or (name not in key and word(texts[row]) in WORDS):  # N for no
+            if plain_name(texts[row].strip("*:. ")) not in SUMMARIES:
                 continue
-            same = zip(files, texts, strict=True)
-            if row in subtotals or [*same].count((files[row], texts[row])) == 1:
+            are_answers = name not in key and {*map(word, texts)} <= WORDS.keys()  # Y and N
+            same = [*zip(files, texts, strict=True)].count((files[row], texts[row]))
+            if row in subtotals or (same == 1 and not are_answers):
                 problem = (
                     f" has {short(texts[row])} as {shown_name(name)}, as a row that sums up "
                     f"others: leave it out. If it is a question, say so."
                 )
-                ways = [Way({"questions": key or (name,)})]
+                ways = [Way({"questions": questions.named_key or (name,)})]
                 raise SelectionError([*table.row_place(row), problem], ways)
 
 
@@ -286,10 +286,10 @@ def _require_equal(questions: QuestionRows, role: str, one: int, other: int) -> 
         f" have the same {questions.ids_of(one) or 'question'}, but different {role}: "
         f"{short(first)} and {short(second)}.",
     ]
-    if role != "groups" or questions.group is None:
+    if role != "groups" or questions.group is None or not questions.named_key:
         raise InputError(*problem)
     setting = f" If {shown_name(questions.group)} is a setting, so that a question is another one"
-    ways = [Way({"questions": (*questions.key, questions.group)})]
+    ways = [Way({"questions": (*questions.named_key, questions.group)})]
     raise SelectionError([*problem, setting, " in each group, name both columns."], ways)
 
 

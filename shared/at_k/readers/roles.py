@@ -202,17 +202,18 @@ def _verdicts(table: Table, used: Collection[str]) -> list[str]:
 def _rivals(table: Table, outcome: str, verdicts: Sequence[str]) -> list[str]:
     """Return those of the verdicts that can be meant in place of an outcome.
 
-    They differ from it. If the name says more, such as judge_correct, both are 0 and 1.
+    They differ from it where both are known. If the name says more, such as judge_correct, both are
+    0 and 1.
     """
-    names = [outcome, *(x for x in verdicts if x in table.columns)]
-    columns = {x: as_outcomes(table.columns[x]) for x in names}
-    are_binary = {x: all(y in (0, 1, None) for y in flat(cells)) for x, cells in columns.items()}
-    return [
-        name
-        for name in names[1:]
-        if columns[name] != columns[outcome]
-        and (plain_name(name) in VERDICTS or (are_binary[name] and are_binary[outcome]))
-    ]
+    cells = as_outcomes(table.columns[outcome])
+    rivals = []
+    for name in verdicts:
+        others = as_outcomes(table.columns.get(name, ()))  # none of the fields of objects
+        known = [(x, y) for x, y in zip(cells, others, strict=False) if None not in (x, y)]
+        are_binary = all(x in (0, 1, None) for x in flat([*cells, *others]))
+        if any(x != y for x, y in known) and (are_binary or plain_name(name) in VERDICTS):
+            rivals.append(name)
+    return rivals
 
 
 def _samples_by_name(
@@ -523,18 +524,20 @@ def _counts_of(table: Table, reading: ReadingOptions) -> dict[str, str]:
             continue
         key = reading.questions or question_columns(table)
         is_repeated = bool(key) and not _is_unique(table, *key, FILE)
+        are_tests = (plain_name(n), plain_name(correct)) == ("total", "passed")
         if {*counts} <= {0, 1}:
             # Questions have the same size above 0, as requested, or a row is a sample.
             is_outcome = plain_name(correct) in COLUMN_NAMES["outcomes"]
             may_be_samples = is_outcome and (is_repeated or 0 in sizes or len({*sizes}) > 1)
         else:
             may_be_samples = is_repeated and plain_name(n) not in ("n", "n_samples", "num_samples")
-        if may_be_samples and not table.layout:
-            outcomes = correct if {*counts} <= {0, 1} else "COLUMN"
+        if (may_be_samples or are_tests) and not table.layout:
+            has_outcomes = {*counts} <= {0, 1}
             raise SelectionError(
                 f"{n} and {correct} can be counts of the samples of a question, or tell of one "
-                f"sample in each row, which may have passed some of its tests.",
-                [Way({"n": n, "correct": correct}), Way({"outcomes": outcomes})],
+                f"sample in each row, which may have passed some of its tests: then a column has "
+                f"to say whether it is correct.",
+                [Way({"n": n, "correct": correct}), *[Way({"outcomes": correct})][:has_outcomes]],
             )
         return {"n": n, "correct": correct}
     _refuse_complements(table)

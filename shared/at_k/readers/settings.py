@@ -116,7 +116,7 @@ def _refuse_models(table: Table, columns: Mapping[str, Sequence[str]], rows: Seq
         if last_part(name) in MODELS and len(models) > 1:
             raise SelectionError(
                 f"The rows of {table.title} have different values of {shown_name(name)}: "
-                f"{first_entries(models, 4)}. They are of different models.",
+                f"{first_entries(models, 4)}. They can be of different models.",
                 [
                     Way({"where": {name: models[0]}}, "only this model"),
                     Way({"groups": name}, "scores for each of them"),
@@ -145,16 +145,16 @@ def _refuse_mixed_settings(
 
     `names` are these columns, and `texts` has the entries of the first one.
     """
-    key, name, others = questions.key, names[0], names[1:]
+    key, name, others = questions.named_key, names[0], names[1:]
     why = "They can be different runs or questions."
     why += f" Other settings are {' and '.join(map(shown_name, others))}." if others else ""
     rows = next(x for x in questions.several if len({texts[row] for row in x}) > 1)
     entries = list(dict.fromkeys(texts[row] for row in rows))
     entry = entries[0] if len(entries[0]) <= 40 else ".."
     ways = [Way({"where": {name: entry, **dict.fromkeys(others, "..")}}, "only these samples")]
-    if key == (ROW,) and last_part(name) in COLUMN_NAMES["questions"]:
+    if questions.key == (ROW,) and last_part(name) in COLUMN_NAMES["questions"]:
         ways.insert(0, Way({"questions": name}))
-    elif key != (ROW,):
+    elif key:
         all_columns = (*key, *names)
         ways += [
             Way({"groups": name, "questions": all_columns}, "scores for each of them"),

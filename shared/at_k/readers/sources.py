@@ -21,7 +21,6 @@ from ..core.checks import short
 from .formats import (
     COMPRESSED,
     FORMATS,
-    decompressed,
     file_format,
     kind_of_rows,
     parse_file,
@@ -284,7 +283,7 @@ def _table_of_bytes(
     if suffix == ".eval":
         table = table_of_rows([eval_log(data, name)], name)
     else:
-        table = parse_file(name, decompressed(data, name), suffix, reading.unnamed)
+        table = parse_file(name, data, suffix, reading.unnamed)
     return _finished(table, reading, path)
 
 
@@ -398,6 +397,8 @@ def _keyed_rows(record: dict[str, Any], title: str) -> list[dict[str, Any]] | No
     """
     _refuse_samples_as_keys(record, title)
     values = list(record.values())
+    if any(is_list_of(x, dict) for x in values) and not all(is_list_of(x, dict) for x in values):
+        return None  # rows beside what is said of them
     if None in values and any(isinstance(x, (dict, list)) for x in values):
         kind_of_rows(values, title)  # which names the key without a row
     are_rows = is_list_of(values, dict) and bool(set.intersection(*map(set, values)))

@@ -192,6 +192,12 @@ class QuestionRows:
         return {name for _, name in pairs_of(self.chosen)}
 
     @property
+    def named_key(self) -> tuple[str, ...]:
+        """The columns of the key, if the source has them: groups of rows may be numbered."""
+        is_numbered = self.key == (ROW,) or self.reading.group_size is not None
+        return () if is_numbered else self.key
+
+    @property
     def group(self) -> str | None:
         """The column of groups."""
         return self.chosen.get("groups")
