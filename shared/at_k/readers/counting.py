@@ -36,6 +36,7 @@ from .names import (
     STATUSES,
     SUMMARIES,
     columns_named,
+    is_verdict,
     plain_name,
     sample_numbers,
 )
@@ -204,7 +205,7 @@ def _choice(names: Sequence[str], reading: ReadingOptions) -> Choice | None:
     questions = reading.questions or question_columns(head)
     if chosen.keys() != {"outcomes"} or len(questions) != 1 or columns_of_role(head, "n"):
         return None
-    outcomes = [] if "outcomes" in named else columns_of_role(head, "outcomes")
+    outcomes = [] if "outcomes" in named else list(filter(is_verdict, columns))
     ids = [] if reading.questions else columns_named(columns, IDS)
     if max(len(outcomes), len(ids)) > 1:
         return None  # they may be equal in the first rows only

@@ -34,6 +34,7 @@ from .names import (
 from .reading import ReadingOptions
 from .table import (
     FILE,
+    Columns,
     ColumnsByRole,
     SelectionError,
     Table,
@@ -167,7 +168,9 @@ def _columns_by_name(
         raise _no_samples(table, are_named)
     columns = {"samples": (*predictions, *references, *outcomes), "counts": counts, **named}
     used = {*reading.questions, *reading.pool, *dict(reading.where)}
-    verdicts = _verdicts(table, used.union(x for _, x in pairs_of(columns)))
+    used = used.union(x for _, x in pairs_of(columns))
+    fields = table.columns if outcomes else nested_columns(table)
+    verdicts = [] if table.layout else _verdicts(fields, used)
     checkable = predictions if references else ()
     if not (outcomes or counts):
         if verdicts and checkable:
@@ -183,19 +186,18 @@ def _columns_by_name(
     return {"outcomes": column_of_role(table, "outcomes", names)}
 
 
-def _verdicts(table: Table, used: Collection[str]) -> list[str]:
+def _verdicts(columns: Columns, used: Collection[str]) -> list[str]:
     """Return the columns that may have outcomes by their names, without those that are used.
 
-    Some of their entries are outcomes, or all if the name says more, such as judge_score. A layout
-    knows its outcomes.
+    Some of their entries are outcomes, or all if the name says more, such as judge_score.
     """
     verdicts = []
-    for name, cells in nested_columns(table).items() if table.layout is None else ():
-        if name not in used and is_verdict(name):
-            entries = [x for x in map(as_outcome, flat(cells)) if x is not None]
-            are_outcomes = [isinstance(x, (bool, int, float)) for x in entries]
-            is_exact = plain_name(name) in VERDICTS
-            verdicts += [name] if any(are_outcomes) and (is_exact or all(are_outcomes)) else []
+    for name in [x for x in columns if x not in used and is_verdict(x)]:
+        entries = [x for x in map(as_outcome, flat(columns[name])) if x is not None]
+        are_outcomes = [isinstance(x, (bool, int, float)) for x in entries]
+        is_exact = plain_name(name) in VERDICTS
+        if any(are_outcomes) and (is_exact or all(are_outcomes)):
+            verdicts.append(name)
     return verdicts
 
 
