@@ -198,11 +198,14 @@ VERDICTS = (
     *COLUMN_NAMES["outcomes"],
 )
 """Names of columns that may have the verdict of a sample, or its score."""
-_VERDICT = re.compile("(is_)?(({0})(_.+)?|.+_({0}))".format("|".join((*VERDICTS, "result"))))
+_OF_VERDICT = "|".join(
+    (*VERDICTS, "result", "evaluation", "assessment", "accurate", "pass", "pass@1", "matches", "f1")
+)
+_VERDICT = re.compile(f"(is_)?(({_OF_VERDICT})(_.+)?|.+_({_OF_VERDICT}))")
 _NO_VERDICT = re.compile(
     ".+_(ids?|idx|index|counts?|total|num|max|min|time|seconds|tokens|length|level|threshold|cost|"
     r"version|rate|std|stderr|weights?|model|name|type|answers?|options?|choices?|letter|key)"
-    "|(max|min)_.+"
+    "|(max|min|num|n)_.+"
 )
 
 
@@ -213,7 +216,8 @@ def is_verdict(name: str) -> bool:
 
 
 _PREDICTED = re.compile(
-    r"(predicted|pred|forecast)_.+|.+_(prediction|predicted|pred|forecast|guess)|forecast"
+    r"(predicted|pred|forecast)_.+|.+_(prediction|predicted|pred|forecast|guess)|forecast|prob|"
+    "probability"
 )
 
 
