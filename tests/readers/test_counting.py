@@ -5,7 +5,6 @@ import json
 import random
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import at_k
 import numpy as np
@@ -118,26 +117,6 @@ def test_counts_and_descriptions_are_those_of_reading_whole(
     counted, whole = both(monkeypatch, names, **named)
     assert counted.columns == whole.columns
     assert RunInput(counted).described() == RunInput(whole).described()
-
-
-@pytest.mark.parametrize("format", FORMATS)
-@pytest.mark.parametrize("changes", [{}, SCORES])
-def test_scores_are_those_of_reading_whole(monkeypatch, write, changes, format):
-    named = {"correct_at_least": 0.5} if changes else {}
-    runs = both(monkeypatch, write(changes, 3, format=format), **named)
-    options: dict[str, Any]
-    # These limits have a closed form, which is fast. Equal counts have equal limits of any kind.
-    closed = {"interval": "questions"}
-    for name, options in (
-        ("gpassk", {"k": [1, 8], **closed}),
-        ("bayes_at_n", {}),
-        ("cons_at_k", closed),
-    ):
-        options = options | {"confidence": 0.95}
-        scores, expected = (at_k.load(name).compute(**x, **options) for x in runs)
-        assert {x: y for x, y in scores.items() if isinstance(y, float)} == pytest.approx(
-            {x: y for x, y in expected.items() if isinstance(y, float)}, rel=1e-12
-        )
 
 
 @pytest.mark.parametrize("format", FORMATS)

@@ -1046,22 +1046,6 @@ def test_runs_are_paired_by_id_in_the_shell_and_in_python(capsys):
         at_k.compare(a, fewer, k=1)
 
 
-def test_the_order_of_the_rows_of_a_file_does_not_change_a_difference(tmp_path):
-    rows: list[dict[str, Any]] = [{"_id": f"x{i}", "ok": [int(i % 2)] * 6} for i in range(40)]
-    better = [row | {"ok": [int(i % 2 or i < 8)] * 6} for i, row in enumerate(rows)]
-    a = at_k.read(write_json_lines(tmp_path / "a.jsonl", rows), outcomes="ok")
-    options = {"k": 1, "interval": "questions"}
-    expected = at_k.compare(a["predictions"], [row["ok"] for row in better], **options)
-    random.Random(0).shuffle(better)
-    b = at_k.read(write_json_lines(tmp_path / "b.jsonl", better), outcomes="ok")
-    assert at_k.compare(a, b, **options) == expected
-    assert (
-        expected["pass@1_lo"]
-        > 0
-        > at_k.compare(a["predictions"], b["predictions"], **options)["pass@1_lo"]
-    )
-
-
 def test_labels_go_with_the_questions_of_their_own_run():
     truths = [[i % 3 > 0, i % 2, 1, 0] for i in range(40)]
     rows = [

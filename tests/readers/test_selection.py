@@ -33,15 +33,6 @@ def test_the_index_of_a_sample_is_not_its_outcome(tmp_path, name, first):
     assert read_rows(tmp_path, rows[::-1]) == {"predictions": [[True, True], [True, True]]}
 
 
-def test_the_command_names_the_column_of_outcomes(capsys, tmp_path):
-    file = write_json_lines(tmp_path / "long.jsonl", LONG)
-    assert pass_at_k(capsys, file) == {"pass@1": 1.0}
-    printed = output_of(capsys, "gpassk", file, "--k", 1)
-    assert printed.startswith(
-        "2 questions, 2 samples each, already graded in correct; questions from id.\n"
-    )
-
-
 def test_an_index_of_samples_in_csv_or_in_lists_is_not_an_outcome(capsys, tmp_path):
     file = tmp_path / "long.csv"
     file.write_text("id,sample,correct\na,0,true\na,1,true\nb,0,true\nb,1,true\n")

@@ -70,12 +70,10 @@ def rows_of_samples(table: Table, chosen: ColumnsByRole) -> Table:
     if not lists:
         return table
     rows = [row for row, samples in enumerate(next(iter(lists.values()))) for _ in samples]
-    every = table.row_numbers()
-    numbers = [every[row] for row in rows]
-    others = {x: column for x, column in table.columns.items() if x not in lists}
-    columns: Columns = {x: [column[row] for row in rows] for x, column in others.items()}
+    taken = table.taken(rows)
+    columns = {x: cells for x, cells in taken.columns.items() if x not in lists}
     columns |= {name: list(itertools.chain(*column)) for name, column in lists.items()}
-    return table.with_columns({**columns, ROW: numbers})
+    return taken.with_columns({**columns, ROW: taken.row_numbers()})
 
 
 def _lists_by_sample(table: Table, chosen: ColumnsByRole) -> Columns:

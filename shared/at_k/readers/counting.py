@@ -157,7 +157,7 @@ def _can_be_counted(names: Sequence[str], reading: ReadingOptions) -> bool:
         or reading.checked
         or reading.pool not in ((), ("files",))
         or len(reading.questions) > 1
-        or len(dict(reading.where)) < len(reading.where)
+        or any(len(entries) > 1 for entries in reading.where.values())
         or reading.named().keys() - {"outcomes", *PER_QUESTION}
     )
     formats = {Path(name).suffix.lower() for name in names}
@@ -197,7 +197,7 @@ def _choice(names: Sequence[str], reading: ReadingOptions) -> Choice | None:
     """
     head, named = _head(names[0], reading), reading.named()
     columns = head.columns
-    if not {*named.values(), *reading.questions, *dict(reading.where)} <= {*columns}:
+    if not {*named.values(), *reading.questions, *reading.where} <= {*columns}:
         return None
     if recognised(head):
         return None
@@ -209,14 +209,7 @@ def _choice(names: Sequence[str], reading: ReadingOptions) -> Choice | None:
     ids = [] if reading.questions else columns_named(columns, IDS)
     if max(len(outcomes), len(ids)) > 1:
         return None  # they may be equal in the first rows only
-    fixed = {
-        column_per_question(head, role, named.get(role))
-        for role in PER_QUESTION
-        if role in reading.columns
-    }
-    fixed |= {*dict(reading.where), *SETTINGS, *PARTS, *OF_QUESTION, *ERRORS, *STATUSES}
-    fixed |= {*IDS, *INDICES}
-    others = [name for name in columns if {name, plain_name(name)} & fixed]
+    others = _columns_beside(head, reading)
     choice = Choice(names, head, questions[0], chosen["outcomes"], others)
     numbers = sample_numbers(columns, choice.distinct)
     numbers = [x for x in numbers if plain_name(x) not in SHARED_NUMBERS]
@@ -224,6 +217,15 @@ def _choice(names: Sequence[str], reading: ReadingOptions) -> Choice | None:
     if len(numbers) > 1 or not {list, dict}.isdisjoint(map(type, cells)):
         return None
     return choice._replace(number="".join(numbers))
+
+
+def _columns_beside(head: Table, reading: ReadingOptions) -> list[str]:
+    """Return the columns that are read beside those of questions and outcomes."""
+    named = reading.named()
+    roles = [role for role in PER_QUESTION if role in reading.columns]
+    fixed = {column_per_question(head, role, named.get(role)) for role in roles}
+    fixed |= {*reading.where, *SETTINGS, *PARTS, *OF_QUESTION, *ERRORS, *STATUSES, *IDS, *INDICES}
+    return [name for name in head.columns if {name, plain_name(name)} & fixed]
 
 
 # --- Distinct rows, by Arrow and DuckDB -------------------------------------------------------

@@ -13,13 +13,16 @@ import re
 import warnings
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core.checks import FROM_0, SAMPLE, Index, InputError
 from ..core.score_agg import VERDICTS
 from .names import COLUMN_NAMES, shown_name, usual_columns
 from .table import ColumnsByRole, SelectionError, Table, Way, table_of_columns
 from .words import MISSING_WORDS, WORDS, is_decimal_comma, number_in, word
+
+if TYPE_CHECKING:
+    from .reading import ReadingOptions
 
 CellsOfRow = list[Any]
 
@@ -271,7 +274,7 @@ def is_value(cell: Any) -> bool:
 
 
 def with_sample_lists(
-    table: Table, named: ColumnsByRole, checked: bool, are_labels: bool
+    table: Table, named: ColumnsByRole, reading: ReadingOptions
 ) -> tuple[Table, dict[str, str]]:
     """Return a table whose rows have a list of samples, if it has a column for each sample.
 
@@ -281,14 +284,13 @@ def with_sample_lists(
         table: the source.
         named: the columns that the caller names; also lists of them. Several predictions are
             columns with a sample each.
-        checked: whether the caller gives a checker, so that samples are no outcomes.
-        are_labels: whether samples are labels, which nothing is checked against.
+        reading: what else the caller says.
 
     Returns:
         The table, and the name of the new column by its role. The table is unchanged and the dict
         empty if it has no such columns, or another one with a usual name for samples.
     """
-    if are_labels and not table.layout:
+    if reading.are_labels and not table.layout:
         table = _with_question_names(table, named)
     samples = _sample_names(table, named)
     if not samples:
@@ -296,8 +298,8 @@ def with_sample_lists(
     columns = {x: cells for x, cells in table.columns.items() if x not in samples}
     rows = zip(*(table.columns[x] for x in samples), strict=True)
     lists = [[x for x in row if x is not _ABSENT] for row in rows]
-    are_checked = checked or "references" in named
-    are_checked |= not are_labels and bool(usual_columns(columns, "references"))
+    are_checked = reading.checked or "references" in named
+    are_checked |= not reading.are_labels and bool(usual_columns(columns, "references"))
     role = "predictions" if are_checked else "outcomes"
     title = samples[0] if len(samples) == 1 else f"{samples[0]} to {samples[-1]}"
     return table.with_columns({**columns, title: lists}), {role: title}

@@ -113,19 +113,10 @@ def settle_missing(
     """
     if all(row and None not in row for row in samples.values()):
         return dict(samples), ""
-    numbers = multiplicities or [[1] * len(row) for row in samples.values()]
-    counted = {
-        key: list(zip(row, times, strict=True))
-        for (key, row), times in zip(samples.items(), numbers, strict=True)
-    }
-    rule, why = missing or "", ""
-    if table.layout is not None:
-        rule = missing or table.layout.missing
-        why = f", {table.layout.why}" if table.layout.why else ""
+    counted = _with_multiplicities(samples, multiplicities)
+    rule, why = _rule_of(table, missing)
     empty = [key for key, row in samples.items() if row.count(None) == len(row)]
-    has_losses = written is None and any(
-        isinstance(x, (int, float)) and x < 0 for x in itertools.chain(*samples.values())
-    )
+    has_losses = written is None and _has_losses(itertools.chain(*samples.values()))
     unknown = [] if missing == "drop" else [key for key, row in samples.items() if not row]
     is_undecided = {
         "": True,
@@ -139,6 +130,28 @@ def settle_missing(
         return _scored_questions(table.title, samples, counted, why)
     number = sum(map(_missing_in, counted.values()))
     return _filled(samples, written), f"{number} of them missing{why}, counted as incorrect"
+
+
+def _rule_of(table: Table, missing: str | None) -> tuple[str, str]:
+    """Return "incorrect", "drop" or "", and what the output says of the rule of a layout."""
+    if table.layout is None:
+        return missing or "", ""
+    why = table.layout.why
+    return missing or table.layout.missing, f", {why}" if why else ""
+
+
+def _with_multiplicities(
+    samples: Mapping[Any, list[Any]], multiplicities: Sequence[list[int]] | None
+) -> dict[Any, list[tuple[Any, int]]]:
+    """Return, by question, pairs of a sample and how often it occurs."""
+    numbers = multiplicities or [[1] * len(row) for row in samples.values()]
+    rows = zip(samples.values(), numbers, strict=True)
+    return {key: list(zip(*row, strict=True)) for key, row in zip(samples, rows, strict=True)}
+
+
+def _has_losses(outcomes: Iterable[Any]) -> bool:
+    """Whether an outcome is below 0, so that one that is missing does not count as 0."""
+    return any(isinstance(x, (int, float)) and x < 0 for x in outcomes)
 
 
 def _scored_questions(

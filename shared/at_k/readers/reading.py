@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Set
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields
 from math import inf
 from typing import Any
@@ -32,7 +32,7 @@ class ReadingOptions:
         columns: by role, the column that the caller names, or None. Roles of `PER_QUESTION` that
             are not among the keys are not read; other roles are found by their exact names.
         questions: the columns that identify questions.
-        where: pairs of a column and an entry. Entries of the same column are alternatives.
+        where: by column, the entries of the rows that are read.
         pool: columns whose entries may differ between the samples of a question; "files" for files.
         missing: "incorrect" or "drop", what missing samples count; None to be asked.
         correct_values: the outcomes that are correct.
@@ -50,7 +50,7 @@ class ReadingOptions:
 
     columns: Mapping[str, Any] = field(default_factory=dict)
     questions: tuple[str, ...] = ()
-    where: tuple[tuple[str, Any], ...] = ()
+    where: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     pool: tuple[str, ...] = ()
     missing: str | None = None
     correct_values: tuple[Any, ...] = ()
@@ -159,21 +159,19 @@ def _listed(role: str, values: Collection[Any]) -> list[Any]:
     return listed
 
 
-def _conditions(role: str, where: Any) -> tuple[tuple[str, Any], ...]:
-    """Return pairs of a column and an entry that `where` names: a dict, or such pairs."""
+def _conditions(role: str, where: Any) -> dict[str, list[Any]]:
+    """Return entries by column from `where`: a dict of an entry or a list of them, or pairs."""
     if isinstance(where, Mapping):
-        pairs = [
-            (column, entry)
-            for column, entries in where.items()
-            for entry in (entries if isinstance(entries, list) else [entries])
-        ]
+        pairs = list(where.items())
     elif is_list_like(where) and all(isinstance(x, tuple) and len(x) == 2 for x in where):
         pairs = list(where)
     else:
         raise TypeError(f"{role} is {short(where)}: give a dict, {{column: entry}}.")
-    for name, _ in pairs:
-        check_text(role, name)
-    return tuple(pairs)
+    conditions: dict[str, list[Any]] = {}
+    for name, entry in pairs:
+        listed = entry if isinstance(entry, list) else [entry]
+        conditions.setdefault(check_text(role, name), []).extend(listed)
+    return conditions
 
 
 _CHECKS: dict[str, Callable[[str, Any], Any]] = {

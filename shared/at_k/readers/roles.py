@@ -104,18 +104,15 @@ def columns_of_role(table: Table, role: str) -> list[str]:
 def choose_columns(table: Table, named: ColumnsByRole, reading: ReadingOptions) -> dict[str, Any]:
     """Return the columns of samples, outcomes, references or counts.
 
-    1. The columns that the caller names are taken. References are for predictions: beside counts
-       they are refused. Predictions in a column with an exact name of outcomes are outcomes,
-       unless references are named. Predictions beside outcomes are answers that were graded.
-    2. The layout of a tool knows its columns. Its graded outcomes are taken, unless a checker is
-       given.
-    3. Columns are found by their exact names, `COLUMN_NAMES`.
-    4. Graded outcomes or counts are taken if there are no predictions, or no references to check
-       these against. Predictions are taken if nothing is graded, or if a checker is given.
-    5. Otherwise there are two readings, which can give different scores: the caller has to name
+    1. The columns that the caller names. Predictions in a column with an exact name of outcomes are
+       outcomes, unless references are named. Predictions beside outcomes are graded answers.
+    2. Those of the layout of a tool; its graded outcomes, unless a checker is given.
+    3. Those with exact names, `COLUMN_NAMES`: graded outcomes or counts if there are no
+       predictions, or no references to check these against; predictions if nothing is graded, or
+       if a checker is given.
+    4. Otherwise there are two readings, which can give different scores: the caller has to name
        one. The same holds for two columns of one role, unless they are equal. Beside samples that
-       can be checked, or beside outcomes, a column is a candidate for outcomes by a wider list of
-       names: see `_verdicts`.
+       can be checked, or beside outcomes, more names are those of outcomes: see `_verdicts`.
 
     Args:
         table: the source.
@@ -154,7 +151,7 @@ def _columns_by_name(
 ) -> dict[str, Any]:
     """Return the columns by role if none of samples or outcomes is named.
 
-    These are steps 2 to 5 of `choose_columns`. `references` are candidates, or the one that the
+    These are steps 2 to 4 of `choose_columns`. `references` are candidates, or the one that the
     caller names.
     """
     are_named = "references" in named
@@ -524,26 +521,33 @@ def _counts_of(table: Table, reading: ReadingOptions) -> dict[str, str]:
         if None in sizes or None in counts:
             _refuse_bad_counts(table, n, correct)
             continue
-        key = reading.questions or question_columns(table)
-        is_repeated = bool(key) and not _is_unique(table, *key, FILE)
-        are_tests = (plain_name(n), plain_name(correct)) == ("total", "passed")
-        if {*counts} <= {0, 1}:
-            # Questions have the same size above 0, as requested, or a row is a sample.
-            is_outcome = plain_name(correct) in COLUMN_NAMES["outcomes"]
-            may_be_samples = is_outcome and (is_repeated or 0 in sizes or len({*sizes}) > 1)
-        else:
-            may_be_samples = is_repeated and plain_name(n) not in ("n", "n_samples", "num_samples")
-        if (may_be_samples or are_tests) and not table.layout:
-            has_outcomes = {*counts} <= {0, 1}
+        if not table.layout and _may_be_samples(table, n, correct, reading):
+            are_binary = {*counts} <= {0, 1}
             raise SelectionError(
                 f"{n} and {correct} can be counts of the samples of a question, or tell of one "
                 f"sample in each row, which may have passed some of its tests: then a column has "
                 f"to say whether it is correct.",
-                [Way({"n": n, "correct": correct}), *[Way({"outcomes": correct})][:has_outcomes]],
+                [Way({"n": n, "correct": correct}), *[Way({"outcomes": correct})][:are_binary]],
             )
         return {"n": n, "correct": correct}
     _refuse_complements(table)
     return {}
+
+
+def _may_be_samples(table: Table, n: str, correct: str, reading: ReadingOptions) -> bool:
+    """Whether a row of whole numbers can be a sample: its outcome, or how many tests it passed.
+
+    Outcomes are no counts unless questions have the same size above 0, as requested.
+    """
+    if (plain_name(n), plain_name(correct)) == ("total", "passed"):
+        return True
+    sizes, counts = ({*whole_numbers(table, name)} for name in (n, correct))
+    key = reading.questions or question_columns(table)
+    is_repeated = bool(key) and not _is_unique(table, *key, FILE)
+    if counts <= {0, 1}:
+        is_outcome = plain_name(correct) in COLUMN_NAMES["outcomes"]
+        return is_outcome and (is_repeated or 0 in sizes or len(sizes) > 1)
+    return is_repeated and plain_name(n) not in ("n", "n_samples", "num_samples")
 
 
 def _refuse_bad_counts(table: Table, n: str, correct: str) -> None:

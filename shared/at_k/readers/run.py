@@ -295,15 +295,14 @@ def _with_named_columns(table: Table, reading: ReadingOptions) -> tuple[Table, d
         table = with_tests(table)
         named |= {"references": TESTS} if TESTS in table.columns else {}
     pool = [name for name in reading.pool if name != "files"]
-    lists = {"questions": reading.questions, "pool": pool, "where": [x for x, _ in reading.where]}
+    lists = {"questions": reading.questions, "pool": pool, "where": list(reading.where)}
     table = with_fields(table, pairs_of(named | lists))
-    table, lists_of_samples = with_sample_lists(
-        table, named | lists, reading.checked, reading.are_labels
-    )
+    table, lists_of_samples = with_sample_lists(table, named | lists, reading)
     if lists_of_samples:
         named.pop("predictions", None)  # several columns
         named |= lists_of_samples
-    table = rows_where(table, [x for x in reading.where if not has_lists(table.columns[x[0]])])
+    of_rows = {x: y for x, y in reading.where.items() if not has_lists(table.columns[x])}
+    table = rows_where(table, of_rows)
     if not table.size:
         raise InputError(f"{table.title} has no ", QUESTION, "s.")
     refuse_filters(table)
@@ -319,8 +318,8 @@ def _cells(
     """
     chosen |= {role: named[role] for role in PER_SAMPLE if role in named}
     _read_finish(table, chosen, named, reading)
-    lists = [x for x in reading.where if has_lists(table.columns[x[0]])]
-    table = rows_where(rows_of_samples(table, chosen), lists)
+    of_samples = {x: y for x, y in reading.where.items() if has_lists(table.columns[x])}
+    table = rows_where(rows_of_samples(table, chosen), of_samples)
     cells, are_lists = read_cells(table, chosen, reading)
     for role in PER_QUESTION:
         if role not in reading.columns:

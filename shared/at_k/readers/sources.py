@@ -41,7 +41,6 @@ from .opening import (
 from .reading import ReadingOptions
 from .table import (
     Table,
-    entries_by_column,
     join_tables,
     pairs_of,
     rows_where,
@@ -55,11 +54,24 @@ from .words import first_entries, flat, is_list_of
 def names_in(source: Any, are_runs: bool = False) -> list[str]:
     """Return the files, folders of logs and datasets that a source names; none for an object.
 
-    `are_runs` says that files with the same questions are repeated runs.
+    `are_runs` says that files with the same questions are repeated runs. Otherwise these are the
+    newest of several logs of a task. It is a ValueError if two of the files are the same.
     """
-    paths = [source] if isinstance(source, (str, Path)) else source
-    is_named = isinstance(paths, (list, tuple)) and all(isinstance(x, (str, Path)) for x in paths)
-    return _expanded(list(map(str, paths)), are_runs) if is_named and paths else []
+    sources = [source] if isinstance(source, (str, Path)) else source
+    if not isinstance(sources, (list, tuple)) or not sources:
+        return []
+    if not all(isinstance(x, (str, Path)) for x in sources):
+        return []
+    names = [name for x in sources for name in _files_in(str(x))]
+    if not names:
+        raise FileNotFoundError(f"No file matches {', '.join(map(str, sources))}.")
+    paths = set()
+    for name in names:
+        path = name if is_remote(name) else os.path.realpath(name)
+        if path in paths:
+            raise ValueError(f"{name} is given twice, so its samples would count twice.")
+        paths.add(path)
+    return _newest_logs(names, are_runs)
 
 
 def load_object(source: Any, reading: ReadingOptions) -> Table:
@@ -81,39 +93,21 @@ def load_files(names: Sequence[str], reading: ReadingOptions) -> Table:
     return join_tables([x for x in tables if _has_chosen_rows(x, reading.where)] or tables)
 
 
-def _has_chosen_rows(table: Table, where: Sequence[tuple[str, Any]]) -> bool:
+def _has_chosen_rows(table: Table, where: Mapping[str, Sequence[Any]]) -> bool:
     """Whether one of several files is read: not if it is the log of a task that is not chosen.
 
-    `where` has pairs of a column and an entry.
+    `where` has the entries that are chosen, by column.
     """
     if not table.size:
         raise ValueError(f"{table.title} has no rows: leave it out.")
-    conditions = entries_by_column(where)
     task = table.origin.get("task")
-    if task is not None and task not in conditions.get("task", [task]):
+    if task is not None and task not in where.get("task", [task]):
         return False
     try:
-        rows_where(with_fields(table, [("where", column) for column in conditions]), where)
+        rows_where(with_fields(table, [("where", column) for column in where]), where)
     except ValueError as error:
         raise ValueError(f"{table.title} contributes no row. {error}") from error
     return True
-
-
-def _expanded(sources: Sequence[str], are_runs: bool) -> list[str]:
-    """Return the files that the sources name, of several logs of a task the newest.
-
-    `are_runs` is that of `names_in`. It is a ValueError if two of the files are the same.
-    """
-    names = [name for source in sources for name in _files_in(source)]
-    if not names:
-        raise FileNotFoundError(f"No file matches {', '.join(sources)}.")
-    paths = set()
-    for name in names:
-        path = name if is_remote(name) else os.path.realpath(name)
-        if path in paths:
-            raise ValueError(f"{name} is given twice, so its samples would count twice.")
-        paths.add(path)
-    return _newest_logs(names, are_runs)
 
 
 def _files_in(source: str) -> list[str]:
@@ -399,8 +393,7 @@ def _keyed_rows(record: dict[str, Any], title: str) -> list[dict[str, Any]] | No
     values = list(record.values())
     if any(is_list_of(x, dict) for x in values) and not all(is_list_of(x, dict) for x in values):
         return None  # rows beside what is said of them
-    if None in values and any(isinstance(x, (dict, list)) for x in values):
-        kind_of_rows(values, title)  # which names the key without a row
+    _refuse_empty_entries(values, title)
     are_rows = is_list_of(values, dict) and bool(set.intersection(*map(set, values)))
     rows_of = {key: [value] if are_rows else value for key, value in record.items()}
     if not all(is_list_of(rows, dict) for rows in rows_of.values()):
@@ -413,6 +406,12 @@ def _keyed_rows(record: dict[str, Any], title: str) -> list[dict[str, Any]] | No
     return [{name: key, **row} for key, rows in rows_of.items() for row in rows]
 
 
+def _refuse_empty_entries(values: Sequence[Any], title: str) -> None:
+    """Raise an InputError if an entry of an object is null, and others are rows."""
+    if None in values and any(isinstance(x, (dict, list)) for x in values):
+        kind_of_rows(values, title)
+
+
 def _rows_of_samples(record: Mapping[str, Any], title: str) -> list[dict[str, Any]] | None:
     """Return a row for each key whose value is an outcome or a list of samples; None for others.
 
@@ -423,6 +422,15 @@ def _rows_of_samples(record: Mapping[str, Any], title: str) -> list[dict[str, An
     are_lists, entries = is_list_of(values, list), list(flat(values))
     if not are_lists and (len(values) < 2 or any(isinstance(x, (dict, str)) for x in entries)):
         return None
+    _refuse_fractions(entries, record, title)
+    if not are_lists and any(x not in (0, 1, None) for x in values):
+        return None
+    role = "samples" if any(isinstance(x, str) for x in entries) else "outcomes"
+    return [{"id": key, role: value} for key, value in zip(record, values, strict=True)]
+
+
+def _refuse_fractions(entries: Sequence[Any], record: Mapping[str, Any], title: str) -> None:
+    """Raise a ValueError if one of the entries of an object is a fraction."""
     fraction = next((x for x in entries if isinstance(x, float) and not x.is_integer()), None)
     if fraction is not None:
         raise ValueError(
@@ -430,10 +438,6 @@ def _rows_of_samples(record: Mapping[str, Any], title: str) -> list[dict[str, An
             f"{short(next(iter(record)))}: fractions are a summary of scores, and not the outcomes "
             f"of samples. For rewards, write a row for each question, with the keys id and rewards."
         )
-    if not are_lists and any(x not in (0, 1, None) for x in values):
-        return None
-    role = "samples" if any(isinstance(x, str) for x in entries) else "outcomes"
-    return [{"id": key, role: value} for key, value in zip(record, values, strict=True)]
 
 
 def _refuse_samples_as_keys(record: Mapping[str, Any], title: str) -> None:

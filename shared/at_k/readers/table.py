@@ -135,6 +135,12 @@ class Table:
         """Return the table with other columns."""
         return replace(self, columns=columns)
 
+    def taken(self, rows: Sequence[int]) -> Table:
+        """Return the table with some rows, in this order."""
+        every = self.row_numbers()
+        columns: Columns = {x: [cells[row] for row in rows] for x, cells in self.columns.items()}
+        return replace(self, columns=columns, numbers=[every[row] for row in rows])
+
     @cached_property
     def roles(self) -> Roles:
         """The column of each role, as the layout names them: those of them that have entries."""
@@ -342,12 +348,9 @@ def with_fields(table: Table, names: Iterable[tuple[str, str]]) -> Table:
     return table.with_columns(columns)
 
 
-def rows_where(table: Table, where: Sequence[tuple[str, Any]]) -> Table:
-    """Return the table with the rows that have the entries of pairs (column, entry).
-
-    Entries of the same column are alternatives.
-    """
-    for name, entries in entries_by_column(where).items():
+def rows_where(table: Table, where: Mapping[str, Sequence[Any]]) -> Table:
+    """Return the table with the rows that have one of the entries of each column."""
+    for name, entries in where.items():
         cells, texts = table.columns[name], {*map(entry_text, entries)}
         rows = [row for row, cell in enumerate(cells) if entry_text(cell) in texts]
         if not rows:
@@ -360,20 +363,8 @@ def rows_where(table: Table, where: Sequence[tuple[str, Any]]) -> Table:
                 f"No row has {wanted} in {shown_name(name)}. Its entries are "
                 f"{first_entries(known)}."
             )
-        columns = table.columns.items()
-        every = table.row_numbers()
-        numbers = [every[row] for row in rows]
-        kept: Columns = {x: [cells[row] for row in rows] for x, cells in columns}
-        table = replace(table, columns=kept, numbers=numbers)
+        table = table.taken(rows)
     return table
-
-
-def entries_by_column(where: Sequence[tuple[str, Any]]) -> dict[str, list[Any]]:
-    """Return the entries that each column may have."""
-    entries: dict[str, list[Any]] = {}
-    for name, entry in where:
-        entries.setdefault(name, []).append(entry)
-    return entries
 
 
 # --- Several files ----------------------------------------------------------------------------
