@@ -56,11 +56,13 @@ PER_QUESTION = ("groups", "R0", "clusters", "question_weights")
 PER_SAMPLE = ("labels", "picked_by", "vote_weights")
 """Those that take a number per sample. Their columns are never found by a name."""
 
+_ANSWERS = ("answer", "choice", "prediction", "forecast", "verdict", "label", "class", "outcome")
 ANSWERS = (
-    *("answer", "answers", "pred", "prediction", "predictions", "predicted_answer"),
-    *("model_answer", "model_choice", "extracted_answer", "parsed_answer", "choice", "guess"),
+    *("answer", "answers", "pred", "prediction", "predictions", "forecast", "choice", "guess"),
+    *("extracted_answer", "parsed_answer"),
+    *(f"{x}_{y}" for x in ("predicted", "pred", "model", "llm") for y in _ANSWERS),
 )
-"""Columns beside which `correct` may hold the gold answers."""
+"""Columns beside which one of outcomes may hold the gold answers."""
 
 SINGLE = (
     *("prediction", "pred", "sample", "response", "completion", "generation", "output"),
@@ -213,17 +215,6 @@ def is_verdict(name: str) -> bool:
     """Whether a column is a verdict of a sample by its name, such as correctness_of_judge."""
     part = last_part(name)
     return _VERDICT.fullmatch(part) is not None and not _NO_VERDICT.fullmatch(part)
-
-
-_PREDICTED = re.compile(
-    r"(predicted|pred|forecast)_.+|.+_(prediction|predicted|pred|forecast|guess)|forecast|prob|"
-    "probability"
-)
-
-
-def is_predicted(name: str) -> bool:
-    """Whether a column has what a model predicted by its name, such as predicted_label."""
-    return _PREDICTED.fullmatch(plain_name(name)) is not None and not _NO_VERDICT.fullmatch(name)
 
 
 def shown_name(name: str) -> str:

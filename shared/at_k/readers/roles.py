@@ -24,7 +24,6 @@ from .names import (
     SCORES,
     VERDICTS,
     columns_named,
-    is_predicted,
     is_verdict,
     plain_name,
     sample_numbers,
@@ -306,18 +305,17 @@ def _refuse_gold_answers(table: Table, outcome: str, references: Sequence[str]) 
     and if both columns have lists or neither has. Answers may be equal to outcomes: they are words
     for them, or probabilities. `correct` and `outcome` may also be others, unless they are bools.
     """
-    usual = columns_named(table.columns, ANSWERS)
-    if table.layout or [name for name in references if name not in usual]:
+    names = columns_named(table.columns, ANSWERS)
+    if table.layout or [name for name in references if name not in names]:
         return
     cells = table.columns[outcome]
     are_bools = all(isinstance(x, bool) for x in flat(cells) if x is not None)
     is_any = plain_name(outcome) in ("correct", "outcome") and not are_bools
-    others = [name for name in table.columns if name not in usual and is_predicted(name)]
-    for name in (*usual, *others):
+    for name in names:
         answers = table.columns[name]
         entries = [x for x in map(as_outcome, flat(answers)) if x is not None]
         are_alike = all(isinstance(x, (bool, int, float)) and 0 <= x <= 1 for x in entries)
-        may_be_gold = (is_any and name in usual) or (bool(entries) and are_alike)
+        may_be_gold = is_any or (bool(entries) and are_alike)
         if name != outcome and has_lists(cells) == has_lists(answers) and may_be_gold:
             raise SelectionError(
                 f"{shown_name(outcome)} may hold the outcomes, or the correct answers to check "
