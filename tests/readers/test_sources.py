@@ -70,7 +70,7 @@ def test_all_formats_in_a_plain_folder_are_read_whatever_their_names(tmp_path):
         gzip.compress(json.dumps(rows[4:]).encode())
     )
     run = at_k.read(tmp_path)
-    assert (sorted(run.ids), len(run.files)) == (list("abcdef"), 3)
+    assert (sorted(run.ids or []), len(run.files)) == (list("abcdef"), 3)
     (tmp_path / "config.json").write_text('{"model": "m"}')
     with pytest.raises(ValueError, match=r"config\.json and .* have no column in"):
         at_k.read(tmp_path)

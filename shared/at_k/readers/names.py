@@ -196,7 +196,7 @@ OF_SAMPLE = frozenset(
 
 VERDICTS = (
     *(*SCORES, "accuracy", "acc", "hit", "hits", "correctness", "judge", "judged", "judgement"),
-    *("judgment", "graded", "match", "exact_match", "em", "rating", "right"),
+    *("judgment", "graded", "match", "exact_match", "em", "rating"),
     *COLUMN_NAMES["outcomes"],
 )
 """Names of columns that may have the verdict of a sample, or its score."""
