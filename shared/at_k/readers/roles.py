@@ -162,9 +162,9 @@ def _columns_by_name(
         return _with_references(table, predictions, references)
     if are_named or not (predictions or outcomes or counts):
         raise _no_samples(table, are_named)
-    columns = {"samples": (*predictions, *references, *outcomes), "counts": counts, **named}
-    used = {*reading.questions, *reading.pool, *dict(reading.where)}
-    used = used.union(x for _, x in pairs_of(columns))
+    others = {"questions": reading.questions, "pool": reading.pool, "where": tuple(reading.where)}
+    candidates = {"samples": (*predictions, *references, *outcomes), "counts": counts}
+    used = {name for _, name in pairs_of({**named, **others, **candidates})}
     fields = table.columns if outcomes else nested_columns(table)
     verdicts = [] if table.layout else _verdicts(fields, used)
     checkable = predictions if references else ()

@@ -28,7 +28,7 @@ from .formats import (
 )
 from .frames import one_split, table_of_dataset, table_of_object
 from .grids import sample_columns
-from .layouts import ARC, LM_EVAL_NAME, WITHOUT_SAMPLES, is_arc, read_layout, recognised
+from .layouts import ARC, LM_EVAL_NAME, is_arc, read_layout, recognised
 from .names import COLUMN_NAMES, IDS, INDICES, columns_named, plain_name
 from .opening import (
     is_remote,
@@ -141,8 +141,6 @@ def logs_in(folder: Path) -> list[str]:
             return logs
     if logs := _logs_of_trials(folder):
         return logs
-    if any(folder.glob("results_*.json")) or any(folder.glob("*/results_*.json")):
-        raise ValueError(f"{folder} {WITHOUT_SAMPLES}")
     return [] if _is_dataset(folder) else _plain_files(folder, files)
 
 
