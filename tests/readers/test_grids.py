@@ -10,7 +10,7 @@ import at_k
 import numpy as np
 import pytest
 from at_k.cli.command import main
-from run_command import error_of, pass_at_k
+from run_command import error_of, output_of, pass_at_k
 
 CHECKED = {"predictions": [["12", "13"], ["7", "7"]], "references": ["12", "7"]}
 GRADED = {"predictions": [[1, 0], [1, 1]]}
@@ -261,3 +261,10 @@ def test_columns_of_samples_beside_one_of_outcomes_are_asked_about(capsys, tmp_p
     assert error.endswith(f"Add {' '.join(flags)} or --outcomes success.\n")
     assert pass_at_k(capsys, file, *flags)["pass@1"] == 0.25
     assert pass_at_k(capsys, file, "--outcomes", "success") == {"pass@1": 0.5}
+    (tmp_path / "b.csv").write_text("id,correct\na,1\nb,0\n")
+    error = error_of(capsys, "compare", tmp_path / "b.csv", file)
+    assert "Add --predictions-b trial_1 --predictions-b trial_2 or --outcomes-b success" in error
+    flags = (x.replace("--predictions", "--predictions-b") for x in flags)
+    assert "b: 2 questions, 1 sample" in output_of(
+        capsys, "compare", tmp_path / "b.csv", file, *flags
+    )

@@ -103,7 +103,7 @@ def _way_with_flags(way: Way) -> str:
         flag = as_flag(role)
         if isinstance(value, dict):
             typed += [f"{flag} {shlex.quote(f'{name}={entry}')}" for name, entry in value.items()]
-        elif isinstance(value, tuple) and role == "predictions":  # one at a time
+        elif isinstance(value, tuple) and role.startswith("predictions"):  # one at a time
             typed += [f"{flag} {shlex.quote(name)}" for name in value]
         else:
             names = value if isinstance(value, tuple) else [] if value is None else [value]
