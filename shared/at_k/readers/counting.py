@@ -259,7 +259,7 @@ def _has_unclear_ids(ids: Any, column: str) -> bool:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    names = "|".join([*SUMMARIES, re.escape(column)]).replace("_", "[_ -]")
+    names = "|".join([*SUMMARIES, re.escape(column), r"(\S+ )*total( \S+)*"]).replace("_", "[_ -]")
     is_text = pa.types.is_string(ids.type) or pa.types.is_large_string(ids.type)
     unclear = rf"(?i)^\W*(\d+\.0|{names})\W*$"
     return is_text and pc.any(pc.match_substring_regex(ids, unclear)).as_py()

@@ -231,7 +231,7 @@ def _refuse_summaries(questions: QuestionRows) -> None:
         texts = list(map(entry_text, table.columns[name]))
         subtotals = [row for row, text in enumerate(texts) if _SUBTOTAL.fullmatch(text)]
         for row in sorted({*ends, *starts, *subtotals}):
-            if plain_name(texts[row].strip("*:. ")) not in SUMMARIES:
+            if not _is_summary(texts[row]):
                 continue
             are_answers = name not in key and {*map(word, texts)} <= WORDS.keys()  # Y and N
             same = [*zip(files, texts, strict=True)].count((files[row], texts[row]))
@@ -242,6 +242,14 @@ def _refuse_summaries(questions: QuestionRows) -> None:
                 )
                 ways = [Way({"questions": questions.named_key or (name,)})]
                 raise SelectionError([*table.row_place(row), problem], ways)
+
+
+def _is_summary(text: str) -> bool:
+    """Whether an id names a row that sums up others, such as Total, or Algebra total."""
+    name = text.strip("*:. ")
+    words = name.lower().split()
+    is_total = len(words) <= 3 and not {"total", "subtotal"}.isdisjoint(words)
+    return is_total or plain_name(name) in SUMMARIES
 
 
 _SUBTOTAL = re.compile(
