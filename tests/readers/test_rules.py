@@ -343,15 +343,8 @@ def test_an_answer_in_the_last_row_is_no_total(tmp_path):
 @pytest.mark.parametrize(
     "name",
     [
-        "Total",
-        "**AVERAGE:**",
-        "mean",
-        "Grand Total",
-        "Avg.",
-        "macro avg",
-        "N",
-        "Gesamt",
-        "\u5408\u8ba1",
+        *("Total", "**AVERAGE:**", "mean", "Grand Total", "Avg.", "macro avg", "N", "Gesamt"),
+        *("Algebra total", "Grand total geo", "Moyenne", "\u5408\u8ba1", "\u03a3"),
     ],
 )
 @pytest.mark.parametrize("head", ["id,n,c", "item,n,c", "id,correct,x", "problem,run1,run2"])
