@@ -653,6 +653,13 @@ def test_a_second_block_of_some_questions_is_another_setting(name, blocks, is_as
     assert len(at_k.read(rows, pool=name).ids) == len({row["id"] for row in rows})
 
 
+@pytest.mark.parametrize("name", ["reward_fn", "score_method", "judge_setup"])
+def test_names_like_those_of_verdicts_are_settings_if_they_have_no_outcomes(name):
+    rows = [{"id": q, name: x, "passed": q % 2} for q in range(6) for x in ("soft", "hard")]
+    with pytest.raises(SelectionError, match=f"have different values of {name}"):
+        at_k.read(rows)
+
+
 @pytest.mark.parametrize("name", ["criterion", "rubric", "Rubric item"])
 def test_criteria_of_an_answer_are_no_samples(name):
     rows = [{"id": q, name: f"{q}{c}", "passed": c % 2} for q in "ab" for c in range(3)]

@@ -36,7 +36,7 @@ from .names import (
 )
 from .roles import columns_of_role
 from .table import FILE, ROW, Columns, QuestionRows, SelectionError, Table, Way, nested_columns
-from .words import entry_text, first_entries
+from .words import as_outcome, entry_text, first_entries
 
 _SHARE_OF_QUESTIONS = 0.5
 _SHARE_OF_ROWS = 0.9
@@ -100,10 +100,15 @@ def _settings_by_values(
         name
         for name in names
         if last_part(name) not in OF_SAMPLE
-        and not is_verdict(name)
+        and not (is_verdict(name) and _has_outcomes(columns[name]))
         and not _is_one_to_one(columns[name], numbers)
         and is_setting(columns[name], questions)
     ]
+
+
+def _has_outcomes(texts: Sequence[str]) -> bool:
+    """Whether a text is an outcome, as a verdict is, and no other text, as the name of a judge."""
+    return any(isinstance(as_outcome(x), (bool, int, float)) for x in {*texts})
 
 
 def _refuse_models(table: Table, columns: Mapping[str, Sequence[str]], rows: Sequence[int]) -> None:

@@ -457,7 +457,7 @@ def _refuse_samples_as_keys(record: Mapping[str, Any], title: str) -> None:
 
 
 def _table_of_dataset(source: str, reading: ReadingOptions) -> Table:
-    """Return the table of a dataset, which may be saved, a folder of files, or on the Hub."""
+    """Return the table of a dataset, which may be saved, a folder with a card, or on the Hub."""
     try:
         dataset = _load_dataset(source, reading.config)
     except ConnectionError as error:
