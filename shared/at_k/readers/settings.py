@@ -107,7 +107,7 @@ def _settings_by_values(
 
 
 def _has_outcomes(texts: Sequence[str]) -> bool:
-    """Whether a text is an outcome, as a verdict is, and no other text, as the name of a judge."""
+    """Whether one of the texts is an outcome: verdicts are, and names of judges are not."""
     return any(isinstance(as_outcome(x), (bool, int, float)) for x in {*texts})
 
 
