@@ -118,11 +118,26 @@ def test_a_verdict_beside_samples_that_can_be_checked_is_asked_about(name, verdi
     if is_asked:
         with pytest.raises(SelectionError, match=r"and .* has graded outcomes\. Pass"):
             at_k.read(rows)
-        with pytest.raises(SelectionError, match="has scores: say from which"):
-            at_k.read([{"id": 1, "pred": "12", name: verdict}])
     for options in ({"predictions": "pred"}, {"references": "answer"}):
         assert at_k.read(rows, **options)["references"] == ["a", "b"]
     assert is_asked or "references" in at_k.read(rows)
+
+
+@pytest.mark.parametrize("name", ["score", "accuracy", "judge_score"])
+def test_a_verdict_beside_samples_without_references_is_asked_about(name):
+    rows = [{"id": i, "pred": "yes", name: i} for i in range(2)]
+    with pytest.raises(SelectionError, match=f"{name} has scores: say from which") as error:
+        at_k.read(rows)
+    assert f"outcomes='{name}' or outcomes='pred'" in str(error.value)
+
+
+def test_the_fields_of_samples_that_are_objects_are_listed():
+    fields = {f"x{i}": i for i in range(20)} | {"steps": [1], "result": {"ok": 1}}
+    with pytest.raises(
+        SelectionError, match=r"one of their fields, output\.x0, output\.x1"
+    ) as error:
+        at_k.read([{"id": 1, "output": fields}])
+    assert str(error.value).endswith("output.x11, ... Pass predictions or outcomes.")
 
 
 def test_a_score_that_picks_a_sample_is_no_verdict():

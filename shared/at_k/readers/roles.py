@@ -165,9 +165,9 @@ def _columns_by_name(
     others = {"questions": reading.questions, "pool": reading.pool, "where": tuple(reading.where)}
     candidates = {"samples": (*predictions, *references, *outcomes), "counts": counts}
     used = {name for _, name in pairs_of({**named, **others, **candidates})}
-    fields = table.columns if outcomes else nested_columns(table)
-    verdicts = [] if table.layout else _verdicts(fields, used)
     checkable = predictions if references else ()
+    fields = nested_columns(table) if checkable and not outcomes else table.columns
+    verdicts = [] if table.layout else _verdicts(fields, used)
     if not (outcomes or counts):
         if verdicts and checkable:
             _refuse_two_readings(table, checkable, references, verdicts, counts)
