@@ -264,7 +264,6 @@ def test_columns_of_samples_beside_one_of_outcomes_are_asked_about(capsys, tmp_p
     (tmp_path / "b.csv").write_text("id,correct\na,1\nb,0\n")
     error = error_of(capsys, "compare", tmp_path / "b.csv", file)
     assert "Add --predictions-b trial_1 --predictions-b trial_2 or --outcomes-b success" in error
-    flags = (x.replace("--predictions", "--predictions-b") for x in flags)
-    assert "b: 2 questions, 1 sample" in output_of(
-        capsys, "compare", tmp_path / "b.csv", file, *flags
-    )
+    of_second = [x.replace("--predictions", "--predictions-b") for x in flags]
+    output = output_of(capsys, "compare", tmp_path / "b.csv", file, *of_second)
+    assert "a: 2 questions, 2 samples each, already graded in trial_1 to trial_2" in output
