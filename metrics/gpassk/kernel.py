@@ -506,7 +506,7 @@ error that names the missing package, until `at_k/__init__` replaces it.
 """
 
 
-KERNEL = "2d24d133948b"
+KERNEL = "e1e5266f76ab"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -4988,11 +4988,12 @@ def category_rewards(outcomes: Samples, w: np.ndarray, prior: np.ndarray) -> Rew
         ValueError: if an outcome is not one of the categories; or if all are bools, and there are
             more than two categories.
     """
-    if outcomes.values.max() >= len(w):
+    if (largest := int(outcomes.values.max())) >= len(w):
+        shown = f", such as w={[*range(largest + 1)]}" if largest <= 20 else ""
         outcomes.require(
             outcomes.values < len(w),
-            f"w has rewards for the categories 0 to {len(w) - 1}: give one for each "
-            f"category, or write rewards as floats, such as 3.0",
+            f"w has rewards for the categories 0 to {len(w) - 1}: give one for each from 0 to the "
+            f"largest{shown}, or write rewards as floats, such as 3.0",
         )
     if outcomes.values.dtype.kind == "b" and len(w) > 2:
         raise ValueError(

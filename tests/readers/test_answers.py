@@ -1,6 +1,7 @@
 """References that are not in the log, but in a dict or in another file."""
 
 import at_k
+import pandas as pd
 import pytest
 from logs import FIXTURES
 from run_command import error_of, pass_at_k, write_json_lines
@@ -58,10 +59,25 @@ def test_a_column_in_a_file_of_references_is_chosen_by_its_name(capsys, tmp_path
     file = write_json_lines(tmp_path / "s.jsonl", [{"qid": 1, "response": "12"}])
     answers = tmp_path / "answers.csv"
     for text, message in (
-        ("qid,gold,answer\n1,12,x\n", "gold can both hold the references. Rename the right one"),
+        ("qid,gold,answer\n1,12,x\n", "gold can both hold the references. Leave out the others"),
         ("task_id,id,gold\n1,1,12\n1,2,12\n", "ones (task_id 1, id 2). Name it qid"),
     ):
         answers.write_text(text)
         assert message in error_of(capsys, "gpassk", file, "--references", answers)
-    answers.write_text("qid,references,answer\n1,12,x\n")
+    answers.write_text("qid,references\n1,12\n")
     assert at_k.read(file, references=str(answers))["references"] == ["12"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "references"),
+    [
+        (['["Rome", "Roma"]', '["Bern"]'], [["Rome", "Roma"], ["Bern"]]),
+        (['["Rome", "Roma"]', "Bern"], ['["Rome", "Roma"]', "Bern"]),
+    ],
+)
+def test_lists_in_cells_of_csv_are_acceptable_answers_if_all_are_lists(tmp_path, cells, references):
+    for pred in ("Rome", "[1, 2]"):
+        frame = pd.DataFrame({"id": [1, 2], "pred": [pred, "Bern"], "answers": cells})
+        frame.to_csv(tmp_path / "a.csv", index=False)
+        read = at_k.read(tmp_path / "a.csv")["references"]
+        assert read == (references if pred == "Rome" else cells)  # where lists are answers

@@ -70,6 +70,12 @@ def test_a_column_correct_beside_answers_may_hold_the_gold_answers(capsys):
         ({"prediction": 1, "outcome": 0}, True),
         ({"model_answer": "T", "correct": "T"}, True),
         ({"choice": "C", "correct": "C"}, True),
+        ({"predicted_verdict": True, "verdict": False}, True),
+        ({"forecast": 0.9, "resolved": True}, True),
+        ({"model_forecast": 0.9, "outcome": 1}, True),
+        ({"answer": "yes", "success": "no"}, True),
+        ({"model_confidence": 0.9, "passed": 1}, False),
+        ({"pred_tokens": 1, "passed": 1}, False),
     ],
 )
 def test_gold_answers_are_asked_about_only_where_they_can_be_meant(beside, is_asked):
@@ -86,6 +92,78 @@ def test_two_candidates_are_listed_as_flags(capsys, tmp_path):
     file = write_json_lines(tmp_path / "a.jsonl", rows)
     error = error_of(capsys, "gpassk", file)
     assert error.endswith("Add --outcomes is_correct or --outcomes passed.\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "verdict", "is_asked"),
+    [
+        ("score", 1, True),
+        ("accuracy", 1.0, True),
+        ("grade", "CORRECT", True),
+        ("judge_score", 7, True),
+        ("acc_strict", True, True),
+        ("Correctness (judge)", True, True),
+        ("correctness_math_verify", True, True),
+        ("metrics", {"em": 1.0}, True),
+        ("judge_reasoning", "because it is", False),
+        ("judge", "gpt-4", False),
+        ("max_score", 1, False),
+        ("score_max", 1, False),
+        ("grade_level", 8, False),
+        ("result", {"latency": 2.0}, False),
+    ],
+)
+def test_a_verdict_beside_samples_that_can_be_checked_is_asked_about(name, verdict, is_asked):
+    rows = [{"id": i, "pred": "a", "answer": "ab"[i], name: verdict} for i in range(2)]
+    if is_asked:
+        with pytest.raises(SelectionError, match=r"and .* has graded outcomes\. Pass"):
+            at_k.read(rows)
+    for options in ({"predictions": "pred"}, {"references": "answer"}):
+        assert at_k.read(rows, **options)["references"] == ["a", "b"]
+    assert is_asked or "references" in at_k.read(rows)
+
+
+@pytest.mark.parametrize("name", ["score", "accuracy", "judge_score"])
+def test_a_verdict_beside_samples_without_references_is_asked_about(name):
+    rows = [{"id": i, "pred": "yes", name: i} for i in range(2)]
+    with pytest.raises(SelectionError, match=f"{name} has scores: say from which") as error:
+        at_k.read(rows)
+    assert f"outcomes='{name}' or outcomes='pred'" in str(error.value)
+
+
+def test_the_fields_of_samples_that_are_objects_are_listed():
+    fields = {f"x{i}": i for i in range(20)} | {"steps": [1], "result": {"ok": 1}}
+    with pytest.raises(
+        SelectionError, match=r"one of their fields, output\.x0, output\.x1"
+    ) as error:
+        at_k.read([{"id": 1, "output": fields}])
+    assert str(error.value).endswith("output.x11, ... Pass predictions or outcomes.")
+
+
+def test_a_score_that_picks_a_sample_is_no_verdict():
+    rows = [{"id": 1, "pred": "a", "answer": "a", "score": 0.5}]
+    assert at_k.read(rows, columns={"picked_by": "score"}).columns["predictions"] == "pred"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "other", "is_asked"),
+    [
+        ({"success": True}, {"score": 0.0}, True),
+        ({"passed": True}, {"score": 1.0}, False),  # equal
+        ({"correct": 1}, {"judge_correct": 0}, True),
+        ({"correct": 1}, {"confidence_score": 0.5}, False),
+        ({"reward": 0.5}, {"format_reward": 1.0}, False),
+        ({"outcomes": 1}, {"correct": 0}, True),
+    ],
+)
+def test_two_outcomes_are_asked_about(outcome, other, is_asked):
+    rows = [{"id": i, **outcome, **other} for i in range(3)]
+    if is_asked:
+        with pytest.raises(SelectionError, match="can both hold the outcomes"):
+            at_k.read(rows)
+    name, value = next(iter(outcome.items()))
+    assert at_k.read(rows, outcomes=name)["predictions"] == [[value]] * 3
+    assert is_asked or at_k.read(rows).columns["outcomes"] == name
 
 
 @pytest.mark.parametrize("name", ["count", "freq", "n_samples", "attempts", "total"])
@@ -106,6 +184,15 @@ def test_tests_of_a_sample_are_not_counted_as_samples():
     assert named == {"n": [40, 40], "correct": [6, 22]}
 
 
+@pytest.mark.parametrize("names", [("total", "passed"), ("Total", "Passed")])
+def test_tests_of_one_sample_are_no_counts_unless_the_caller_says_so(names):
+    rows = [{"task_id": i, names[0]: 4, names[1]: i} for i in range(3)]
+    with pytest.raises(SelectionError, match="may have passed some of its tests: then a column"):
+        at_k.read(rows)
+    named = dict(zip(("n", "correct"), names, strict=True))
+    assert at_k.read(rows, columns=named)["predictions"] == {"n": [4] * 3, "correct": [0, 1, 2]}
+
+
 def test_a_text_that_is_a_list_is_one_answer_in_a_column_of_one():
     rows = [{"id": i // 2, "pred": "[1, 2]", "gold": "[1, 2]"} for i in range(4)]
     assert at_k.read(rows)["predictions"] == [["[1, 2]"] * 2] * 2
@@ -115,9 +202,9 @@ def test_a_text_that_is_a_list_is_one_answer_in_a_column_of_one():
 
 def test_samples_that_are_objects_are_asked_about():
     rows = [{"id": 1, "samples": [{"answer": "1", "correct": True}]}]
-    with pytest.raises(SelectionError, match="fields answer, correct: name one") as error:
+    with pytest.raises(SelectionError, match="name one of their fields, samples") as error:
         at_k.read(rows)
-    assert str(error.value).endswith("Pass outcomes='samples.correct'.")
+    assert "samples.answer, samples.correct. Pass predictions or outcomes." in str(error.value)
     assert at_k.read(rows, outcomes="samples.correct")["predictions"] == [[True]]
 
 
@@ -254,7 +341,27 @@ def test_digits_of_other_scripts_are_texts(capsys, tmp_path):
     assert "name those that are correct with --correct-values" in error_of(capsys, "gpassk", file)
 
 
-@pytest.mark.parametrize("name", ["Total", "**AVERAGE:**", "mean", "Grand Total"])
+@pytest.mark.parametrize("name", ["Subtotal", "Sub-total:", "SOUS-TOTAL", "Zwischensumme"])
+def test_a_subtotal_is_no_question_wherever_it_is(name):
+    rows = [{"id": x, "correct": 1} for x in ("a", "b", name, "c", name, "d")]
+    with pytest.raises(SelectionError, match=f"row 2 .* has '{name}' as id, as a row that sums up"):
+        at_k.read(rows)
+    assert len(at_k.read(rows, questions="id").ids) == 5
+    assert len(at_k.read([row | {"id": f"{row['id']}-1"} for row in rows]).ids) == 5
+
+
+def test_an_answer_in_the_last_row_is_no_total(tmp_path):
+    (tmp_path / "a.csv").write_text("id,flag,correct\n1,Y,1\n2,Y,0\n3,N,1\n")
+    assert len(at_k.read(tmp_path / "a.csv").ids) == 3
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("Total", "**AVERAGE:**", "mean", "Grand Total", "Avg.", "macro avg", "N", "Gesamt"),
+        *("Algebra total", "Grand total geo", "Moyenne", "\u5408\u8ba1", "\u03a3"),
+    ],
+)
 @pytest.mark.parametrize("head", ["id,n,c", "item,n,c", "id,correct,x", "problem,run1,run2"])
 @pytest.mark.parametrize("start", ["", "q0,1,1\n"])
 def test_a_row_that_sums_up_the_others_is_no_question(capsys, tmp_path, head, name, start):
@@ -534,7 +641,55 @@ def test_verdicts_beside_responses_are_no_settings():
         }
         for q in range(9)
     ]
-    assert at_k.read(rows)["predictions"] == [["1", "2"]] * 9
+    assert at_k.read(rows, predictions="generations")["predictions"] == [["1", "2"]] * 9
+
+
+@pytest.mark.parametrize("name", ["sheet", "order", "book_id"])
+@pytest.mark.parametrize(
+    ("blocks", "is_asked"),
+    [
+        ([("A", range(10)), ("B", range(4))], True),
+        ([("A", range(6)), ("B", range(4, 10))], True),
+        ([("A", range(3)), ("B", range(9)), ("C", range(2, 5))], True),
+        ([("A", [*range(10)] * 2), ("B", [0, 1] * 2)], True),  # two samples in each
+        ([("A", range(10)), ("B", [3])], False),
+        ([("A", range(5)), ("B", range(5, 10))], False),  # parts
+        ([("A", range(10)), ("B", range(4)), ("A", range(4))], False),
+        ([(b, range(2 * (b % 5), 2 * (b % 5) + 2)) for b in range(10)], False),  # batches
+    ],
+)
+def test_a_second_block_of_some_questions_is_another_setting(name, blocks, is_asked):
+    rows = [{"id": q, name: value, "passed": q % 2} for value, ids in blocks for q in ids]
+    if not is_asked:
+        assert len(at_k.read(rows)["predictions"]) == 10
+        return
+    with pytest.raises(SelectionError, match=f"have different values of {name}"):
+        at_k.read(rows)
+    assert len(at_k.read(rows, pool=name).ids) == len({row["id"] for row in rows})
+
+
+@pytest.mark.parametrize("name", ["reward_fn", "score_method", "judge_setup"])
+def test_names_like_those_of_verdicts_are_settings_if_they_have_no_outcomes(name):
+    rows = [{"id": q, name: x, "passed": q % 2} for q in range(6) for x in ("soft", "hard")]
+    with pytest.raises(SelectionError, match=f"have different values of {name}"):
+        at_k.read(rows)
+
+
+@pytest.mark.parametrize("name", ["criterion", "rubric", "Rubric item"])
+def test_criteria_of_an_answer_are_no_samples(name):
+    rows = [{"id": q, name: f"{q}{c}", "passed": c % 2} for q in "ab" for c in range(3)]
+    with pytest.raises(SelectionError, match="have different values of"):
+        at_k.read(rows)
+    assert len(at_k.read(rows, correct_values=None)["predictions"]) == 2  # as verdicts
+
+
+def test_no_flag_has_a_column_that_was_made_up(capsys, tmp_path):
+    (tmp_path / "a.csv").write_text("id,setting,correct\na,x,1\nb,y,0\n")
+    error = error_of(capsys, "gpassk", tmp_path / "a.csv", "--group-size", 2)
+    assert error.endswith(
+        "Add --where id=a --where setting=.. (only these samples) or --pool id setting (they are "
+        "samples of one question).\n"
+    )
 
 
 def test_what_says_the_same_as_the_number_of_a_sample_is_no_setting():
@@ -702,8 +857,8 @@ def test_a_text_in_error_says_that_there_is_no_outcome():
     [
         {"error": ["timeout"]},
         {"error": True},
-        {"error": 429},
-        {"error": {"code": 1}},
+        {"error": "429 Too Many Requests"},
+        {"error": {"code": 1, "message": "no memory"}},
         {"error_type": "timeout"},
         {"result": {"exception": "timeout"}},
         {"status": "Error"},
@@ -719,7 +874,13 @@ def test_errors_are_looked_at_in_all_forms(beside):
         at_k.read(lists)
 
 
-@pytest.mark.parametrize("entry", [[], False, 0, "", "none", {}, None])
+@pytest.mark.parametrize(
+    "entry",
+    [
+        *([], False, 0, "", "none", {}, None, 429, 0.25, "0.25", "[]", "{}", "-", "OK", "success"),
+        *("No error", "NO_ERROR", "no errors.", "N/A", {"code": 0, "message": ""}, [""]),
+    ],
+)
 def test_an_empty_error_is_none(entry):
     rows = [{"id": i, "passed": 0, "error": entry} for i in range(2)]
     assert at_k.read(rows)["predictions"] == [[0], [0]]
@@ -731,6 +892,20 @@ def test_a_status_may_be_a_verdict():
     rows = [{"id": i, "status": x} for i, x in enumerate(("pass", "error"))]
     run = at_k.read(rows, outcomes="status", correct_values=["pass"])
     assert run["predictions"] == [[True], [False]]
+
+
+@pytest.mark.parametrize("cell", ["-", "--", ".", "missing", r"\N", "N/A"])
+def test_what_other_tools_write_for_nothing_is_missing(tmp_path, cell):
+    for name, right in (("correct", "1"), ("pred,gold", "7,7")):
+        (tmp_path / "a.csv").write_text(f"id,{name}\n1,{right}\n1,{cell}{right[1:]}\n2,{right}\n")
+        with pytest.raises(MissingError, match=r"1 of 3 (answers|outcomes) are missing"):
+            at_k.read(tmp_path / "a.csv")
+        assert at_k.read(tmp_path / "a.csv", missing="drop").missing == "1 more not scored"
+
+
+def test_nothing_that_is_scored_gives_no_mean():
+    with pytest.raises(MissingError, match=r"leaves them out\. Pass missing="):
+        at_k.read([{"id": i, "passed": None} for i in range(3)])
 
 
 def test_errors_of_samples_in_lists():

@@ -9,12 +9,14 @@ from pathlib import Path
 
 import at_k
 import datasets
+import pandas as pd
 import pytest
 from conftest import ROOT
 from run_command import (
     FLAGS,
     SCORES,
     error_of,
+    output_of,
     pass_at_k,
     question_rows,
     scores_of,
@@ -40,12 +42,38 @@ def test_a_saved_dataset_is_read_and_one_of_several_splits_has_to_be_named(capsy
     assert scores_of(capsys, "gpassk", tmp_path / "two", *FLAGS, "--split", "dev") == SCORES
 
 
-def test_a_folder_of_files_is_a_dataset(capsys, tmp_path):
-    dataset = datasets.Dataset.from_list(question_rows("predictions", "answer"))
+def test_a_plain_folder_is_its_files_and_one_with_a_card_is_a_dataset(capsys, tmp_path):
+    dataset = datasets.Dataset.from_list(
+        [{"id": i, **row} for i, row in enumerate(question_rows("predictions", "answer"))]
+    )
     for split in ("train", "test"):
         dataset.to_parquet(tmp_path / f"{split}.parquet")
+    assert "train.parquet contains all rows of" in error_of(capsys, "gpassk", tmp_path, *FLAGS)
+    output = output_of(capsys, "gpassk", tmp_path, "--pool", "files", *FLAGS)
+    assert output.startswith("2 files as parts of one run: ")
+    card = tmp_path / "README.md"
+    card.write_text("# Results\n")
+    with pytest.warns(UserWarning, match=r"not read are 'README\.md'"):
+        at_k.read(tmp_path, pool="files")
+    card.write_text("---\nlicense: mit\n---\n")
     assert scores_of(capsys, "gpassk", tmp_path, *FLAGS, "--split", "test") == SCORES
     assert "the splits train, test" in error_of(capsys, "gpassk", tmp_path, *FLAGS)
+
+
+def test_all_formats_in_a_plain_folder_are_read_whatever_their_names(tmp_path):
+    (tmp_path / "more").mkdir()
+    (tmp_path / ".cache.jsonl").write_text("{")
+    rows = [{"id": name, "correct": i % 2} for i, name in enumerate("abcdef")]
+    write_json_lines(tmp_path / "math_test.jsonl", rows[:2])
+    pd.DataFrame(rows[2:4]).to_csv(tmp_path / "results.csv", index=False)
+    (tmp_path / "more" / "results.json.gz").write_bytes(
+        gzip.compress(json.dumps(rows[4:]).encode())
+    )
+    run = at_k.read(tmp_path)
+    assert (sorted(run.ids or []), len(run.files)) == (list("abcdef"), 3)
+    (tmp_path / "config.json").write_text('{"model": "m"}')
+    with pytest.raises(ValueError, match=r"config\.json and .* have no column in"):
+        at_k.read(tmp_path)
 
 
 def test_wildcards_in_a_file_name_are_not_expanded(capsys, tmp_path):
@@ -164,3 +192,17 @@ def test_what_is_read_can_be_scored():
         **arguments, check_correct_fn="numeric", k=1, include="pass@k"
     )
     assert round(scores["pass@1"], 3) == 0.419
+
+
+def test_rows_beside_what_is_said_of_them_are_named_by_their_path(capsys, tmp_path):
+    file = tmp_path / "a.json"
+    rows = [{"id": i, "correct": i % 2} for i in range(4)]
+    file.write_text(json.dumps({"rows": rows, "metrics": {"mean": 0.5}, "number": 4}))
+    assert error_of(capsys, "gpassk", file).endswith("Add --records rows.\n")
+    assert pass_at_k(capsys, file, "--records", "rows") == {"pass@1": 0.5}
+
+
+def test_spreadsheets_are_saved_as_csv(tmp_path):
+    (tmp_path / "a.xlsx").write_bytes(b"PK\x03\x04")
+    with pytest.raises(ValueError, match="Save spreadsheets as CSV"):
+        at_k.read(tmp_path / "a.xlsx")

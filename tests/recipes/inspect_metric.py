@@ -40,7 +40,7 @@ logged = {name: metric.value for name, metric in log.results.scores[0].metrics.i
 
 # The same from the log, afterwards.
 scores = at_k.load("gpassk").compute(
-    **at_k.read(log),
+    **at_k.read(log.location),
     k=[1, 2, 4],
     include=["pass@k", "pass^k"],
     confidence=0.95,

@@ -103,6 +103,8 @@ def _way_with_flags(way: Way) -> str:
         flag = as_flag(role)
         if isinstance(value, dict):
             typed += [f"{flag} {shlex.quote(f'{name}={entry}')}" for name, entry in value.items()]
+        elif isinstance(value, tuple) and role.startswith("predictions"):  # one at a time
+            typed += [f"{flag} {shlex.quote(name)}" for name in value]
         else:
             names = value if isinstance(value, tuple) else [] if value is None else [value]
             typed.append(" ".join([flag, *(shlex.quote(str(name)) for name in names)]))

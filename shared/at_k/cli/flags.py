@@ -24,9 +24,9 @@ from .formats import FORMATS_OF_OUTPUT, as_flag
 from .plot import PLOT_HELP
 
 _FILE_HELP = (
-    "JSON Lines, JSON, CSV, TSV or Parquet file, also compressed (.gz .bz2 .xz .zst .zip); a log "
-    "or a folder of logs of an evaluation harness; a saved dataset; the name of a dataset; or - "
-    "for standard input."
+    "JSON Lines, JSON, CSV, TSV or Parquet file, also compressed (.gz .bz2 .xz .zst .zip), "
+    "or a folder of them; a log or a folder of logs of an evaluation harness; a saved dataset; the "
+    "name of a dataset; or - for standard input."
 )
 
 _SAMPLES = Path(__file__).resolve().parents[1] / "samples"
@@ -153,7 +153,7 @@ def add_flags(
             text = f"{text} Usual names{only}: {', '.join(COLUMN_NAMES[role])}."
         options = {"nargs": "+"} if role in ("questions", "counts") else {}
         if role == "predictions":
-            options = {"action": "append"}
+            options, text = {"action": "append"}, f"{text} Give the flag once for each."
         elif role in PER_SAMPLE:
             options = {"type": _column_or_counts}
         columns.add_argument(as_flag(role), metavar="COLUMN", help=text, **options)

@@ -32,6 +32,8 @@ def add_second_flags(command: argparse.ArgumentParser, what: str) -> None:
         text = f"as --{role}."
         if role == "questions":
             options["nargs"] = "+"
+        elif role == "predictions":
+            options["action"] = "append"
         elif role == "where":
             options = {"metavar": "COLUMN=VALUE", "type": _condition_or_none, "action": "append"}
             text = "as --where; '' for all rows."

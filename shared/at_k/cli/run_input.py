@@ -85,7 +85,8 @@ class RunInput:
             (_, harness), *details = self.questions.origin.items()
             named = [harness, *(f"{detail} {value}" for detail, value in details)]
             text = f"{', '.join(named)}: {text}"
-        return f"{text}."
+        files = len(self.questions.files)
+        return f"{files} files as parts of one run: {text}." if files > 1 else f"{text}."
 
 
 @dataclass(frozen=True)

@@ -141,9 +141,7 @@ def _read(
     if not (has_labels or (computation.accepts_labels and "outcomes" in questions.columns)):
         with naming_questions(questions):
             refuse_ungraded(questions)
-    are_parts = min(len(files), len(questions.files)) > 1
-    prefix = f"{len(questions.files)} files as parts of one run: " if are_parts else ""
-    return RunInput(questions, checker, prefix)
+    return RunInput(questions, checker)
 
 
 def _scored(
@@ -175,7 +173,7 @@ def _scored(
         averaging=scores.averaging,
         missing=questions.missing,
     )
-    said = [f"{run.name}{run.described(*nouns)}"]
+    said = [run.described(*nouns)]
     if words := ", ".join(filter(None, [scope.correction, scope.averaging])):
         said.append(f"Scores are {words}.")
     return ScoresView(scores, scope, said, options, noise, questions.ids)

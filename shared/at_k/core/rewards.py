@@ -215,11 +215,12 @@ def category_rewards(outcomes: Samples, w: np.ndarray, prior: np.ndarray) -> Rew
         ValueError: if an outcome is not one of the categories; or if all are bools, and there are
             more than two categories.
     """
-    if outcomes.values.max() >= len(w):
+    if (largest := int(outcomes.values.max())) >= len(w):
+        shown = f", such as w={[*range(largest + 1)]}" if largest <= 20 else ""
         outcomes.require(
             outcomes.values < len(w),
-            f"w has rewards for the categories 0 to {len(w) - 1}: give one for each "
-            f"category, or write rewards as floats, such as 3.0",
+            f"w has rewards for the categories 0 to {len(w) - 1}: give one for each from 0 to the "
+            f"largest{shown}, or write rewards as floats, such as 3.0",
         )
     if outcomes.values.dtype.kind == "b" and len(w) > 2:
         raise ValueError(

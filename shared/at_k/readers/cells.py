@@ -19,7 +19,6 @@ from .names import (
     last_part,
     plain_name,
     shown_name,
-    usual_columns,
 )
 from .opening import is_remote
 from .reading import ReadingOptions
@@ -30,9 +29,9 @@ from .table import (
     ColumnsByRole,
     SelectionError,
     Table,
-    Way,
     column_at,
     list_columns,
+    nested_columns,
 )
 from .words import (
     KNOWN_WORDS,
@@ -152,7 +151,11 @@ def _cells_of_columns(table: Table, chosen: ColumnsByRole, samples: str) -> Cell
     cells = {role: table.columns[x] for role, x in columns.items() if x}
     if "references" in chosen:
         references = table.columns[chosen["references"]]
-        cells["references"] = [None if table.is_csv and x == "" else x for x in references]
+        are_lists = plain_name(samples) in SINGLE and any(map(parse_list, cells["samples"]))
+        if table.is_csv:  # where lists of acceptable answers are texts, as answers such as [1, 2]
+            texts = references if are_lists else as_lists(references)
+            references = [None if x == "" else x for x in texts]
+        cells["references"] = references
     if "counts" in chosen:
         cells["multiplicities"] = table.columns[chosen["counts"]]
     return cells
@@ -217,16 +220,16 @@ def read_outcomes(
 
 def _refuse_objects(cells: Sequence[Any], role: str, name: str) -> None:
     """Raise a SelectionError if the column `name` has objects: a field has to be named."""
-    for cell in cells:
-        entry = next(iter(cell), None) if isinstance(cell, list) else cell
-        if isinstance(entry, dict):
-            graded = [("outcomes", field) for field in usual_columns(entry, "outcomes")]
-            ways = graded or [(role, field) for field in list(entry)[:1]]
-            raise SelectionError(
-                f"The {role} in {name} are objects with the fields {', '.join(list(entry)[:8])}: "
-                f"name one of them.",
-                [Way({key: f"{name}.{field}"}) for key, field in ways],
-            )
+    objects = [x for x in flat(cells) if isinstance(x, dict)]
+    if objects:
+        fields = nested_columns(Table({name: objects})).items()
+        lists = [x for x, column in fields if any(isinstance(y, list) for y in column)]
+        names = [x for x, _ in fields if x not in lists] or lists
+        shown = ", ".join(map(shown_name, names[:12])) + (", .." if len(names) > 12 else "")
+        raise SelectionError(
+            f"The {role} in {shown_name(name)} are objects: name one of their fields, {shown}.",
+            list(dict.fromkeys([role, "outcomes"])),
+        )
 
 
 def _numbers_of_samples(table: Table, role: str, name: str, cells: Sequence[Any]) -> Sequence[Any]:
@@ -460,6 +463,6 @@ def _answers_in(file: str, question: str = "") -> tuple[list[str], list[Any]]:
     try:
         column = column_of_role(answers, "references", columns)
     except SelectionError as error:
-        raise ValueError(f"{file}: {error} Rename the right one: references.") from None
+        raise ValueError(f"{file}: {error} Leave out the others.") from None
     ids = list(map(entry_text, answers.columns[key[0]])) if key else []
     return ids, list(answers.columns[column])

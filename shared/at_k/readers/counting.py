@@ -36,6 +36,7 @@ from .names import (
     STATUSES,
     SUMMARIES,
     columns_named,
+    is_verdict,
     plain_name,
     sample_numbers,
 )
@@ -204,7 +205,7 @@ def _choice(names: Sequence[str], reading: ReadingOptions) -> Choice | None:
     questions = reading.questions or question_columns(head)
     if chosen.keys() != {"outcomes"} or len(questions) != 1 or columns_of_role(head, "n"):
         return None
-    outcomes = [] if "outcomes" in named else columns_of_role(head, "outcomes")
+    outcomes = [] if "outcomes" in named else list(filter(is_verdict, columns))
     ids = [] if reading.questions else columns_named(columns, IDS)
     if max(len(outcomes), len(ids)) > 1:
         return None  # they may be equal in the first rows only
@@ -258,7 +259,7 @@ def _has_unclear_ids(ids: Any, column: str) -> bool:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    names = "|".join([*SUMMARIES, re.escape(column)]).replace("_", "[_ -]")
+    names = "|".join([*SUMMARIES, re.escape(column), r"(\S+ )*total( \S+)*"]).replace("_", "[_ -]")
     is_text = pa.types.is_string(ids.type) or pa.types.is_large_string(ids.type)
     unclear = rf"(?i)^\W*(\d+\.0|{names})\W*$"
     return is_text and pc.any(pc.match_substring_regex(ids, unclear)).as_py()

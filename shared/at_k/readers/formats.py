@@ -66,17 +66,21 @@ def parse_file(name: str, data: bytes, suffix: str = "", unnamed: str = "") -> T
 
     Args:
         name: what messages call the file.
-        data: its bytes, not compressed.
+        data: its bytes, which may be compressed.
         suffix: one of `FORMATS`; "" if the content tells the format.
         unnamed: see `ReadingOptions`.
 
     Raises:
         ValueError: if the file cannot be parsed, with the line if there is one.
     """
+    if suffix not in ("", ".txt", *FORMATS):
+        raise ValueError(
+            f"{name} has none of the supported formats: {', '.join(FORMATS)}, .txt. Save "
+            f"spreadsheets as CSV."
+        )
+    data = decompressed(data, name)
     if not data:
         raise ValueError(f"{name} is empty.")
-    if suffix not in ("", ".txt", *FORMATS):
-        raise ValueError(f"{name} has none of the supported formats: {', '.join(FORMATS)}, .txt.")
     suffix = suffix if suffix in FORMATS else _format_of(data)
     if suffix == ".parquet":
         return _parse_parquet(data, name)

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.checks import FROM_0, SAMPLE, Index, InputError
 from ..core.score_agg import VERDICTS
-from .names import COLUMN_NAMES, usual_columns
-from .table import ColumnsByRole, Table, table_of_columns
-from .words import WORDS, is_decimal_comma, number_in, word
+from .names import COLUMN_NAMES, shown_name, usual_columns
+from .table import ColumnsByRole, SelectionError, Table, Way, table_of_columns
+from .words import MISSING_WORDS, WORDS, is_decimal_comma, number_in, word
 
 if TYPE_CHECKING:
     from .reading import ReadingOptions
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 CellsOfRow = list[Any]
 
 _VALUES = {
-    *("true", "false", "yes", "no", "pass", "fail", "none", "null", "na", "nan", *VERDICTS),
+    *("true", "false", "yes", "no", "pass", "fail", *MISSING_WORDS, *VERDICTS),
     *(x for x in WORDS if not x.isalpha()),
 }
 """Words that are no names of columns, as "correct" and "n" can be."""
@@ -306,7 +306,11 @@ def with_sample_lists(
 
 
 def _sample_names(table: Table, named: ColumnsByRole) -> list[str]:
-    """Return the columns that hold a sample each; none if other columns have samples or counts."""
+    """Return the columns that hold a sample each; none if other columns have samples or counts.
+
+    Raises:
+        SelectionError: if another column has outcomes.
+    """
     if isinstance(named.get("predictions"), tuple):
         return list(named["predictions"])
     if table.layout or {"predictions", "outcomes", "n", "correct", "counts"} & named.keys():
@@ -314,8 +318,14 @@ def _sample_names(table: Table, named: ColumnsByRole) -> list[str]:
     names = list(table.columns)
     samples = [names[index] for index in sample_columns(names)]
     rest = [name for name in names if name not in samples]
-    has_others = usual_columns(rest, "predictions") or usual_columns(rest, "outcomes")
-    return [] if has_others else samples
+    outcomes = usual_columns(rest, "outcomes")
+    if len(samples) > 1 and outcomes:
+        raise SelectionError(
+            f"{samples[0]} to {samples[-1]} can hold a sample each, and {shown_name(outcomes[0])} "
+            f"has outcomes.",
+            [Way({"predictions": tuple(samples)}), *(Way({"outcomes": x}) for x in outcomes)],
+        )
+    return [] if outcomes or usual_columns(rest, "predictions") else samples
 
 
 def _with_question_names(table: Table, named: ColumnsByRole) -> Table:

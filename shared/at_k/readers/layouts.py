@@ -546,10 +546,6 @@ def _nemo_judged(row: LogRow) -> bool | None:
     return bool(colon) and verdict.strip().lower().startswith("yes")
 
 
-WITHOUT_SAMPLES = (
-    "has the results of lm-evaluation-harness, without samples. Read the files samples_*.jsonl, "
-    "which the harness writes if it is run with --log_samples."
-)
 _ERROR = "after an error"
 _INSPECT: Any = {
     "questions": "task id",
@@ -568,7 +564,8 @@ LAYOUTS = (
            questions="task doc_id", groups="task", filters="filter",
            find_roles=_lm_eval_roles, path_origin=_lm_eval_path, missing="incorrect"),
     Layout(tool="lm-evaluation-harness", fields="results n-shot higher_is_better",
-           refusal=WITHOUT_SAMPLES),
+           refusal="has the results of lm-evaluation-harness, without samples. Read the files "
+           "samples_*.jsonl, which the harness writes if it is run with --log_samples."),
     Layout(tool="inspect_ai", fields="version status eval samples", is_object=True,
            types={"eval": dict},
            rows=_inspect_rows, origin={"model": "eval.model"}, **_INSPECT),

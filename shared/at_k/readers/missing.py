@@ -18,7 +18,16 @@ import numpy as np
 from ..core.checks import short
 from .names import BROKEN_OFF, ERRORS, STATUSES, last_part, plain_name, shown_name
 from .table import SelectionError, Table, Way, nested_columns
-from .words import MISSING_WORDS, changed, entry_text, first_entries, flat, is_missing, word
+from .words import (
+    MISSING_WORDS,
+    changed,
+    entry_text,
+    first_entries,
+    flat,
+    is_missing,
+    number_in,
+    word,
+)
 
 CHOICES = ("incorrect", "drop")
 
@@ -51,9 +60,16 @@ def is_error(entry: Any) -> bool:
     """Whether an entry of a column such as `error` says that something failed."""
     if isinstance(entry, list):
         return any(map(is_error, entry))
-    if isinstance(entry, dict):
-        return bool(entry)
-    return word(entry) not in (*MISSING_WORDS, "", "false", "no", "0")
+    text = word(entry)
+    is_text = isinstance(number_in(text), str) and text not in MISSING_WORDS
+    return is_text and not _NO_ERROR.fullmatch(text)
+
+
+_NO_ERROR = re.compile(
+    r"\W*|(no|without)([ _-](errors?|exceptions?|issues?))?\.?|false|ok(ay)?|success(ful)?|"
+    r"succeeded|passed|completed?|done|nothing|nil"
+)
+"""What a column such as `error` has where nothing failed, beside numbers and `MISSING_WORDS`."""
 
 
 _MESSAGE_OF_API = re.compile(
@@ -250,7 +266,8 @@ def _both_scores(counted: Collection[list[tuple[Any, int]]]) -> str:
 
     `counted` has, for each question, pairs of an outcome and how often it occurs.
     """
-    if not all(isinstance(x, (int, float, type(None))) for row in counted for x, _ in row):
+    scored = [x for row in counted for x, n in row if x is not None and n]
+    if not scored or not all(isinstance(x, (int, float)) for x in scored):
         return ""
     totals = [sum(x * n for x, n in row if x is not None) for row in counted]
     sizes = [sum(n for _, n in row) for row in counted]
@@ -259,7 +276,7 @@ def _both_scores(counted: Collection[list[tuple[Any, int]]]) -> str:
         np.mean([total / n for total, n in zip(totals, numbers, strict=True) if n])
         for numbers in (sizes, known)
     ]
-    return ": the mean outcome is {:.4g} or {:.4g}".format(*means) if any(known) else ""
+    return ": the mean outcome is {:.4g} or {:.4g}".format(*means)
 
 
 def text_of_ids(key: Any) -> str:

@@ -56,11 +56,13 @@ PER_QUESTION = ("groups", "R0", "clusters", "question_weights")
 PER_SAMPLE = ("labels", "picked_by", "vote_weights")
 """Those that take a number per sample. Their columns are never found by a name."""
 
+_ANSWERS = ("answer", "choice", "prediction", "forecast", "verdict", "label", "class", "outcome")
 ANSWERS = (
-    *("answer", "answers", "pred", "prediction", "predictions", "predicted_answer"),
-    *("model_answer", "model_choice", "extracted_answer", "parsed_answer", "choice", "guess"),
+    *("answer", "answers", "pred", "prediction", "predictions", "forecast", "choice", "guess"),
+    *("extracted_answer", "parsed_answer"),
+    *(f"{x}_{y}" for x in ("predicted", "pred", "model", "llm") for y in _ANSWERS),
 )
-"""Columns beside which `correct` may hold the gold answers."""
+"""Columns beside which one of outcomes may hold the gold answers."""
 
 SINGLE = (
     *("prediction", "pred", "sample", "response", "completion", "generation", "output"),
@@ -80,10 +82,22 @@ BROKEN_OFF = frozenset(
 )
 """What one of these columns says of a sample that broke off, so that the row has no outcome."""
 
+SUBTOTALS = ("subtotal", "sub_total", "sous_total", "zwischensumme", "\u5c0f\u8ba1", "\u5c0f\u8a08")
+"""What people write in place of an id in a row that sums up some of the others."""
+
 SUMMARIES = frozenset(
     (
-        *("total", "totals", "grand_total", "total_result", "sum", "all", "overall", "average"),
-        *("avg", "mean", "median", "std", "macro_average", "micro_average", "accuracy", "pass@1"),
+        *(*SUBTOTALS, "total", "totals", "grand_total", "total_result", "sum", "all", "overall"),
+        *("average", "avg", "mean", "median", "std", "accuracy", "pass@1", "summary", "count", "n"),
+        *(f"{x}_{y}" for x in ("macro", "micro", "weighted") for y in ("average", "avg")),
+        # German, French, Italian, Spanish, Portuguese and Dutch
+        *("summe", "gesamt", "gesamtsumme", "gesamtergebnis", "ergebnis", "insgesamt"),
+        *("mittelwert", "durchschnitt", "moyenne", "moy", "somme", "total_g\xe9n\xe9ral"),
+        *("totale", "somma", "media", "suma", "total_general", "promedio", "soma", "totaal"),
+        # Russian, Chinese, Japanese, Korean, and signs of a sum and of a mean
+        *("\u0438\u0442\u043e\u0433\u043e", "\u0432\u0441\u0435\u0433\u043e"),
+        *("\u5408\u8ba1", "\u603b\u8ba1", "\u5e73\u5747", "\u5e73\u5747\u503c", "\u5408\u8a08"),
+        *("\ud569\uacc4", "\ud3c9\uade0", "\u03c3", "\u2211", "\xf8"),
     )
 )
 """What spreadsheets and people write in place of an id in a row that sums up the others."""
@@ -120,6 +134,9 @@ SHARED_NUMBERS = frozenset(
 MODELS = frozenset(("model", "model_name", "model_id", "llm", "checkpoint"))
 """Columns whose entries are equal in all rows of a run."""
 
+CRITERIA = ("criterion", "criteria", "criterion_id", "rubric", "rubric_id", "rubric_item")
+"""What is asked of an answer that is judged several times."""
+
 SETTINGS = frozenset(
     (
         # which model gave the sample, and how it was run
@@ -139,6 +156,7 @@ SETTINGS = frozenset(
         *("filter", "filter_key", "scorer", "scorer_name", "metric", "metric_name", "grader"),
         *("judge", "judge_name", "judge_model", "rater", "annotator", "evaluator", "check"),
         *("checker", "test_case", "test_name", "test_id"),
+        *CRITERIA,
     )
 )
 """Columns whose entries are equal in all samples of a question."""
@@ -167,7 +185,7 @@ OF_SAMPLE = frozenset(
     (
         *(*COLUMN_NAMES["predictions"], *COLUMN_NAMES["outcomes"], *ANSWERS, *SCORES, *ERRORS),
         *STATUSES,
-        *(*FINISH, "statement", "claim", "criterion"),
+        *(*FINISH, "statement", "claim"),
         # what a person says of it
         *("label", "labels", "human", "human_label", "human_grade", "annotation"),
         *(SAMPLE_NUMBERS - SETTINGS),
@@ -176,12 +194,27 @@ OF_SAMPLE = frozenset(
 """Columns that differ between the samples of a question, and are no settings."""
 
 
-_VERDICT = re.compile(r"(is_)?correct(ness)?(_.+)?|.+_(correct|correctness|passed|verdict|grade)")
+VERDICTS = (
+    *(*SCORES, "accuracy", "acc", "hit", "hits", "correctness", "judge", "judged", "judgement"),
+    *("judgment", "graded", "match", "exact_match", "em", "rating"),
+    *COLUMN_NAMES["outcomes"],
+)
+"""Names of columns that may have the verdict of a sample, or its score."""
+_OF_VERDICT = "|".join(
+    (*VERDICTS, "result", "evaluation", "assessment", "accurate", "pass", "pass@1", "matches", "f1")
+)
+_VERDICT = re.compile(f"(is_)?(({_OF_VERDICT})(_.+)?|.+_({_OF_VERDICT}))")
+_NO_VERDICT = re.compile(
+    ".+_(ids?|idx|index|counts?|total|num|max|min|time|seconds|tokens|length|level|threshold|cost|"
+    r"version|rate|std|stderr|weights?|model|name|type|answers?|options?|choices?|letter|key)"
+    "|(max|min|num|n)_.+"
+)
 
 
 def is_verdict(name: str) -> bool:
     """Whether a column is a verdict of a sample by its name, such as correctness_of_judge."""
-    return _VERDICT.fullmatch(last_part(name)) is not None
+    part = last_part(name)
+    return _VERDICT.fullmatch(part) is not None and not _NO_VERDICT.fullmatch(part)
 
 
 def shown_name(name: str) -> str:

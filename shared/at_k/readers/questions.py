@@ -17,6 +17,7 @@ from .names import (
     PER_QUESTION,
     PER_SAMPLE,
     SETTINGS,
+    SUBTOTALS,
     SUMMARIES,
     plain_name,
     shown_name,
@@ -35,7 +36,7 @@ from .table import (
     list_columns,
     pairs_of,
 )
-from .words import NO_ID, entry_text, word
+from .words import NO_ID, WORDS, entry_text, word
 
 
 def gather(
@@ -213,7 +214,8 @@ def refuse_spaces(
 
 
 def _refuse_summaries(questions: QuestionRows) -> None:
-    """Raise a SelectionError if the first or the last row of a file is called Total or the like.
+    """Raise a SelectionError if the first or the last row of a file is called Total or the like,
+    or any row Subtotal.
 
     That is looked for among the ids and, without ids or in a table of text, in the first column
     without a role.
@@ -225,17 +227,34 @@ def _refuse_summaries(questions: QuestionRows) -> None:
     rows, files = range(table.size), list(table.columns.get(FILE, [0] * table.size))
     ends = dict(zip(files, rows, strict=True)).values()
     starts = dict(zip(reversed(files), reversed(rows), strict=True)).values()
-    for name, row in itertools.product((*key, *free[:1]), sorted({*ends, *starts})):
-        texts = zip(files, map(entry_text, table.columns[name]), strict=True)
-        text = entry_text(table.columns[name][row])
-        is_name = plain_name(text.strip("*: ")) in SUMMARIES
-        if is_name and [*texts].count((files[row], text)) == 1:
-            problem = (
-                f" has {short(text)} as {shown_name(name)}, as a row that sums up others: leave "
-                f"it out. If it is a question, say so."
-            )
-            ways = [Way({"questions": key or (name,)})]
-            raise SelectionError([*table.row_place(row), problem], ways)
+    for name in (*key, *free[:1]):
+        texts = list(map(entry_text, table.columns[name]))
+        subtotals = [row for row, text in enumerate(texts) if _SUBTOTAL.fullmatch(text)]
+        for row in sorted({*ends, *starts, *subtotals}):
+            if not _is_summary(texts[row]):
+                continue
+            are_answers = name not in key and {*map(word, texts)} <= WORDS.keys()  # Y and N
+            same = [*zip(files, texts, strict=True)].count((files[row], texts[row]))
+            if row in subtotals or (same == 1 and not are_answers):
+                problem = (
+                    f" has {short(texts[row])} as {shown_name(name)}, as a row that sums up "
+                    f"others: leave it out. If it is a question, say so."
+                )
+                ways = [Way({"questions": questions.named_key or (name,)})]
+                raise SelectionError([*table.row_place(row), problem], ways)
+
+
+def _is_summary(text: str) -> bool:
+    """Whether an id names a row that sums up others, such as Total, or Algebra total."""
+    name = text.strip("*:. ")
+    words = name.lower().split()
+    is_total = len(words) <= 3 and not {"total", "subtotal"}.isdisjoint(words)
+    return is_total or plain_name(name) in SUMMARIES
+
+
+_SUBTOTAL = re.compile(
+    rf"[*:. ]*({'|'.join(SUBTOTALS)})[*:. ]*".replace("_", "[ _-]?"), re.IGNORECASE
+)
 
 
 # --- Rows that are merged ---------------------------------------------------------------------
@@ -275,10 +294,10 @@ def _require_equal(questions: QuestionRows, role: str, one: int, other: int) -> 
         f" have the same {questions.ids_of(one) or 'question'}, but different {role}: "
         f"{short(first)} and {short(second)}.",
     ]
-    if role != "groups" or questions.group is None:
+    if role != "groups" or questions.group is None or not questions.named_key:
         raise InputError(*problem)
     setting = f" If {shown_name(questions.group)} is a setting, so that a question is another one"
-    ways = [Way({"questions": (*questions.key, questions.group)})]
+    ways = [Way({"questions": (*questions.named_key, questions.group)})]
     raise SelectionError([*problem, setting, " in each group, name both columns."], ways)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ..core.checks import InputError, short
@@ -22,22 +22,35 @@ from .names import (
     INDICES,
     QUESTION_TEXTS,
     SCORES,
+    VERDICTS,
     columns_named,
+    is_verdict,
     plain_name,
     sample_numbers,
     shown_name,
     usual_columns,
 )
 from .reading import ReadingOptions
-from .table import FILE, ColumnsByRole, SelectionError, Table, Way, list_columns
+from .table import (
+    FILE,
+    Columns,
+    ColumnsByRole,
+    SelectionError,
+    Table,
+    Way,
+    list_columns,
+    nested_columns,
+    pairs_of,
+)
 from .words import (
     as_lists,
+    as_outcome,
+    as_outcomes,
     as_whole_number,
     entry_text,
     flat,
     has_lists,
     is_list_of,
-    word,
 )
 
 _PLURALS = (
@@ -59,8 +72,6 @@ _COMPLEMENTS = (
 _THOUSANDS = re.compile(r"\d{1,3}([.,'\s]\d{3})+")
 _INPUTS = ("input", "inputs", "query", "question_text", "problem_statement")
 """Names of texts of questions that are no ids, but tell that rows are samples."""
-_YIELDING = ("solution", "label", "test", "tests")
-"""Names of references that give way to every other name: `label` may be what a person says."""
 _EXCLUDED = {
     "outcomes": ("references",),
     "n": ("predictions", "references", "outcomes"),
@@ -99,8 +110,8 @@ def choose_columns(table: Table, named: ColumnsByRole, reading: ReadingOptions) 
        predictions, or no references to check these against; predictions if nothing is graded, or
        if a checker is given.
     4. Otherwise there are two readings, which can give different scores: the caller has to name
-       one. The same holds for two columns of one role, unless they are equal or one has the name
-       of the role itself.
+       one. The same holds for two columns of one role, unless they are equal. Beside samples that
+       can be checked, or beside outcomes, more names are those of outcomes: see `_verdicts`.
 
     Args:
         table: the source.
@@ -131,17 +142,18 @@ def choose_columns(table: Table, named: ColumnsByRole, reading: ReadingOptions) 
         if "references" not in named and plain_name(samples) in COLUMN_NAMES["outcomes"]:
             return {"outcomes": samples}
         return _with_references(table, [samples], references)
-    return _columns_by_name(table, references, "references" in named, reading)
+    return _columns_by_name(table, references, named, reading)
 
 
 def _columns_by_name(
-    table: Table, references: Sequence[str], are_named: bool, reading: ReadingOptions
+    table: Table, references: Sequence[str], named: ColumnsByRole, reading: ReadingOptions
 ) -> dict[str, Any]:
     """Return the columns by role if none of samples or outcomes is named.
 
     These are steps 2 to 4 of `choose_columns`. `references` are candidates, or the one that the
-    caller names if `are_named`.
+    caller names.
     """
+    are_named = "references" in named
     counts = _counts_of(table, reading)
     predictions, outcomes = _samples_by_name(table, counts, reading.graded_by)
     if reading.graded_by:
@@ -150,16 +162,56 @@ def _columns_by_name(
         return _with_references(table, predictions, references)
     if are_named or not (predictions or outcomes or counts):
         raise _no_samples(table, are_named)
+    others = {"questions": reading.questions, "pool": reading.pool, "where": tuple(reading.where)}
+    candidates = {"samples": (*predictions, *references, *outcomes), "counts": counts}
+    used = {name for _, name in pairs_of({**named, **others, **candidates})}
+    checkable = predictions if references else ()
+    fields = nested_columns(table) if checkable and not outcomes else table.columns
+    verdicts = [] if table.layout else _verdicts(fields, used)
     if not (outcomes or counts):
-        if not references:
-            _refuse_scores(table, predictions[:1])
+        if verdicts and checkable:
+            _refuse_two_readings(table, checkable, references, verdicts, counts)
+        elif not references:
+            _refuse_scores(table, verdicts, predictions[:1])
         return _with_references(table, predictions, references)
-    _refuse_two_readings(table, predictions if references else (), references, outcomes, counts)
+    _refuse_two_readings(table, checkable, references, outcomes, counts)
     if counts:
         return counts
-    outcome = column_of_role(table, "outcomes", outcomes)
-    _refuse_gold_answers(table, outcome, references)
-    return {"outcomes": outcome}
+    _refuse_gold_answers(table, outcomes[0], references)
+    names = [*outcomes, *_rivals(table, outcomes[0], verdicts)]
+    return {"outcomes": column_of_role(table, "outcomes", names)}
+
+
+def _verdicts(columns: Columns, used: Collection[str]) -> list[str]:
+    """Return the columns that may have outcomes by their names, without those that are used.
+
+    Some of their entries are outcomes, or all if the name says more, such as judge_score.
+    """
+    verdicts = []
+    for name in [x for x in columns if x not in used and is_verdict(x)]:
+        entries = [x for x in map(as_outcome, flat(columns[name])) if x is not None]
+        are_outcomes = [isinstance(x, (bool, int, float)) for x in entries]
+        is_exact = plain_name(name) in VERDICTS
+        if any(are_outcomes) and (is_exact or all(are_outcomes)):
+            verdicts.append(name)
+    return verdicts
+
+
+def _rivals(table: Table, outcome: str, verdicts: Sequence[str]) -> list[str]:
+    """Return those of the verdicts that can be meant in place of an outcome.
+
+    They differ from it where both are known. If the name says more, such as judge_correct, both are
+    0 and 1.
+    """
+    cells = as_outcomes(table.columns[outcome])
+    rivals = []
+    for name in verdicts:
+        others = as_outcomes(table.columns.get(name, ()))  # none of the fields of objects
+        known = [(x, y) for x, y in zip(cells, others, strict=False) if None not in (x, y)]
+        are_binary = all(x in (0, 1, None) for x in flat([*cells, *others]))
+        if any(x != y for x, y in known) and (are_binary or plain_name(name) in VERDICTS):
+            rivals.append(name)
+    return rivals
 
 
 def _samples_by_name(
@@ -195,7 +247,7 @@ def _refuse_two_readings(
     """Raise a SelectionError if two of these are there: samples in `checkable`, which can be
     checked against `references`; outcomes; and counts.
     """
-    graded = [Way({"outcomes": name}) for name in outcomes[:1]]
+    graded = [Way({"outcomes": name}) for name in outcomes]
     graded += [Way(counts)] if counts else []
     names = [*outcomes[:1], *counts.values()]
     if checkable and not table.layout:
@@ -229,49 +281,47 @@ def _no_samples(table: Table, has_references: bool) -> SelectionError:
             [Way({"records": name}) for name in lists],
         )
     if not has_references:
-        _refuse_scores(table)
+        _refuse_scores(table, columns_named(table.columns, SCORES)[:1])
     roles = ("predictions",) if has_references else ("predictions", "outcomes", "counts")
     return SelectionError(f"{problem} {list_columns(table.columns)}", roles)
 
 
-def _refuse_scores(table: Table, samples: Sequence[str] = ()) -> None:
+def _refuse_scores(table: Table, scores: Sequence[str], samples: Sequence[str] = ()) -> None:
     """Raise a SelectionError if a column of scores can have the outcomes, as `samples` can, which
     nothing checks.
     """
-    scores = () if table.layout else columns_named(table.columns, SCORES)[:1]
-    for name in scores:
+    if scores and not table.layout:
         raise SelectionError(
-            f"{shown_name(name)} has scores: say from which score on a sample is correct, or which "
-            f"column has the outcomes.",
-            [Way({"correct_at_least": ".."}), *(Way({"outcomes": x}) for x in (name, *samples))],
+            f"{shown_name(scores[0])} has scores: say from which score on a sample is correct, or "
+            f"which column has the outcomes.",
+            [Way({"correct_at_least": ".."}), *(Way({"outcomes": x}) for x in (*scores, *samples))],
         )
 
 
 def _refuse_gold_answers(table: Table, outcome: str, references: Sequence[str]) -> None:
-    """Raise a SelectionError if a column `correct` or `outcome` may hold the gold answers.
+    """Raise a SelectionError if a column of outcomes may hold the gold answers.
 
     It may if the table is of no known layout and has answers, but no other column of references,
-    and if both columns have lists or neither has. Bools are outcomes, unless an answer is a
-    word for one, such as "yes".
+    and if both columns have lists or neither has. Answers may be equal to outcomes: they are words
+    for them, or probabilities. `correct` and `outcome` may also be others, unless they are bools.
     """
-    answers = columns_named(table.columns, ANSWERS)
-    other_references = [name for name in references if name not in answers]
-    if table.layout or plain_name(outcome) not in ("correct", "outcome"):
-        return
-    if not answers or other_references:
+    names = columns_named(table.columns, ANSWERS)
+    if table.layout or [name for name in references if name not in names]:
         return
     cells = table.columns[outcome]
-    if has_lists(cells) != has_lists(table.columns[answers[0]]):
-        return
-    is_bool = all(isinstance(x, bool) for x in flat(cells) if x is not None)
-    bool_words = ("true", "false", "yes", "no", "1", "0")
-    if is_bool and not any(word(x) in bool_words for x in flat(table.columns[answers[0]])):
-        return
-    raise SelectionError(
-        f"{shown_name(outcome)} may hold the outcomes, or the correct answers to check "
-        f"{shown_name(answers[0])} against.",
-        [Way({"outcomes": outcome}), Way({"predictions": answers[0], "references": outcome})],
-    )
+    are_bools = all(isinstance(x, bool) for x in flat(cells) if x is not None)
+    is_any = plain_name(outcome) in ("correct", "outcome") and not are_bools
+    for name in names:
+        answers = table.columns[name]
+        entries = [x for x in map(as_outcome, flat(answers)) if x is not None]
+        are_alike = all(isinstance(x, (bool, int, float)) and 0 <= x <= 1 for x in entries)
+        may_be_gold = is_any or (bool(entries) and are_alike)
+        if name != outcome and has_lists(cells) == has_lists(answers) and may_be_gold:
+            raise SelectionError(
+                f"{shown_name(outcome)} may hold the outcomes, or the correct answers to check "
+                f"{shown_name(name)} against.",
+                [Way({"outcomes": outcome}), Way({"predictions": name, "references": outcome})],
+            )
 
 
 def _check_exclusive(named: ColumnsByRole) -> None:
@@ -301,14 +351,11 @@ def _with_references(
 
 
 def column_of_role(table: Table, role: str, names: Sequence[str]) -> str:
-    """Return one of the columns in `names`: that named after the role, or the first of equal ones.
+    """Return one of the columns in `names`, which are equal.
 
     Raises:
         SelectionError: if they differ, so that they can give different scores.
     """
-    if role == "references":
-        names = [x for x in names if plain_name(x) not in _YIELDING] or names
-    names = [x for x in names if plain_name(x) == role] or names
     first = names[0]
     for other in names[1:]:
         if list(table.columns[first]) != list(table.columns[other]):
@@ -473,11 +520,12 @@ def _counts_of(table: Table, reading: ReadingOptions) -> dict[str, str]:
             _refuse_bad_counts(table, n, correct)
             continue
         if not table.layout and _may_be_samples(table, n, correct, reading):
-            outcomes = correct if {*counts} <= {0, 1} else "COLUMN"
+            are_binary = {*counts} <= {0, 1}
             raise SelectionError(
                 f"{n} and {correct} can be counts of the samples of a question, or tell of one "
-                f"sample in each row, which may have passed some of its tests.",
-                [Way({"n": n, "correct": correct}), Way({"outcomes": outcomes})],
+                f"sample in each row, which may have passed some of its tests: then a column has "
+                f"to say whether it is correct.",
+                [Way({"n": n, "correct": correct}), *[Way({"outcomes": correct})][:are_binary]],
             )
         return {"n": n, "correct": correct}
     _refuse_complements(table)
@@ -489,6 +537,8 @@ def _may_be_samples(table: Table, n: str, correct: str, reading: ReadingOptions)
 
     Outcomes are no counts unless questions have the same size above 0, as requested.
     """
+    if (plain_name(n), plain_name(correct)) == ("total", "passed"):
+        return True
     sizes, counts = ({*whole_numbers(table, name)} for name in (n, correct))
     key = reading.questions or question_columns(table)
     is_repeated = bool(key) and not _is_unique(table, *key, FILE)

@@ -1,8 +1,9 @@
 """Settings of a crossed design, such as the strategy of a prompt: they are no samples.
 
 A column without a role is a setting if its values occur in the questions as they do in a plan: each
-question has every value equally often; or if equal values meet within a question so rarely that
-chance does not explain it. See `is_setting`. Some names are settings however their values occur.
+question has every value equally often, or some questions have; or if equal values meet within a
+question so rarely that chance does not explain it. See `is_setting`. Some names are settings
+however their values occur.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 from ..core.checks import InputError, short
 from .names import (
     COLUMN_NAMES,
+    CRITERIA,
     IDS,
     INDICES,
     MODELS,
@@ -34,7 +36,7 @@ from .names import (
 )
 from .roles import columns_of_role
 from .table import FILE, ROW, Columns, QuestionRows, SelectionError, Table, Way, nested_columns
-from .words import entry_text, first_entries
+from .words import as_outcome, entry_text, first_entries
 
 _SHARE_OF_QUESTIONS = 0.5
 _SHARE_OF_ROWS = 0.9
@@ -73,6 +75,8 @@ def _scalar_columns(questions: QuestionRows) -> dict[str, list[str]]:
     """
     table = questions.table
     taken = {*questions.key, *questions.used, *questions.reading.pool}
+    if questions.reading.has_labels:  # a sample is a statement of an answer
+        taken |= {name for name in table.columns if last_part(name) in CRITERIA}
     return {
         name: list(map(entry_text, cells))
         for name, cells in nested_columns(table).items()
@@ -96,10 +100,15 @@ def _settings_by_values(
         name
         for name in names
         if last_part(name) not in OF_SAMPLE
-        and not is_verdict(name)
+        and not (is_verdict(name) and _has_outcomes(columns[name]))
         and not _is_one_to_one(columns[name], numbers)
         and is_setting(columns[name], questions)
     ]
+
+
+def _has_outcomes(texts: Sequence[str]) -> bool:
+    """Whether one of the texts is an outcome: verdicts are, and names of judges are not."""
+    return any(isinstance(as_outcome(x), (bool, int, float)) for x in {*texts})
 
 
 def _refuse_models(table: Table, columns: Mapping[str, Sequence[str]], rows: Sequence[int]) -> None:
@@ -112,7 +121,7 @@ def _refuse_models(table: Table, columns: Mapping[str, Sequence[str]], rows: Seq
         if last_part(name) in MODELS and len(models) > 1:
             raise SelectionError(
                 f"The rows of {table.title} have different values of {shown_name(name)}: "
-                f"{first_entries(models, 4)}. They are of different models.",
+                f"{first_entries(models, 4)}. They can be of different models.",
                 [
                     Way({"where": {name: models[0]}}, "only this model"),
                     Way({"groups": name}, "scores for each of them"),
@@ -141,16 +150,16 @@ def _refuse_mixed_settings(
 
     `names` are these columns, and `texts` has the entries of the first one.
     """
-    key, name, others = questions.key, names[0], names[1:]
+    key, name, others = questions.named_key, names[0], names[1:]
     why = "They can be different runs or questions."
     why += f" Other settings are {' and '.join(map(shown_name, others))}." if others else ""
     rows = next(x for x in questions.several if len({texts[row] for row in x}) > 1)
     entries = list(dict.fromkeys(texts[row] for row in rows))
     entry = entries[0] if len(entries[0]) <= 40 else ".."
     ways = [Way({"where": {name: entry, **dict.fromkeys(others, "..")}}, "only these samples")]
-    if key == (ROW,) and last_part(name) in COLUMN_NAMES["questions"]:
+    if questions.key == (ROW,) and last_part(name) in COLUMN_NAMES["questions"]:
         ways.insert(0, Way({"questions": name}))
-    elif key != (ROW,):
+    elif key:
         all_columns = (*key, *names)
         ways += [
             Way({"groups": name, "questions": all_columns}, "scores for each of them"),
@@ -193,7 +202,11 @@ def is_setting(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> bool
 
     `questions` has the rows of each question.
     """
-    return _is_crossed(texts, questions) or z_of_equal_pairs(texts, questions) <= _LEAST_Z
+    return (
+        _is_crossed(texts, questions)
+        or _has_blocks(texts, questions)
+        or z_of_equal_pairs(texts, questions) <= _LEAST_Z
+    )
 
 
 def _is_crossed(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> bool:
@@ -219,6 +232,26 @@ def _is_crossed(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> boo
     exact = sum(all(x[value] == number for value, number in modal.items()) for x in counts)
     rows = sum(map(len, questions))
     return covered >= _SHARE_OF_ROWS * rows and exact >= len(questions) / 2
+
+
+def _has_blocks(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> bool:
+    """Whether a second block of rows, with another value of the column, has some questions again.
+
+    The rows of each value follow each other, and have all their questions equally often. One of two
+    blocks that share two questions has half of all questions.
+    """
+    in_order = [texts[row] for row in sorted(row for rows in questions for row in rows)]
+    blocks = [value for value, _ in itertools.groupby(in_order)]
+    if not 1 < len({*blocks}) == len(blocks):
+        return False
+    counts: dict[str, Counter[int]] = {value: Counter() for value in blocks}
+    for question, rows in enumerate(questions):
+        for row in rows:
+            counts[texts[row]][question] += 1
+    first, *others = sorted(counts.values(), key=len, reverse=True)
+    has_all_equally = all(len({*block.values()}) == 1 for block in counts.values())
+    shares_two = any(len(first.keys() & block.keys()) > 1 for block in others)
+    return has_all_equally and shares_two and 2 * len(first) >= len(questions)
 
 
 def z_of_equal_pairs(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> float:

@@ -18,10 +18,17 @@ from pathlib import Path
 from typing import Any
 
 from ..core.checks import short
-from .formats import FORMATS, decompressed, file_format, kind_of_rows, parse_file, zip_member
+from .formats import (
+    COMPRESSED,
+    FORMATS,
+    file_format,
+    kind_of_rows,
+    parse_file,
+    zip_member,
+)
 from .frames import one_split, table_of_dataset, table_of_object
 from .grids import sample_columns
-from .layouts import ARC, LM_EVAL_NAME, WITHOUT_SAMPLES, is_arc, read_layout, recognised
+from .layouts import ARC, LM_EVAL_NAME, is_arc, read_layout, recognised
 from .names import COLUMN_NAMES, IDS, INDICES, columns_named, plain_name
 from .opening import (
     is_remote,
@@ -41,7 +48,7 @@ from .table import (
     table_of_rows,
     with_fields,
 )
-from .words import flat, is_list_of
+from .words import first_entries, flat, is_list_of
 
 
 def names_in(source: Any, are_runs: bool = False) -> list[str]:
@@ -115,13 +122,17 @@ def _files_in(source: str) -> list[str]:
 
 # --- Folders that tools write -----------------------------------------------------------------
 
+_OF_DATASETS = ("state.json", "dataset_dict.json", "dataset_info.json", "dataset_infos.json")
 _START_OF_LOG = re.compile(r'\s*{\s*"version":\s*\d+,\s*"status":')
 _PATTERNS = ("*/result.json", "**/report.json", "**/.aider.results.json")
 """The files of Harbor, SWE-bench and aider in their folders, one for each trial or instance."""
 
 
 def logs_in(folder: Path) -> list[str]:
-    """Return the logs in a folder that a tool writes."""
+    """Return the logs in a folder that a tool writes, or the files of a plain folder.
+
+    There are none in the folder of a dataset.
+    """
     if not folder.is_dir():
         return []
     files = sorted(folder.rglob("*"))
@@ -130,9 +141,30 @@ def logs_in(folder: Path) -> list[str]:
             return logs
     if logs := _logs_of_trials(folder):
         return logs
-    if any(folder.glob("results_*.json")) or any(folder.glob("*/results_*.json")):
-        raise ValueError(f"{folder} {WITHOUT_SAMPLES}")
-    return []
+    return [] if _is_dataset(folder) else _plain_files(folder, files)
+
+
+def _is_dataset(folder: Path) -> bool:
+    """Whether `datasets` wrote a folder, or it has the card of a dataset of the Hub."""
+    card = folder / "README.md"
+    has_card = card.is_file() and card.read_bytes().startswith(b"---")
+    return has_card or any((folder / name).is_file() for name in _OF_DATASETS)
+
+
+def _plain_files(folder: Path, files: Sequence[Path]) -> list[str]:
+    """Return those of the files in a folder that can be read. A warning names the others."""
+    known = (*FORMATS, ".txt", *COMPRESSED)
+    names = {x: str(x.relative_to(folder)) for x in files if x.is_file()}
+    shown = [x for x, name in names.items() if not re.search(r"(^|/)\.", name)]
+    read = [x for x in shown if (file_format(x) or x.suffix.lower()) in known]
+    others = [names[x] for x in shown if x not in read]
+    if not read:
+        raise ValueError(
+            f"{folder} has no file of a supported format, {', '.join(FORMATS)}, and is no dataset."
+        )
+    if others:
+        warnings.warn(f"{folder}: not read are {first_entries(others)}.", stacklevel=2)
+    return list(map(str, read))
 
 
 def _logs_of_trials(folder: Path) -> list[str]:
@@ -140,9 +172,8 @@ def _logs_of_trials(folder: Path) -> list[str]:
     for pattern in _PATTERNS:
         if files := sorted(folder.glob(pattern)):
             return list(map(str, files))
-    names = ("results.json", "state.json", "dataset_info.json", "dataset_dict.json")
-    results, *of_dataset = (folder / name for name in names)
-    is_log = results.is_file() and not any(x.is_file() for x in of_dataset)
+    results = folder / "results.json"
+    is_log = results.is_file() and recognised(parse_file(str(results), results.read_bytes()))
     return [str(results)] if is_log else []
 
 
@@ -244,7 +275,7 @@ def _table_of_bytes(
     if suffix == ".eval":
         table = table_of_rows([eval_log(data, name)], name)
     else:
-        table = parse_file(name, decompressed(data, name), suffix, reading.unnamed)
+        table = parse_file(name, data, suffix, reading.unnamed)
     return _finished(table, reading, path)
 
 
@@ -358,6 +389,8 @@ def _keyed_rows(record: dict[str, Any], title: str) -> list[dict[str, Any]] | No
     """
     _refuse_samples_as_keys(record, title)
     values = list(record.values())
+    if any(is_list_of(x, dict) for x in values) and not all(is_list_of(x, dict) for x in values):
+        return None  # rows beside what is said of them
     _refuse_empty_entries(values, title)
     are_rows = is_list_of(values, dict) and bool(set.intersection(*map(set, values)))
     rows_of = {key: [value] if are_rows else value for key, value in record.items()}
@@ -424,7 +457,7 @@ def _refuse_samples_as_keys(record: Mapping[str, Any], title: str) -> None:
 
 
 def _table_of_dataset(source: str, reading: ReadingOptions) -> Table:
-    """Return the table of a dataset, which may be saved, a folder of files, or on the Hub."""
+    """Return the table of a dataset, which may be saved, a folder with a card, or on the Hub."""
     try:
         dataset = _load_dataset(source, reading.config)
     except ConnectionError as error:

@@ -198,6 +198,12 @@ class QuestionRows:
         return {name for _, name in pairs_of(self.chosen)}
 
     @property
+    def named_key(self) -> tuple[str, ...]:
+        """The columns of the key, if the source has them: groups of rows may be numbered."""
+        is_numbered = self.key == (ROW,) or self.reading.group_size is not None
+        return () if is_numbered else self.key
+
+    @property
     def group(self) -> str | None:
         """The column of groups."""
         return self.chosen.get("groups")
@@ -398,6 +404,12 @@ def join_tables(tables: Sequence[Table]) -> Table:
 def _refuse_other_runs(tables: Sequence[Table]) -> None:
     """Raise a ValueError if tables say that they are of different tools or models."""
     first = tables[0]
+    for table in tables if first.layout is None else ():
+        if first.columns.keys().isdisjoint(table.columns):
+            raise ValueError(
+                f"{first.title} and {table.title} have no column in common: leave out the one "
+                f"that has no samples."
+            )
     for table, what in itertools.product(tables, ("harness", "model")):
         values = [first.origin.get(what), table.origin.get(what)]
         if values[0] != values[1]:

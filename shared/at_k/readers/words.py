@@ -28,8 +28,10 @@ WORDS = {
 }
 """Outcomes as words, in lower case."""
 
-MISSING_WORDS = frozenset(("nan", "none", "null", "na", "n/a", "<na>", "nat"))
-"""What libraries and people write for an outcome or an answer that is missing, in lower case."""
+MISSING_WORDS = frozenset(
+    ("nan", "none", "null", "na", "n/a", "<na>", "nat", "missing", "-", "--", ".", r"\n")
+)
+"""What tools and people write for an outcome or an answer that is missing, in lower case."""
 
 NO_ID = frozenset(("", "nan", "NaN", "<NA>", "NaT", "None", "null", "NULL"))
 """What libraries write for an id that is missing."""
