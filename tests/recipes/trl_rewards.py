@@ -13,7 +13,7 @@ def correctness(completions, answer, log_metric=None, **_):
     """
     rewards = [float(text.endswith(gold)) for text, gold in zip(completions, answer, strict=True)]
     scores = gpassk.compute(
-        **at_k.read(rewards, group_size=NUM_GENERATIONS),
+        **at_k.read({"reward": rewards}, group_size=NUM_GENERATIONS),
         k=NUM_GENERATIONS,
         include=["pass@k", "pass^k"],
         keys="safe",
