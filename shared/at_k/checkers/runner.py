@@ -107,8 +107,10 @@ def find_tests(job: dict[str, Any]) -> dict[str, Any]:
     tree = ast.parse(job["tests"])  # without assertions that need a program
     tree.body = [node for node in tree.body if not isinstance(node, ast.Assert)]
     stubs = {name: MagicMock() for name in {*job["names"]} - {*dir(builtins)}}
+    module = types.ModuleType("tests")
+    vars(module).update(stubs)
     try:
-        result = run_tests(job | {"tests": ast.unparse(tree)}, stubs, only_find=True)
+        result = run_tests(job | {"tests": ast.unparse(tree)}, module, only_find=True)
     except UnusableTestsError as error:
         return {"ran": [], "problem": str(error)}
     except BaseException:
@@ -121,12 +123,12 @@ def _compiled(source: str) -> types.CodeType:
     return compile(source, _FILE, "exec", dont_inherit=True)
 
 
-def run_tests(job: dict[str, Any], linked: dict[str, Any], only_find: bool = False) -> Result:
+def run_tests(job: dict[str, Any], module: types.ModuleType, only_find: bool = False) -> Result:
     """Run the code of tests, and the tests that it defines.
 
     Args:
         job: what `Tests.job_of_examiner` returns.
-        linked: the values of the program that the tests use, by their names.
+        module: it has the names of the program that the tests use, and gets theirs.
         only_find: whether to run no test: `ran` has the names of those that would run.
 
     Raises:
@@ -134,9 +136,9 @@ def run_tests(job: dict[str, Any], linked: dict[str, Any], only_find: bool = Fal
     """
     source, code = job["tests"], _compiled(job["tests"])
     linecache.cache[_FILE] = (len(source), None, source.splitlines(keepends=True), _FILE)
-    result, module = Result(), types.ModuleType(MODULE)
-    space = vars(module)
-    space |= {"__file__": "/tmp/tests.py", **linked}
+    result, space = Result(), vars(module)
+    space |= {"__name__": MODULE, "__file__": "/tmp/tests.py"}
+    linked = dict(space)
     own_main, sys.modules[MODULE] = sys.modules[MODULE], module
     try:
         with _without_main(job["modules"]):
