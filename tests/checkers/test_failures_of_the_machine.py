@@ -17,25 +17,9 @@ RIGHT = "def f(): return 1\n"
 SLOW = "import time\ntime.sleep(0.4)\n" + RIGHT
 
 
-def children():
-    """Return the children of each process, by its number."""
-    below: dict[int, set[int]] = {}
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdigit():
-            try:
-                fields = (folder / "stat").read_text().rsplit(")")[-1].split()
-            except OSError:  # it has just ended
-                continue
-            below.setdefault(int(fields[1]), set()).add(int(folder.name))
-    return below
-
-
 def descendants(pid):
     """Return the processes below another: those of other tests are among them."""
-    below, found, new = children(), set(), {pid}
-    while new := {child for parent in new for child in below.get(parent, ())}:
-        found |= new
-    return found
+    return {*sandbox._descendants(pid)}
 
 
 def signal_when_busy(monkeypatch, times, number=signal.SIGKILL, what="server"):
@@ -171,8 +155,7 @@ def test_a_plain_process_ends_with_its_program(tmp_path):
     box = sandbox.Sandbox(sandbox.Limits(3, 1 << 30), is_isolated=False, index=0)
     box.wait_until_ready()
     tests = read_tests("assert x", "")
-    job = tests.job(program + "time.sleep(1000)", 0)
-    box.send(job, tests.job_of_examiner(only_find=False))
+    box.send(*tests.jobs(program + "time.sleep(1000)"))
     while not (number.exists() and number.read_text().endswith(".")):
         time.sleep(0.01)
     box.end()

@@ -40,6 +40,7 @@ APART = {
 BY_METHODS = {
     "a method": "assert Solution().add(2, 3) == 5",
     "a variable": "s = Solution()\nassert s.add(2, 3) == 5\n",
+    "a variable of a method": "add = Solution().add\nassert add(2, 3) == 5\n",
     "an attribute of a test": CASE.replace(
         "def test", "def setUp(self): self.s = Solution()\n    def test"
     )
@@ -81,7 +82,8 @@ FORGED = {
 
 
 def place(tests):
-    return "together" if read_tests(tests, "tests").code.shares_interpreter else "apart"
+    code = read_tests(tests, "tests").code
+    return "together" if code is not None and code.shares_interpreter else "apart"
 
 
 @pytest.fixture(scope="module")

@@ -183,11 +183,6 @@ def test_a_program_may_define_a_function_with_the_name_of_a_builtin_one():
     assert statuses([shadowing], ["assert abs(f(1) - 1) < 0.1"]) == ["failed"]
 
 
-def test_a_program_may_begin_with_an_import_of_the_future():
-    program = "from __future__ import annotations\n" + ADD
-    assert statuses([program, SUBTRACT], FORMS["MBPP"]) == ["passed", "failed"]
-
-
 def test_programs_use_third_party_libraries():
     program = "import numpy as np\ndef add(a, b):\n    return np.add(a, b).tolist()\n"
     calls = CALLS | {"inputs": [[[1, 2], [3, 4]]], "outputs": [[4, 6]]}

@@ -235,21 +235,6 @@ def test_a_retry_asks_only_for_what_is_missing(error, added_before):
     assert checker.calls[10:] == ["0", "3"]
 
 
-def test_what_finished_in_threads_is_kept():
-    metric, checker = at_k.load("gpassk"), Flaky(RuntimeError("rate limit"))
-    data = {"predictions": MANY, "references": ["3"], "k": 1, "check_correct_fn": checker}
-    with ThreadPoolExecutor(4) as executor:
-        with pytest.raises(ValueError, match=r"\[0\]\[7\] raised RuntimeError"):
-            metric.compute(**data, executor=executor)
-        checker.broken = False
-        first = len(checker.calls)
-        metric.compute(**data, executor=executor)
-    assert first >= 7
-    assert {*checker.calls} == {*MANY[0]}
-    # What was running when the error was raised is checked once more.
-    assert len(checker.calls) < 200 + first
-
-
 def test_another_checker_is_asked_for_everything():
     metric, checker = at_k.load("gpassk"), Flaky(RuntimeError("rate limit"))
     data = {"predictions": [["3", "7"]], "references": ["7"], "k": 1, "include": "pass@k"}

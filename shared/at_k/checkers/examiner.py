@@ -79,7 +79,7 @@ def _examined(job: dict[str, Any], program: _RemoteProgram) -> dict[str, Any]:
     """Run tests with a program, and return what happened.
 
     Args:
-        job: what `Tests.job_of_examiner` returns.
+        job: what `Tests.jobs` returns.
         program: the process of the program.
 
     Returns:

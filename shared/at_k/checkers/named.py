@@ -189,13 +189,10 @@ def _texts(stop: str | Sequence[str]) -> tuple[str, ...]:
 
 def package_checker(checker: Any) -> Any:
     """Return what checks samples with a checker of the package, which may be its name."""
-    named: dict[str, Callable[[], Any]] = {
-        "numeric": numeric,
-        "choice": choice,
-        "math_verify": math_verify,
-        "python_tests": python_tests,
-    }
-    return named[checker]() if isinstance(checker, str) else checker
+    if not isinstance(checker, str):
+        return checker
+    makers: Any = (numeric, choice, math_verify, python_tests)
+    return {maker.__name__: maker for maker in makers}[checker]()
 
 
 # --- Comparisons in Arrow, without a Python object for each text --------------------------

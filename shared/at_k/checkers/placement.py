@@ -141,7 +141,24 @@ class _Uses:
     def _is_asked(self, node: ast.AST) -> bool:
         """Whether a method of an object is called."""
         parent = self._parents.get(node)
-        return isinstance(parent, ast.Attribute) and self._is_called(parent)
+        return isinstance(parent, ast.Attribute) and self._is_method(parent)
+
+    def _is_method(self, node: ast.Attribute) -> bool:
+        """Whether an attribute is called, or gets a name that is only called."""
+        if self._is_called(node):
+            return True
+        target = self._target(self._parents[node])
+        return target != "" and all(map(self._is_called, self._uses(target)))
+
+    def _uses(self, target: str) -> list[ast.expr]:
+        """Return where tests read what is assigned to a target."""
+        return [
+            node
+            for node in self._nodes
+            if isinstance(node, (ast.Name, ast.Attribute))
+            and isinstance(node.ctx, ast.Load)
+            and ast.unparse(node) == target
+        ]
 
     def _is_more_than_called(self, node: ast.Name) -> bool:
         """Whether tests use a name of the program as more than a function.
@@ -181,13 +198,8 @@ class _Uses:
             is_alone = sum(map(self._is_class, ast.walk(parent))) == 1
             return not (is_alone and all(isinstance(op, ast.Eq) for op in parent.ops))
         target = self._target(parent)
-        return not target.removeprefix("self.").isidentifier() or not all(
-            self._is_asked(use)
-            for use in self._nodes
-            if isinstance(use, (ast.Name, ast.Attribute))
-            and isinstance(use.ctx, ast.Load)
-            and ast.unparse(use) == target
-        )
+        is_name = target.removeprefix("self.").isidentifier()
+        return not (is_name and all(map(self._is_asked, self._uses(target))))
 
     def _target(self, node: ast.AST) -> str:
         """Return what an assignment assigns, or the name of a fixture that returns a value."""
@@ -215,7 +227,7 @@ class _Uses:
         is_here = of in ("self", "cls", "request") or of in self._managers or hasattr(builtins, of)
         return not (
             is_here
-            or self._is_called(node)
+            or self._is_method(node)
             or self._path(node) is not None
             or isinstance(node.value, ast.Constant)
             or node.attr in _attributes_of_values()

@@ -144,11 +144,11 @@ class Pool:
 
     def _run_case(self, tests: Tests, program: str | None, case: int = 0) -> dict[str, Any]:
         """Return the reply of the next idle sandbox; see `run` for one that dies."""
-        job, job_of_examiner = tests.job(program, case), tests.job_of_examiner(program is None)
+        jobs = tests.jobs(program, case)
         sandbox = self._idle.get()
         try:
             for _ in range(_ATTEMPTS):
-                reply = self._answer(sandbox, job, job_of_examiner)
+                reply = self._answer(sandbox, *jobs)
                 if self._is_ending:
                     break
                 if reply["is_last"] or reply["status"] == "not run":

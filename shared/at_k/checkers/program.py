@@ -24,7 +24,7 @@ def run_program(server: Any, job: dict[str, Any], connection: int | None, start:
 
     Args:
         server: the server.
-        job: what `Tests.job` returns.
+        job: what `Tests.jobs` returns.
         connection: the descriptor of the socket to the tests, if there are any.
         start: the descriptor that takes a byte when the process has its limits.
     """
@@ -141,7 +141,7 @@ class _AnsweringProgram:
     """A program that answers its tests.
 
     Args:
-        job: what `Tests.job` returns.
+        job: what `Tests.jobs` returns.
         connection: the socket to the process of the tests.
     """
 
@@ -245,11 +245,11 @@ class _AnsweringProgram:
         from .runner import run_tests
 
         try:
-            watched = _watched([*_MODULES_OF_TESTS, *job["modules"]])
+            watched, compare = _watched([*_MODULES_OF_TESTS, *job["modules"]]), _compare
             self._load(job["imports"])
-            _compare(watched)
+            compare(watched)
             result = run_tests(job, sys.modules[_NAME])
-            _compare(watched, {*job["replaced"]})
+            compare(watched, {*job["replaced"]})
         except BaseException as error:
             return {"ran": [], "problem": exception_line(error)}
         return {"ran": result.ran, "problem": result.problem}

@@ -108,14 +108,8 @@ class PythonTests:
             what = f" is {short(to_python(rows.values)[first])}: python_tests checks Python "
             raise InputError(sample_place(rows.name, rows.sizes, first), what, "code.")
         pairs = DistinctPairs.from_samples(rows)
-        results = checking.results(pairs, cache, self._check_pairs)
+        results = checking.results(pairs, cache, self._outcomes)
         return Checked(pairs.outcomes([outcome for outcome, _ in results]), rows.values)
-
-    def _check_pairs(
-        self, checking: Checking, pairs: list[PairToCheck]
-    ) -> Generator[BatchResult, None, None]:
-        """Return the results of pairs, with a bar of progress: see `CheckPairs`."""
-        return with_progress(self._outcomes(pairs, checking.num_proc), len(pairs))
 
     def _read_references(self, references: Iterable[Any]) -> list[Tests]:
         """Read the references of all questions; see `run` for what is raised.
@@ -147,9 +141,9 @@ class PythonTests:
         return read
 
     def _outcomes(
-        self, pairs: list[PairToCheck], workers: int | None
+        self, checking: Checking, pairs: list[PairToCheck]
     ) -> Generator[BatchResult, None, None]:
-        """Yield the index and the outcome of each pair of a program and a reference.
+        """Yield the index and the outcome of each pair: see `CheckPairs`.
 
         Warns of pairs that could not be run, whose outcome is None, of names that are not defined,
         as where a benchmark puts imports before a program, and if no program is Python code.
@@ -157,7 +151,8 @@ class PythonTests:
         tests = {id(reference): read_tests(reference, "a reference") for _, reference in pairs}
         samples = [(tests[id(reference)], program) for program, reference in pairs]
         missing, broken, undefined = 0, 0, Counter[str]()
-        for index, record in self._run(samples, workers):
+        records = ((index, [record]) for index, record in self._run(samples, checking.num_proc))
+        for index, [record] in with_progress(records, len(pairs)):
             missing += record["status"] == "not run"
             broken += record["message"].startswith(_NO_CODE)
             names = re.findall(r"NameError: name '(\w+)' is not defined", record["message"])

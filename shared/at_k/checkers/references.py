@@ -96,38 +96,32 @@ class Tests:
         """Whether they are code whose functions and classes may be tests, see `TestCode`."""
         return self.code is not None and self.code.may_have_tests
 
-    def job(self, program: str | None, case: int) -> dict[str, Any]:
-        """Return what the server needs to run a case: no tests, and no expected output.
+    def jobs(
+        self, program: str | None, case: int = 0
+    ) -> tuple[dict[str, Any], dict[str, Any] | None]:
+        """Return what the server needs to run a case, and what the examiner needs.
+
+        The server gets no tests, and neither gets an expected output. The examiner gets a dict with
+        the attributes of `TestCode` and three more, or nothing without code.
 
         Args:
             program: the program, or None to find the tests.
             case: the index of the input.
         """
-        preload = [*self.preload]
-        if self.code is None:
-            form = "stdin" if self.entry_point is None else "calls"
-        else:
-            form = "tests"
-            preload += ["unittest.mock"] if program is None else []
-            preload += ["unittest"] if self.code.shares_interpreter else []
-        return {
-            "form": form,
+        job: dict[str, Any] = {
+            "form": "tests" if self.code else "calls" if self.entry_point else "stdin",
             "setup": self.setup,
             "program": program,
             "entry_point": self.entry_point,
             "input": self.inputs[case] if self.inputs else None,
-            "preload": preload,
+            "preload": [*self.preload],
         }
-
-    def job_of_examiner(self, only_find: bool) -> dict[str, Any] | None:
-        """Return the tests, which the process of the program never has, unless it runs them.
-
-        They are a dict with the attributes of `TestCode` and three more, or None without code.
-        """
         if self.code is None:
-            return None
-        own = {"entry_point": self.entry_point, "expected": self.expected, "only_find": only_find}
-        return vars(self.code) | own
+            return job, None
+        if program is None or self.code.shares_interpreter:
+            job["preload"].append("unittest.mock" if program is None else "unittest")
+        own = {"entry_point": self.entry_point, "expected": self.expected}
+        return job, vars(self.code) | own | {"only_find": program is None}
 
     def problem(self, case: int, output: str) -> str | None:
         """Return how the output of a case differs from the expected one, or None if it does not."""
@@ -276,6 +270,16 @@ def _tests_in_code(code: str, where: str, entry_point: str | None = None) -> Tes
         raise ValueError(f"{where} {error}") from error
 
 
+def _parsed_code(code: str) -> ast.Module:
+    """Parse code; raise a ValueError with the predicate of a message if it does not compile."""
+    try:
+        tree = ast.parse(code, "<tests>")
+        compile(tree, "<tests>", "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise ValueError(f"is not Python code: {error}.") from error
+    return tree
+
+
 @lru_cache(maxsize=1 << 12)
 def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
     """Read tests that are code.
@@ -283,11 +287,7 @@ def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
     Raises:
         ValueError: if they cannot test a program, with the predicate of the message.
     """
-    try:
-        tree = ast.parse(code, "<tests>")
-        compile(tree, "<tests>", "exec", dont_inherit=True)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise ValueError(f"is not Python code: {error}.") from error
+    tree = _parsed_code(code)
     nodes = list(ast.walk(tree))
     functions = {x.name for x in nodes if isinstance(x, (ast.FunctionDef, ast.AsyncFunctionDef))}
     classes = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
@@ -313,10 +313,7 @@ def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
         tests=code,
         names=tuple(sorted(names)),
         imports=tuple(
-            ast.unparse(node)
-            for node in tree.body
-            if isinstance(node, (ast.Import, ast.ImportFrom))
-            and getattr(node, "module", None) != "__future__"
+            ast.unparse(x) for x in tree.body if isinstance(x, (ast.Import, ast.ImportFrom))
         ),
         modules=tuple(modules),
         is_test=is_test,

@@ -2,7 +2,8 @@
 
 Classes of `unittest` are loaded and run by unittest. Functions `test*` without parameters need
 nothing but a call, and so pytest does not have to be installed for them. Tests that import pytest,
-take fixtures or functions of set-up, or are in classes `Test*`, are run by pytest itself.
+take fixtures or functions of set-up, are coroutine functions or in classes `Test*`, are run by
+pytest itself.
 """
 
 from __future__ import annotations
@@ -100,7 +101,7 @@ def find_tests(job: dict[str, Any]) -> dict[str, Any]:
     """Return the names of the tests, as `ran`, and `problem`, what is wrong with them, or None.
 
     In place of the names of a program are objects that allow everything. The names of the tests are
-    None if they are there only beside a program. `job` is what `Tests.job_of_examiner` returns.
+    None if they are there only beside a program. `job` is what `Tests.jobs` returns.
     """
     from unittest.mock import MagicMock
 
@@ -127,7 +128,7 @@ def run_tests(job: dict[str, Any], module: types.ModuleType, only_find: bool = F
     """Run the code of tests, and the tests that it defines.
 
     Args:
-        job: what `Tests.job_of_examiner` returns.
+        job: what `Tests.jobs` returns.
         module: it has the names of the program that the tests use, and gets theirs.
         only_find: whether to run no test: `ran` has the names of those that would run.
 
@@ -244,29 +245,10 @@ def _suite(module: types.ModuleType, defined: dict[str, Any]) -> unittest.TestSu
     suite = unittest.TestSuite()
     for name, value in defined.items():
         if inspect.isfunction(value) and name.startswith("test"):
-            suite.addTest(_test_case(name, value))
+            suite.addTest(unittest.FunctionTestCase(value))
         elif _is_own_class(value) and issubclass(value, unittest.TestCase):
             suite.addTest(loader.loadTestsFromTestCase(value))
     return suite
-
-
-def _test_case(name: str, function: Any) -> unittest.FunctionTestCase:
-    """Return the test of a function, with its name in the module."""
-
-    def test() -> None:
-        _call(function)
-
-    test.__name__ = name
-    return unittest.FunctionTestCase(test)
-
-
-def _call(function: Any, **arguments: Any) -> None:
-    """Call a function of a test, and await its result if it is a coroutine."""
-    result = function(**arguments)
-    if inspect.iscoroutine(result):
-        import asyncio
-
-        asyncio.run(result)
 
 
 def _is_own_class(value: Any) -> bool:
@@ -293,13 +275,14 @@ _SET_UP = ("setup_", "teardown_", "pytest_plugins")
 
 
 def _needs_pytest(name: str, value: Any) -> bool:
-    """Whether what a module defines is a class of pytest, a test with parameters, or a set-up."""
+    """Whether a module defines a class of pytest, a test to call with arguments, or a set-up."""
     if _is_own_class(value):
         return name.startswith("Test") and not issubclass(value, unittest.TestCase)
     if not name.startswith("test") or not inspect.isfunction(value):
         return name == "pytestmark" or (name.startswith(_SET_UP) and callable(value))
     parameters = inspect.signature(value).parameters.values()
-    return any(parameter.default is parameter.empty for parameter in parameters)
+    has_parameters = any(parameter.default is parameter.empty for parameter in parameters)
+    return has_parameters or inspect.iscoroutinefunction(value)
 
 
 def _run_with_pytest(
@@ -355,13 +338,19 @@ class _Plugin:
         if report.failed:
             self.problem = f"cannot be run by pytest: {report.longrepr}"
 
-    def pytest_pyfunc_call(self, pyfuncitem: Any) -> bool:
-        """Call a test, which may be a coroutine function."""
+    def pytest_pyfunc_call(self, pyfuncitem: Any) -> bool | None:
+        """Await a coroutine function."""
+        if not inspect.iscoroutinefunction(pyfuncitem.obj):
+            return None
+        import asyncio
+
         names = pyfuncitem._fixtureinfo.argnames
-        _call(pyfuncitem.obj, **{name: pyfuncitem.funcargs[name] for name in names})
+        asyncio.run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names}))
         return True
 
     def pytest_runtest_makereport(self, item: Any, call: Any) -> Any:
+        from _pytest.skipping import evaluate_skip_marks
+
         report = yield
         # The name of a test, such as "TestSum.test_one", without parameters.
         name = item.nodeid.partition("::")[2].replace("::", ".").partition("[")[0]
@@ -374,15 +363,9 @@ class _Plugin:
             self._result.fails(name, problem)
         elif report.skipped:
             is_expected = hasattr(report, "wasxfail") and item.get_closest_marker("xfail")
-            if not (is_expected or _is_marked_to_skip(item)):
+            if not is_expected and evaluate_skip_marks(item) is None:
                 self._result.fails(name, "was skipped, and so it did not pass")
         return report
-
-
-def _is_marked_to_skip(item: Any) -> bool:
-    from _pytest.skipping import evaluate_skip_marks
-
-    return evaluate_skip_marks(item) is not None
 
 
 def last_line(error: BaseException) -> str:

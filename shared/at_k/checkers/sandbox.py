@@ -245,11 +245,11 @@ def _process_in(information: int) -> tuple[int, int] | None:
 
 def _descendants(number: int) -> list[int]:
     """Return the numbers of the child processes of a process, and of theirs."""
-    try:
-        text = Path(f"/proc/{number}/task/{number}/children").read_text()
+    try:  # those of each thread
+        texts = [path.read_text() for path in Path(f"/proc/{number}/task").glob("*/children")]
     except OSError:
         return []
-    children = [*map(int, text.split())]
+    children = [*map(int, " ".join(texts).split())]
     return [*children, *(below for child in children for below in _descendants(child))]
 
 

@@ -45,7 +45,7 @@ CONCURRENT_CALLS = 32
 """How many calls of an async checker run at the same time, unless an executor is given."""
 
 _LONGEST_WAIT = 1e6  # seconds for one wait; systems refuse more
-_BATCHES, _BATCHES_FOR_THREADS = 1 << 12, 1 << 14  # enough to keep many workers busy
+_BATCHES = 1 << 12  # enough to keep many workers busy
 
 
 def check_workers(checking: Checking) -> None:
@@ -114,8 +114,7 @@ def run_check(
 
     results: Iterable[BatchResult]
     if executor is not None:
-        are_threads = isinstance(executor, ThreadPoolExecutor)
-        results = executor.map(check, batches(_BATCHES_FOR_THREADS if are_threads else _BATCHES))
+        results = executor.map(check, batches(_BATCHES))
     elif timeout is not None:
         results = _check_in_processes(check, batches(len(pairs)), num_proc or 1, timeout)
     elif num_proc is not None and num_proc > 1:
@@ -144,11 +143,7 @@ def _check_in_processes(
             for process in processes:
                 if process.batch is None and remaining:
                     process.send(remaining.pop(), timeout)
-            busy = [process for process in processes if process.batch]
-            seconds = min(process.deadline for process in busy) - time.monotonic()
-            connections = [process.connection for process in busy]
-            ready = wait(connections, min(max(0.0, seconds), _LONGEST_WAIT))
-            yield from [process.receive() for process in busy if process.connection in ready]
+            yield from _received([process for process in processes if process.batch])
             for index, process in enumerate(processes):
                 if time.monotonic() > process.deadline:
                     assert process.batch is not None
@@ -162,7 +157,15 @@ def _check_in_processes(
             process.end()
 
 
-def with_progress(batches: Iterable[BatchResult], pairs: int) -> Generator[BatchResult, None, None]:
+def _received(busy: list[_Worker]) -> list[BatchResult]:
+    """Wait for results, at most until the first deadline, and return them."""
+    seconds = min(process.deadline for process in busy) - time.monotonic()
+    connections = [process.connection for process in busy]
+    ready = wait(connections, min(max(0.0, seconds), _LONGEST_WAIT))
+    return [process.receive() for process in busy if process.connection in ready]
+
+
+def with_progress(batches: Iterable[Any], pairs: int) -> Generator[Any, None, None]:
     """Yield the results of batches, and show how many of the pairs are checked."""
     from tqdm.auto import tqdm
 
