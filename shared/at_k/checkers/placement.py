@@ -77,7 +77,7 @@ class _Uses:
         self._parents = {
             child: node for node in self._nodes for child in ast.iter_child_nodes(node)
         }
-        self._paths = {**borrowed, **_imports(self._nodes)}  # dotted, by names
+        self._paths = {**borrowed, **imports(self._nodes)}  # dotted, by names
         self._bound = {*_bound_names(self._nodes)}
         self._managers = {
             item.optional_vars.id
@@ -323,7 +323,7 @@ def _compares_identities(node: ast.Compare) -> bool:
     )
 
 
-def _imports(nodes: Iterable[ast.AST]) -> dict[str, str]:
+def imports(nodes: Iterable[ast.AST]) -> dict[str, str]:
     """Return the dotted path of each name that is imported."""
     paths = {}
     for node in nodes:

@@ -20,7 +20,7 @@ from functools import lru_cache
 from typing import Any
 
 from ..core.checks import short
-from .placement import needs_interpreter
+from .placement import imports, needs_interpreter
 from .responses import is_code
 
 _LONG = 10_000  # characters of a result that is not shown as Python shows it, which takes long
@@ -305,10 +305,6 @@ def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
             )
     names = {node.id for node in nodes if isinstance(node, ast.Name) and node.id[:2] != "__"}
     borrowed = _borrowed_modules(nodes)
-    shares_interpreter = needs_interpreter(tree, borrowed)
-    if shares_interpreter:  # the names in doctests, and in texts that are evaluated
-        texts = [n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
-        names |= {*re.findall(r"\b[^\W\d]\w*", " ".join(texts))}
     return TestCode(
         tests=code,
         names=tuple(sorted(names)),
@@ -324,7 +320,7 @@ def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
             for node in nodes
             if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
         ),
-        shares_interpreter=shares_interpreter,
+        shares_interpreter=needs_interpreter(tree, borrowed),
     )
 
 
@@ -352,14 +348,8 @@ _BORROWED = {"np": "numpy", "numpy": "numpy"} | {
 
 def _borrowed_modules(nodes: Iterable[ast.AST]) -> dict[str, str]:
     """Return the names of modules whose attributes tests use and that they do not import."""
-    imported = {
-        (alias.asname or alias.name).partition(".")[0]
-        for node in nodes
-        if isinstance(node, (ast.Import, ast.ImportFrom))
-        for alias in node.names
-    }
     used = {getattr(node.value, "id", "") for node in nodes if isinstance(node, ast.Attribute)}
-    return {name: _BORROWED[name] for name in (used & _BORROWED.keys()) - imported}
+    return {name: _BORROWED[name] for name in (used & _BORROWED.keys()) - imports(nodes).keys()}
 
 
 def _outside(tree: ast.AST) -> Iterator[ast.AST]:
