@@ -87,7 +87,8 @@ class _Uses:
         parameters = {node.arg for node in self._nodes if isinstance(node, ast.arg)}
         functions = {x.name for x in self._nodes if isinstance(x, ast.FunctionDef)}
         self._functions = functions - parameters  # without fixtures, whose values tests get
-        self._unsendable = {
+        self._unsendable = {*self._functions}
+        self._unsendable |= {
             target
             for node in self._nodes
             if isinstance(node, ast.Assign) and self._cannot_be_sent(node.value)
@@ -121,7 +122,7 @@ class _Uses:
         )
 
     def _is_reaching(self, node: ast.Name) -> bool:
-        return node.id in _REACHING - self._bound
+        return node.id in _REACHING and node.id not in self._bound
 
     def _is_of_program(self, name: str) -> bool:
         known = name in self._bound or name in self._paths or hasattr(builtins, name)
@@ -178,7 +179,7 @@ class _Uses:
             return True
         function = _name(parent.func) or getattr(parent.func, "attr", "")
         if function in _RAISING:
-            return node is parent.args[0]
+            return node not in parent.args[1:]
         of_tests = function in self._functions or self._is_of_program(function)
         return not of_tests and function not in _CALLING
 
@@ -245,17 +246,20 @@ class _Uses:
 
     def _sends_an_object(self, node: ast.Call) -> bool:
         """Whether an argument of a call of the program is a function or an iterator of tests."""
-        return self._is_call_of_program(node.func) and any(
-            self._cannot_be_sent(part) or _name(part) in self._functions | self._unsendable
-            for argument in [*node.args, *(keyword.value for keyword in node.keywords)]
-            for part in _parts(argument)
-        )
+        arguments = [*node.args, *(keyword.value for keyword in node.keywords)]
+        parts = (part for argument in arguments for part in _parts(argument))
+        return any(map(self._cannot_be_sent, parts)) and self._is_call_of_program(node.func)
 
     def _is_call_of_program(self, function: ast.AST) -> bool:
         """Whether a function may be one of the program, or is a method of an object of it."""
         if isinstance(function, ast.Attribute):
-            made = function.value
-            return self._is_class(made) or _name(made) in self._objects()
+            made = [
+                x.value
+                for x in self._nodes
+                if isinstance(x, ast.Assign)
+                and ast.unparse(function.value) in map(ast.unparse, x.targets)
+            ]
+            return any(map(self._is_class, [function.value, *made]))
         name = _name(function)
         return not (name in self._functions or name in self._paths or hasattr(builtins, name))
 
@@ -263,20 +267,13 @@ class _Uses:
         calls = [x.func for x in node.decorator_list if isinstance(x, ast.Call)]
         return any(self._is_of_program(_name(function)) for function in calls if _name(function))
 
-    def _objects(self) -> set[str]:
-        """Return the names of objects that tests make of classes of the program."""
-        return {
-            target
-            for node in self._nodes
-            if isinstance(node, ast.Assign) and self._is_class(node.value)
-            for target in map(_name, node.targets)
-        }
-
     def _cannot_be_sent(self, node: ast.AST) -> bool:
+        """Whether an expression is a function or an iterator that only the tests have."""
         if isinstance(node, ast.Attribute):  # a method, such as str.upper
             return hasattr(builtins, _name(node.value))
-        is_iterator = isinstance(node, ast.Call) and _name(node.func) in _MAKING_ITERATORS
-        return is_iterator or isinstance(node, (ast.Lambda, ast.GeneratorExp))
+        if isinstance(node, ast.Call):
+            return _name(node.func) in _MAKING_ITERATORS
+        return _name(node) in self._unsendable or isinstance(node, (ast.Lambda, ast.GeneratorExp))
 
     # --- Effects --------------------------------------------------------------------------
 
