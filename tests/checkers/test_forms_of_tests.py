@@ -105,6 +105,17 @@ def test_tests_of_this_form_run(form, records):
     assert wrong["status"] == "failed", wrong
 
 
+@pytest.mark.parametrize("imports", ["import pytest", "import pytest, sys"])
+def test_a_function_of_a_program_that_is_named_like_a_test_is_none(imports):
+    program = "def test_double(x): assert x % 2 == 0\n" + RIGHT.replace(
+        "x\n", "x or test_double(1)\n"
+    )
+    tests = imports + "\ndef test_a(): assert f(2) == 4\n"
+    tests += "def test_b():\n    with pytest.raises(AssertionError): f(0)\n"
+    [[record]] = python_tests(workers=1).run([[program]], [tests])
+    assert (record["status"], record["tests"]) == ("passed", 2), record
+
+
 def test_the_number_of_tests_that_ran_is_in_the_record():
     tests = "import pytest\n" + CASE + CHECK + "def test_b(): assert f(2) == 4\nassert f(0) == 0\n"
     tests += "@pytest.mark.parametrize('x', [1, 2, 3])\ndef test_c(x): assert f(x) == 2 * x\n"

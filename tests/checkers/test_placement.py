@@ -41,6 +41,11 @@ BY_METHODS = {
     "a method": "assert Solution().add(2, 3) == 5",
     "a variable": "s = Solution()\nassert s.add(2, 3) == 5\n",
     "a variable of a method": "add = Solution().add\nassert add(2, 3) == 5\n",
+    "an attribute of a class": CASE.replace(
+        "def test",
+        "@classmethod\n    def setUpClass(cls): cls.s: 'Solution' = Solution()\n    def test",
+    )
+    + "        self.assertEqual(self.s.add(2, 3), 5)\n",
     "an attribute of a test": CASE.replace(
         "def test", "def setUp(self): self.s = Solution()\n    def test"
     )

@@ -13,6 +13,7 @@ import builtins
 import importlib
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from typing import Any
 
 # What works with values alone. Other modules may change the interpreter of a program, or look at
 # its objects.
@@ -149,7 +150,7 @@ class _Uses:
         if self._is_called(node):
             return True
         target = self._target(self._parents[node])
-        return target != "" and all(map(self._is_called, self._uses(target)))
+        return bool(target) and all(map(self._is_called, self._uses(target)))
 
     def _uses(self, target: str) -> list[ast.expr]:
         """Return where tests read what is assigned to a target."""
@@ -158,7 +159,7 @@ class _Uses:
             for node in self._nodes
             if isinstance(node, (ast.Name, ast.Attribute))
             and isinstance(node.ctx, ast.Load)
-            and ast.unparse(node) == target
+            and _own_name(node) == target
         ]
 
     def _is_more_than_called(self, node: ast.Name) -> bool:
@@ -199,13 +200,14 @@ class _Uses:
             is_alone = sum(map(self._is_class, ast.walk(parent))) == 1
             return not (is_alone and all(isinstance(op, ast.Eq) for op in parent.ops))
         target = self._target(parent)
-        is_name = target.removeprefix("self.").isidentifier()
-        return not (is_name and all(map(self._is_asked, self._uses(target))))
+        return not (target and all(map(self._is_asked, self._uses(target))))
 
     def _target(self, node: ast.AST) -> str:
-        """Return what an assignment assigns, or the name of a fixture that returns a value."""
+        """Return the name that gets a value, also as that of a fixture; "" if it is not one."""
+        if isinstance(node, ast.AnnAssign):
+            return _own_name(node.target)
         if isinstance(node, ast.Assign):
-            return ast.unparse(node.targets[0]) if len(node.targets) == 1 else ""
+            return _own_name(node.targets[0]) if len(node.targets) == 1 else ""
         if not isinstance(node, (ast.Return, ast.Yield)):
             return ""
         while not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -253,11 +255,11 @@ class _Uses:
     def _is_call_of_program(self, function: ast.AST) -> bool:
         """Whether a function may be one of the program, or is a method of an object of it."""
         if isinstance(function, ast.Attribute):
-            made = [
-                x.value
-                for x in self._nodes
-                if isinstance(x, ast.Assign)
-                and ast.unparse(function.value) in map(ast.unparse, x.targets)
+            made: list[Any] = [
+                node.value
+                for node in self._nodes
+                if isinstance(node, (ast.Assign, ast.AnnAssign))
+                and self._target(node) == _own_name(function.value) != ""
             ]
             return any(map(self._is_class, [function.value, *made]))
         name = _name(function)
@@ -300,6 +302,13 @@ class _Uses:
 def _name(node: ast.AST) -> str:
     """Return the name of a variable, or "" for anything else."""
     return node.id if isinstance(node, ast.Name) else ""
+
+
+def _own_name(node: ast.AST) -> str:
+    """Return the name of a variable, or of an attribute of a test; "" for anything else."""
+    if isinstance(node, ast.Attribute) and _name(node.value) in ("self", "cls"):
+        return node.attr
+    return _name(node)
 
 
 def _parts(node: ast.AST) -> Iterator[ast.AST]:

@@ -20,7 +20,7 @@ import sys
 import traceback
 import types
 import unittest
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -294,15 +294,12 @@ def _run_with_pytest(
     """
     import pytest
 
-    for name in {*vars(module)} - {*defined}:
-        if name.lower().startswith("test"):
-            vars(module).pop(name)
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     # pytest reads the folder of a file, and a program must not be able to write to it.
     path = os.__file__
     options = ["-q", "-s", "--assert=plain", "-p", "no:cacheprovider", "-c", os.devnull]
     options += ["-W", "ignore", "--noconftest", *(["--setup-plan"] if only_find else [])]
-    plugin = _Plugin(module, result, only_find)
+    plugin = _Plugin(module, defined, result, only_find)
     pytest.hookimpl(wrapper=True)(_Plugin.pytest_runtest_makereport)
     pytest.hookimpl(tryfirst=True)(_Plugin.pytest_pyfunc_call)
     status = pytest.main([*options, "--rootdir", os.path.dirname(path), path], [plugin])
@@ -319,8 +316,15 @@ class _Plugin:
         problem: why no program can pass the tests, or None.
     """
 
-    def __init__(self, module: types.ModuleType, result: Result, only_find: bool):
-        self._module, self._result, self._only_find = module, result, only_find
+    def __init__(
+        self,
+        module: types.ModuleType,
+        defined: Collection[str],
+        result: Result,
+        only_find: bool,
+    ):
+        self._module, self._defined = module, defined
+        self._result, self._only_find = result, only_find
         self.problem: str | None = None
 
     def pytest_pycollect_makemodule(self, module_path: Any, parent: Any) -> Any:
@@ -333,6 +337,10 @@ class _Plugin:
                 return module
 
         return Tests.from_parent(parent, path=module_path)
+
+    def pytest_pycollect_makeitem(self, collector: Any, name: str) -> Any:
+        """Collect nothing from a name of the program."""
+        return [] if collector.obj is self._module and name not in self._defined else None
 
     def pytest_collectreport(self, report: Any) -> None:
         if report.failed:
