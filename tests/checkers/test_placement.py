@@ -236,6 +236,8 @@ IN_VALUES = [
     ("assert color() == 'red'", COLORS, "'red'", "'Red'"),
     ("xs = [2, 1]\nsort(xs=xs)\nassert xs == [1, 2]",
      "def sort(xs): xs.sort()\n", "xs.sort", "xs.copy"),
+    ("assert add(number=1, method=2, self=3) == 6", "def add(number, method, self): return "
+     "number + method + self\n", "method +", "method -"),
     ("a, b = [1, 2], {}\nturn(([a], b))\nassert a == [2, 1] and b == {3: [4]}",
      "def turn(x):\n    x[0][0].reverse()\n    x[1][3] = [4]\n", "x[0][0]", "[]"),
     ("import numpy as np\na = np.zeros(3)\nfill(a)\nassert (a == 1).all()",

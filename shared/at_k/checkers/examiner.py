@@ -165,7 +165,7 @@ class _RemoteProgram:
             self._end()
         return [*map(str, reply["ran"])], reply.get("problem")
 
-    def ask(self, number: int, method: str, *arguments: Any, **options: Any) -> Any:
+    def ask(self, number: int, method: str, /, *arguments: Any, **options: Any) -> Any:
         """Call an object, or a method of it, and return the result, or raise its exception.
 
         Args:
@@ -283,7 +283,7 @@ class _Object:
 
 
 class _Function(_Object):
-    def __call__(self, *arguments: Any, **options: Any) -> Any:
+    def __call__(self, /, *arguments: Any, **options: Any) -> Any:
         return self._at_k_ask("", *arguments, **options)
 
 

@@ -29,7 +29,7 @@ _PURE_MODULES = frozenset(
 _REACHING = frozenset(
     (
         *("exec", "eval", "compile", "globals", "locals", "vars", "input", "open", "id", "dir"),
-        *("getattr", "setattr", "hasattr", "delattr", "__import__"),
+        *("getattr", "setattr", "hasattr", "delattr", "__import__", "ExceptionGroup"),
     )
 )
 _FIXTURES = frozenset(
