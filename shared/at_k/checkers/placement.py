@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-import importlib
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
 from typing import Any
 
 # What works with values alone. Other modules may change the interpreter of a program, or look at
@@ -43,6 +41,14 @@ _WATCHING = frozenset(
     (
         *("mock", "warns", "deprecated_call", "MonkeyPatch", "assertWarns", "assertWarnsRegex"),
         *("assertLogs", "assertNoLogs"),
+    )
+)
+# Other than methods, of numbers, dates, arrays and exceptions.
+_ATTRIBUTES_OF_VALUES = frozenset(
+    (
+        *("real", "imag", "numerator", "denominator", "year", "month", "day", "hour", "minute"),
+        *("second", "microsecond", "tzinfo", "days", "seconds", "microseconds", "shape", "dtype"),
+        *("size", "ndim", "T", "start", "stop", "step", "maxlen", "default_factory", "args"),
     )
 )
 # Functions that do nothing with a function but call it.
@@ -103,7 +109,6 @@ class _Uses:
             ast.arg: [lambda node: node.arg in _FIXTURES],
             ast.Attribute: [self._is_attribute_of_an_object],
             ast.Call: [self._makes_an_object, self._sends_an_object, self._has_an_effect],
-            ast.FunctionDef: [self._is_decorated_by_program],
             ast.ClassDef: [lambda node: node.name not in self._test_classes()],
             ast.Compare: [_compares_identities],
             ast.comprehension: [lambda node: node.is_async],
@@ -169,9 +174,9 @@ class _Uses:
         """
         if not isinstance(node.ctx, ast.Load) or not self._is_of_program(node.id):
             return False
-        if self._is_called(node):
-            return False
         parent = self._parents[node]
+        if self._is_called(node):  # a decorator would be given a function of the tests
+            return isinstance(self._parents[parent], _BINDING)
         if isinstance(parent, ast.Assign):
             return node.id[0].isupper() or not all(map(_name, parent.targets))
         if isinstance(parent, ast.keyword):
@@ -233,7 +238,7 @@ class _Uses:
             or self._is_method(node)
             or self._path(node) is not None
             or isinstance(node.value, ast.Constant)
-            or node.attr in _attributes_of_values()
+            or node.attr in _ATTRIBUTES_OF_VALUES
         )
 
     def _test_classes(self) -> set[str]:
@@ -264,10 +269,6 @@ class _Uses:
             return any(map(self._is_class, [function.value, *made]))
         name = _name(function)
         return not (name in self._functions or name in self._paths or hasattr(builtins, name))
-
-    def _is_decorated_by_program(self, node: ast.FunctionDef) -> bool:
-        calls = [x.func for x in node.decorator_list if isinstance(x, ast.Call)]
-        return any(self._is_of_program(_name(function)) for function in calls if _name(function))
 
     def _cannot_be_sent(self, node: ast.AST) -> bool:
         """Whether an expression is a function or an iterator that only the tests have."""
@@ -351,22 +352,3 @@ def _bound_names(nodes: Iterable[ast.AST]) -> Iterator[str]:
             yield node.arg
         elif isinstance(node, _BINDING) and node.name:
             yield node.name
-
-
-@lru_cache(maxsize=1)
-def _attributes_of_values() -> frozenset[str]:
-    """Return the names of attributes, other than methods, of values and of exceptions."""
-    types = {
-        "builtins": ("complex", "range", "slice", "BaseException"),
-        "collections": ("deque", "defaultdict"),
-        "datetime": ("datetime", "timedelta"),
-        "fractions": ("Fraction",),
-        "numpy": ("ndarray",),
-    }
-    return frozenset(
-        name
-        for module, kinds in types.items()
-        for kind in (getattr(importlib.import_module(module), name) for name in kinds)
-        for name in dir(kind)
-        if name[0] != "_" and not callable(getattr(kind, name))
-    )
