@@ -173,10 +173,11 @@ class _RemoteProgram:
             method: its name; "" to call the object itself.
             arguments, options: of the call, which may change them.
         """
-        sent = encode([arguments, options], _reference_to)
-        reply = self.exchange({"object": number, "method": method, "arguments": sent})
+        values = [*arguments, *options.values()]
+        sent = {"arguments": encode(values, _reference_to), "keywords": [*options]}
+        reply = self.exchange({"object": number, "method": method, **sent})
         if "changed" in reply:
-            updated([arguments, options], self._decoded(reply["changed"]))
+            updated(values, self._decoded(reply["changed"]))
         try:
             return self._result(reply)
         except (StopIteration, StopAsyncIteration) as error:

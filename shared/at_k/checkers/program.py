@@ -188,16 +188,23 @@ class _AnsweringProgram:
         wanted = {*message["names"], (message["entry_point"] or "").partition(".")[0]}
         return {name: self._space[name] for name in wanted & self._space.keys()}
 
-    def _called(self, object: int, method: str, arguments: Any) -> dict[str, Any]:
-        """Return the result of a call, and its arguments if it changed them, see `ask`."""
+    def _called(
+        self, object: int, method: str, arguments: list[Any], keywords: list[str]
+    ) -> dict[str, Any]:
+        """Return the result of a call, and its arguments if it changed them.
+
+        The last arguments are those of keywords. See `_RemoteProgram.ask`.
+        """
         called = self._kept[object]
-        positional, by_name = sent = decode(arguments, self._resolve)
+        values = decode(arguments, self._resolve)
+        positional = values[: len(values) - len(keywords)]
+        by_name = dict(zip(keywords, values[len(positional) :], strict=True))
         if method == "__bool__":
             result = bool(called)
         else:
             function = getattr(called, method) if method else called
             result = function(*positional, **by_name)
-        changed = self._encoded(sent)
+        changed = self._encoded(values)
         # What tests make of a class has methods, also where the class is one of numbers or lists.
         if not method and isinstance(called, type) and as_base(result) is not result:
             self._reference(result)

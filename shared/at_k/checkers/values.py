@@ -20,6 +20,7 @@ _read, _write = os.read, os.write  # which a program may replace
 _AS_IT_IS = (type(None), bool, str, float)
 _KINDS: tuple[Any, ...] = (bool, int, float, str, list, tuple, dict, set)
 _FACTORIES: dict[str, Any] = {kind.__name__: kind for kind in _KINDS}
+_ALL_FACTORIES = (None, *_KINDS)
 # The name of each type, how it is written with simpler values, and how it is made of them.
 _TYPES: dict[type, tuple[str, Callable[[Any], Any], Callable[[Any], Any]]] = {
     int: ("int", hex, lambda text: int(text, 16)),  # those that JSON might round
@@ -74,7 +75,7 @@ def encode(value: Any, keep: Callable[[Any], Any]) -> Any:
         return value
     if kind is list:
         return [encode(entry, keep) for entry in value]
-    if kind in _TYPES and getattr(value, "default_factory", None) in (None, *_FACTORIES.values()):
+    if kind in _TYPES and getattr(value, "default_factory", None) in _ALL_FACTORIES:
         name, simplify, _ = _TYPES[kind]
         return {name: encode(simplify(value), keep)}
     if kind in (type, type(len)) and value in _COMPUTING:
