@@ -232,6 +232,16 @@ TOGETHER = [
         "raise KeyError",
     ),
 ]
+TOGETHER += [
+    ("import numpy as np\nrng = np.random.default_rng(3)\nassert roll(rng) == 0",
+     "def roll(rng): return rng.integers(1)\n", "rng.", "2 + rng."),
+    ("from collections import namedtuple\nP = namedtuple('P', 'x')\nassert first(P(3)) == 3",
+     "def first(p): return p.x\n", "p.x", "-p.x"),
+    ("import itertools\nassert first(itertools.count(3)) == 3",
+     "def first(xs): return next(xs)\n", "next(xs)", "xs"),
+    ("assert apply(lambda x: x + 1, 2) == apply(f=lambda x: x, x=3)",
+     "def apply(f, x): return f(x)\n", "f(x)\n", "x\n"),
+]  # fmt: skip
 IN_VALUES = [
     ("assert color() == 'red'", COLORS, "'red'", "'Red'"),
     ("xs = [2, 1]\nsort(xs=xs)\nassert xs == [1, 2]",

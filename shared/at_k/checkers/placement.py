@@ -36,11 +36,11 @@ _FIXTURES = frozenset(
         *("tmp_path", "tmp_path_factory", "tmpdir", "tmpdir_factory"),
     )
 )
-# Of pytest and unittest: what they watch happens in the process of the program.
-_WATCHING = frozenset(
+# Of unittest and pytest, which would watch the process of the program; and what makes a class.
+_NEEDING_INTERPRETER = frozenset(
     (
         *("mock", "warns", "deprecated_call", "MonkeyPatch", "assertWarns", "assertWarnsRegex"),
-        *("assertLogs", "assertNoLogs"),
+        *("assertLogs", "assertNoLogs", "namedtuple"),
     )
 )
 # Other than methods, of numbers, dates, arrays and exceptions.
@@ -55,6 +55,10 @@ _ATTRIBUTES_OF_VALUES = frozenset(
 _CALLING = frozenset(("map", "filter", "sorted", "min", "max", "reduce", "partial", "callable"))
 _RAISING = frozenset(("assertRaises", "assertRaisesRegex", "raises"))
 _MAKING_ITERATORS = frozenset(("iter", "map", "filter", "zip", "enumerate", "reversed"))
+_MAKING_OBJECTS = (
+    *("itertools.", "functools.partial", "random.Random", "numpy.random.default_rng"),
+    *("numpy.random.RandomState", "re.compile", "operator.itemgetter", "operator.attrgetter"),
+)
 _OF_INTERPRETER = (ast.Await, ast.AsyncFor, ast.AsyncWith, ast.TryStar, ast.MatchClass)
 _BINDING = (
     *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef),
@@ -123,7 +127,8 @@ class _Uses:
     def _imports_others(self) -> bool:
         """Whether tests import modules that may do more than compute."""
         return any(
-            path.partition(".")[0] not in _PURE_MODULES or path.startswith("unittest.mock")
+            path.partition(".")[0] not in _PURE_MODULES
+            or not _NEEDING_INTERPRETER.isdisjoint(path.split("."))
             for path in self._paths.values()
         )
 
@@ -228,7 +233,7 @@ class _Uses:
         of = _name(node.value)
         if not isinstance(node.ctx, ast.Load):
             return of not in ("self", "cls")
-        if node.attr in _WATCHING:
+        if node.attr in _NEEDING_INTERPRETER:
             return True
         if node.attr[:2] == "__":
             return not (isinstance(node.value, ast.Call) and _name(node.value.func) == "super")
@@ -275,7 +280,8 @@ class _Uses:
         if isinstance(node, ast.Attribute):  # a method, such as str.upper
             return hasattr(builtins, _name(node.value))
         if isinstance(node, ast.Call):
-            return _name(node.func) in _MAKING_ITERATORS
+            path = self._path(node.func) or ""
+            return _name(node.func) in _MAKING_ITERATORS or path.startswith(_MAKING_OBJECTS)
         return _name(node) in self._unsendable or isinstance(node, (ast.Lambda, ast.GeneratorExp))
 
     # --- Effects --------------------------------------------------------------------------
