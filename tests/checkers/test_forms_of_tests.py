@@ -105,6 +105,17 @@ def test_tests_of_this_form_run(form, records):
     assert wrong["status"] == "failed", wrong
 
 
+@pytest.mark.parametrize("imports", ["import pytest", "import pytest, sys"])
+def test_a_function_of_a_program_that_is_named_like_a_test_is_none(imports):
+    program = "def test_double(x): assert x % 2 == 0\n" + RIGHT.replace(
+        "x\n", "x or test_double(1)\n"
+    )
+    tests = imports + "\ndef test_a(): assert f(2) == 4\n"
+    tests += "def test_b():\n    with pytest.raises(AssertionError): f(0)\n"
+    [[record]] = python_tests(workers=1).run([[program]], [tests])
+    assert (record["status"], record["tests"]) == ("passed", 2), record
+
+
 def test_the_number_of_tests_that_ran_is_in_the_record():
     tests = "import pytest\n" + CASE + CHECK + "def test_b(): assert f(2) == 4\nassert f(0) == 0\n"
     tests += "@pytest.mark.parametrize('x', [1, 2, 3])\ndef test_c(x): assert f(x) == 2 * x\n"
@@ -204,12 +215,6 @@ def test_tests_in_the_interpreter_of_a_program_are_counted_outside_of_it():
 
 # Programs that reach for the process of the tests, with the tests that they would pass.
 PATCH = "import sys\nP = sys.modules['sandboxed.program']._AnsweringProgram\n"
-FORGED_RUN = (
-    PATCH + "def run(self, job): return {'ran': job['expected'] or ['module'], 'problem': None}\n"
-    "P._run_tests = run\n"
-    "class L:\n    def __getitem__(self, i): return 5\n    def sort(self, key): pass\n"
-    "def f(x): return L()\n"
-)
 ALWAYS = "    def __eq__(self, other): return True\n    def __sub__(self, other): return 0\n"
 RETURNS_ITSELF = "class S:\n    def f(self, x): return self\n" + ALWAYS
 REACHING = {
@@ -236,16 +241,6 @@ REACHING = {
         "import unittest\nclass A(unittest.TestCase):\n"
         "    def test_a(self): self.assertAlmostEqual(S().f(2), 4)\n",
     ),
-    "has an attribute that is itself": (
-        "class S:\n    @property\n    def x(self): return self\n" + ALWAYS,
-        "assert S().x == 4",
-    ),
-    "says that an attribute is the object": (
-        PATCH + "own = P._do\ndef do(self, name, *rest):\n"
-        "    return {'argument': 0} if name == 'getattr' else own(self, name, *rest)\n"
-        "P._do = do\nclass S:\n    x = 5\n" + ALWAYS,
-        "assert S().x == 4",
-    ),
     "ends a loop": (
         "def f(x): raise StopIteration\n",
         "for result, expected in zip(map(f, [2, 3]), [4, 6]):\n    assert result == expected\n",
@@ -254,17 +249,22 @@ REACHING = {
         "class End(StopIteration): pass\ndef f(x): raise End\n",
         "assert all(map(lambda case: f(case[0]) == case[1], [(2, 4)]))",
     ),
-    "lets tests hand over a slice": (FORGED_RUN, "assert f(2)[:1] == [4]"),
-    "lets tests hand over dots": (FORGED_RUN, "assert f(2)[...] == 4"),
-    "lets tests hand over a builtin function": (
-        FORGED_RUN,
-        "x = f([3, 2])\nx.sort(key=len)\nassert x[0] == 4",
-    ),
     "makes a dict of another builtin function": (
         PATCH + "own = P._encoded\n"
         "P._encoded = lambda self, x: {'defaultdict': ['exit', {'dict': []}]} if x == 5 "
         "else own(self, x)\n" + WRONG,
         "assert f(2)['a'] == 4",
+    ),
+    "changes an argument to what is no argument": (
+        PATCH + "own = P._called\ndef called(self, **message):\n"
+        "    return own(self, **message) | {'changed': [{'set': [[]]}, 3]}\nP._called = called\n"
+        "def f(x): return 4\n",
+        "assert f([2]) == 4",
+    ),
+    "raises an exception of another kind": (
+        PATCH + "P._described = lambda self, error: [[['unittest.case', 'SkipTest']], 3, None]\n"
+        "def f(x): raise ValueError\n",
+        "import unittest\n" + CASE + CHECK,
     ),
     "expects to fail": (
         "import pytest\ndef f(x): pytest.xfail('x')\n",
@@ -362,10 +362,8 @@ assert {s_.top for s_ in [Stack(1), Stack(2)]} == {1, 2}
 """
 
 
-@pytest.mark.parametrize("place", ["apart", "together"])
-def test_tests_use_objects_of_a_program_as_in_one_process(place):
-    tests = USES if place == "apart" else "import sys\n" + USES
-    tests = "import math\n" + tests
+def test_tests_use_objects_of_a_program_as_in_one_process():
+    tests = "import math\n" + USES
     lines = tests.splitlines()
     [[record]] = python_tests(workers=1).run([[STACK]], [tests])
     assert record["status"] == "passed", record

@@ -87,7 +87,7 @@ FORGED = {
         "",
     ),
     "answers with the number of an object that it never had": (
-        "import json, os\nobject = {'object': [9, 9, 'A', []]}\n"
+        "import json, os\nobject = {'function': 9}\n"
         "answer = json.dumps({'value': {'dict': [['square', object]]}}).encode() + b'\\n'\n"
         "for number in range(3, 64):\n    try:\n        os.write(number, answer)\n"
         "    except OSError:\n        pass\n" + WRONG,

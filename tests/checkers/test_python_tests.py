@@ -206,10 +206,20 @@ def test_programs_use_third_party_libraries():
         f"It is\n```python\n{ADD}",
         f"a\n```\nx = 1\n```\n```\n{ADD}",
         ADD + '"""\n```\nnot a fence\n```\n"""\n',
+        f"````python\n{ADD}````",
+        f"1. So:\n   ```python\n   {ADD.replace('    ', '       ')}   ```",
+        f"<think>\n```python\n{SUBTRACT}```\n</think>\n{ADD}",
+        "\ufeff" + ADD,
     ],
 )
 def test_the_code_in_a_response_is_found(response):
     assert statuses([response], ["assert add(1, 2) == 3"]) == ["passed"]
+
+
+def test_code_in_thinking_is_no_answer():
+    thinking = f"<think>\n```python\n{ADD}```\n"
+    responses = [f"{thinking}</think>\nI cannot help.", thinking]
+    assert statuses(responses, ["assert add(1, 2) == 3"]) == ["failed", "failed"]
 
 
 # --- Options and errors -------------------------------------------------------------------

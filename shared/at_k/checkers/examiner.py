@@ -1,13 +1,12 @@
 """The process of the tests: it never runs code of a program, and no program can reach it.
 
-Names of a program are proxies here. A call is sent to the process of the program, and its result
-comes back as a value, see `values.py`, so that what is expected is compared here. Objects of
-classes that a program defines stay there. They are asked for attributes, calls and operators. An
-object that equals everything would pass, so that objects are trusted to different degrees, see
-`_MADE_HERE`, `_RETURNED` and `_HAS_SEEN_A_VALUE`.
+It asks the process of the program for the names that the tests use, for calls of functions, of
+methods of objects, and for the next item of an iterator. None of these tells it what is expected.
+Results are values, see `values.py`, which are compared here, or references to functions, iterators
+and other objects, see `_Object`.
 
-Tests that reach into the interpreter of the program (see `references.py`), or hand it objects of
-their own, run in its process instead; what it reports is counted here.
+Tests that do more (see `placement.py`) run in the process of the program instead; what it reports
+is counted here.
 """
 
 from __future__ import annotations
@@ -19,14 +18,15 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Sequence
+import types
 from contextlib import suppress
-from functools import lru_cache
+from functools import partial
 from typing import Any, NoReturn
 
-from .runner import UnusableTestsError, last_line, run_tests
-from .values import COMPARISONS, NEED_BOTH, SPECIAL_METHODS, decode, encode, receive, send
+from .runner import MODULE, UnusableTestsError, last_line, run_tests
+from .values import decode, encode, receive, send, updated
 
+# A method of an object that returned True for these would say what is expected of a value.
 _PREDICATES = {
     name
     for kind in (str, bytes, set, float)
@@ -38,10 +38,6 @@ _OWN_NUMBER = 2  # in a namespace: the first process that the server forks
 
 class _EndedError(BaseException):
     """The process of the program ended, or sent what is no message. Tests cannot catch it."""
-
-
-class _NeedsInterpreterError(BaseException):
-    """The tests hand the program an object that only their own process has."""
 
 
 def examine(control: socket.socket, jobs: int, replies: int, is_isolated: bool) -> None:
@@ -87,9 +83,9 @@ def _examined(job: dict[str, Any], program: _RemoteProgram) -> dict[str, Any]:
         program: the process of the program.
 
     Returns:
-        A dict with `status`: "passed", "failed", "ended" if the process of the program did, or
-        "shares interpreter" if the tests need it; `message`; and `tests`, how many of them ran.
-        If the tests are only to be found, what `find_tests` returns.
+        A dict with `status`: "passed", "failed", or "ended" if the process of the program did;
+        `message`; and `tests`, how many of them ran. If the tests are only to be found, what
+        `find_tests` returns.
     """
     try:
         if job["only_find"]:
@@ -97,7 +93,9 @@ def _examined(job: dict[str, Any], program: _RemoteProgram) -> dict[str, Any]:
         if job["shares_interpreter"]:
             ran, problem = program.run(job)
         else:
-            result = run_tests(job, _linked(job, program.names(job)))
+            module = types.ModuleType("tests")
+            vars(module).update(_linked(job, program.names(job)))
+            result = run_tests(job, module)
             ran, problem = result.ran, result.problem
     except _ProgramError as error:
         ran, problem = [], str(error)
@@ -105,9 +103,8 @@ def _examined(job: dict[str, Any], program: _RemoteProgram) -> dict[str, Any]:
         ran, problem = [], f"the tests {error}"
     except _EndedError:
         ran, problem = [], None
-    if program.has_ended or program.needs_interpreter:
-        status = "ended" if program.has_ended else "shares interpreter"
-        return {"status": status, "message": "", "tests": 0}
+    if program.has_ended:
+        return {"status": "ended", "message": "", "tests": 0}
     missing = {*(job["expected"] or ran)} - {*ran}
     if problem is None and missing:
         problem = f"{min(missing)} did not run"
@@ -142,19 +139,11 @@ class _ProgramError(Exception):
 
 
 class _RemoteProgram:
-    """The process of a program.
-
-    Attributes:
-        has_ended: whether it ended, or sent what is no message.
-        needs_interpreter: whether the tests handed it an object that cannot be sent.
-    """
+    """The process of a program. `has_ended` is whether it ended, or sent what is no message."""
 
     def __init__(self, connection: int):
         self._connection = connection
-        self.has_ended = self.needs_interpreter = False
-        self._proxies: dict[int, Any] = {}
-        self._exceptions: dict[int, type[BaseException]] = {}
-        self._named_classes: set[int] = set()
+        self.has_ended = False
 
     def names(self, job: dict[str, Any]) -> dict[str, Any]:
         """Return the names of the program that its tests use; raise a _ProgramError if it fails."""
@@ -167,13 +156,7 @@ class _RemoteProgram:
             self._end()
         # No others, such as __builtins__.
         wanted = {*job["names"], (job["entry_point"] or "").partition(".")[0]}
-        names = {name: value for name, value in names.items() if name in wanted}
-        self._named_classes = {
-            value._at_k_number
-            for name, value in names.items()
-            if isinstance(value, _Object) and name in job["classes"]
-        }
-        return names
+        return {name: value for name, value in names.items() if name in wanted}
 
     def run(self, job: dict[str, Any]) -> tuple[list[str], str | None]:
         """Run tests in the process of the program; return `ran` and `problem` of their `Result`."""
@@ -182,65 +165,43 @@ class _RemoteProgram:
             self._end()
         return [*map(str, reply["ran"])], reply.get("problem")
 
-    def ask(self, operation: str, *arguments: Any, **options: Any) -> Any:
-        """Return the result of an operation, or raise the exception of the program."""
-        sent = [encode(argument, self._reference_to) for argument in arguments]
-        keywords = {
-            name: encode(argument, self._reference_to) for name, argument in options.items()
-        }
-        reply = self.exchange({"do": operation, "with": sent, "by_name": keywords})
+    def ask(self, number: int, method: str, /, *arguments: Any, **options: Any) -> Any:
+        """Call an object, or a method of it, and return the result, or raise its exception.
+
+        Args:
+            number: of the object.
+            method: its name; "" to call the object itself.
+            arguments, options: of the call, which may change them.
+        """
+        values = [*arguments, *options.values()]
+        sent = {"arguments": encode(values, _reference_to), "keywords": [*options]}
+        reply = self.exchange({"object": number, "method": method, **sent})
+        if "changed" in reply:
+            updated(values, self._decoded(reply["changed"]))
         try:
-            for index, changed in reply.get("changed", ()):
-                _replace_content(arguments[index], decode(changed, self._resolve))
-            if "argument" in reply and not isinstance(arguments[reply["argument"]], _Object):
-                return arguments[reply["argument"]]
-        except (ValueError, TypeError, KeyError, IndexError, ImportError, RecursionError):
-            self._end()
-        try:
-            result = self._result(reply)
+            return self._result(reply)
         except (StopIteration, StopAsyncIteration) as error:
-            if operation == "next":
+            if method == "__next__":
                 raise
             # A loop of the tests over `map` would end, and compare nothing.
             raise RuntimeError(f"the program raised {type(error).__name__}") from error
-        return self._trusted(operation, arguments, result)
-
-    def _trusted(self, operation: str, arguments: Sequence[Any], result: Any) -> Any:
-        """Return the result of an operation, if its arguments are trusted to have one.
-
-        An object gets a trust of its own, see `_HAS_SEEN_A_VALUE`. Operators return NotImplemented
-        for arguments that are not trusted.
-
-        Raises:
-            TypeError: for other operations, if the result may depend on what the tests expect.
-        """
-        objects = [x for x in arguments if isinstance(x, _Object)]
-        trust = min((x._at_k_trust for x in objects), default=_RETURNED)
-        has_seen_value = operation in NEED_BOTH and len(objects) < len(arguments)
-        if not isinstance(result, _Object):
-            if has_seen_value and trust < _MADE_HERE:
-                return NotImplemented
-            if trust == _HAS_SEEN_A_VALUE and operation not in NEED_BOTH:
-                raise TypeError("an object that was combined with a value of the tests gives none")
-            return result
-        if operation == "call" and arguments[0]._at_k_number in self._named_classes:
-            trust = _MADE_HERE
-        elif operation not in NEED_BOTH:
-            trust = min(trust, _RETURNED)
-        elif has_seen_value and trust < _MADE_HERE:
-            trust = _HAS_SEEN_A_VALUE
-        object.__setattr__(result, "_at_k_trust", trust)
-        return result
 
     def _result(self, reply: dict[str, Any]) -> Any:
         """Return the value in a reply, or raise the exception in it."""
+        if "value" in reply:
+            return self._decoded(reply["value"])
         try:
-            if "value" in reply:
-                return decode(reply["value"], self._resolve)
-            error = self._exception(*reply["error"])
-        except (ValueError, TypeError, KeyError, IndexError, ImportError, RecursionError):
+            classes, arguments, text = reply["error"]
+            error = _exception(classes, self._decoded(arguments), str(text))
+        except (ValueError, TypeError, KeyError, AttributeError, StopIteration):
             self._end()
         raise error
+
+    def _decoded(self, sent: Any) -> Any:
+        try:
+            return decode(sent, self._resolve)
+        except (ValueError, TypeError, KeyError, IndexError, ImportError, RecursionError):
+            self._end()
 
     def exchange(self, message: Any) -> dict[str, Any]:
         """Send a message to the program, and return its reply, see `program.py`."""
@@ -260,143 +221,83 @@ class _RemoteProgram:
         self.has_ended = True
         raise _EndedError
 
-    def _reference_to(self, value: Any) -> Any:
-        """Return how an object that is no value is sent: by its number, if it is the program's.
+    def _resolve(self, kind: str, number: Any) -> _Object:
+        """Return the object of which `_AnsweringProgram._keep` has described the kind."""
+        return _KINDS[kind](partial(self.ask, number), {kind: number})
 
-        Other objects cannot be sent.
-        """
-        if isinstance(value, _Object):
-            return {"object": value._at_k_number}
-        if isinstance(value, BaseException) and "_at_k_object" in value.__dict__:
-            return {"object": value.__dict__["_at_k_object"]}
-        for number, kind in self._exceptions.items():
-            if kind is value:
-                return {"object": number}
-        self.needs_interpreter = True
-        raise _NeedsInterpreterError
 
-    def _resolve(self, name: str, described: Any) -> Any:
-        """Return the proxy of what `_AnsweringProgram._keep` has described."""
-        if name == "exception class":
-            return self._exception_class(described)
-        number, kind, class_name, special = described
-        if number not in self._proxies:
-            proxy_class = _proxy_class(kind, str(class_name), tuple(special))
-            self._proxies[number] = proxy_class(number, self)
-        object.__setattr__(self._proxies[number], "_at_k_trust", _RETURNED)
-        return self._proxies[number]
+def _reference_to(value: Any) -> Any:
+    """Return how an argument that is no value is sent: an object of the program as it came.
 
-    def _exception_class(self, chain: list[Any]) -> type[BaseException]:
-        """Return a class of the program or of Python from its chain, see `_AnsweringProgram`."""
-        number, module, name = chain[0]
-        if number not in self._exceptions:
-            known = getattr(sys.modules.get(module), name, None) if module in _MODULES else None
-            if not (isinstance(known, type) and issubclass(known, BaseException)):
-                base = self._exception_class(chain[1:])
-                members = {"__getattr__": _attribute_of_exception, "__str__": _text_of_exception}
-                known = type(str(name), (base,), members)
-            self._exceptions[number] = known
-        return self._exceptions[number]
-
-    def _exception(self, chain: list[Any], arguments: Any, text: str, number: int) -> BaseException:
-        """Return an exception of the program, whose `str` there is the text."""
-        kind = self._exception_class(chain)
-        values = decode(arguments, self._resolve)
-        is_builtin = kind.__module__ == "builtins"
-        error = kind(*values) if is_builtin else kind.__new__(kind, *values)
-        error.__dict__.update(_at_k_object=number, _at_k_program=self, _at_k_text=str(text))
-        return error
+    Functions and classes of modules are sent by their names.
+    """
+    if isinstance(value, _Object):
+        return value._at_k_reference
+    module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", "")
+    if module != MODULE and getattr(sys.modules.get(str(module)), name, None) is value:
+        return {"import": [module, name]}
+    raise TypeError(f"tests cannot give a program an object of their own ({type(value).__name__})")
 
 
 # Of other modules, such as unittest, a program could raise what says that a test did not fail.
-_MODULES = ("builtins", "json.decoder", "decimal", "statistics", "re", "datetime", "copy", "numpy")
+_MODULES = frozenset(
+    (
+        *("builtins", "json.decoder", "decimal", "statistics", "re", "datetime", "copy", "numpy"),
+        *("numpy.linalg", "numpy.exceptions"),
+    )
+)
 
 
-def _text_of_exception(error: BaseException) -> str:
-    return error.__dict__.get("_at_k_text") or BaseException.__str__(error)
+def _exception(classes: list[Any], arguments: tuple[Any, ...], text: str) -> BaseException:
+    """Return an exception of the nearest class that is known here, with the text as its `str`.
 
-
-def _attribute_of_exception(error: Any, name: str) -> Any:
-    if name.startswith("__") or "_at_k_object" not in error.__dict__:
-        raise AttributeError(name)
-    program, number = error.__dict__["_at_k_program"], error.__dict__["_at_k_object"]
-    return program.ask("getattr", program._resolve("object", [number, 0, "error", []]), name)
-
-
-def _replace_content(container: Any, content: Any) -> None:
-    """Change a list, dict, set or other container to what a call has made of it."""
-    container.clear()
-    add_all = container.update if hasattr(container, "update") else container.extend
-    add_all(content)
-
-
-_HAS_SEEN_A_VALUE, _RETURNED, _MADE_HERE = range(3)
-"""How far an object is trusted.
-
-One that the tests make, by calling a class that they name, or combine of such objects, may compare
-itself with a value. One that something else returned may only be compared with other objects, and
-combined with a value into an object, which then gives no value: that would be computed from what
-the tests expect.
-"""
+    Args:
+        classes: pairs of a module and a name: those of its class, and of the bases of that.
+        arguments: its `args`.
+        text: its text in the process of the program.
+    """
+    found = (getattr(sys.modules.get(m), name, None) for m, name in classes if m in _MODULES)
+    kind = next(x for x in found if isinstance(x, type) and issubclass(x, BaseException))
+    error = kind.__new__(kind, *arguments)
+    if [kind.__module__, kind.__name__] == classes[0] and str(error) == text:
+        return error
+    own = type(str(classes[0][1]), (kind,), {"__str__": lambda self: text})
+    return own.__new__(own, *arguments)
 
 
 class _Object:
-    """An object of the program. Its subclasses have the special methods that its class has."""
+    """An object of the program, whose methods can be called. It equals nothing but itself."""
 
-    def __init__(self, number: int, program: _RemoteProgram):
-        object.__setattr__(self, "_at_k_number", number)
-        object.__setattr__(self, "_at_k_program", program)
+    def __init__(self, ask: Any, reference: dict[str, int]):
+        self._at_k_ask, self._at_k_reference = ask, reference
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_at_k") or name in _PREDICATES:
-            raise AttributeError(name)
-        return self._at_k_program.ask("getattr", self, name)
+        if name[:2] == "__" or name in _PREDICATES:
+            raise AttributeError(f"an object of the program has no {name} here")
+        return partial(self._at_k_ask, name)
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        self._at_k_program.ask("setattr", self, name, value)
+    def __bool__(self) -> bool:
+        return bool(self._at_k_ask("__bool__"))
 
-    def __delattr__(self, name: str) -> None:
-        self._at_k_program.ask("delattr", self, name)
-
-    def __instancecheck__(self, value: Any) -> bool:
-        return isinstance(value, _Object) and self._at_k_program.ask("isinstance", value, self)
-
-    def __subclasscheck__(self, value: Any) -> bool:
-        return isinstance(value, _Object) and self._at_k_program.ask("issubclass", value, self)
-
-    def __mro_entries__(self, bases: Any) -> NoReturn:
-        """Python calls it if a class of the tests has an object of the program as its base."""
-        self._at_k_program.needs_interpreter = True
-        raise _NeedsInterpreterError
+    def __repr__(self) -> str:
+        return "an object of the program"
 
 
-@lru_cache(maxsize=1024)
-def _proxy_class(kind: int, name: str, operations: tuple[str, ...]) -> type:
-    """Return the class of proxies for a class of a program that supports these operations.
-
-    Attributes are set and deleted as `_Object` does it. The number of the class keeps classes of a
-    program apart that have one name.
-    """
-    # A class that defines __eq__ without __hash__ would not be hashable.
-    members: dict[str, Any] = {"__hash__": _Object.__hash__}
-    for method, operation in SPECIAL_METHODS.items():
-        if operation in operations and method not in ("__setattr__", "__delattr__"):
-            members[method] = _method(operation)
-    return type(name, (_Object,), members)
+class _Function(_Object):
+    def __call__(self, /, *arguments: Any, **options: Any) -> Any:
+        return self._at_k_ask("", *arguments, **options)
 
 
-@lru_cache(maxsize=256)
-def _method(operation: str) -> Any:
-    """Return a special method of proxies that asks the program for this operation."""
+class _Iterable(_Object):
+    def __iter__(self) -> Any:
+        return self._at_k_ask("__iter__")
 
-    def method(self: Any, *arguments: Any, **options: Any) -> Any:
-        is_made_here = self._at_k_trust == _MADE_HERE
-        if operation in COMPARISONS and not (is_made_here or isinstance(arguments[0], _Object)):
-            return NotImplemented
-        if operation == "contains" and not is_made_here:
-            return any(item is arguments[0] or item == arguments[0] for item in self)
-        if operation == "exit":
-            arguments = ()
-        return self._at_k_program.ask(operation, self, *arguments, **options)
 
-    return method
+class _Iterator(_Iterable):
+    def __next__(self) -> Any:
+        return self._at_k_ask("__next__")
+
+
+_KINDS = {"object": _Object, "function": _Function, "iterable": _Iterable, "iterator": _Iterator}
+for _kind in _KINDS.values():
+    _kind.__name__ = "object of the program"  # in the TypeErrors of Python for what it cannot do

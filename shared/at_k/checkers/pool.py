@@ -58,7 +58,6 @@ class Pool:
     def __init__(self, limits: Limits, workers: int, is_isolated: bool):
         self._limits, self._is_isolated = limits, is_isolated
         self._numbers = itertools.count()
-        self._sharing_interpreter: set[Any] = set()  # codes that turned out to need one interpreter
         self._is_ending = False
         self._idle: SimpleQueue[Sandbox] = SimpleQueue()
         self._threads = ThreadPoolExecutor(workers)
@@ -132,18 +131,13 @@ class Pool:
 
     def _examined(self, tests: Tests, program: str) -> dict[str, Any]:
         """Run a program with tests that are code."""
-        shares_interpreter = tests.code in self._sharing_interpreter
-        reply = self._run_case(tests.sharing_interpreter if shares_interpreter else tests, program)
+        reply = self._run_case(tests, program)
         reply["tests"] = 0
         if reply["status"] != "ended":
             return reply
         examined = reply["examined"] or {"status": "ended"}
         if examined["status"] == "ended":
             return reply | {"status": "failed"}
-        if examined["status"] == "shares interpreter":
-            self._sharing_interpreter.add(tests.code)
-            again = self._examined(tests, program)
-            return again | {"cpu_seconds": reply["cpu_seconds"] + again["cpu_seconds"]}
         if re.match(r"([\w.]+: )?MemoryError", examined["message"]):
             examined["status"] = "memory"
         return reply | examined

@@ -8,13 +8,14 @@ import json
 import os
 import sys
 import types
-from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Collection
 from contextlib import suppress
 from typing import Any
 
-from .values import OPERATIONS, as_base, decode, encode, receive, send, special_methods
+from .values import as_base, decode, encode, receive, send
 
 MOST_FILES = 256  # that a process may open: what a socket or a pipe holds counts nowhere else
+_NAME = "program"  # of its module
 _STDIN = ".stdin"  # the file that /dev/stdin of a sandbox is a link to
 
 
@@ -39,7 +40,7 @@ def run_program(server: Any, job: dict[str, Any], connection: int | None, start:
         if connection is not None:
             _AnsweringProgram(job, connection).serve()
         elif job["form"] == "calls":
-            space = _loaded(job, "program")
+            space = _loaded(job, _NAME)
             result = _call(space, job["entry_point"], job["input"])
             os.write(report, json.dumps(result, default=_plain_number).encode())
         else:
@@ -121,11 +122,16 @@ def _plain_number(value: Any) -> Any:
 
 def exception_line(error: BaseException) -> str:
     """Return the last line of a traceback."""
-    try:
-        text = str(error).strip()
-    except BaseException:
-        text = "it cannot be shown"
+    text = exception_text(error).strip()
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def exception_text(error: BaseException) -> str:
+    """Return the text of an exception."""
+    try:
+        return str(error)
+    except BaseException:
+        return "it cannot be shown"
 
 
 # --- What the tests ask of a program ------------------------------------------------------
@@ -143,7 +149,7 @@ class _AnsweringProgram:
         self._job, self._connection = job, connection
         self._space: dict[str, Any] = {}  # the names of the program
         self._kept: list[Any] = []  # objects that are no values, by their numbers
-        self._numbers: dict[int, int] = {}  # their numbers by their identities
+        self._references: dict[int, dict[str, int]] = {}  # by the identities of objects
 
     def serve(self) -> None:
         """Answer until the tests end."""
@@ -161,7 +167,7 @@ class _AnsweringProgram:
 
                         reply = find_tests(message["find"])
                     else:
-                        reply = self._do(message["do"], message["with"], message["by_name"])
+                        reply = self._called(**message)
                     send(self._connection, reply)
                 except (EOFError, BrokenPipeError):
                     return
@@ -170,7 +176,7 @@ class _AnsweringProgram:
 
     def _load(self, imports: list[str]) -> None:
         """Run the program. Modules that the tests import are there for it too, as in one file."""
-        self._space = _loaded(self._job, "program")
+        self._space = _loaded(self._job, _NAME)
         own: dict[str, Any] = {}
         for line in imports:
             with suppress(ImportError):
@@ -182,54 +188,64 @@ class _AnsweringProgram:
         wanted = {*message["names"], (message["entry_point"] or "").partition(".")[0]}
         return {name: self._space[name] for name in wanted & self._space.keys()}
 
-    def _do(self, operation: str, sent: list[Any], by_name: dict[str, Any]) -> dict[str, Any]:
-        """Return the result, or the index of the argument that it is, and changed arguments."""
-        arguments = [decode(argument, self._resolve) for argument in sent]
-        options = {name: decode(value, self._resolve) for name, value in by_name.items()}
-        result = OPERATIONS[operation](*arguments, **options)
-        changeable = [i for i, x in enumerate(arguments) if type(x) in _CHANGEABLE]
-        after = [(index, self._encoded(arguments[index])) for index in changeable]
-        changed = [[index, value] for index, value in after if value != sent[index]]
-        same = [index for index in changeable if arguments[index] is result]
-        reply: dict[str, Any] = {"changed": changed} if changed else {}
-        return reply | ({"argument": same[0]} if same else {"value": self._encoded(result)})
+    def _called(
+        self, object: int, method: str, arguments: list[Any], keywords: list[str]
+    ) -> dict[str, Any]:
+        """Return the result of a call, and its arguments if it changed them.
+
+        The last arguments are those of keywords. See `_RemoteProgram.ask`.
+        """
+        called = self._kept[object]
+        values = decode(arguments, self._resolve)
+        positional = values[: len(values) - len(keywords)]
+        by_name = dict(zip(keywords, values[len(positional) :], strict=True))
+        if method == "__bool__":
+            result = bool(called)
+        else:
+            function = getattr(called, method) if method else called
+            result = function(*positional, **by_name)
+        changed = self._encoded(values)
+        # What tests make of a class has methods, also where the class is one of numbers or lists.
+        if not method and isinstance(called, type) and as_base(result) is not result:
+            self._reference(result)
+        value = self._encoded(result)
+        return {"value": value} | ({} if changed == arguments else {"changed": changed})
 
     def _encoded(self, value: Any) -> Any:
         return encode(value, self._keep)
 
     def _keep(self, value: Any) -> Any:
-        """Return how an object that is no value is sent: by numbers of it and of its class."""
-        base = as_base(value)
-        if base is not value:
-            return self._encoded(base)
-        if isinstance(value, type) and issubclass(value, BaseException):
-            return {"exception class": self._chain(value)}
-        kind = type(value)
-        name = value.__name__ if kind is type else kind.__name__
-        return {"object": [self._number(value), self._number(kind), name, special_methods(kind)]}  # type: ignore[arg-type]
+        """Return how an object that is no value is sent: as a value of a base, or a reference."""
+        base = value if id(value) in self._references else as_base(value)
+        return self._reference(value) if base is value else self._encoded(base)
 
-    def _number(self, value: Any) -> int:
-        """Return the number of an object, which is kept so that its identity stays its own."""
-        if id(value) not in self._numbers:
-            self._numbers[id(value)] = len(self._kept)
+    def _reference(self, value: Any) -> dict[str, int]:
+        """Return the kind and the number of an object, which is kept so that they stay its own."""
+        if id(value) not in self._references:
+            if callable(value):
+                kind = "function"
+            elif hasattr(type(value), "__next__"):
+                kind = "iterator"
+            else:
+                kind = "iterable" if hasattr(type(value), "__iter__") else "object"
+            self._references[id(value)] = {kind: len(self._kept)}
             self._kept.append(value)
-        return self._numbers[id(value)]
+        return self._references[id(value)]
 
-    def _resolve(self, name: str, number: Any) -> Any:
-        return self._kept[number]
-
-    def _chain(self, kind: type) -> list[Any]:
-        """Return the number, the module and the name of a class of exceptions and of its bases."""
-        return [[self._number(c), c.__module__, c.__name__] for c in kind.__mro__[:-1]]
+    def _resolve(self, name: str, content: Any) -> Any:
+        if name != "import":
+            return self._kept[content]
+        module, function = content
+        return getattr(importlib.import_module(module), function)
 
     def _described(self, error: BaseException) -> list[Any]:
-        """Return what `_RemoteProgram._exception` makes an exception of."""
+        """Return the classes of an exception, its arguments and its text, see `_exception`."""
+        text = exception_text(error)
         try:
-            arguments = self._encoded(error.args)
-            text = str(error)
+            arguments = encode(error.args, _refuse)
         except BaseException:
-            arguments, text = self._encoded(()), "it cannot be shown"
-        return [self._chain(type(error)), arguments, text, self._number(error)]
+            arguments = self._encoded((text,))
+        return [[[c.__module__, c.__name__] for c in type(error).__mro__], arguments, text]
 
     def _run_tests(self, job: dict[str, Any]) -> dict[str, Any]:
         """Run the program and its tests in this process; see `run_tests`."""
@@ -239,15 +255,18 @@ class _AnsweringProgram:
             watched, compare = _watched([*_MODULES_OF_TESTS, *job["modules"]]), _compare
             self._load(job["imports"])
             compare(watched)
-            result = run_tests(job, self._names(job))
-            compare(watched)
+            result = run_tests(job, sys.modules[_NAME])
+            compare(watched, {*job["replaced"]})
         except BaseException as error:
             return {"ran": [], "problem": exception_line(error)}
         return {"ran": result.ran, "problem": result.problem}
 
 
 _MODULES_OF_TESTS = ("unittest", "builtins", "sandboxed", "_pytest")
-_CHANGEABLE = (list, dict, set, bytearray, deque, Counter, OrderedDict, defaultdict)
+
+
+def _refuse(value: Any) -> Any:
+    raise TypeError(f"{value!r} is no value")
 
 
 def _watched(names: list[str]) -> list[tuple[Any, dict[str, Any]]]:
@@ -270,9 +289,12 @@ def _watched(names: list[str]) -> list[tuple[Any, dict[str, Any]]]:
     ]
 
 
-def _compare(watched: list[tuple[Any, dict[str, Any]]]) -> None:
-    """Raise a RuntimeError if the program replaced what its tests call."""
+def _compare(watched: list[tuple[Any, dict[str, Any]]], by_tests: Collection[str] = ()) -> None:
+    """Raise a RuntimeError if the program replaced what its tests call.
+
+    Names in `by_tests` may be replaced: the tests do so.
+    """
     for space, entries in watched:
         for key, value in entries.items():
-            if space.get(key) is not value:
+            if space.get(key) is not value and key not in by_tests:
                 raise RuntimeError(f"the program replaced {key}, which its tests may call")

@@ -266,8 +266,8 @@ def python_tests(
     - {"public_test_cases": .., "private_test_cases": .., "metadata": ..}: a row of LiveCodeBench
 
     A test that was not run did not pass. What is expected is compared outside the process of the
-    program, which does not know it, except for tests that reach into its interpreter, such as those
-    that use `unittest.mock`, `sys` or `capsys`.
+    program, which does not know it, except for tests that do more than to compare values, such as
+    those that use attributes of objects, `unittest.mock`, `sys` or `capsys`.
 
     Args:
         timeout: seconds of CPU time that a program may take, with its tests or for each of its

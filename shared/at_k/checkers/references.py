@@ -13,13 +13,14 @@ import pickle
 import re
 import sys
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
 from ..core.checks import short
+from .placement import imports, needs_interpreter
 from .responses import is_code
 
 _LONG = 10_000  # characters of a result that is not shown as Python shows it, which takes long
@@ -39,9 +40,9 @@ class TestCode:
         modules: the modules that it imports.
         is_test: whether the code outside functions and classes is a test itself.
         may_have_tests: whether its functions and classes may be tests, which a sandbox finds.
-        classes: names of the program that it uses as classes.
         borrowed: pairs of a name and its module, which it uses without importing it.
-        shares_interpreter: whether it reaches into the interpreter of a program, which runs it.
+        replaced: the names of attributes that it sets, such as `math.pi = 3`.
+        shares_interpreter: whether the process of the program runs it, see `placement.py`.
     """
 
     tests: str
@@ -50,8 +51,8 @@ class TestCode:
     modules: tuple[str, ...]
     is_test: bool
     may_have_tests: bool
-    classes: tuple[str, ...]
     borrowed: tuple[tuple[str, str], ...]
+    replaced: tuple[str, ...]
     shares_interpreter: bool
 
 
@@ -94,12 +95,6 @@ class Tests:
     def may_have_tests(self) -> bool:
         """Whether they are code whose functions and classes may be tests, see `TestCode`."""
         return self.code is not None and self.code.may_have_tests
-
-    @property
-    def sharing_interpreter(self) -> Tests:
-        """The same tests, which the process of the program runs."""
-        assert self.code is not None
-        return replace(self, code=replace(self.code, shares_interpreter=True))
 
     def jobs(
         self, program: str | None, case: int = 0
@@ -264,22 +259,6 @@ def _has_only_imports(code: str) -> bool:
 
 # --- Tests in code ------------------------------------------------------------------------
 
-# What works with values alone, in the process of the tests. Other modules may change the
-# interpreter of the program, or look at it.
-_PURE_MODULES = frozenset(
-    (
-        *("bisect", "calendar", "cmath", "collections", "copy", "dataclasses", "datetime"),
-        *("decimal", "enum", "fractions", "functools", "hashlib", "heapq", "itertools", "json"),
-        *("math", "numbers", "numpy", "operator", "pytest", "random", "re", "statistics", "string"),
-        *("textwrap", "time", "typing", "unittest", "__future__"),
-    )
-)
-_IMPURE_NAMES = frozenset(
-    (
-        *("mock", "patch", "capsys", "capfd", "capsysbinary", "caplog", "monkeypatch", "recwarn"),
-        *("exec", "eval", "globals", "locals", "vars", "input", "open", "id", "setattr"),
-    )
-)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -310,7 +289,9 @@ def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
     """
     tree = _parsed_code(code)
     nodes = list(ast.walk(tree))
-    is_test = any(map(_is_active, _outside(tree)))
+    functions = {x.name for x in nodes if isinstance(x, (ast.FunctionDef, ast.AsyncFunctionDef))}
+    classes = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
+    is_test = any(_is_active(node, functions, classes) for node in _outside(tree))
     has_definitions = any(isinstance(node, (*_DEFINITIONS, ast.Lambda)) for node in nodes)
     if not is_test and not has_definitions:
         raise ValueError(f"is {short(code)}, which tests nothing: python_tests takes {FORMS}.")
@@ -323,10 +304,7 @@ def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
                 f"if it stands for the program, whose names the tests see without an import."
             )
     names = {node.id for node in nodes if isinstance(node, ast.Name) and node.id[:2] != "__"}
-    shares_interpreter = _needs_interpreter(nodes, names, modules)
-    if shares_interpreter:  # the names in doctests, and in texts that are evaluated
-        texts = [n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
-        names |= {*re.findall(r"\b[^\W\d]\w*", " ".join(texts))}
+    borrowed = _borrowed_modules(nodes)
     return TestCode(
         tests=code,
         names=tuple(sorted(names)),
@@ -336,9 +314,13 @@ def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
         modules=tuple(modules),
         is_test=is_test,
         may_have_tests=has_definitions and not (entry_point and has_check),
-        classes=tuple(_classes(nodes)),
-        borrowed=tuple(_borrowed_modules(nodes).items()),
-        shares_interpreter=shares_interpreter,
+        borrowed=tuple(borrowed.items()),
+        replaced=tuple(
+            node.attr
+            for node in nodes
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+        ),
+        shares_interpreter=needs_interpreter(tree, borrowed),
     )
 
 
@@ -351,50 +333,6 @@ def _imported_modules(nodes: Iterable[ast.AST]) -> list[str]:
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             modules.add(node.module)
     return sorted(modules)
-
-
-def _classes(nodes: Iterable[ast.AST]) -> set[str]:
-    """Return the capitalized names that tests use as classes.
-
-    These have attributes, or their objects have, or these are operands of an operator, or they are
-    a base of a class or an argument of `isinstance`. In `Sum([1, 2]) == 3`, Sum may be a function.
-    """
-    used: set[str] = set()
-    for node in nodes:
-        if isinstance(node, ast.Call) and _last_name(node) in ("isinstance", "issubclass"):
-            used |= {_last_name(x) for x in ast.walk(node.args[-1])}
-        elif isinstance(node, ast.ClassDef):
-            used |= {_last_name(base) for base in node.bases}
-        elif isinstance(node, ast.BinOp):
-            used |= {_last_name(x) for x in (node.left, node.right) if isinstance(x, ast.Call)}
-    makers = _makers(nodes)
-    for node in nodes:
-        if isinstance(node, ast.Attribute):
-            name = _last_name(node.value)
-            used |= {name, makers.get(name, "")}
-    return {name for name in used if name[:1].isupper()}
-
-
-def _makers(nodes: Iterable[ast.AST]) -> dict[str, str]:
-    """Return the name of what is called for each variable, or by a fixture that returns it."""
-    makers: dict[str, str] = {}
-    for node in nodes:
-        if isinstance(node, ast.Assign):
-            makers |= {_last_name(target): _last_name(node.value) for target in node.targets}
-        elif isinstance(node, ast.withitem) and node.optional_vars is not None:
-            makers[_last_name(node.optional_vars)] = _last_name(node.context_expr)
-        elif isinstance(node, ast.FunctionDef):
-            for inside in ast.walk(node):
-                if isinstance(inside, (ast.Return, ast.Yield)) and inside.value is not None:
-                    makers[node.name] = _last_name(inside.value)
-    return makers
-
-
-def _last_name(node: ast.AST) -> str:
-    """Return the name of a variable, of an attribute or of what is called; "" for the rest."""
-    if isinstance(node, ast.Call):
-        return _last_name(node.func)
-    return getattr(node, "id", getattr(node, "attr", ""))
 
 
 # Modules that programs import for their tests, as in MBPP. Others have a function of their own name
@@ -410,31 +348,8 @@ _BORROWED = {"np": "numpy", "numpy": "numpy"} | {
 
 def _borrowed_modules(nodes: Iterable[ast.AST]) -> dict[str, str]:
     """Return the names of modules whose attributes tests use and that they do not import."""
-    imported = {
-        (alias.asname or alias.name).partition(".")[0]
-        for node in nodes
-        if isinstance(node, (ast.Import, ast.ImportFrom))
-        for alias in node.names
-    }
-    used = {_last_name(node.value) for node in nodes if isinstance(node, ast.Attribute)}
-    return {name: _BORROWED[name] for name in (used & _BORROWED.keys()) - imported}
-
-
-def _needs_interpreter(nodes: Iterable[ast.AST], names: set[str], modules: Iterable[str]) -> bool:
-    """Whether tests reach into the interpreter of a program, or may do so."""
-    if not {module.partition(".")[0] for module in modules} <= _PURE_MODULES:
-        return True
-    used = set(names)
-    for node in nodes:
-        if isinstance(node, (ast.Await, ast.AsyncFor, ast.AsyncWith)):
-            return True
-        if isinstance(node, ast.arg):
-            used.add(node.arg)
-        elif isinstance(node, ast.Attribute) and node.attr in ("patch", "mock"):
-            used.add(node.attr)
-        elif isinstance(node, ast.ImportFrom):
-            used |= {alias.name for alias in node.names}
-    return not used.isdisjoint(_IMPURE_NAMES)
+    used = {getattr(node.value, "id", "") for node in nodes if isinstance(node, ast.Attribute)}
+    return {name: _BORROWED[name] for name in (used & _BORROWED.keys()) - imports(nodes).keys()}
 
 
 def _outside(tree: ast.AST) -> Iterator[ast.AST]:
@@ -445,17 +360,22 @@ def _outside(tree: ast.AST) -> Iterator[ast.AST]:
             yield from _outside(node)
 
 
-def _is_active(node: ast.AST) -> bool:
-    """Whether a statement can fail for a program that is not correct, so that it tests something.
+def _is_active(node: ast.AST, functions: Collection[str], classes: Collection[str]) -> bool:
+    """Whether code can fail for a program that is not correct, so that it tests something.
 
-    It asserts, raises, or calls a function of its own or one that is named like a test.
+    It asserts, raises, or calls one of the functions or a method of one of the classes that the
+    tests define, or it is the call of a function of the program, or is named like a test.
     """
+    if isinstance(node, ast.Call):
+        names = [x.id for x in ast.walk(node.func) if isinstance(x, ast.Name)]
+        own = functions if isinstance(node.func, ast.Name) else classes
+        return isinstance(node.func, ast.Lambda) or (names[:1] != [] and names[0] in own)
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         function = node.value.func
         if isinstance(function, ast.Name):
             return not hasattr(builtins, function.id) and function.id != "main"
-        if isinstance(function, ast.Attribute):
-            return function.attr.startswith(("assert", "check", "run", "test"))
+        name = getattr(function, "attr", "")
+        return name.startswith(("assert", "check", "run", "test"))
     return isinstance(node, (ast.Assert, ast.Raise))
 
 

@@ -115,7 +115,7 @@ def is_assumption(text: str, start: int) -> bool:
 
 # --- Code ---------------------------------------------------------------------------------
 
-_FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^\n`]*$", re.MULTILINE)
+_FENCE = re.compile(r"^([ \t]*)(?:`{3,}|~{3,})[^\n`]*$", re.MULTILINE)
 _DEFINITION = re.compile(r"^[ \t]*(?:async[ \t]+def|def|class)[ \t]+(\w+)", re.MULTILINE)
 
 
@@ -123,8 +123,8 @@ def code_in(response: str, names: Collection[str] = ()) -> str:
     """Return the code in a response: a fenced block, or the whole text if there is no fence.
 
     Of several blocks, this is the last one that defines one of the names, or else the last one. A
-    text with fences that is Python code itself, as in a docstring, stays as it is. A single fence
-    ends code that starts with the text, or starts code that ends with it.
+    text that is Python code itself stays as it is, and thinking is left out of others. A single
+    fence ends code that starts with the text, or starts code that ends with it.
 
     Args:
         response: what the model wrote.
@@ -133,14 +133,21 @@ def code_in(response: str, names: Collection[str] = ()) -> str:
     >>> code_in("So:\\n```python\\nx = 1\\n```\\nDone.")
     'x = 1\\n'
     """
+    response = response.removeprefix("\ufeff")
+    if is_code(response):
+        return response
+    response = _without_thinking(response)
     fences = [*_FENCE.finditer(response)]
-    if not fences or is_code(response):
+    if not fences:
         return response
     if len(fences) == 1:
         before, after = response[: fences[0].start()], response[fences[0].end() + 1 :]
         return before if before.strip() and is_code(textwrap.dedent(before)) else after
     ends = [*(end.start() for end in fences[1::2]), len(response)]  # the last may lack its end
-    blocks = [response[x.end() + 1 : y] for x, y in zip(fences[::2], ends, strict=False)]
+    blocks = [
+        re.sub(f"^{start[1]}", "", response[start.end() + 1 : end], flags=re.MULTILINE)
+        for start, end in zip(fences[::2], ends, strict=False)
+    ]
     wanted = [block for block in blocks if not {*_DEFINITION.findall(block)}.isdisjoint(names)]
     return (wanted or blocks)[-1]
 

@@ -20,7 +20,7 @@ import sys
 import traceback
 import types
 import unittest
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -108,8 +108,10 @@ def find_tests(job: dict[str, Any]) -> dict[str, Any]:
     tree = ast.parse(job["tests"])  # without assertions that need a program
     tree.body = [node for node in tree.body if not isinstance(node, ast.Assert)]
     stubs = {name: MagicMock() for name in {*job["names"]} - {*dir(builtins)}}
+    module = types.ModuleType("tests")
+    vars(module).update(stubs)
     try:
-        result = run_tests(job | {"tests": ast.unparse(tree)}, stubs, only_find=True)
+        result = run_tests(job | {"tests": ast.unparse(tree)}, module, only_find=True)
     except UnusableTestsError as error:
         return {"ran": [], "problem": str(error)}
     except BaseException:
@@ -122,12 +124,12 @@ def _compiled(source: str) -> types.CodeType:
     return compile(source, _FILE, "exec", dont_inherit=True)
 
 
-def run_tests(job: dict[str, Any], linked: dict[str, Any], only_find: bool = False) -> Result:
+def run_tests(job: dict[str, Any], module: types.ModuleType, only_find: bool = False) -> Result:
     """Run the code of tests, and the tests that it defines.
 
     Args:
         job: what `Tests.jobs` returns.
-        linked: the values of the program that the tests use, by their names.
+        module: it has the names of the program that the tests use, and gets theirs.
         only_find: whether to run no test: `ran` has the names of those that would run.
 
     Raises:
@@ -135,9 +137,9 @@ def run_tests(job: dict[str, Any], linked: dict[str, Any], only_find: bool = Fal
     """
     source, code = job["tests"], _compiled(job["tests"])
     linecache.cache[_FILE] = (len(source), None, source.splitlines(keepends=True), _FILE)
-    result, module = Result(), types.ModuleType(MODULE)
-    space = vars(module)
-    space |= {"__file__": "/tmp/tests.py", **linked}
+    result, space = Result(), vars(module)
+    space |= {"__name__": MODULE, "__file__": "/tmp/tests.py"}
+    linked = dict(space)
     own_main, sys.modules[MODULE] = sys.modules[MODULE], module
     try:
         with _without_main(job["modules"]):
@@ -292,15 +294,12 @@ def _run_with_pytest(
     """
     import pytest
 
-    for name in {*vars(module)} - {*defined}:
-        if name.lower().startswith("test"):
-            vars(module).pop(name)
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     # pytest reads the folder of a file, and a program must not be able to write to it.
     path = os.__file__
     options = ["-q", "-s", "--assert=plain", "-p", "no:cacheprovider", "-c", os.devnull]
     options += ["-W", "ignore", "--noconftest", *(["--setup-plan"] if only_find else [])]
-    plugin = _Plugin(module, result, only_find)
+    plugin = _Plugin(module, defined, result, only_find)
     pytest.hookimpl(wrapper=True)(_Plugin.pytest_runtest_makereport)
     pytest.hookimpl(tryfirst=True)(_Plugin.pytest_pyfunc_call)
     status = pytest.main([*options, "--rootdir", os.path.dirname(path), path], [plugin])
@@ -317,8 +316,15 @@ class _Plugin:
         problem: why no program can pass the tests, or None.
     """
 
-    def __init__(self, module: types.ModuleType, result: Result, only_find: bool):
-        self._module, self._result, self._only_find = module, result, only_find
+    def __init__(
+        self,
+        module: types.ModuleType,
+        defined: Collection[str],
+        result: Result,
+        only_find: bool,
+    ):
+        self._module, self._defined = module, defined
+        self._result, self._only_find = result, only_find
         self.problem: str | None = None
 
     def pytest_pycollect_makemodule(self, module_path: Any, parent: Any) -> Any:
@@ -331,6 +337,10 @@ class _Plugin:
                 return module
 
         return Tests.from_parent(parent, path=module_path)
+
+    def pytest_pycollect_makeitem(self, collector: Any, name: str) -> Any:
+        """Collect nothing from a name of the program."""
+        return [] if collector.obj is self._module and name not in self._defined else None
 
     def pytest_collectreport(self, report: Any) -> None:
         if report.failed:

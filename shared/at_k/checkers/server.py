@@ -33,7 +33,6 @@ from contextlib import suppress
 from typing import Any
 
 from .program import MOST_FILES, run_program
-from .values import special_methods
 
 with suppress(ImportError):  # Windows lacks it, and runs no programs
     import resource
@@ -74,7 +73,6 @@ def serve(limits: dict[str, Any]) -> None:
     signal.set_wakeup_fd(wakeup, warn_on_full_buffer=False)
     for name in _OFTEN_IMPORTED:
         importlib.import_module(name)
-    special_methods(type(serve))  # type: ignore[arg-type]  # kept for all programs
     server = Server(limits, jobs, child_ended, examiner, control)
     sys.argv = ["program.py"]
     gc.collect()

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import importlib
 import json
-import operator
 import os
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
-from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 LONGEST = 1 << 25  # bytes of a message
@@ -21,6 +20,7 @@ _read, _write = os.read, os.write  # which a program may replace
 _AS_IT_IS = (type(None), bool, str, float)
 _KINDS: tuple[Any, ...] = (bool, int, float, str, list, tuple, dict, set)
 _FACTORIES: dict[str, Any] = {kind.__name__: kind for kind in _KINDS}
+_ALL_FACTORIES = (None, *_KINDS)
 # The name of each type, how it is written with simpler values, and how it is made of them.
 _TYPES: dict[type, tuple[str, Callable[[Any], Any], Callable[[Any], Any]]] = {
     int: ("int", hex, lambda text: int(text, 16)),  # those that JSON might round
@@ -50,9 +50,9 @@ _TYPES: dict[type, tuple[str, Callable[[Any], Any], Callable[[Any], Any]]] = {
 _OTHER_TYPES: dict[tuple[str, str], Callable[[Any], Any]] = {
     ("decimal", "Decimal"): lambda x: [str(x)],
     ("fractions", "Fraction"): lambda x: [x.numerator, x.denominator],
-    ("datetime", "date"): lambda x: [x.year, x.month, x.day],
-    ("datetime", "time"): lambda x: [x.hour, x.minute, x.second, x.microsecond],
-    ("datetime", "datetime"): lambda x: [*x.timetuple()[:6], x.microsecond],
+    ("datetime", "date"): lambda x: [x.isoformat()],
+    ("datetime", "time"): lambda x: [x.isoformat()],
+    ("datetime", "datetime"): lambda x: [x.isoformat()],
     ("datetime", "timedelta"): lambda x: [x.days, x.seconds, x.microseconds],
 }
 # Classes and functions of Python that both sides have. None of them does anything but compute.
@@ -65,7 +65,7 @@ _BUILTINS: dict[str, Any] = {x.__name__: x for x in _COMPUTING}
 _MAKERS: dict[str, Callable[[Any], Any]] = {name: make for name, _, make in _TYPES.values()}
 _MAKERS["builtin"] = lambda name: _BUILTINS[name]
 _BASES = (list, str, float, *_TYPES)
-_ARRAYS = "biufcU"  # kinds of arrays of NumPy that are values
+_ARRAYS = "biufcUMm"  # kinds of arrays of NumPy that are values
 
 
 def encode(value: Any, keep: Callable[[Any], Any]) -> Any:
@@ -75,17 +75,17 @@ def encode(value: Any, keep: Callable[[Any], Any]) -> Any:
         return value
     if kind is list:
         return [encode(entry, keep) for entry in value]
-    if kind in _TYPES and getattr(value, "default_factory", None) in (None, *_FACTORIES.values()):
+    if kind in _TYPES and getattr(value, "default_factory", None) in _ALL_FACTORIES:
         name, simplify, _ = _TYPES[kind]
         return {name: encode(simplify(value), keep)}
     if kind in (type, type(len)) and value in _COMPUTING:
         builtin: Any = value
         return {"builtin": builtin.__name__}
     other = _OTHER_TYPES.get((kind.__module__, kind.__name__))
-    if other is not None and getattr(value, "tzinfo", None) is None:
+    if other is not None:
         return {"other": [kind.__module__, kind.__name__, other(value)]}
     if kind.__module__ == "numpy" and hasattr(value, "dtype") and value.dtype.kind in _ARRAYS:
-        return {"array": [value.dtype.str, encode(value.tolist(), keep)]}
+        return {"array": [value.dtype.str, value.shape, value.tobytes().hex()]}
     return keep(value)
 
 
@@ -93,7 +93,7 @@ def as_base(value: Any) -> Any:
     """Return an object of a subclass of a type of Python, such as a named tuple, as that type."""
     for base in type(value).__mro__[1:]:
         if base in _BASES:
-            return base(value)
+            return str.__str__(value) if base is str else base(value)  # not the name of an Enum
     return value
 
 
@@ -112,15 +112,43 @@ def decode(data: Any, resolve: Callable[[str, Any], Any]) -> Any:
     if name == "other":
         module, kind, arguments = content
         if (module, kind) in _OTHER_TYPES:
-            return getattr(importlib.import_module(module), kind)(*arguments)
+            make = getattr(importlib.import_module(module), kind)
+            return getattr(make, "fromisoformat", make)(*arguments)
     if name == "array":
         import numpy
 
-        array = numpy.array(decode(content[1], resolve), dtype=content[0])
-        if array.dtype.kind not in _ARRAYS:
+        kind, shape, data = content
+        if numpy.dtype(kind).kind not in _ARRAYS:
             raise ValueError("an array of objects")
+        array = numpy.frombuffer(bytearray.fromhex(data), kind).reshape(shape)
         return array[()] if array.ndim == 0 else array
     return resolve(name, content)
+
+
+def updated(old: Any, new: Any) -> Any:
+    """Return `new`, as `old` itself where that can be changed, at any depth."""
+    if type(old) is not type(new):
+        return new
+    if isinstance(old, (list, deque)):
+        parts = [*map(updated, old, new), *islice(new, len(old), None)]
+        old.clear()
+        old.extend(parts)
+    elif isinstance(old, dict):
+        items = {key: updated(old.get(key), value) for key, value in new.items()}
+        old.clear()
+        old.update(items)
+    elif isinstance(old, tuple):
+        return (*map(updated, old, new), *new[len(old) :])
+    elif isinstance(old, set):
+        old.intersection_update(new)
+        old.update(new)
+    elif isinstance(old, bytearray):
+        old[:] = new
+    elif type(old).__name__ == "ndarray" and (old.shape, old.dtype) == (new.shape, new.dtype):
+        old[...] = new
+    else:
+        return new
+    return old
 
 
 def send(descriptor: int, message: Any) -> None:
@@ -145,37 +173,3 @@ def receive(descriptor: int) -> Any:
         return json.loads(line)
     except (OSError, ValueError, RecursionError) as error:
         raise EOFError from error
-
-
-# --- What tests do with an object that stays in the process of the program -----------------
-
-_BINARY = (
-    *("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "lshift", "rshift", "and"),
-    *("or", "xor"),
-)
-COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
-OPERATIONS: dict[str, Callable[..., Any]] = {
-    **{name: getattr(operator, name) for name in ("getitem", "setitem", "delitem", "contains")},
-    **{name: getattr(operator, name) for name in ("neg", "pos", "invert", "index", *COMPARISONS)},
-    **{name: getattr(operator, f"__{name}__") for name in _BINARY},
-    **{f"r{name}": lambda x, y, f=f"__{name}__": getattr(operator, f)(y, x) for name in _BINARY},
-    **{f.__name__: f for f in (len, iter, next, bool, str, repr, hash, int, float, abs, round)},
-    **{f.__name__: f for f in (format, reversed, getattr, setattr, delattr, pow, divmod)},
-    **{f.__name__: f for f in (isinstance, issubclass, dir)},
-    "call": lambda function, *arguments, **options: function(*arguments, **options),
-    "enter": lambda manager: type(manager).__enter__(manager),
-    "exit": lambda manager, *error: type(manager).__exit__(manager, None, None, None),
-}
-NEED_BOTH = {*_BINARY, *(f"r{name}" for name in _BINARY), *COMPARISONS, "pow", "divmod"}
-"""Operations that tell an object the value that it is compared with."""
-SPECIAL_METHODS = {
-    f"__{name}__": name
-    for name in OPERATIONS
-    if name not in ("getattr", "isinstance", "issubclass")
-}
-
-
-@lru_cache
-def special_methods(kind: Any) -> list[str]:
-    """Return the names in `OPERATIONS` that a class supports by a special method."""
-    return [name for method, name in SPECIAL_METHODS.items() if hasattr(kind, method)]
