@@ -506,7 +506,7 @@ error that names the missing package, until `at_k/__init__` replaces it.
 """
 
 
-KERNEL = "e1e5266f76ab"
+KERNEL = "0b2784a571c3"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -4993,7 +4993,9 @@ def category_rewards(outcomes: Samples, w: np.ndarray, prior: np.ndarray) -> Rew
         outcomes.require(
             outcomes.values < len(w),
             f"w has rewards for the categories 0 to {len(w) - 1}: give one for each from 0 to the "
-            f"largest{shown}, or write rewards as floats, such as 3.0",
+            f"largest",
+            InPython(shown),
+            ", or write rewards as floats, such as 3.0",
         )
     if outcomes.values.dtype.kind == "b" and len(w) > 2:
         raise ValueError(

@@ -30,7 +30,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .checks import as_list, check_number, is_frame, is_list_like, short
+from .checks import InPython, as_list, check_number, is_frame, is_list_like, short
 from .counts import BinaryCounts, UniqueIntegers, one_size
 from .credits import any_correct
 from .expected import chance_of_rank, expected_credits
@@ -220,7 +220,9 @@ def category_rewards(outcomes: Samples, w: np.ndarray, prior: np.ndarray) -> Rew
         outcomes.require(
             outcomes.values < len(w),
             f"w has rewards for the categories 0 to {len(w) - 1}: give one for each from 0 to the "
-            f"largest{shown}, or write rewards as floats, such as 3.0",
+            f"largest",
+            InPython(shown),
+            ", or write rewards as floats, such as 3.0",
         )
     if outcomes.values.dtype.kind == "b" and len(w) > 2:
         raise ValueError(
