@@ -98,7 +98,7 @@ def _vote_of_question(question: int, votes: WeightedAnswers, k: int) -> float:
     subsets = _subsets(n, k)
     # The samples are in a random order, so that errors of questions with equal n are independent.
     order = np.random.default_rng(question).permutation(subsets.shape[1])
-    return float(_wins(votes, subsets[:, order]).mean())
+    return float(_winner_credits(votes, subsets[:, order]).mean())
 
 
 def weigh_answers(
@@ -153,7 +153,7 @@ def _subsets(n: int, k: int) -> np.ndarray:
     return subsets
 
 
-def _wins(votes: WeightedAnswers, subsets: np.ndarray) -> np.ndarray:
+def _winner_credits(votes: WeightedAnswers, subsets: np.ndarray) -> np.ndarray:
     """Return the mean credit of the winners in (s, n) subsets of the samples, (s,)."""
     sums = subsets @ votes.weights
     most = sums.max(axis=1, initial=0.0, keepdims=True)
