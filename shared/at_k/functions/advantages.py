@@ -177,11 +177,7 @@ def _weight_of_each_k(k) -> dict[int, float]:
 
 
 def _credits_of_score(score, k: int) -> Credits | None:
-    """Return the k credits of a score, or None for max@k.
-
-    Raises:
-        ValueError: if the name is not known, the credits are invalid, or the score is a product.
-    """
+    """Return the k credits of a score, or None for max@k. Raises ValueError if it is invalid."""
     if not isinstance(score, str):
         wanted = "a credit is a number from 0 to 1e100"
         credits = as_list("score", score)
@@ -218,10 +214,7 @@ def _threshold_in_name(score: str) -> float:
 
 
 def _check_size(ks: Iterable[int], n: int, prompt: str, baseline: str, normalize) -> None:
-    """Raise a ValueError if a k is too large for a prompt with n scored samples.
-
-    `prompt` is the name of the prompt.
-    """
+    """Raise a ValueError if a k is too large for the prompt of this name with n scored samples."""
     k = max(ks)
     if k > n:
         raise ValueError(
@@ -280,10 +273,7 @@ class _Counted:
         return _Credited(self.rewards.shape[1], self.c, credits)
 
     def by_sample(self, weights: np.ndarray) -> np.ndarray:
-        """Return weights in the order of the rewards, (G, n).
-
-        `weights`, (U, 2), are by c and reward.
-        """
+        """Return (G, n) weights in the order of the rewards from (U, 2) weights by c and reward."""
         table = np.zeros((self.rewards.shape[1] + 1, 2))
         table[self.c] = weights
         result = self.rewards * table[self.c_of_row, 1:]
@@ -462,10 +452,7 @@ def _expected(n: int, c: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def _pmf(n: int, c: np.ndarray, k: int) -> np.ndarray:
-    """Return the pmf of the number of correct samples among k of n, (U, k + 1).
-
-    `c`, (U,), is the number of correct samples among the n.
-    """
+    """Return the pmf of the number of correct samples among k of n, (U, k + 1), for (U,) c."""
     if (n + 1) * (k + 1) <= _CACHED_CELLS:
         return _pmf_table(n, k)[c]
     return pmf(np.full(len(c), n), c, k).hi
@@ -473,10 +460,7 @@ def _pmf(n: int, c: np.ndarray, k: int) -> np.ndarray:
 
 @lru_cache(maxsize=64)
 def _pmf_table(n: int, k: int) -> np.ndarray:
-    """Return the pmf for c = 0 .. n, (n + 1, k + 1).
-
-    It is cached, because all steps of a training run have the same n and k.
-    """
+    """Return the pmf for c = 0 .. n, (n + 1, k + 1). All steps of a training run need the same."""
     return pmf(np.full(n + 1, n), np.arange(n + 1), k).hi
 
 

@@ -139,11 +139,7 @@ def summary_of_score(
 def _summary_of_gpassk(
     counts: BinaryCounts, k: int, score: Score, options: IntervalOptions, confidence: float
 ) -> Summary:
-    """Return (mu, sigma, lo, hi) of a score over all questions, as the metric gpassk does.
-
-    Raises:
-        ValueError: if the questions have no interval, or do not determine the score.
-    """
+    """Return (mu, sigma, lo, hi) as the metric gpassk does, or raise if there is no interval."""
     _, method = pass_limits(counts, {"": score}, options)
     questions = np.arange(len(counts))
     if problem := method.problem(questions):

@@ -216,10 +216,7 @@ def _is_array(values) -> bool:
 
 
 def like(rewards, weights: np.ndarray) -> Any:
-    """Return weights in the shape, type, dtype and device of the rewards, without gradient.
-
-    `weights`, (S,), are in the order of the rewards.
-    """
+    """Return (S,) weights in the shape, type, dtype and device of the rewards, without gradient."""
     if isinstance(rewards, (list, tuple)):
         if not (isinstance(rewards[0], (list, tuple)) or _is_array(rewards[0])):
             return weights.tolist()

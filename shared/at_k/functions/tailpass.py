@@ -357,11 +357,7 @@ def _thresholds(k: int, thresholds: Numbers | None) -> list[float]:
 
 
 def _prior_parameters(prior: Any, questions: int, categories: int) -> Floats:
-    """Return the parameters of the Dirichlet prior, (M, C + 1).
-
-    Raises:
-        TypeError, ValueError: if a parameter is not a positive number, or if the shape is wrong.
-    """
+    """Return the parameters of the Dirichlet prior, (M, C + 1), or raise if they are invalid."""
     wanted = "a parameter of the Dirichlet prior is a positive number"
     try:
         values = np.asarray(prior, dtype=float)

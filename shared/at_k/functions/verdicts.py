@@ -92,10 +92,7 @@ def _release_score(
     """Return the score of one item as a release of eval-ai-library computes it.
 
     The operations are those of Python floats, in the order of the release: the last bit of the
-    result decides how a tie is rounded.
-
-    Raises:
-        ValueError: if the release fails for these parameters.
+    result decides how a tie is rounded. Raises ValueError where the release fails.
     """
     n, zeros = len(verdicts), verdicts.count(0.0)
     position = (min(max(temperature, 0.1), 1.0) - 0.1) / (1.0 - 0.1)

@@ -33,28 +33,15 @@ from ..core.questions import Ranges
 from ..core.score import ColumnPair, Score, ScoreKey, Scores
 from ..scores.checker_rates import NO_ERRORS, CheckerRates, Estimator, corrected_scores, estimator
 from ..scores.covariances import pass_moments
-from .family import (
-    Candidates,
-    Family,
-    Fit,
-    Shifted,
-    Statistics,
-    with_extrapolated,
-)
-from .prior import (
-    LOG_ODDS_STEP,
-    Observed,
-    inflated_priors,
-)
+from .family import Candidates, Family, Fit, Shifted, Statistics, with_extrapolated
+from .prior import LOG_ODDS_STEP, Observed, inflated_priors
 from .sampling import family_intervals
 
-# In steps of the grid: the support of the prior has log-odds from -12 to 12, shifts are -9 to 9.
-_HALF_SUPPORT, _SHIFTS = 80, 60
+_HALF_SUPPORT, _SHIFTS = 80, 60  # The prior has log-odds from -12 to 12, and shifts by -9 to 9.
 _IMPOSSIBLE, _CERTAIN = -1e9, 1e9  # log-odds of the rates 0 and 1 in floating point
 _INNER = np.arange(-_HALF_SUPPORT - _SHIFTS, _HALF_SUPPORT + _SHIFTS + 1) * LOG_ODDS_STEP
 _LOG_ODDS = np.hstack([_IMPOSSIBLE, _INNER, _CERTAIN])
-# The part of the grid that is the support of the prior that is not shifted.
-RATE_SUPPORT = slice(_SHIFTS + 1, _SHIFTS + 2 * _HALF_SUPPORT + 2)
+RATE_SUPPORT = slice(_SHIFTS + 1, _SHIFTS + 2 * _HALF_SUPPORT + 2)  # of the prior at shift 0
 GRID_SIZE = len(_LOG_ODDS)
 RATES = 1 / (1 + np.exp(-_LOG_ODDS[RATE_SUPPORT]))
 """The success rates of the prior's support, (161,)."""
@@ -80,9 +67,7 @@ def pass_intervals(
         rates: rates of the checker that called samples correct.
 
     Raises:
-        ValueError: if a score has a negative power and the interval is not 'posterior', or if a
-            product of two scores has k > n or the interval 'hierarchical'.
-        InputError: if a question has too many samples for the interval.
+        ValueError: if the interval does not support a score, or the n of a question.
     """
     if options.method == "posterior":
         moments = pass_moments(counts, scores, options.prior)
@@ -174,12 +159,11 @@ class BinaryFamily(Family):
         Args:
             counts: numbers of samples and of correct samples of each question.
             scores: scores by their keys, in terms of the columns of `estimate`.
-            estimate: as in `BinaryFamily`.
             extrapolated: credits of the extrapolated scores by their keys, of any k.
             weights: (M,) weights of the questions, or None if they are equal.
-            inner_k, rates: as in `BinaryFamily`.
-            without_errors: like `estimate`, but for numbers of samples that are truly correct. By
-                default it is `estimate`.
+            estimate, inner_k, rates: as in `BinaryFamily`.
+            without_errors: like `estimate`, for numbers of truly correct samples. Default:
+                `estimate`.
 
         Raises:
             InputError: if a question has more than 1,000,000 samples.
@@ -248,11 +232,7 @@ class BinaryFamily(Family):
         return [fit.priors, others]
 
     def _column_ranges(self) -> tuple[Ranges, Ranges | None]:
-        """Return the ranges of the true columns, and those of their estimates if the checker errs.
-
-        A range consists of two (U, m) arrays, the least and the largest values. The second range is
-        None if the checker never errs.
-        """
+        """Return the ranges of the true columns, and those of estimates or None if equal."""
         ranges = self.none_correct, self.all_correct
         if self.rates.are_exact:
             return ranges, None
@@ -277,10 +257,7 @@ class BinaryFamily(Family):
         return result
 
     def _moments(self, n: int, pairs: list[ColumnPair]) -> np.ndarray:
-        """Return means and covariances of the estimates of a question with n samples, (283, m + P).
-
-        There is a row for each rate of the grid, and a covariance for each of P pairs of columns.
-        """
+        """Return (283, m + P) means of the columns and covariances of P pairs for n samples."""
         if n > _LARGEST_FULL_N and self.inner_k is not None:
             sums = self._sums_by_quadrature(n, pairs)
         else:
@@ -337,10 +314,9 @@ class BinaryFamily(Family):
         return result
 
     def _estimates_and_products(self, n: int, c: np.ndarray, pairs: list[ColumnPair]) -> np.ndarray:
-        """Return estimates h, their distances top - h, and the products of pairs of each.
+        """Return (C, 2 m + 2 P) estimates h, distances top - h, and products of P pairs of each.
 
-        The result has the shape (C, 2 m + 2 P). The value `top` is the estimate if all samples are
-        correct.
+        The value `top` is the estimate if all samples are correct.
 
         Args:
             n: number of samples of a question.
@@ -352,10 +328,7 @@ class BinaryFamily(Family):
         return np.hstack([h, gap, h[:, a] * h[:, b], gap[:, a] * gap[:, b]])
 
     def covariance_of_samples(self, fit: Fit) -> np.ndarray:
-        """Return the mean covariance of a question's columns in group 0, (m, m).
-
-        It is the covariance for new samples of the same question.
-        """
+        """Return the mean covariance of a question's columns for new samples, (m, m)."""
         result = np.zeros(())
         for n, priors in fit.priors.items():
             c, size, prior = np.arange(n + 1), np.full(n + 1, n), priors[0]
@@ -369,10 +342,7 @@ class BinaryFamily(Family):
         return np.asarray(result)
 
     def _extrapolate(self, fit: Fit) -> list[np.ndarray]:
-        """Return the posterior means of the extrapolated scores for each group, as (V, e) arrays.
-
-        V is the number of distinct counts of the questions of the group.
-        """
+        """Return posterior means of extrapolated scores for the V counts of each group, (V, e)."""
         scores = extrapolated_scores(
             self.n, self.c, fit.multiplicity, self._scores_of_rates, self.rates
         )
@@ -386,12 +356,8 @@ class BinaryFamily(Family):
     def _coherent_means(self, means: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
         """Return means (e,) that are in the order of pass@k and pass^k.
 
-        For k > n, the smallest n of a question, pass@k is raised to at least pass@n, and pass^k is
-        lowered to at most pass^n. This needs pass@n or pass^n among the scores.
-
-        Args:
-            means: (e,) extrapolated scores of a group.
-            multiplicity: (U,) number of questions of the group with each pair (n, c).
+        For k > n, the smallest n of a question, pass@k is at least pass@n and pass^k at most
+        pass^n, if these are among the scores. The arguments are those of `Family._coherent_means`.
         """
         result = means.copy()
         unbiased = multiplicity @ self.columns / multiplicity.sum()
@@ -437,10 +403,9 @@ class BinaryFamily(Family):
 
 
 def _means_over_shifted(prior: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return the sums of (283, m) values over B priors at each of 123 shifts, (123, m, B).
+    """Return sums of (283, m) values, weighted by (B, 161) priors at 123 shifts, (123, m, B).
 
-    The sums are weighted by the priors, (B, 161). The first and the last shift move all rates to 0
-    and to 1.
+    The first and the last shift move all rates to 0 and to 1.
     """
     support, inner = prior.shape[1], values[1:-1]
     shifts = range(len(inner) - support + 1)
@@ -548,10 +513,8 @@ def binomial_likelihood(
 def _neg_log_rates(log_odds: np.ndarray, rates: CheckerRates) -> tuple[np.ndarray, np.ndarray]:
     """Return minus the logarithms of the rates at which samples are called incorrect, and correct.
 
-    Both are (J,) arrays.
-
     Args:
-        log_odds: (J,) log-odds of success rates.
+        log_odds: (J,) log-odds of success rates. Both results have this shape.
         rates: rates of the checker that calls samples correct.
     """
     incorrect, correct = np.logaddexp(0, log_odds), np.logaddexp(0, -log_odds)

@@ -7,7 +7,8 @@ which priors fit. `binary_family` has the family of binary outcomes, `reward_fam
 rewards.
 
 There are M questions with U distinct counts, B groups of questions, m columns, s scores and e
-extrapolated scores. The grid has J distributions, and a shifted family F members.
+extrapolated scores. A group has V distinct counts. The grid has J distributions, and a shifted
+family F members.
 """
 
 from __future__ import annotations
@@ -176,18 +177,12 @@ class Family(abc.ABC):
         return means
 
     def score_bounds(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the smallest and the largest score of B groups, both (B,).
-
-        `multiplicity`, (B, U), is the number of questions with each distinct count.
-        """
+        """Return the smallest and the largest score of B groups with (B, U) numbers, both (B,)."""
         used, (least, most) = multiplicity > 0, self.bounds.T
         return np.where(used, least, np.inf).min(axis=1), np.where(used, most, -np.inf).max(axis=1)
 
     def gradient(self, multiplicity: np.ndarray) -> np.ndarray:
-        """Return the derivatives of each score by each column at the means of a group, (m, s).
-
-        `multiplicity`, (U,), is the number of questions of the group with each distinct count.
-        """
+        """Return derivatives of each score by each column at means over (U,) numbers, (m, s)."""
         means = multiplicity @ self.columns / multiplicity.sum()
         return np.stack([score.gradient(means) for score in self.scores.values()], axis=1)
 
@@ -244,7 +239,7 @@ class Family(abc.ABC):
         return QuestionIntervals(scores, ranges, clusters, allow_one, estimate_ranges, self.weights)
 
     def _column_ranges(self) -> tuple[Ranges, Ranges | None]:
-        """Return the ranges of the true columns, and those of their estimates or None if equal.
+        """Return the ranges of the true columns, and those of estimates or None if equal.
 
         A range has two arrays that are broadcast to (U, m): the smallest and the largest values.
         """
@@ -274,10 +269,7 @@ class Family(abc.ABC):
 
     @abc.abstractmethod
     def candidates(self, fit: Fit, group: int) -> Candidates | None:
-        """Return what a profile over priors needs for the group with this index among the B.
-
-        The result is None if all samples of the group have the same reward.
-        """
+        """Return what a profile over priors needs for one group; None if all rewards are equal."""
 
     @abc.abstractmethod
     def _priors(self, multiplicity: np.ndarray) -> Any:
@@ -285,10 +277,7 @@ class Family(abc.ABC):
 
     @abc.abstractmethod
     def _extrapolate(self, fit: Fit) -> list[np.ndarray]:
-        """Return the posterior means of the extrapolated scores for each group, as (V, e) arrays.
-
-        V is the number of distinct counts of the group.
-        """
+        """Return posterior means of extrapolated scores for the V counts of each group, (V, e)."""
 
 
 def _group_key(multiplicity: np.ndarray) -> bytes:

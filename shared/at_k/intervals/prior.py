@@ -112,10 +112,7 @@ class Observed(NamedTuple):
     def fits_too(
         self, priors: Mapping[int, np.ndarray], others: Mapping[int, np.ndarray]
     ) -> np.ndarray:
-        """Return whether other priors fit about as well as the estimated ones, (B,).
-
-        Both have the form {n: (B, J)}.
-        """
+        """Return whether other priors {n: (B, J)} fit about as well as the estimated ones, (B,)."""
         log_chances, other_log_chances = (
             np.log(_chances(whole_prior(x), self.likelihood)) for x in (priors, others)
         )
@@ -136,13 +133,9 @@ def whole_prior(priors: Mapping[int, np.ndarray]) -> np.ndarray:
 def _em_steps(
     likelihood: np.ndarray, share: np.ndarray, prior: np.ndarray, steps: int
 ) -> np.ndarray:
-    """Return the priors after some steps of the EM algorithm, (.., J).
+    """Return priors after steps of the EM algorithm from (.., J) `prior`, (.., J).
 
-    Args:
-        likelihood: (U, J) likelihood of each distinct count.
-        share: (.., U) share of the questions with each distinct count.
-        prior: (.., J) the priors before the first step.
-        steps: number of steps.
+    `share`, (.., U), is that of the questions with each distinct count.
     """
     for _ in range(steps):
         prior = prior * (_weights(likelihood, share, prior) @ likelihood)
@@ -243,10 +236,7 @@ class _Model:
         self._bounds = np.array([(-14.0, 14.0), spread] + [(-12.0, 8.0)] * len(ends))
 
     def fit(self) -> _Fitted:
-        """Return the model at the maximum of the likelihood.
-
-        With shares at 0 or 1, two starts are tried, because there may be two local maxima.
-        """
+        """Return the model at the maximum of the likelihood, from two starts if it has shares."""
         from scipy.optimize import minimize  # imported here: it takes longer than all of at_k
 
         fits = [

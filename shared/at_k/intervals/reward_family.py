@@ -148,7 +148,7 @@ class RewardFamily(Family):
         ]
 
     def covariance_of_samples(self, fit: Fit) -> np.ndarray:
-        """Return the mean covariance of a question's Max@k in group 0, (m, m), for new samples.
+        """Return the mean covariance of a question's Max@k for new samples, (m, m).
 
         Only the covariances of equal and of neighboring columns are computed. Others are 0.
         """
@@ -169,10 +169,7 @@ class RewardFamily(Family):
         return result
 
     def _extrapolate(self, fit: Fit) -> list[np.ndarray]:
-        """Return the posterior means of the extrapolated scores for each group, as (V, e) arrays.
-
-        V is the number of distinct counts of the group.
-        """
+        """Return posterior means of extrapolated scores for the V counts of each group, (V, e)."""
         if isinstance(self.rewards, RankedRewards):
             means = [self._means_of_fit(fit, group) for group in range(len(fit.priors))]
         else:
@@ -208,10 +205,7 @@ class RewardFamily(Family):
         return means + fitted.samples.binning_bias(self.extrapolated_ks)
 
     def _coherent_means(self, means: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
-        """Return means of Max@k, for k > n at least the estimate at the smallest n, (e,).
-
-        The means of real rewards do not change.
-        """
+        """Return means of Max@k of categories, for k > n at least that at the smallest n, (e,)."""
         ks, least = np.array(self.extrapolated_ks), int(self.n.min())
         if isinstance(self.rewards, RankedRewards) or (ks <= least).all():
             return means
@@ -238,10 +232,7 @@ class RewardFamily(Family):
         return Candidates(statistics, False, np.transpose(values), offset, float(high - low))
 
     def _statistics(self, fitted: FittedRewards, n: int, finer: LevelDistributions) -> Statistics:
-        """Return Max@j of the questions with n samples for several j: observed and expected ones.
-
-        The distributions `finer` give the expected ones.
-        """
+        """Return Max@j of questions with n samples for several j, observed and by `finer`."""
         samples, has_n = fitted.samples, fitted.samples.n == n
         rewards = samples.at_levels(samples.scaled, has_n)
         multiplicity = samples.multiplicity[has_n]

@@ -35,12 +35,10 @@ from .prior import LOG_ODDS_STEP, Observed, whole_prior
 
 _MOST_LEVELS = 40  # More levels are binned.
 _LEVEL_BINS = 20  # number of bins with equal shares of the samples, and of bins of equal width
-# The grid of d: its range in log-odds, and its step in steps of the shifts, LOG_ODDS_STEP.
-_LOCATION_RANGE, _SHIFTS_PER_LOCATION = 12.0, 3
+_LOCATION_RANGE, _SHIFTS_PER_LOCATION = 12.0, 3  # the grid of d: range, and step in shifts
 _OCTAVES = np.arange(-2, 3.1, 0.5)  # the grid of a: powers of 2, times the average sharpness
 _NEGLIGIBLE = 1e-7  # Distributions with less than this share of the largest prior are dropped.
-# At most so many distinct counts are used to estimate a prior, and at once to bound memory.
-_COUNTS_AT_ONCE = 2000
+_COUNTS_AT_ONCE = 2000  # At most so many distinct counts are used for a prior, and at once.
 _ODDS_STEP = 0.025
 _ODDS = _ODDS_STEP * np.arange(-1000, 1001)  # log-odds at which effects of overlaps are tabulated
 
@@ -77,11 +75,9 @@ def _levels_and_counts(rewards: Rewards) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _bins(values: np.ndarray, low: float, high: float) -> np.ndarray:
-    """Return the bin of each value. Bins are cut by share of the values and by range.
-
-    They are finer at the top, which decides the maximum of many samples.
-    """
+    """Return the bin of each value. Bins are cut by share of the values and by range."""
     shares = np.linspace(0, 1, _LEVEL_BINS + 1)
+    # Bins are finer at the top, which decides the maximum of many samples.
     top = 1 - 0.5 ** np.arange(2, math.log2(len(values)))
     cuts = np.sort([*np.quantile(values, [*shares, *top]), *(low + shares * (high - low))])
     return np.searchsorted(cuts, values, "right")
@@ -196,10 +192,7 @@ class LeveledSamples:
         return _Grid(shapes, shape, location, distributions, start / start.sum())
 
     def distributions(self, shapes: np.ndarray, location: np.ndarray) -> LevelDistributions:
-        """Return the distributions with (.., L - 1) log-odds `shapes`, each at its location.
-
-        `location`, (..), is in steps of the grid.
-        """
+        """Return distributions with (.., L - 1) log-odds `shapes` at (..) locations of the grid."""
         return LevelDistributions(shapes + LOG_ODDS_STEP * location[:, None], self.gaps)
 
     def _beta_prior(self, grid: _Grid) -> np.ndarray:
@@ -215,10 +208,7 @@ class LeveledSamples:
         return every.beta_prior(grid.start, log_rates, np.array([mean]), between)
 
     def _sharpness(self) -> float:
-        """Return the standard deviation of all samples divided by that of samples of one question.
-
-        It is between 1 and 32, and 1 if samples of one question do not vary.
-        """
+        """Return the standard deviation of all samples over that within questions, from 1 to 32."""
         n = self.counts.sum(axis=1)
         first, second = (self.multiplicity @ (self.counts @ self.scaled**p) for p in (1, 2))
         samples = self.multiplicity @ n
@@ -317,17 +307,14 @@ class FittedRewards:
         return np.maximum(np.where(known, observed / np.maximum(expected, 1e-300), 1.0), 1.0)
 
     def shifted(self, shifts: int) -> LevelDistributions:
-        """Return each shape at all locations within this number of shifts, as (S, T) distributions.
-
-        T is the number of locations.
-        """
+        """Return each shape at all T locations within this number of shifts, (S, T)."""
         locations = np.arange(self.location.min() - shifts, self.location.max() + shifts + 1)
         return self.samples.distributions(self.shapes[:, None], locations)
 
     def shifted_means(self, values: np.ndarray, priors: np.ndarray) -> np.ndarray:
-        """Return the means of (S, T) values of `shifted` under priors at each of F shifts, (E, F).
+        """Return means of (S, T) values under (E, J) priors at each of F shifts, (E, F).
 
-        `priors` are (E, J) weights of the distributions.
+        The values are those of the distributions that `shifted` returns.
         """
         column = self.location - self.location.min()
         shifts = np.arange(values.shape[1] - column.max())
@@ -366,10 +353,7 @@ class LevelDistributions:
 
     @cached_property
     def _row_of_table(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the index in `_ODDS` below the log-odds, and the weight of the next index.
-
-        Both are (.., L - 1).
-        """
+        """Return the index in `_ODDS` below the log-odds, and the weight of the next index."""
         exact = np.clip((self.log_odds - _ODDS[0]) / _ODDS_STEP, 0, len(_ODDS) - 1)
         row = exact.astype(np.intp)
         return row, exact - row

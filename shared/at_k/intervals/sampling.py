@@ -201,10 +201,7 @@ def lower_limit(
 
 
 def family_intervals(family: Family, options: IntervalOptions) -> IntervalMethod:
-    """Return the method of the intervals of the scores of a family.
-
-    All methods but "posterior" are possible.
-    """
+    """Return the method of a family's intervals, for all of `options` but the posterior."""
     if options.method == "hierarchical":
         return HierarchicalIntervals(family)
     if options.method == "questions":

@@ -24,12 +24,7 @@ class Aligned(NamedTuple):
     is_given: np.ndarray
 
     def require(self, valid: np.ndarray, wanted: str) -> None:
-        """Raise a ValueError that names the first number that is not valid.
-
-        Args:
-            valid: (S,) whether each number is valid.
-            wanted: what a valid number is, for the message.
-        """
+        """Raise a ValueError that says `wanted` for the first number that is not `valid`, (S,)."""
         if (invalid := self.is_given & ~valid).any():
             first = int(np.argmax(invalid))
             place = sample_place(self.rows.name, self.rows.sizes, first)

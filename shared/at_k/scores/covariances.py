@@ -243,10 +243,7 @@ def mean_over_equal_halves(credit: Credits, value: DoubleDouble) -> DoubleDouble
 
 
 def _both_at_least(k: int, r: int) -> DoubleDouble:
-    """Return P(both halves have at least r of m marked samples) for m = 0 .. 2k, (2k + 1,).
-
-    r is at least 1.
-    """
+    """Return P(both halves have at least r >= 1 of m marked samples) for m = 0 .. 2k, (2k + 1,)."""
     change = _probability_of(r - 1, k - 1, 2 * k - 1)
     return _sums_before(change, np.arange(2 * k) >= 2 * r - 1)
 

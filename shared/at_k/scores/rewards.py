@@ -70,7 +70,7 @@ def counts_by_level(rewards: Rewards) -> tuple[np.ndarray, np.ndarray]:
 
 
 def counts_at(rewards: RankedRewards, level: np.ndarray) -> np.ndarray:
-    """Return the number of samples of each question at each level, (M, L).
+    """Return the number of samples of each question at each of L levels, (M, L).
 
     `level`, (S,), is the index of the level of each sample.
     """
