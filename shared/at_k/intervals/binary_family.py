@@ -236,8 +236,8 @@ class BinaryFamily(Family):
         ranges = self.none_correct, self.all_correct
         if self.rates.are_exact:
             return ranges, None
-        none, every = (self.estimate(self.n, c) for c in (np.zeros_like(self.n), self.n))
-        return ranges, (np.minimum(none, ranges[0]), np.maximum(every, ranges[1]))
+        at_none, at_all = (self.estimate(self.n, c) for c in (np.zeros_like(self.n), self.n))
+        return ranges, (np.minimum(at_none, ranges[0]), np.maximum(at_all, ranges[1]))
 
     def shifted(self, fit: Fit) -> list[Shifted]:
         """Return the family shifted along the log-odds, once for each prior that fits."""
@@ -296,10 +296,10 @@ class BinaryFamily(Family):
         deviation = np.sqrt(n * np.exp(-correct - incorrect))
         steps = np.maximum(deviation / 2 * math.sqrt(min(1.0, (n - k) / k)), 1).astype(int)
         center = np.rint(n * np.exp(-correct)).astype(int)
-        reach = np.ceil((8 * deviation + 30) / steps).astype(int)
+        steps_beside = np.ceil((8 * deviation + 30) / steps).astype(int)
         nodes = []
-        for middle, step, far in np.transpose([center, steps, reach]).tolist():
-            c = middle + step * np.arange(-far, far + 1)
+        for middle, step, beside in np.transpose([center, steps, steps_beside]).tolist():
+            c = middle + step * np.arange(-beside, beside + 1)
             nodes.append(c[(c >= 0) & (c <= n)])
         distinct, index = np.unique(np.concatenate(nodes), return_inverse=True)
         values = self._estimates_and_products(n, distinct, pairs)
@@ -307,9 +307,10 @@ class BinaryFamily(Family):
         result = np.empty((GRID_SIZE, values.shape[1]))
         for i, (c, row) in enumerate(zip(nodes, rows, strict=True)):
             with np.errstate(invalid="ignore"):  # 0 times infinity, where a rate is 0
-                loss = gammaln(c + 1) + gammaln(n - c + 1) + np.where(c, c * correct[i], 0.0)
-                loss = loss + np.where(n - c, (n - c) * incorrect[i], 0.0)
-            weight = np.exp(loss.min() - loss)
+                neg_log_pmf = gammaln(c + 1) + gammaln(n - c + 1)
+                neg_log_pmf = neg_log_pmf + np.where(c, c * correct[i], 0.0)
+                neg_log_pmf = neg_log_pmf + np.where(n - c, (n - c) * incorrect[i], 0.0)
+            weight = np.exp(neg_log_pmf.min() - neg_log_pmf)
             result[i] = weight @ values[row] / weight.sum()
         return result
 
@@ -409,7 +410,7 @@ def _means_over_shifted(prior: np.ndarray, values: np.ndarray) -> np.ndarray:
     """
     support, inner = prior.shape[1], values[1:-1]
     shifts = range(len(inner) - support + 1)
-    # A product for each shift: one of all windows would not use BLAS.
+    # There is one product for each shift. A single product of all windows would not use BLAS.
     shifted = [(prior @ inner[shift : shift + support]).T for shift in shifts]
     weight = prior.sum(axis=1)
     first, last = values[0][:, None] * weight, values[-1][:, None] * weight

@@ -107,8 +107,8 @@ def _estimated_scores(consensus: Consensus) -> dict[ScoreId, EstimatedScore]:
         shares = consensus.shares
         estimated[key] = EstimatedScore(mean_shares(shares), share_variances(shares), n)
     if (votes := consensus.votes) is not None:
-        for shown, k in consensus.ks.items():
-            estimated[ScoreId("vote@k", shown)] = _estimated_vote(votes, consensus.sizes(k), n)
+        for k_in_key, k in consensus.ks.items():
+            estimated[ScoreId("vote@k", k_in_key)] = _estimated_vote(votes, consensus.sizes(k), n)
     return estimated
 
 
@@ -119,7 +119,7 @@ def share_variances(outcomes: Samples) -> np.ndarray:
     samples vary, and has the largest possible variance, 1/4.
     """
     n, question = outcomes.n, np.repeat(np.arange(len(outcomes.sizes)), outcomes.sizes)
-    # Equal shares are counted first, so that counts of samples have the same last digit.
+    # Equal shares are counted first, so that samples and their counts give the same last digit.
     order = np.lexsort((outcomes.values, question))
     shares, question = outcomes.values[order], question[order]
     is_first = (np.diff(shares, prepend=np.nan) != 0) | (np.diff(question, prepend=-1) > 0)
@@ -218,8 +218,8 @@ def _posterior_moments(consensus: Consensus, prior: Prior) -> Moments:
     )
     moments = {ScoreId("avg@N", consensus.n): outcomes.average()}
     for metric, credits in (("pass@k", any_correct), ("maj@k", majority)):
-        for shown, k in consensus.ks.items():
-            moments[ScoreId(metric, shown)] = _credit_moments(credits, k, n, c, prior)
+        for k_in_key, k in consensus.ks.items():
+            moments[ScoreId(metric, k_in_key)] = _credit_moments(credits, k, n, c, prior)
     return Moments(
         one_column_each(moments),
         counts.inverse,

@@ -156,8 +156,9 @@ class Family(abc.ABC):
         keys = [_group_key(multiplicity) for multiplicity in fit.multiplicity]
         if not {*keys} <= self.known_means.keys():
             is_run = keys == [_group_key(self.multiplicity)]
-            every = [self.posterior_means] if is_run else self._extrapolate(fit)
-            for key, multiplicity, means in zip(keys, fit.multiplicity, every, strict=True):
+            means_by_count = [self.posterior_means] if is_run else self._extrapolate(fit)
+            groups = zip(keys, fit.multiplicity, means_by_count, strict=True)
+            for key, multiplicity, means in groups:
                 mean = multiplicity[multiplicity > 0] @ means / multiplicity.sum()
                 self.known_means[key] = self._coherent_means(mean, multiplicity)
         return np.array([self.known_means[key] for key in keys])

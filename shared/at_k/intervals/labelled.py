@@ -192,11 +192,13 @@ class LabelledIntervals(DerivedIntervals):
         """Return the interval of each score for each group of question indices."""
         known = self._method.for_groups(groups, confidence)
         return [
-            self._wider(intervals, questions, confidence)
+            self._with_label_errors(intervals, questions, confidence)
             for intervals, questions in zip(known, groups, strict=True)
         ]
 
-    def _wider(self, known: Intervals, questions: np.ndarray, confidence: float) -> Intervals:
+    def _with_label_errors(
+        self, known: Intervals, questions: np.ndarray, confidence: float
+    ) -> Intervals:
         """Return the intervals of one group that also account for the labels.
 
         Args:

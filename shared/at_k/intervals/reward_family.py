@@ -173,10 +173,10 @@ class RewardFamily(Family):
         if isinstance(self.rewards, RankedRewards):
             means = [self._means_of_fit(fit, group) for group in range(len(fit.priors))]
         else:
-            every = self._means_of_levels(fit.multiplicity)
-            means = [x[used] for x, used in zip(every, fit.multiplicity > 0, strict=True)]
+            by_group = zip(self._means_of_levels(fit.multiplicity), fit.multiplicity, strict=True)
+            means = [means_of_group[numbers > 0] for means_of_group, numbers in by_group]
         low, high = self.score_bounds(fit.multiplicity)
-        return [np.clip(x, *ends) for x, *ends in zip(means, low, high, strict=True)]
+        return [np.clip(*of_group) for of_group in zip(means, low, high, strict=True)]
 
     def _means_of_levels(self, multiplicity: np.ndarray) -> np.ndarray:
         """Return Max@k of categories under the priors of B groups with (B, U) numbers, (B, U, e).

@@ -204,8 +204,8 @@ class LeveledSamples:
             for p in (1, 2)
         )
         between = np.array([square - mean**2 - self._variance_within])
-        every = Observed(n, np.empty(0), self.multiplicity[None])
-        return every.beta_prior(grid.start, log_rates, np.array([mean]), between)
+        observed = Observed(n, np.empty(0), self.multiplicity[None])
+        return observed.beta_prior(grid.start, log_rates, np.array([mean]), between)
 
     def _sharpness(self) -> float:
         """Return the standard deviation of all samples over that within questions, from 1 to 32."""

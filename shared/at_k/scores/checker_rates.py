@@ -60,7 +60,7 @@ class CheckerRates(NamedTuple):
 
     @property
     def are_exact(self) -> bool:
-        """Whether the checker never errs."""
+        """Return whether the checker never errs."""
         return self == (1.0, 0.0)
 
     def corrected(self, rate):
@@ -207,5 +207,5 @@ def estimator(
         values = [keys[key].value(columns.T) for key in products]
         return np.column_stack([columns, *values]) if values else columns
 
-    own = {key: Score((len(credits) + i,)) for i, key in enumerate(products)}
-    return keys | own, estimate
+    columns_of_products = {key: Score((len(credits) + i,)) for i, key in enumerate(products)}
+    return keys | columns_of_products, estimate

@@ -75,11 +75,11 @@ def credit_covariances(
     result = np.zeros((len(c), len(pairs)))
     size = one_size(n)
     for k, columns in columns_by_k([a if any(b) else b for a, b in pairs]).items():
-        together = tuple(pairs[column] for column in columns)
+        pairs_of_k = tuple(pairs[column] for column in columns)
         if 0 < size <= _LARGEST_TABLE and k <= _LARGEST_TABLE:
-            result[:, columns] = _covariance_table(size, together, prior)[c]
+            result[:, columns] = _covariance_table(size, pairs_of_k, prior)[c]
         else:
-            result[:, columns] = _covariances_of_k(n, c, together, prior)
+            result[:, columns] = _covariances_of_k(n, c, pairs_of_k, prior)
     return result
 
 

@@ -55,12 +55,13 @@ def posterior_means(
     result = np.zeros((len(c), len(credits)))
     size = one_size(n)
     for k, columns in columns_by_k(credits).items():
-        together = tuple(credits[column] for column in columns)
+        credits_of_k = tuple(credits[column] for column in columns)
         if 0 < size <= _LARGEST_TABLE and k <= _LARGEST_TABLE:
-            result[:, columns] = _table_of_means(size, together, prior)[c]
+            result[:, columns] = _table_of_means(size, credits_of_k, prior)[c]
             continue
         for rows in blocks_of_rows(np.arange(len(c)), k):
-            result[np.ix_(rows, np.array(columns))] = _means_of_k(n[rows], c[rows], together, prior)
+            means = _means_of_k(n[rows], c[rows], credits_of_k, prior)
+            result[np.ix_(rows, np.array(columns))] = means
     return result
 
 
@@ -74,8 +75,8 @@ def _means_of_k(
     n: np.ndarray, c: np.ndarray, credits: Sequence[Credits], prior: Prior
 ) -> np.ndarray:
     """Return posterior means of scores of one k, (U, m). Arguments are as in `posterior_means`."""
-    cells = pmf(n, c, len(credits[0]), prior)
-    return np.stack([(cells * cumulative_credit(credit)).sum().hi for credit in credits], axis=1)
+    chances = pmf(n, c, len(credits[0]), prior)
+    return np.stack([(chances * cumulative_credit(credit)).sum().hi for credit in credits], axis=1)
 
 
 @lru_cache(maxsize=16)

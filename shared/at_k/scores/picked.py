@@ -41,6 +41,6 @@ def picked_scores(
     tie = np.cumsum(is_new) - 1
     means = np.bincount(tie, rewards) / np.bincount(tie)
     rank = np.arange(1, len(rewards) + 1) - np.repeat(np.cumsum(n) - n, n)
-    # The rewards are in the order of the scores, as if it were their own.
+    # The rewards are ranked by the scores, in place of their own values.
     ranked = RankedRewards(inverse=np.arange(len(n)), levels=means[tie], at_most=rank)
     return max_scores(ranked, {ScoreId("picked@k", k): k for k in ks})

@@ -68,18 +68,18 @@ def tails_of_subsets(rewards: Rewards, ks_and_taus: Sequence[tuple[int, float]])
     n, result = counts.sum(axis=1), np.zeros((len(counts), len(ks_and_taus)))
     for k in {k for k, _ in ks_and_taus}:
         columns = [(column, tau) for column, (j, tau) in enumerate(ks_and_taus) if j == k]
-        size = (k + 1) * (k * int(steps[-1]) + 1)
-        block = max(1, _CELLS_OF_SUMS // size)
+        cells = (k + 1) * (k * int(steps[-1]) + 1)
+        block_size = max(1, _CELLS_OF_SUMS // cells)
         for samples in np.unique(n).tolist():
             rows = np.flatnonzero(n == samples)
-            for start in range(0, len(rows), block):
-                together = rows[start : start + block]
-                pmf_of_sum = _sums_of_subsets(counts[together], steps, samples, k)
+            for start in range(0, len(rows), block_size):
+                block_rows = rows[start : start + block_size]
+                pmf_of_sum = _sums_of_subsets(counts[block_rows], steps, samples, k)
                 above = np.cumsum(pmf_of_sum[:, ::-1], axis=1)[:, ::-1]
-                above = np.column_stack([above / above[:, :1], np.zeros(len(together))])
+                above = np.column_stack([above / above[:, :1], np.zeros(len(block_rows))])
                 for column, tau in columns:
                     least = math.ceil((tau * k - 1e-9) * unit)  # the smallest sum of the tail
-                    result[together, column] = above[:, min(least, above.shape[1] - 1)]
+                    result[block_rows, column] = above[:, min(least, above.shape[1] - 1)]
     return result
 
 
