@@ -289,12 +289,13 @@ class TailPassProfile:
             in this way, (S, S), and the pmf of the counts of 2k samples, (U, S2).
         """
         counts, k = self._counts, self.k
+        # The counts at all levels are encoded as one integer.
         base = (2 * k + 1) ** np.arange(counts.shape[1])
         doubled = _counts_of_levels(2 * k, counts.shape[1])
         codes = doubled @ base
         order = np.argsort(codes)
-        sums = np.add.outer(counts @ base, counts @ base).ravel()
-        index = order[np.searchsorted(codes[order], sums)]
+        codes_of_sums = np.add.outer(counts @ base, counts @ base).ravel()
+        index = order[np.searchsorted(codes[order], codes_of_sums)]
         log_ways = _log_multinomial(counts)
         log_split = np.add.outer(log_ways, log_ways) - _log_multinomial(doubled)[index].reshape(
             len(counts), -1

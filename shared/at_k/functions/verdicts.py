@@ -32,10 +32,11 @@ def score_agg(
 ) -> float:
     """Return the score of graded verdicts, from 0 to 1: M_p * max(0, 1 - penalty * zeros).
 
-    Here, zeros is the number of verdicts of 0. For p <= 0, eps_for_neg_p replaces smaller verdicts,
-    but the mean is at most the arithmetic mean of the verdicts. For 0 < p < 1, nothing is replaced,
-    and the mean is at least that for p = 0. Thus the score never decreases as the temperature
-    rises, and it is 0 if all verdicts are 0.
+    M_p is the power mean of the verdicts, whose exponent p follows from the temperature, and zeros
+    is the number of verdicts of 0. For p <= 0, eps_for_neg_p replaces smaller verdicts, but M_p is
+    at most the arithmetic mean of the verdicts. For 0 < p < 1, nothing is replaced, and M_p is at
+    least that for p = 0. Thus the score never decreases as the temperature rises, and it is 0 if
+    all verdicts are 0.
 
     Args:
         scores: the verdicts of one item: numbers from 0 to 1, or labels of `VERDICTS`. None is

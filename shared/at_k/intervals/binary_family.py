@@ -88,9 +88,10 @@ def pass_intervals(
     # Coherent limits of a score depend on those of its neighbors.
     estimated = with_neighbors(scores, int(least)) if rates.are_exact else observed
     keys, estimate = estimator(estimated, rates)
+    _, estimate_without_errors = estimator(estimated)
     weights, inner_k = options.weights, _inner_k(observed)
     family = BinaryFamily.from_counts(
-        counts, keys, estimate, extrapolated, weights, inner_k, rates, estimator(estimated)[1]
+        counts, keys, estimate, extrapolated, weights, inner_k, rates, estimate_without_errors
     )
     points = with_extrapolated(corrected_scores(counts, observed, rates), family, scores)
     method = family_intervals(family, options)
@@ -168,7 +169,7 @@ class BinaryFamily(Family):
         Raises:
             InputError: if a question has more than 1,000,000 samples.
         """
-        known = without_errors or estimate
+        estimate_without_errors = without_errors or estimate
         n, c = counts.unique
         if (too_large := np.flatnonzero(n[counts.inverse] > _LARGEST_N)).size:
             raise InputError(
@@ -182,8 +183,8 @@ class BinaryFamily(Family):
             n=n,
             c=c,
             columns=estimate(n, c),
-            none_correct=known(n, np.zeros_like(n)),
-            all_correct=known(n, n),
+            none_correct=estimate_without_errors(n, np.zeros_like(n)),
+            all_correct=estimate_without_errors(n, n),
             estimate=estimate,
             scores=scores,
             extrapolated=list(extrapolated),
@@ -404,9 +405,9 @@ class BinaryFamily(Family):
 
 
 def _means_over_shifted(prior: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return sums of (283, m) values, weighted by (B, 161) priors at 123 shifts, (123, m, B).
+    """Return sums over rates of (283, m) values at each of 123 shifts, (123, m, B).
 
-    The first and the last shift move all rates to 0 and to 1.
+    The weights are (B, 161) priors. The first and the last shift move all rates to 0 and to 1.
     """
     support, inner = prior.shape[1], values[1:-1]
     shifts = range(len(inner) - support + 1)

@@ -256,8 +256,8 @@ def count_labels(labels, graded: Samples | None) -> LabelCounts:
     warn_of_dependent_errors(question[is_labelled], label[is_labelled], verdict[is_labelled])
     cells = np.array(
         [
-            np.bincount(question, is_labelled & (label == kind) & (verdict == answer))
-            for kind, answer in [(1, 1), (1, 0), (0, 1), (0, 0)]
+            np.bincount(question, is_labelled & (label == labelled) & (verdict == accepted))
+            for labelled, accepted in [(1, 1), (1, 0), (0, 1), (0, 0)]
         ]
     )
     counts, (tp, fn, fp, tn) = graded.counts(), cells.sum(axis=1).astype(int).tolist()
@@ -304,14 +304,14 @@ def warn_of_dependent_errors(question: np.ndarray, label: np.ndarray, verdict: n
     from scipy.special import gammainc
 
     pairs, expected = 0.0, 0.0
-    for kind in (0, 1):
-        has_kind = label == kind
-        is_error = has_kind & (verdict != kind)
-        sizes, errors = (np.bincount(question[which]) for which in (has_kind, is_error))
-        total, wrong = float(sizes.sum()), float(errors.sum())
+    for true_label in (0, 1):
+        has_label = label == true_label
+        is_error = has_label & (verdict != true_label)
+        sizes, errors = (np.bincount(question[mask]) for mask in (has_label, is_error))
+        total, n_errors = float(sizes.sum()), float(errors.sum())
         pairs += float(np.sum(errors * (errors - 1))) / 2
         if total > 1:
-            chance = wrong * (wrong - 1) / (total * (total - 1))
+            chance = n_errors * (n_errors - 1) / (total * (total - 1))
             expected += float(np.sum(sizes * (sizes - 1))) / 2 * chance
     if pairs and gammainc(pairs, expected) < _DEPENDENT:
         warnings.warn(

@@ -394,7 +394,7 @@ class LevelDistributions:
         return (first + self._interpolated(_overlap_effect(n, k, j)) * below) @ self.gaps
 
     def squared_changes(self, n: int, k: int) -> np.ndarray:
-        """Return the expected value of `squared_changes` for questions with n samples, (..).
+        """Return the expected value of the function `squared_changes` for n samples, (..).
 
         It is n times the difference of the variances of estimates from n - 1 and from n samples
         (Efron & Stein 1981, Annals of Statistics 9, 586).

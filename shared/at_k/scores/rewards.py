@@ -38,6 +38,7 @@ def posterior_max(rewards: Rewards, k: int) -> tuple[np.ndarray, np.ndarray]:
     samples = counts - categories
     mean_cdf, cov_factor = np.ones(counts.shape), np.zeros(counts.shape)
     for level, at_most in enumerate(categories[:-1].tolist()):
+        # A sample counts as correct if its reward is at most this level.
         n, c, prior = samples[:, -1], samples[:, level], (at_most, int(categories[-1]) - at_most)
         mean_cdf[:, level] = posterior_means(n, c, [credit], prior)[:, 0]
         variance = credit_covariances(n, c, [(credit, credit)], prior)[:, 0]
