@@ -283,13 +283,13 @@ class _Model:
 
     def _prior_and_slopes(self, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the prior at (p,) parameters, (J,), and its derivatives by them, (J, p)."""
-        beta, scores = self._beta(at)
+        beta, log_slopes = self._beta(at)
         ratios = np.exp(at[2:])
         beta, shares = beta / (1 + ratios.sum()), ratios / (1 + ratios.sum())
         ends = np.zeros((len(shares), len(beta)))
-        ends[np.arange(len(shares)), [-end for end in self._ends]] = 1.0
+        ends[np.arange(len(shares)), [-end for end in self._ends]] = 1.0  # first or last rate
         prior = beta + shares @ ends
-        return prior, np.vstack([beta * scores, shares[:, None] * (ends - prior)]).T
+        return prior, np.vstack([beta * log_slopes, shares[:, None] * (ends - prior)]).T
 
     def _beta(self, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the Beta distribution at (p,) parameters, (J,), and slopes of its log, (2, J).
@@ -306,5 +306,5 @@ class _Model:
             by_size[end] -= LOG_ODDS_STEP / 2 + 1 / size
         beta = np.exp(log_weight - log_weight.max())
         beta /= beta.sum()
-        scores = np.array([a * mean * by_a - b * (1 - mean) * by_b, -a * by_a - b * by_b])
-        return beta, scores - (scores @ beta)[:, None]
+        log_slopes = np.array([a * mean * by_a - b * (1 - mean) * by_b, -a * by_a - b * by_b])
+        return beta, log_slopes - (log_slopes @ beta)[:, None]

@@ -117,7 +117,7 @@ def weigh_answers(
     ends, merged = np.cumsum(correct.n)[:-1], answers.max() + 1
     columns = (np.split(x[scored], ends) for x in (answers, weights, correct.values))
     for codes, sample_weights, is_correct in zip(*columns, strict=True):
-        if merge_correct:
+        if merge_correct:  # All correct answers get the code `merged`.
             _, index, credits = _distinct_answers(codes, is_correct)
             codes = np.where((credits > 0.5)[index] & (codes >= 0), merged, codes)
         distinct, index, credits = _distinct_answers(codes, is_correct)
