@@ -11,8 +11,9 @@ limits at the z-value
 in place of that of one look, with alpha = 1 - confidence (Robbins 1970, Annals of Mathematical
 Statistics 41, 1397; Howard, Ramdas, McAuliffe & Sekhon 2021, Annals of Statistics 49, 1055). With
 estimated standard errors it holds for large N (Waudby-Smith, Arbour, Sinha, Kennedy & Ramdas 2024,
-Annals of Statistics 52, 2613). It is smallest at N0, where x0 = log(1 + x0) - 2 log(alpha): for 95
-%, 1.55 times the z-value of one look. From N0 / 4 to 16 N0 it is at most 1.7 times as large.
+Annals of Statistics 52, 2613). It is smallest at N0, where x0 = log(1 + x0) - 2 log(alpha). For a
+confidence of 95 % it is then 1.55 times the z-value of one look, and at most 1.7 times as large
+from N0 / 4 to 16 N0.
 
 For limits of other questions, N is the number of questions and N0 = 50. For limits of the same
 questions, N is the mean number of samples of a question and N0 = 8.

@@ -2,8 +2,8 @@
 
 For k > n the score is not identified: distributions that no n samples distinguish have different
 scores. The limits reflect that, because they cover every prior over distributions that fits the
-data. The estimate is the posterior mean under the estimated prior. The limits contain it, and for k
-<= n also the unbiased estimate.
+data. The estimate is the posterior mean under the estimated prior. The limits contain it, and for
+k <= n also the unbiased estimate.
 
 Let t be statistics of a run, E_G t their expected value under a prior G over the distributions of a
 grid, and S their covariance under the estimated prior. The misfit of a prior is

@@ -4,11 +4,12 @@ The true-positive rate t and the false-positive rate f of a checker are known, o
 labels by way of two shares (see `labels`): P and F of the correct samples among those that it
 accepts and rejects, or t and f themselves.
 
-Let S be the estimate of a score with both shares estimated. With known rates, its limits would be S
-- x and S + y. As the first share moves to its limits, S moves by at most a downwards and b upwards,
-and as the second moves, by at most c and d. The interval extends from S downwards by sqrt(x^2 + a^2
-+ c^2) and upwards by sqrt(y^2 + b^2 + d^2) (Zou & Donner 2008, Statistics in Medicine 27, 1693),
-with the further term 2 r a c or 2 r b d if the errors of both shares have a correlation r.
+Let S be the estimate of a score with both shares estimated. With known rates, its limits would be
+S - x and S + y. As the first share moves to its limits, S moves by at most a downwards and b
+upwards, and as the second moves, by at most c and d. The interval extends from S downwards by
+sqrt(x^2 + a^2 + c^2) and upwards by sqrt(y^2 + b^2 + d^2) (Zou & Donner 2008, Statistics in
+Medicine 27, 1693), with the further term 2 r a c or 2 r b d if the errors of both shares have a
+correlation r.
 
 An estimate is unbiased, and may lie outside of the range of its score. Limits are clipped to it.
 

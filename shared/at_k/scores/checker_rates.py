@@ -9,10 +9,10 @@ Let g(j) be the value of j correct samples among k. A score of the pass@k family
     S(q) = sum over j of  g(j) C(k, j) q^j (1 - q)^(k - j),
 
 a Bezier curve in q with the control values g(0), .., g(k) on the interval from q = 0 to 1. As a
-function of p it is the same curve on the interval from q0 = -f / (t - f), where p = 0, to q1 = (1 -
-f) / (t - f), where p = 1. Its control values h(0), .., h(k) there are the values of j samples that
-are called correct, and the expected h of k samples is an unbiased estimate of S(q). De Casteljau's
-algorithm computes them: it moves first one end of the interval, then the other.
+function of p it is the same curve on the interval from q0 = -f / (t - f), where p = 0, to
+q1 = (1 - f) / (t - f), where p = 1. Its control values h(0), .., h(k) there are the values of
+j samples that are called correct, and the expected h of k samples is an unbiased estimate of S(q).
+De Casteljau's algorithm computes them: it moves first one end of the interval, then the other.
 
 Each h(j) is the sum of g over the numbers of correct samples, with signed weights in place of
 probabilities: a sample that is called correct is correct with the weight q1, and one that is called

@@ -251,8 +251,8 @@ def _both_at_least(k: int, r: int) -> DoubleDouble:
 def _mean_of_ramps(k: int, h: int, above: bool) -> DoubleDouble:
     """Return the mean product of max(0, H - h) of both halves if `above`, (2k + 1,).
 
-    Otherwise it is the mean product of min(H, k - h). H of the samples of a half are marked, for 0
-    .. 2k marked samples in all, and 1 <= h < k.
+    Otherwise it is the mean product of min(H, k - h). H of the samples of a half are marked.
+    There are 0, 1, .., 2k marked samples in all, and 1 <= h < k.
     """
     m, share, least = np.arange(2 * k - 1), Fraction(k, 2 * k - 1), h if above else k - h
     both = _both_at_least(k - 1, h) if above else _both_at_least(k - 1, h)[::-1]

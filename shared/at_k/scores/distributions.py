@@ -1,8 +1,8 @@
 """The number of correct samples among k: the hypergeometric and the Beta-binomial pmf.
 
 The samples of a question are exchangeable, so its counts are sufficient: n samples, c of them
-correct. Write C(k, j) for the binomial coefficient, fall(x, j) = x (x-1) .. (x-j+1) and rise(x, j)
-= x (x+1) .. (x+j-1).
+correct. Write C(k, j) for the binomial coefficient, fall(x, j) = x (x-1) .. (x-j+1) and
+rise(x, j) = x (x+1) .. (x+j-1).
 
 Choose k of the n observed samples, without replacement. The number of correct ones among them is
 hypergeometric,
