@@ -466,8 +466,8 @@ def _overlap_pmf(n: int, j: int, k: int) -> np.ndarray:
 def _effect(k: int, weights: np.ndarray) -> np.ndarray:
     """Return the sum over c of weights times F^(k-c) - F^k at each of `_ODDS`, (2001,).
 
-    F is the probability of at most a level, if the log-odds are those of a reward above it. The (k
-    + 1,) weights are those of the overlaps c.
+    F is the probability of at most a level, if the log-odds are those of a reward above it.
+    `weights`, (k + 1,), are those of the overlaps c.
     """
     (c,) = np.nonzero(np.abs(weights) > 1e-17)
     log_below = -np.logaddexp(0, _ODDS)[:, None]
