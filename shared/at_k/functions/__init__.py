@@ -41,8 +41,8 @@ class Array(Protocol):
 class Counts(dict[str, Any]):
     """Numbers of samples, in place of the outcomes R of a function or the predictions of a metric.
 
-    Any engine reduces samples to counts with one GROUP BY, and no score needs more. A metric also
-    takes the dict that this is: {"n": [8, 8], "correct": [3, 5]} or {"counts": [[5, 3], [3, 5]]}.
+    Any engine reduces samples to counts with one GROUP BY. A metric also takes the plain dict,
+    {"n": [8, 8], "correct": [3, 5]} or {"counts": [[5, 3], [3, 5]]}.
 
     Args:
         n: (M,) number of scored samples of each question; or, without c, an (M, C + 1) table of the
@@ -86,14 +86,14 @@ Outcome = bool | int | float | np.generic | None
 """0 or False, 1 or True, a category, a real reward, or None if the sample is not scored."""
 
 OutcomesLike = Iterable[Iterable[Outcome] | Outcome] | Array | Mapping[str, Any]
-"""The outcomes of M questions. A mapping is `Counts`, or a run that `at_k.read` returns, whose
-samples `compare` and its relatives check if it has references."""
+"""The outcomes of M questions. A mapping is `Counts`, or a run that `at_k.read` returns. Only
+`compare` and other functions of runs take a run with references, and check its samples."""
 
 Numbers = Iterable[float] | Array
 """One number for each category, or for each threshold."""
 
 Bounds = tuple[float, float] | None
-"""(lo, hi), to which confidence limits are clipped, or None for no clipping."""
+"""The (lo, hi) that confidence limits are clipped to, or None for no clipping."""
 
 Summary = tuple[float, float, float, float]
-"""(mu, sigma, lo, hi): posterior mean, posterior standard deviation and confidence limits."""
+"""Posterior mean, posterior standard deviation and confidence limits: (mu, sigma, lo, hi)."""

@@ -9,6 +9,9 @@ which are k/n times the mean of f over these subsets. A baseline that does not d
 can be subtracted from its weight, which reduces the variance (Walder & Karkhanis 2025,
 arXiv:2505.15201). With binary rewards, f depends on the number of correct samples in S, so all
 means are expected values of a hypergeometric number; with f the maximum, they are sums over ranks.
+
+There are M prompts. G of them have the same n, and among these there are U distinct numbers c of
+correct samples.
 """
 
 from __future__ import annotations
@@ -28,8 +31,8 @@ from ..scores.distributions import pmf
 from .reward_groups import like, read_rewards
 
 _BASELINES = ("marginal", "none", "leave-one-out", "centered")
-_BELOW_N = ("leave-one-out", "centered")  # these need k < n
-_CACHED_CELLS = 1 << 16  # larger tables are not cached, to bound memory
+_BELOW_N = ("leave-one-out", "centered")  # These need k < n.
+_CACHED_CELLS = 1 << 16  # Larger tables are not cached, to bound memory.
 _MAXIMUM = "max@k"
 _THRESHOLD = "G-Pass@k_"
 
@@ -66,16 +69,17 @@ def advantages(
         k: number of samples that the score is of, at most the n of each prompt; or a dict of
             weights, {1: 0.5, 8: 0.5}, for a weighted sum of scores.
         score: "pass@k", "pass^k", "maj@k", "AUC@k", "mG-Pass@k", "G-Pass@k_0.5" with any
-            threshold, or credits, k numbers of at least 0, the r-th of which the r-th correct
-            sample adds. The rewards are then 0 or 1. Or "max@k", of real rewards.
+            threshold, or a list of k credits of at least 0: the r-th correct sample adds the r-th
+            credit. The rewards are then 0 or 1. Or "max@k", of real rewards.
         baseline: what is subtracted from s_i, see Notes: "marginal", "none" or "leave-one-out"; or
             "centered", which leaves the subtraction to a trainer that subtracts the mean of each
             prompt. The last two need k < n. Without such a trainer "centered" has the wrong scale
             and no baseline: give "marginal" there.
-        groups: flat rewards' prompts, an id for each sample, in any order.
-        group_size: number of samples of each prompt, if they follow each other.
+        groups: for flat rewards, the id of each sample's prompt, in any order.
+        group_size: for flat rewards, the number of samples of each prompt, if they follow each
+            other.
         normalize: None, or "std" for the standardized advantages of Chen et al. 2025
-            (arXiv:2508.10751). They have a baseline of their own, and `baseline` has no effect.
+            (arXiv:2508.10751). They have a baseline of their own, so `baseline` has no effect.
 
     Returns:
         The weights, in the shape, type, dtype and device of the rewards, without gradient. Lists
@@ -121,8 +125,8 @@ def advantages(
         >>> advantages([0.2, 0.9, 0.5, 0.1], k=2, score="max@k", group_size=2)
         [0.0, 0.7, 0.4, 0.0]
     """
-    k_weights = _check_weights(k)
-    credits = {size: _check_score(score, size) for size in k_weights}
+    k_weights = _weight_of_each_k(k)
+    credits = {size: _credits_of_score(score, size) for size in k_weights}
     if not (isinstance(baseline, str) and baseline in _BASELINES):
         raise ValueError(f"baseline is {short(baseline)}: give one of {', '.join(_BASELINES)}.")
     if normalize is not None and not (isinstance(normalize, str) and normalize == "std"):
@@ -138,15 +142,15 @@ def advantages(
     def weigh(rows: np.ndarray, prompt: str) -> np.ndarray:
         """Return (G, n) weights for (G, n) rewards; `prompt` names the first one in messages."""
         _check_size(k_weights, rows.shape[1], prompt, baseline, normalize)
-        ranked_or_counted = _Sorted(rows) if None in credits.values() else _Counted(rows)
+        grouped_rewards = _Sorted(rows) if None in credits.values() else _Counted(rows)
         weights = []
         for size, weight in k_weights.items():
-            means = ranked_or_counted.means(size, credits[size])
+            means = grouped_rewards.means(size, credits[size])
             if normalize:
                 weights.append(weight * means.standardized())
             else:
                 weights.append(_with_baseline(means, baseline, weight))
-        return ranked_or_counted.by_sample(sum(weights[1:], weights[0]))
+        return grouped_rewards.by_sample(sum(weights[1:], weights[0]))
 
     is_centered_later = baseline == "centered" and not normalize
     return like(rewards, samples.map(weigh, "mean" if is_centered_later else "zero"))
@@ -155,8 +159,8 @@ def advantages(
 # --- Parameters ---------------------------------------------------------------------------
 
 
-def _check_weights(k) -> dict[int, float]:
-    """Return each k with its weight."""
+def _weight_of_each_k(k) -> dict[int, float]:
+    """Return the weight of each k, {k: weight}. Raises ValueError if a k or a weight is invalid."""
     if is_list_like(k):
         raise ValueError(
             f"k is {short(k)}: give one k, or a dict of weights such as {{1: 0.5, 8: 0.5}}."
@@ -172,8 +176,8 @@ def _check_weights(k) -> dict[int, float]:
     }
 
 
-def _check_score(score, k: int) -> Credits | None:
-    """Return the credits of a score, or None for max@k."""
+def _credits_of_score(score, k: int) -> Credits | None:
+    """Return the k credits of a score, or None for max@k. Raises ValueError if it is invalid."""
     if not isinstance(score, str):
         wanted = "a credit is a number from 0 to 1e100"
         credits = as_list("score", score)
@@ -186,7 +190,7 @@ def _check_score(score, k: int) -> Credits | None:
     if score == _MAXIMUM:
         return None
     if score.startswith(_THRESHOLD):
-        return threshold(k, check_tau(_threshold(score)))
+        return threshold(k, check_tau(_threshold_in_name(score)))
     if score == "G-Pass@k":
         raise ValueError(f"score is {score!r}: add the threshold, as in 'G-Pass@k_0.5'.")
     check_name("score", score, [_MAXIMUM, f"{_THRESHOLD}0.5", *PASS_FAMILY])
@@ -199,8 +203,8 @@ def _check_score(score, k: int) -> Credits | None:
     return terms[0]
 
 
-def _threshold(score: str) -> float:
-    """The threshold in the name of a score such as "G-Pass@k_0.5"."""
+def _threshold_in_name(score: str) -> float:
+    """Return the threshold in the name of a score such as "G-Pass@k_0.5"."""
     try:
         return float(score.removeprefix(_THRESHOLD))
     except ValueError:
@@ -210,7 +214,7 @@ def _threshold(score: str) -> float:
 
 
 def _check_size(ks: Iterable[int], n: int, prompt: str, baseline: str, normalize) -> None:
-    """Raise a ValueError if a k is too large for a prompt, by its name, with n scored samples."""
+    """Raise a ValueError if a k is too large for the prompt of this name with n scored samples."""
     k = max(ks)
     if k > n:
         raise ValueError(
@@ -226,19 +230,20 @@ def _check_size(ks: Iterable[int], n: int, prompt: str, baseline: str, normalize
 # --- Means over subsets -------------------------------------------------------------------
 
 
-# Means of f over subsets of k of n samples, for each sample i. Their shape is (U, 2), by the number
-# of correct samples and the binary reward of i, or (G, n), by the prompt and the rank of i:
-# - included: over the subsets that contain i,
-# - excluded: over the subsets without i, for k < n,
-# - marginal: of f(S) - f(S without i) over the subsets S that contain i,
+# `_Credited` and `_Maximum` have means of f over subsets of k of n samples, for each sample i. The
+# shape is (U, 2), by c and the binary reward of i, or (G, n), by the prompt and the rank of i:
+# - included: the mean over the subsets that contain i,
+# - excluded: the mean over the subsets without i, for k < n,
+# - marginal: the mean of f(S) - f(S without i) over the subsets S that contain i,
 # - standardized: `included` minus the mean over all subsets, in standard deviations of f; or 0.
-# `by_sample` makes (G, n) weights in the order of the rewards.
+# `_Counted` and `_Sorted` make them from rewards. Their method `by_sample` turns weights of this
+# shape into (G, n) weights in the order of the rewards.
 
 
 def _with_baseline(means: _Credited | _Maximum, baseline: str, weight: float) -> np.ndarray:
     """Return the weights of samples with a baseline, in the shape of the means.
 
-    `weight` is that of the score at this k.
+    `weight` is the weight of the score of this k.
     """
     n, k = means.n, means.k
     if baseline == "marginal":
@@ -247,15 +252,15 @@ def _with_baseline(means: _Credited | _Maximum, baseline: str, weight: float) ->
         return weight * k / n * means.included
     if baseline == "leave-one-out":
         return weight * k / n * means.included - weight * k / (n - 1) * means.excluded()
-    return weight * k / (n - k) * means.included  # the trainer subtracts the mean
+    return weight * k / (n - k) * means.included  # "centered": the trainer subtracts the mean.
 
 
 class _Counted:
-    """(G, n) binary rewards of prompts.
+    """The binary rewards of prompts, (G, n).
 
     Attributes:
         c_of_row: (G,) number of correct samples of each prompt.
-        c: (U,) the different numbers among them, ascending.
+        c: (U,) the distinct numbers among them, ascending.
     """
 
     def __init__(self, rewards: np.ndarray):
@@ -264,11 +269,11 @@ class _Counted:
         self.c = np.flatnonzero(np.bincount(self.c_of_row))  # faster than np.unique
 
     def means(self, k, credits) -> _Credited:
-        """The means over subsets of k samples of a score with k credits."""
+        """Return the means over subsets of k samples of a score with k credits."""
         return _Credited(self.rewards.shape[1], self.c, credits)
 
     def by_sample(self, weights: np.ndarray) -> np.ndarray:
-        """(G, n) weights in the order of the rewards, from (U, 2) by c and reward."""
+        """Return (G, n) weights in the order of the rewards from (U, 2) weights by c and reward."""
         table = np.zeros((self.rewards.shape[1] + 1, 2))
         table[self.c] = weights
         result = self.rewards * table[self.c_of_row, 1:]
@@ -278,12 +283,12 @@ class _Counted:
 
 
 class _Credited:
-    """Means of a sum of credits: (U, 2), of an incorrect and of a correct sample.
+    """Means of a sum of credits, (U, 2): for an incorrect sample i, and for a correct one.
 
     Args:
         n: number of samples.
-        c: (U,) different numbers of correct ones.
-        credits: k of them.
+        c: (U,) distinct numbers of correct samples.
+        credits: k credits.
     """
 
     def __init__(self, n: int, c: np.ndarray, credits: Credits):
@@ -292,21 +297,21 @@ class _Credited:
 
     @property
     def included(self) -> np.ndarray:
-        """(U, 2) the mean over the subsets that contain sample i."""
+        """Return the mean over the subsets that contain sample i, (U, 2)."""
         n, c, values = self.n, self.c, self.values
         return np.stack([_expected(n - 1, c, values[:-1]), _expected(n - 1, c - 1, values[1:])], 1)
 
     def excluded(self) -> np.ndarray:
-        """(U, 2) the mean over the subsets without sample i, for k < n."""
+        """Return the mean over the subsets without sample i, for k < n, (U, 2)."""
         n, c, values = self.n, self.c, self.values
         return np.stack([_expected(n - 1, c, values), _expected(n - 1, c - 1, values)], 1)
 
     def marginal(self) -> np.ndarray:
-        """(U, 2) by how much sample i raises the score of k - 1 others, on average."""
+        """Return by how much sample i raises the score of k - 1 others, on average, (U, 2)."""
         return _expected(self.n - 1, self.c - 1, self.credits)[:, None] * [0.0, 1.0]
 
     def standardized(self) -> np.ndarray:
-        """(U, 2) `included` minus the mean over all subsets, in standard deviations."""
+        """Return `included` minus the mean over all subsets, in standard deviations, (U, 2)."""
         n, c, k = self.n, self.c, self.k
         if k == n:
             return np.zeros((len(c), 2))
@@ -319,7 +324,7 @@ class _Credited:
 
 
 class _Sorted:
-    """(G, n) real rewards of prompts.
+    """The real rewards of prompts, (G, n).
 
     Attributes:
         ranked: (G, n) the rewards of each prompt in ascending order.
@@ -340,16 +345,16 @@ class _Sorted:
         flat = self.ranked.reshape(-1)
         is_below = flat[1:] < flat[:-1]
         is_below[n - 1 :: n] = False
-        if is_below.any():  # different rewards had equal keys
+        if is_below.any():  # Different rewards had equal keys.
             self.order = np.argsort(rewards, axis=1) + n * np.arange(len(rewards))[:, None]
             self.ranked = rewards.take(self.order)
 
     def means(self, k, credits) -> _Maximum:
-        """The means over subsets of k samples of their maximum, which has no credits."""
+        """Return the means over subsets of k samples of their maximum. `credits` is not used."""
         return _Maximum(self.ranked, k)
 
     def by_sample(self, weights: np.ndarray) -> np.ndarray:
-        """(G, n) weights in the order of the rewards, from weights by rank."""
+        """Return weights in the order of the rewards, (G, n), from weights by rank."""
         result = np.empty(weights.shape)
         result.reshape(-1)[self.order] = weights
         return result
@@ -359,7 +364,8 @@ class _Maximum:
     """Means of the maximum by rank, (G, n).
 
     r_1 <= .. <= r_n are the sorted rewards. The means are sums over gaps r_(j+1) - r_j, so samples
-    with equal rewards have equal means. C(j, k) subsets are among the j lowest.
+    with equal rewards have equal means. Of the subsets of k, C(j, k) consist of samples of the j
+    lowest ranks.
     """
 
     def __init__(self, ranked: np.ndarray, k: int):
@@ -367,18 +373,18 @@ class _Maximum:
 
     @cached_property
     def included(self) -> np.ndarray:
-        """(G, n) the mean over the subsets that contain sample i."""
+        """Return the mean over the subsets that contain sample i, (G, n)."""
         return self._included(self.ranked)
 
     def excluded(self) -> np.ndarray:
-        """(G, n) the mean over the subsets without sample i, for k < n."""
+        """Return the mean over the subsets without sample i, for k < n, (G, n)."""
         # The mean over all subsets is k/n and 1 - k/n of the means with and without i.
         n, k = self.n, self.k
         means = (self.ranked @ self._shares_as_maximum())[:, None] - k / n * self.included
         return n / (n - k) * means
 
     def marginal(self) -> np.ndarray:
-        """(G, n) by how much sample i raises the maximum of k - 1 others, on average."""
+        """Return by how much sample i raises the maximum of k - 1 others, on average, (G, n)."""
         if self.k == 1:
             return self.ranked
         # Sample i exceeds the maximum of k - 1 others by the gaps between that and r_i.
@@ -389,7 +395,7 @@ class _Maximum:
         return _running_sums(means)
 
     def standardized(self) -> np.ndarray:
-        """(G, n) `included` minus the mean over all subsets, in standard deviations."""
+        """Return `included` minus the mean over all subsets, in standard deviations, (G, n)."""
         share = self._shares_as_maximum()
         centered = self.ranked - self.ranked[:, [np.argmax(share)]]
         std = _std(centered, np.broadcast_to(share, centered.shape))[:, None]
@@ -397,7 +403,7 @@ class _Maximum:
         return np.divide(deviation, std, out=np.zeros(deviation.shape), where=std > 0)
 
     def _included(self, ranked: np.ndarray) -> np.ndarray:
-        """(G, n) mean over the subsets that contain i: r_n minus the gaps above their maximum."""
+        """Return the mean over the subsets that contain i, (G, n): r_n minus the gaps above it."""
         if self.k == 1:
             return ranked
         # The maximum is below the gap from r_j to r_(j+1), j >= i, if the k - 1 others are among
@@ -405,23 +411,23 @@ class _Maximum:
         means, flat = np.zeros(ranked.shape), ranked.reshape(-1)
         np.subtract(flat[:-1], flat[1:], out=means.reshape(-1)[:-1])
         means *= _subset_shares(self.n - 1, self.k - 1)
-        means[:, -1] = ranked[:, -1]  # in place of a difference between two prompts
+        means[:, -1] = ranked[:, -1]  # It held a difference between two prompts.
         return _running_sums(means[:, ::-1])[:, ::-1]
 
     def _shares_as_maximum(self) -> np.ndarray:
-        """(n,) the share of the subsets of which each rank is the maximum."""
+        """Return the share of the subsets of which each rank is the maximum, (n,)."""
         return self.k / self.n * _subset_shares(self.n - 1, self.k - 1)
 
 
 def _running_sums(rows: np.ndarray) -> np.ndarray:
     """Replace (G, n) numbers by the sums up to each, and return them."""
-    for i in range(1, rows.shape[1]):  # for many short rows, np.cumsum takes four times as long
+    for i in range(1, rows.shape[1]):  # For many short rows, np.cumsum takes four times as long.
         rows[:, i] += rows[:, i - 1]
     return rows
 
 
 def _std(values: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """(G,) standard deviations of (G, m) values whose probabilities are `shares`.
+    """Return the standard deviations of (G, m) values whose probabilities are `shares`, (G,).
 
     Deviations from the most probable value lose no digits to cancellation.
     """
@@ -432,12 +438,12 @@ def _std(values: np.ndarray, shares: np.ndarray) -> np.ndarray:
 
 
 def _expected(n: int, c: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """(U,) the mean of values[j], where j of k of n samples are correct; 0 unless 0 <= c <= n.
+    """Return the mean of values[j] if j of k of n samples are correct, (U,), 0 unless 0 <= c <= n.
 
     Args:
         n: number of samples.
-        c: (U,) correct samples.
-        values: (k + 1,) of 0 .. k correct samples.
+        c: (U,) numbers of correct samples.
+        values: (k + 1,) values for 0 .. k correct samples.
     """
     k, result = len(values) - 1, np.zeros(len(c))
     for rows in blocks_of_rows(np.flatnonzero((c >= 0) & (c <= n)), k):
@@ -446,7 +452,7 @@ def _expected(n: int, c: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def _pmf(n: int, c: np.ndarray, k: int) -> np.ndarray:
-    """(U, k + 1) the pmf of the number of correct samples among k of n, (U,) c of them correct."""
+    """Return the pmf of the number of correct samples among k of n, (U, k + 1), for (U,) c."""
     if (n + 1) * (k + 1) <= _CACHED_CELLS:
         return _pmf_table(n, k)[c]
     return pmf(np.full(len(c), n), c, k).hi
@@ -454,16 +460,16 @@ def _pmf(n: int, c: np.ndarray, k: int) -> np.ndarray:
 
 @lru_cache(maxsize=64)
 def _pmf_table(n: int, k: int) -> np.ndarray:
-    """(n + 1, k + 1) the pmf for c = 0 .. n. All steps of a training run have the same n and k."""
+    """Return the pmf for c = 0 .. n, (n + 1, k + 1). All steps of a training run need the same."""
     return pmf(np.full(n + 1, n), np.arange(n + 1), k).hi
 
 
 @lru_cache(maxsize=64)
 def _subset_shares(n: int, k: int) -> np.ndarray:
-    """(n + 1,) the share C(m, k) / C(n, k) of subsets of k among the first m = 0 .. n."""
-    ways = 1  # C(m, k), an integer, so that only the quotients are rounded
-    result, every = np.zeros(n + 1), math.comb(n, k)
+    """Return the shares C(m, k) / C(n, k) of subsets of k among the first m = 0 .. n, (n + 1,)."""
+    subsets = 1  # C(m, k) as an integer, so that only the quotients are rounded
+    result, all_subsets = np.zeros(n + 1), math.comb(n, k)
     for m in range(k, n + 1):
-        result[m] = ways / every
-        ways = ways * (m + 1) // (m + 1 - k)
+        result[m] = subsets / all_subsets
+        subsets = subsets * (m + 1) // (m + 1 - k)
     return result

@@ -22,7 +22,7 @@ from ..functions import Bounds, OutcomesLike, Summary
 from ..scores.covariances import pass_moments
 
 ScoreOfK = Callable[[int], Score | Credits]
-"""Returns the score, or the credits of the score, for a given k."""
+"""A function that returns the score, or the credits of the score, for a given k."""
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -30,23 +30,23 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 def point_estimate(R: OutcomesLike, k: int, score: ScoreOfK) -> float:
     """Return the unbiased estimate of a score, averaged over M questions with outcomes R.
 
-    `score` returns the score, or its credits, for a k.
+    `score` is a function that returns the score, or its credits, for a k.
     """
     counts = read_outcomes(R).counts()
     return _mean_score(counts, _as_score(score(check_k(k, counts.n))))
 
 
 def _mean_score(counts: BinaryCounts, score: Score) -> float:
-    """The unbiased estimate of a score over all questions."""
+    """Return the unbiased estimate of a score over all questions."""
     credits, keys = number_terms({"": score})
     columns = expected_credits(*counts.unique, credits)
-    # Questions with equal counts share a row, and no question is asked for its own.
+    # `means` does not need the row of each question, only the number of questions in each row.
     return Scores(keys, np.empty(0), columns).means(counts.multiplicity)[""]
 
 
 PARAMETERS = {
     "R": "outcomes of M questions, see `at_k.functions`.",
-    "k": "size of a subset, or number of new samples; if not said above, at most each n.",
+    "k": "size of a subset, or number of new samples; at most each n, unless said above.",
     "tau": "required share of correct samples, from 0 (pass@k) to 1 (pass^k).",
     "pass_power": "the exponent a of pass@k.",
     "unanimous_power": "the exponent b of pass^k; a + b is at least 0. A negative exponent "
@@ -57,13 +57,13 @@ PARAMETERS = {
     "w": "rewards of the categories, C + 1 numbers. Default: (0, 1), for binary outcomes.",
     "R0": "prior outcomes, of shape (M, D), or a flat list of M x D. Default: none.",
     "confidence": "probability that the interval covers the true value, between 0 and 1.",
-    "bounds": "(lo, hi), to which the limits are clipped, or None for no clipping.",
+    "bounds": "(lo, hi) that the limits are clipped to, or None for no clipping.",
     "alpha0": "first parameter of the Beta prior of each success rate, above 0.",
     "beta0": "second parameter of this prior, above 0.",
     "interval": '"posterior"; or, as in the metric gpassk, "sampling", "questions", "hierarchical" '
     'or "auto", whose coverage is closer to the confidence.',
 }
-"""What parameters mean that several functions have."""
+"""The meaning of parameters that several functions have."""
 
 _OF_POSTERIOR = """
 
@@ -74,10 +74,11 @@ _SUMMARY = "(mu, sigma, lo, hi), see `at_k.functions`. The posterior is that of 
 
 
 def with_shared_help(function: _Function) -> _Function:
-    """Complete a docstring by what several functions have in common.
+    """Complete the docstring of a function by what several functions have in common.
 
-    It has a summary, what is returned unless that is a mean of unbiased estimates or a summary of a
-    posterior, and examples. Added are the parameters, and where the limits of an estimate are.
+    The docstring has a summary, `Returns` unless the result is a mean of unbiased estimates or a
+    summary of a posterior, and `Examples`. Added are `Args`, and for an estimate the name of the
+    function with its limits.
     """
     text, _, examples = inspect.cleandoc(function.__doc__ or "").partition("\n\nExamples:\n")
     summary, _, result = text.partition("\n\nReturns:\n")
@@ -115,8 +116,8 @@ def summary_of_score(
     The other arguments are those of the functions with limits, such as `pass_at_k_ci`.
 
     Args:
-        score: returns the score, or its credits, for a k.
-        allow_above_n: whether k may exceed the number of samples of a question.
+        score: the function that returns the score, or its credits, for a k.
+        allow_above_n: whether k may exceed the number of samples of a question, for the posterior.
     """
     one_score, confidence = _as_score(score(check_k(k))), check_confidence(confidence)
     counts = read_outcomes(R).counts()
@@ -138,7 +139,7 @@ def summary_of_score(
 def _summary_of_gpassk(
     counts: BinaryCounts, k: int, score: Score, options: IntervalOptions, confidence: float
 ) -> Summary:
-    """Return (mu, sigma, lo, hi) of a score over all questions, as the metric gpassk does."""
+    """Return (mu, sigma, lo, hi) as the metric gpassk does, or raise if there is no interval."""
     _, method = pass_limits(counts, {"": score}, options)
     questions = np.arange(len(counts))
     if problem := method.problem(questions):
@@ -168,10 +169,10 @@ def warn_if_excluded(
     """Warn if the limits of a posterior exclude the unbiased estimate, and so contradict the data.
 
     Args:
-        estimate: of the score.
-        summary: of its posterior.
-        bounds: that the limits are clipped to.
-        remedy: what gives other limits, as the start of a sentence.
+        estimate: unbiased estimate of the score.
+        summary: (mu, sigma, lo, hi) of the posterior.
+        bounds: the bounds that the limits are clipped to.
+        remedy: what gives other limits, as the end of a sentence.
     """
     _, _, lo, hi = summary
     nearest = min(max(estimate, bounds[0]), bounds[1])
@@ -186,5 +187,5 @@ def warn_if_excluded(
 
 
 def _as_score(score: Score | Credits) -> Score:
-    """Return a score as it is, or credits as the score that is their expected value."""
+    """Return a score unchanged, or credits as the score that is their expected value."""
     return score if isinstance(score, Score) else Score((score,))

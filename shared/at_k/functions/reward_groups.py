@@ -1,7 +1,7 @@
 """Rewards of training as groups of one size, and weights in the container of the rewards.
 
-No library of tensors is imported: a tensor makes another one like itself, by its own method or by
-the array namespace that it names.
+No library of tensors is imported. A new tensor is made by a method of the given one, or by the
+array namespace that it names.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..core.containers import plain_entry, to_array
 from ..core.counts import one_size
 from ..core.samples import as_outcomes, read_samples
 
-_LARGEST_REWARD = 1e150  # whose square is a double
+_LARGEST_REWARD = 1e150  # Its square is a double.
 
 
 @dataclass(frozen=True)
@@ -28,11 +28,11 @@ class RewardGroups:
 
     Attributes:
         values: (S,) rewards in the order of the caller, NaN for samples that are not scored.
-        prompts: M.
+        prompts: M, the number of prompts.
         size: number of samples of each prompt, if all have the same number and the samples of a
             prompt follow each other; otherwise 0.
         index: (S,) the index of each sample's prompt if `size` is 0, otherwise None.
-        names: of the prompts for messages, if they have ids; otherwise None.
+        names: the ids of the prompts for messages, or None if they have none.
         in_rows: whether the caller's samples have two indices, for messages.
     """
 
@@ -45,7 +45,7 @@ class RewardGroups:
 
     @cached_property
     def prompt(self) -> np.ndarray:
-        """(S,) the index of each sample's prompt."""
+        """Return the index of each sample's prompt, (S,)."""
         if self.index is not None:
             return self.index
         return np.arange(len(self.values)) // self.size
@@ -53,16 +53,16 @@ class RewardGroups:
     def map(
         self, weigh: Callable[[np.ndarray, str], np.ndarray], unscored: str = "zero"
     ) -> np.ndarray:
-        """Return (S,) weights.
+        """Return a weight for each sample, (S,).
 
         Args:
-            weigh: takes (G, n) rewards of prompts with n scored samples and the name of the first
-                prompt, and returns (G, n) weights.
+            weigh: the function that takes (G, n) rewards of prompts with n scored samples and the
+                name of the first prompt, and returns (G, n) weights.
             unscored: the weight of samples that are not scored: "zero", or the "mean" of the
                 weights of the prompt's scored samples.
         """
         is_scored = ~np.isnan(self.values)
-        if self.size and is_scored.all():  # the usual case, and fast
+        if self.size and is_scored.all():  # This is the usual case, and fast.
             return weigh(self.values.reshape(-1, self.size), self.name(0)).reshape(-1)
         sizes = np.bincount(self.prompt[is_scored], minlength=self.prompts)
         order = np.flatnonzero(is_scored)
@@ -86,8 +86,8 @@ class RewardGroups:
         """Raise a ValueError that names the first scored sample that is not valid.
 
         Args:
-            valid: (S,) bool.
-            wanted: what a valid reward is.
+            valid: (S,) whether each reward is valid.
+            wanted: what a valid reward is, for the message.
         """
         if valid.all():
             return
@@ -105,10 +105,10 @@ class RewardGroups:
 
 
 def read_rewards(rewards, groups=None, group_size=None) -> RewardGroups:
-    """Read rewards of shape (prompts, samples), possibly ragged, or flat ones with their groups.
+    """Return rewards of shape (prompts, samples), possibly ragged, or flat ones with their groups.
 
     Args:
-        rewards, groups, group_size: see `advantages`.
+        rewards, groups, group_size: as in `advantages`.
 
     Raises:
         TypeError: if the rewards are not an array, a tensor or a list, or cannot hold weights.
@@ -139,7 +139,7 @@ def read_rewards(rewards, groups=None, group_size=None) -> RewardGroups:
 
 
 def _is_flat(rewards) -> bool:
-    """Whether rewards have no row for each prompt."""
+    """Return whether rewards have no row for each prompt."""
     return rewards.ndim == 1 if _is_array(rewards) else not any(map(is_list_like, rewards))
 
 
@@ -160,7 +160,7 @@ def _require_floats(rewards) -> None:
 
 
 def _flat_groups(values: np.ndarray, groups, group_size) -> RewardGroups:
-    """The groups of (S,) flat values, by an id for each, or by the number in each group."""
+    """Return the groups of (S,) flat values, by an id for each or by the number in each group."""
     if groups is not None and group_size is not None:
         raise ValueError("groups and group_size are both given: give one of them.")
     if group_size is not None:
@@ -174,7 +174,7 @@ def _flat_groups(values: np.ndarray, groups, group_size) -> RewardGroups:
 
 
 def _groups_of_size(values: np.ndarray, group_size) -> RewardGroups:
-    """The groups of (S,) flat values of which each `group_size` belong to one prompt."""
+    """Return the groups of (S,) flat values, each `group_size` of which belong to one prompt."""
     size = check_count("group_size", group_size)
     if len(values) % size:
         raise ValueError(
@@ -203,7 +203,7 @@ def _groups_by_id(values: np.ndarray, groups) -> RewardGroups:
 
 
 def _is_array(values) -> bool:
-    """Whether the values are an array or a tensor, for which `like` makes another one."""
+    """Return whether the values are an array or a tensor, for which `like` makes another one."""
     if is_scalar(values):
         return False
     # Arrays of NumPy have __array_namespace__ since NumPy 2.

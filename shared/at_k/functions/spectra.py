@@ -17,8 +17,8 @@ from .estimates import ScoreOfK, point_estimate, summary_of_score, with_shared_h
 def threshold_spectrum_at_k(R: OutcomesLike, k: int, weights: Numbers) -> float:
     """Return S_w: the sum over r of w_r times the probability that at least r of k are correct.
 
-    It is unbiased, and a part of GeoSpectrum@k. Source: "Geom@k: Stable Evaluation and Fast Rank
-    Recovery for LLM Reasoning".
+    It is unbiased. It is also a factor of GeoSpectrum@k. Source: "Geom@k: Stable Evaluation and
+    Fast Rank Recovery for LLM Reasoning".
 
     Examples:
         >>> round(threshold_spectrum_at_k([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2, [0.5, 0.5]), 6)
@@ -57,7 +57,7 @@ def threshold_spectrum_at_k_ci(
 
 
 def _weighted_spectrum(weights: Numbers) -> ScoreOfK:
-    """The threshold spectrum with these weights, as a function of k."""
+    """Return the threshold spectrum with these weights, as a function of k."""
     if weights is None:
         raise ValueError("weights is None: give k weights.")
     return partial(spectrum, weights=weights)
@@ -73,8 +73,8 @@ def geom_at_k(
     Evaluation and Fast Rank Recovery for LLM Reasoning".
 
     Returns:
-        A float of at least 0. The mean over questions of products of unbiased estimates, which
-        is not unbiased.
+        A float of at least 0: the mean over questions of products of unbiased estimates. It is not
+        unbiased.
 
     Examples:
         >>> round(geom_at_k([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2), 6)
@@ -121,7 +121,7 @@ def geom_ds_at_k(
     Source: "Geom@k: Stable Evaluation and Fast Rank Recovery for LLM Reasoning".
 
     Returns:
-        A float of at least 0. A product of unbiased estimates, which is not unbiased.
+        A float of at least 0: a product of unbiased estimates. It is not unbiased.
 
     Examples:
         >>> round(geom_ds_at_k([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2), 6)
@@ -172,7 +172,7 @@ def geo_spectrum_at_k(
     Reasoning".
 
     Returns:
-        A float from 0 to 1. A product of unbiased estimates, which is not unbiased.
+        A float from 0 to 1: a product of unbiased estimates. It is not unbiased.
 
     Examples:
         >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
@@ -213,7 +213,7 @@ def geo_spectrum_at_k_ci(
 
 
 def _one_lam(lam: float, lambda_: float | None) -> float:
-    """Return lam by the name that was given; a TypeError if both were."""
+    """Return the value of lam, which has two names. Raises TypeError if both are given."""
     if lambda_ is not None and lam != 0.5:
         raise TypeError("lam and lambda_ are two names of one parameter: give one of them.")
     return lam if lambda_ is None else lambda_
@@ -226,7 +226,7 @@ def geo_spectrum_star_at_k(R: OutcomesLike, k: int) -> float:
     Source: "Geom@k: Stable Evaluation and Fast Rank Recovery for LLM Reasoning".
 
     Returns:
-        A float from 0 to 1. A product of unbiased estimates, which is not unbiased.
+        A float from 0 to 1: a product of unbiased estimates. It is not unbiased.
 
     Examples:
         >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]

@@ -1,8 +1,11 @@
 """TailPass@k: the probability that the mean score of k samples reaches a threshold.
 
 It is G-Pass@k_tau for categories with scores, such as the points of a rubric, except that a
-threshold of 0 is always reached. Scores are from 0 to 1. A mean score times k within 1e-9 of its
-threshold times k reaches it.
+threshold of 0 is always reached. Scores are from 0 to 1. A sum of k scores that is at most 1e-9
+below k times the threshold reaches it.
+
+There are M questions, L levels of scores, T thresholds and U distinct posteriors. S is the number
+of ways to distribute k samples over the levels, the counts of k samples.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ from .rewards import read_outcome_rewards
 
 Floats = npt.NDArray[np.float64]
 
-_MOST_PAIRS_OF_COUNTS = 20_000_000  # pairs of counts of k samples
+_MOST_PAIRS_OF_COUNTS = 20_000_000  # largest number of pairs of counts of k samples
 
 
 def tailpass_empirical(
@@ -112,9 +115,9 @@ def tailpass(
         )
     shape = len(outcomes.sizes), len(scores)
     prior_counts = check_prior_outcomes(R0, *shape)
-    category_rewards(outcomes, scores, prior_counts)  # which checks the outcomes
+    category_rewards(outcomes, scores, prior_counts)  # This checks the outcomes.
     eta = check_number("eta", eta, "it is a number from 0 to 1", 0, 1)
-    concentrations = _check_prior(prior, *shape) + outcomes.category_counts(len(scores))
+    concentrations = _prior_parameters(prior, *shape) + outcomes.category_counts(len(scores))
     concentrations = concentrations + eta * prior_counts
     levels, level_of_category = np.unique(scores, return_inverse=True)
     merged = np.stack(
@@ -127,12 +130,13 @@ def tailpass(
 class TailPassProfile:
     """The posterior of TailPass@k at each of T thresholds, for M independent questions.
 
-    Means and standard deviations are exact, and intervals are normal approximations: those of
-    method="normal" in scorio, whose default is Monte Carlo. A payoff is a value from 0 to 1 of the
-    mean score of k samples, whose numbers at each level have a Dirichlet-multinomial distribution.
+    Means and standard deviations are exact. Intervals are normal approximations, as by
+    method="normal" of scorio, whose default is Monte Carlo. A payoff is a function of the mean
+    score of k samples with values from 0 to 1. The numbers of samples at the levels have a
+    Dirichlet-multinomial distribution.
 
     Args:
-        concentrations: (M, L) of the Dirichlet posterior of each question.
+        concentrations: (M, L) parameters of the Dirichlet posterior of each question.
         scores: (L,) distinct scores from 0 to 1, ascending.
         k: number of new samples.
         thresholds: (T,) required mean scores.
@@ -161,22 +165,22 @@ class TailPassProfile:
 
     @property
     def question_count(self) -> int:
-        """M, the number of questions."""
+        """Return M, the number of questions."""
         return len(self._posterior)
 
     @cached_property
     def question_mean(self) -> Floats:
-        """(M, T) posterior mean of each question."""
+        """Return the posterior mean of each question at each threshold, (M, T)."""
         return np.stack([self._pmf @ tail for tail in self._tails], axis=1)[self._inverse]
 
     @property
     def mean(self) -> Floats:
-        """(T,) posterior mean, averaged over questions."""
+        """Return the posterior mean averaged over questions at each threshold, (T,)."""
         return self.question_mean.mean(axis=0)
 
     @cached_property
     def covariance(self) -> Floats:
-        """(T, T) posterior covariance of the averages over questions."""
+        """Return the posterior covariance of the averages over questions, (T, T)."""
         result = np.zeros((len(self._tails), len(self._tails)))
         for a, tail in enumerate(self._tails):
             for b in range(a + 1):
@@ -185,7 +189,7 @@ class TailPassProfile:
 
     @property
     def std(self) -> Floats:
-        """(T,) posterior standard deviation."""
+        """Return the posterior standard deviation of `mean`, (T,)."""
         return np.sqrt(np.diag(self.covariance))
 
     def linear(self, weights: Numbers) -> tuple[float, float]:
@@ -253,44 +257,45 @@ class TailPassProfile:
         return mu, sigma, float(lo), float(hi)
 
     def _covariance(self, a: np.ndarray, b: np.ndarray) -> float:
-        """The posterior covariance of the means of two payoffs, one value for each count.
+        """Return the posterior covariance of the means of two payoffs, (S,) each.
 
-        Their expected product is that of one payoff of k samples and the other of k more, so it is
-        a mean over 2k samples and the ways to split them.
+        The expected product of both is that of one payoff of k samples and the other of k more, so
+        it is a mean over the counts of 2k samples and the ways to split them.
         """
-        # Payoffs near 1 are replaced by their complement, so that nothing cancels.
+        # A payoff near 1 is replaced by 1 minus the payoff, so that no digits cancel.
         sign = 1.0
         if a.mean() > 0.5:
             a, sign = 1 - a, -sign
         if b.mean() > 0.5:
             b, sign = 1 - b, -sign
-        index, ways, twice = self._pairs
+        index, ways, twice = self._sums_of_pairs
         products = np.bincount(index, (ways * np.multiply.outer(a, b)).ravel(), twice.shape[1])
         covariances = sign * (twice @ products - (self._pmf @ a) * (self._pmf @ b))
         return float(self._share @ covariances) / self.question_count
 
     def _summary(self, payoff: np.ndarray) -> tuple[float, float]:
-        """Mean and standard deviation of a payoff, an (S,) value for each count of k samples."""
-        if np.ptp(payoff) <= 1e-15:  # constant: the variance would be a rounding error
+        """Return mean and standard deviation of a payoff, (S,)."""
+        if np.ptp(payoff) <= 1e-15:  # The variance of a constant would be a rounding error.
             return float(payoff[0]), 0.0
         mean = float(self._share @ (self._pmf @ payoff))
         return mean, math.sqrt(max(0.0, self._covariance(payoff, payoff)))
 
     @cached_property
-    def _pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The sums of pairs of the S counts: those of 2k samples, of which there are S2.
+    def _sums_of_pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the sums of pairs of the S counts. They are the S2 counts of 2k samples.
 
         Returns:
-            (S x S,) the index of each sum, (S, S) the probability that 2k samples with this sum are
-            split in this way, and (U, S2) the pmf of the counts of 2k samples.
+            The index of each sum, (S x S,), the probability that 2k samples with this sum are split
+            in this way, (S, S), and the pmf of the counts of 2k samples, (U, S2).
         """
         counts, k = self._counts, self.k
+        # The counts at all levels are encoded as one integer.
         base = (2 * k + 1) ** np.arange(counts.shape[1])
         doubled = _counts_of_levels(2 * k, counts.shape[1])
         codes = doubled @ base
         order = np.argsort(codes)
-        sums = np.add.outer(counts @ base, counts @ base).ravel()
-        index = order[np.searchsorted(codes[order], sums)]
+        codes_of_sums = np.add.outer(counts @ base, counts @ base).ravel()
+        index = order[np.searchsorted(codes[order], codes_of_sums)]
         log_ways = _log_multinomial(counts)
         log_split = np.add.outer(log_ways, log_ways) - _log_multinomial(doubled)[index].reshape(
             len(counts), -1
@@ -302,27 +307,27 @@ class TailPassProfile:
 
 
 def _counts_of_levels(k: int, levels: int) -> np.ndarray:
-    """(S, L) all ways in which k samples can be distributed over L levels."""
+    """Return all ways in which k samples can be distributed over L levels, (S, L)."""
     if levels == 1:
         return np.array([[k]])
     return np.concatenate(
         [
-            np.column_stack([np.full(len(rest), first), rest])
+            np.column_stack([np.full(len(others), first), others])
             for first in range(k + 1)
-            for rest in [_counts_of_levels(k - first, levels - 1)]
+            for others in [_counts_of_levels(k - first, levels - 1)]
         ]
     )
 
 
 def _log_multinomial(counts: np.ndarray) -> np.ndarray:
-    """(S,) logarithms of the multinomial coefficients of (S, L) counts."""
+    """Return the logarithms of the multinomial coefficients of (S, L) counts, (S,)."""
     from scipy.special import gammaln  # imported here, because it takes longer than all of at_k
 
     return gammaln(counts.sum(axis=1) + 1) - gammaln(counts + 1).sum(axis=1)
 
 
 def _dirichlet_multinomial(counts: np.ndarray, concentrations: np.ndarray) -> np.ndarray:
-    """(U, S) pmf of (S, L) counts for (U, L) concentrations."""
+    """Return the pmf of (S, L) counts for (U, L) concentrations, (U, S)."""
     from scipy.special import gammaln  # imported here, because it takes longer than all of at_k
 
     k, total = counts[0].sum(), concentrations.sum(axis=1)[:, None]
@@ -352,8 +357,8 @@ def _thresholds(k: int, thresholds: Numbers | None) -> list[float]:
     return check_thresholds(thresholds)
 
 
-def _check_prior(prior: Any, questions: int, categories: int) -> Floats:
-    """Return parameters of a Dirichlet prior that broadcast to (M, C + 1)."""
+def _prior_parameters(prior: Any, questions: int, categories: int) -> Floats:
+    """Return the parameters of the Dirichlet prior, (M, C + 1), or raise if they are invalid."""
     wanted = "a parameter of the Dirichlet prior is a positive number"
     try:
         values = np.asarray(prior, dtype=float)

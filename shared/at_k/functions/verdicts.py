@@ -1,4 +1,4 @@
-"""score_agg: the graded verdicts of an item combined into one score, also as in other releases."""
+"""score_agg: the graded verdicts of an item combined into one score, also as by other releases."""
 
 from __future__ import annotations
 
@@ -32,10 +32,11 @@ def score_agg(
 ) -> float:
     """Return the score of graded verdicts, from 0 to 1: M_p * max(0, 1 - penalty * zeros).
 
-    Here, zeros is the number of verdicts of 0. For p <= 0, eps_for_neg_p replaces smaller verdicts,
-    but the mean is at most the arithmetic mean of the verdicts. For 0 < p < 1, nothing is replaced,
-    and the mean is at least that for p = 0. Thus the score never decreases as the temperature
-    rises, and it is 0 if all verdicts are 0.
+    M_p is the power mean of the verdicts, whose exponent p follows from the temperature, and zeros
+    is the number of verdicts of 0. For p <= 0, eps_for_neg_p replaces smaller verdicts, but M_p is
+    at most the arithmetic mean of the verdicts. For 0 < p < 1, nothing is replaced, and M_p is at
+    least that for p = 0. Thus the score never decreases as the temperature rises, and it is 0 if
+    all verdicts are 0.
 
     Args:
         scores: the verdicts of one item: numbers from 0 to 1, or labels of `VERDICTS`. None is
@@ -77,31 +78,31 @@ def score_agg(
     most = sys.float_info.max
     temperature = check_number("temperature", temperature, "give a finite number", -most, most)
     items = np.split(verdicts.scored_values.astype(float), np.cumsum(verdicts.n)[:-1])
-    rounded = [_release_score(x.tolist(), temperature, penalty, eps, release) for x in items]
+    rounded = [_release_score(item.tolist(), temperature, penalty, eps, release) for item in items]
     return _sum_in_order(rounded) / len(rounded)
 
 
 def _sum_in_order(values: Iterable[float]) -> float:
-    """Return the sum of floats, rounded after each, as `sum` does up to Python 3.11."""
+    """Return the sum of floats, rounded after each addition as by `sum` up to Python 3.11."""
     return reduce(operator.add, values, 0.0)
 
 
 def _release_score(
-    x: list[float], temperature: float, penalty: float, eps: float, release: str
+    verdicts: list[float], temperature: float, penalty: float, eps: float, release: str
 ) -> float:
-    """Return the score of one item with the verdicts x as a release of eval-ai-library computes it.
+    """Return the score of one item as a release of eval-ai-library computes it.
 
     The operations are those of Python floats, in the order of the release: the last bit of the
-    result decides how a tie is rounded.
+    result decides how a tie is rounded. Raises ValueError where the release fails.
     """
-    n, zeros = len(x), x.count(0.0)
+    n, zeros = len(verdicts), verdicts.count(0.0)
     position = (min(max(temperature, 0.1), 1.0) - 0.1) / (1.0 - 0.1)
     p = -8.0 + position * (12.25 - -8.0)
     try:
         if abs(p) < 1e-12:
-            mean = math.exp(_sum_in_order(math.log(weight or eps) for weight in x) / n)
+            mean = math.exp(_sum_in_order(math.log(weight or eps) for weight in verdicts) / n)
         else:
-            powers = [(weight or eps if p < 0 else weight) ** p for weight in x]
+            powers = [(weight or eps if p < 0 else weight) ** p for weight in verdicts]
             mean = (_sum_in_order(powers) / n) ** (1.0 / p)
         if release == "0.3":
             factor = max(0.0, 1 - penalty * zeros)
@@ -110,7 +111,7 @@ def _release_score(
             factor = (1.0 - zeros / n) ** ((1.5 - temperature) * full)
     except ArithmeticError as error:  # for parameters that the releases do not support
         raise ValueError(
-            f"Release {release} has no score for the verdicts {short(x)} at temperature "
+            f"Release {release} has no score for the verdicts {short(verdicts)} at temperature "
             f"{temperature} and eps_for_neg_p {eps}: it fails with {error!r}."
         ) from error
     return round(mean * factor, 4)

@@ -1,21 +1,22 @@
 """Limits that hold at all looks together, however often one looks.
 
-A run grows, and one looks at its limits again and again, until they decide. Each time they may be
-wrong, so the limits of one look would be wrong at some look much more often than 1 - confidence. A
+A run grows, and one looks at its limits again and again until they decide. The limits of one look
+may be wrong each time, so they would be wrong at some look much more often than 1 - confidence. A
 confidence sequence covers at all looks together with this confidence. For an estimate from N
 questions or samples, with a standard error proportional to 1 / sqrt(N), the normal mixture has
 limits at the z-value
 
     z(N) = sqrt((1 + 1 / x) (log(1 + x) - 2 log(alpha))),    x = x0 N / N0,
 
-in place of that of one look (Robbins 1970, Annals of Mathematical Statistics 41, 1397; Howard,
-Ramdas, McAuliffe & Sekhon 2021, Annals of Statistics 49, 1055). With estimated standard errors it
-holds for large N (Waudby-Smith, Arbour, Sinha, Kennedy & Ramdas 2024, Annals of Statistics 52,
-2613). It is smallest at N0, where x0 = log(1 + x0) - 2 log(alpha): for 95 %, 1.55 times the z-value
-of one look. From N0 / 4 to 16 N0 it is at most 1.7 times as large.
+in place of that of one look, with alpha = 1 - confidence (Robbins 1970, Annals of Mathematical
+Statistics 41, 1397; Howard, Ramdas, McAuliffe & Sekhon 2021, Annals of Statistics 49, 1055). With
+estimated standard errors it holds for large N (Waudby-Smith, Arbour, Sinha, Kennedy & Ramdas 2024,
+Annals of Statistics 52, 2613). It is smallest at N0, where x0 = log(1 + x0) - 2 log(alpha). For a
+confidence of 95 % it is then 1.55 times the z-value of one look, and at most 1.7 times as large
+from N0 / 4 to 16 N0.
 
-N is the number of questions for limits of other questions, with N0 = 50, and the mean number of
-samples of a question for those of the same questions, with N0 = 8.
+For limits of other questions, N is the number of questions and N0 = 50. For limits of the same
+questions, N is the mean number of samples of a question and N0 = 8.
 """
 
 from __future__ import annotations
@@ -36,10 +37,10 @@ _LARGEST = math.nextafter(1.0, 0.0)
 
 @lru_cache(maxsize=1 << 10)
 def confidence_of_a_look(confidence: float, size: float) -> float:
-    """Return the confidence of the limits of a look, so that all looks have this confidence.
+    """Return the confidence of the limits of a look that gives all looks together `confidence`.
 
     Args:
-        confidence: of all looks together.
+        confidence: the confidence of all looks together.
         size: N / N0, see `look_size`.
     """
     penalty = -2 * math.log(1 - confidence)
@@ -52,7 +53,7 @@ def confidence_of_a_look(confidence: float, size: float) -> float:
 
 
 def look_size(n: np.ndarray, other_questions: bool) -> float:
-    """Return N / N0, the size of a look: 1 where its limits are narrowest for their confidence.
+    """Return N / N0, the size of a look. It is 1 where limits are narrowest for their confidence.
 
     Args:
         n: (M,) numbers of samples of the questions.
@@ -62,13 +63,13 @@ def look_size(n: np.ndarray, other_questions: bool) -> float:
 
 
 class AnytimeIntervals(DerivedIntervals):
-    """The intervals of a method, with limits that hold at all looks together.
+    """The intervals of another method, with limits that hold at all looks together.
 
     Args:
-        method: of the intervals of one look.
-        n: (M,) samples.
-        other_questions: whether they are for other questions; None if that depends on whether a
-            question of a group has two samples.
+        method: the method of the intervals of one look.
+        n: (M,) numbers of samples of the questions.
+        other_questions: whether the limits are for other questions. None stands for the interval
+            "auto", whose limits are for other questions if no question of a group has two samples.
     """
 
     def __init__(self, method: IntervalMethod, n: np.ndarray, other_questions: bool | None):
@@ -76,7 +77,7 @@ class AnytimeIntervals(DerivedIntervals):
         self._n, self._other_questions = n, other_questions
 
     def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
-        """The interval of each score, for each group of question indices."""
+        """Return the interval of each score for each group of question indices."""
         look_confidences = [confidence_of_a_look(confidence, self._size(group)) for group in groups]
         result: list[Intervals] = [{} for _ in groups]
         for look_confidence in {*look_confidences}:
@@ -87,8 +88,8 @@ class AnytimeIntervals(DerivedIntervals):
         return result
 
     def _size(self, questions: np.ndarray) -> float:
-        """The size of a look at some of the questions, see `look_size`."""
+        """Return the size of a look at the questions with these indices, see `look_size`."""
         n, other_questions = self._n[questions], self._other_questions
-        if other_questions is None:  # the interval that suits the data
+        if other_questions is None:
             other_questions = bool(n.max() < 2)
         return look_size(n, other_questions)

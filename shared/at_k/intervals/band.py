@@ -28,41 +28,41 @@ from ..core.score import ScoreId
 
 
 def path_angles(covariance: np.ndarray) -> np.ndarray:
-    """(m - 1,) the angles arccos |r| of errors with the correlations r of neighbors.
+    """Return the angles arccos |r| for the correlations r of neighboring errors, (m - 1,).
 
     Args:
-        covariance: (m, m) of the errors at successive k, up to a factor. Only the diagonal and the
-            entries beside it are used.
+        covariance: (m, m) covariance of the errors at successive k, up to a factor. Only the
+            diagonal and the entries beside it are used.
     """
     variance, neighbors = np.diag(covariance), np.diag(covariance, 1)
     size = np.sqrt(np.maximum(variance[:-1] * variance[1:], 0.0))
     # Errors that never vary count as uncorrelated, which is the worst case.
     r = np.abs(neighbors) / np.where(size > 0, size, np.inf)
-    # Closer than this to 1, the difference is rounding, which an arc would magnify to 1e-8.
+    # Closer to 1, the difference is a rounding error. One of 1e-16 would be an arc of 1e-8.
     return np.where(r > 1 - 1e-12, 0.0, np.arccos(np.minimum(r, 1.0)))
 
 
 def path_exceedance(angles: np.ndarray, c: float) -> np.ndarray:
-    """(..) bounds of the probability that any of m errors exceeds c standard deviations.
+    """Return bounds of the probability that any of m errors exceeds c standard deviations, (..).
 
     Args:
-        angles: (.., m - 1) of successive errors, see `path_angles`.
+        angles: (.., m - 1) angles between successive errors, see `path_angles`.
         c: number of standard deviations, the same for all errors.
     """
-    one = 2 * NormalDist().cdf(-c)
-    more = np.minimum(one, angles / math.pi * math.exp(-c * c / 2))
-    return np.minimum(one + more.sum(axis=-1), 1.0)
+    first = 2 * NormalDist().cdf(-c)
+    others = np.minimum(first, angles / math.pi * math.exp(-c * c / 2))
+    return np.minimum(first + others.sum(axis=-1), 1.0)
 
 
 def confidence_of_each(
     exceedance: Callable[[float], float], number: int, confidence: float
 ) -> float:
-    """The confidence of each of several intervals that cover together with the given confidence.
+    """Return the confidence of each of several intervals that cover together with `confidence`.
 
     Args:
-        exceedance: returns for c a bound of the probability that any error exceeds c standard
-            deviations.
-        number: of intervals.
+        exceedance: the function that returns for c a bound of the probability that any error
+            exceeds c standard deviations.
+        number: number of intervals.
         confidence: probability that all intervals cover.
     """
     if number == 1:
@@ -76,10 +76,10 @@ def confidence_of_each(
 
 
 def simultaneous_confidence(covariance: np.ndarray, confidence: float) -> float:
-    """The confidence of each of m intervals at successive k that cover together.
+    """Return the confidence of each of m intervals at successive k that cover together.
 
     Args:
-        covariance: (m, m) of the errors, see `path_angles`.
+        covariance: (m, m) covariance of the errors, see `path_angles`.
         confidence: probability that all intervals cover.
     """
     angles = path_angles(covariance)
@@ -94,12 +94,12 @@ def bands(
     intervals: Sequence[dict[ScoreId, Interval]],
     confidence: float,
 ) -> list[dict[ScoreId, tuple[float, float]]]:
-    """For each group the (lo, hi) of each score in its band, which covers at all k together.
+    """Return for each group the (lo, hi) of each score in its band, which covers at all k together.
 
     Args:
-        method: of the intervals.
+        method: the method of the intervals.
         groups: the indices of the questions of each group.
-        intervals: of each group.
+        intervals: the intervals of each group.
         confidence: probability that a band covers at all k.
     """
     result = []
@@ -117,7 +117,7 @@ def bands(
 
 
 def curves(scores: Iterable[ScoreId]) -> list[list[ScoreId]]:
-    """Return the scores that differ only in k together, in ascending order of k.
+    """Return the scores in lists. Scores that differ only in k are together, ascending in k.
 
     >>> scores = [ScoreId("pass@k", 1), ScoreId("avg@N", "n"), ScoreId("pass@k", 16)]
     >>> [[score.key for score in curve] for curve in curves([*scores, ScoreId("pass@k", 4)])]

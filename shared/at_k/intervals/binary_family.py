@@ -1,11 +1,15 @@
-"""The family of binary outcomes: each question has a success rate on a grid of log-odds.
+"""The family of binary outcomes: distributions with a success rate on a grid of log-odds.
 
-Given the rate p, the number of correct samples is binomial. Under a prior over the grid, a score of
-k new samples has a posterior mean for each question, which is the estimate for k > n.
+Given the success rate p of a question, its number of correct samples is binomial. A prior over the
+grid is estimated from the data. For k > n, the estimate of a score is its posterior mean.
 
-Adding d to all log-odds shifts the family: the score is then theta(d), the mean of E[h | p] over
-the shifted prior, where h(n, c) is the unbiased estimate of a question. Estimates from new samples
-of the same questions have the variance E[Var[h | p]] / M.
+A shift d is added to the log-odds of all rates. Let h(n, c) be the unbiased estimate of a question.
+The score is then theta(d), the mean of E[h | p] over the shifted prior. For new samples of the same
+questions, the estimate has the variance E[Var[h | p]] / M.
+
+There are M questions, U distinct pairs (n, c) of the numbers of samples and of correct samples, B
+groups of questions, m columns (see `Scores`), and e extrapolated scores. The grid has 283 rates.
+161 of them are the support of the prior, and with the rates 0 and 1 these are 163.
 """
 
 from __future__ import annotations
@@ -29,34 +33,23 @@ from ..core.questions import Ranges
 from ..core.score import ColumnPair, Score, ScoreKey, Scores
 from ..scores.checker_rates import NO_ERRORS, CheckerRates, Estimator, corrected_scores, estimator
 from ..scores.covariances import pass_moments
-from .family import (
-    Candidates,
-    Family,
-    Fit,
-    Shifted,
-    Statistics,
-    with_extrapolated,
-)
-from .prior import (
-    LOG_ODDS_STEP,
-    Observed,
-    inflated_priors,
-)
+from .family import Candidates, Family, Fit, Shifted, Statistics, with_extrapolated
+from .prior import LOG_ODDS_STEP, Observed, inflated_priors
 from .sampling import family_intervals
 
-_HALF_SUPPORT, _SHIFTS = 80, 60  # the prior has log-odds from -12 to 12 and shifts by -9 to 9
+_HALF_SUPPORT, _SHIFTS = 80, 60  # The prior has log-odds from -12 to 12, and shifts by -9 to 9.
 _IMPOSSIBLE, _CERTAIN = -1e9, 1e9  # log-odds of the rates 0 and 1 in floating point
 _INNER = np.arange(-_HALF_SUPPORT - _SHIFTS, _HALF_SUPPORT + _SHIFTS + 1) * LOG_ODDS_STEP
 _LOG_ODDS = np.hstack([_IMPOSSIBLE, _INNER, _CERTAIN])
-RATE_SUPPORT = slice(_SHIFTS + 1, _SHIFTS + 2 * _HALF_SUPPORT + 2)  # of the prior, not shifted
+RATE_SUPPORT = slice(_SHIFTS + 1, _SHIFTS + 2 * _HALF_SUPPORT + 2)  # of the prior at shift 0
 GRID_SIZE = len(_LOG_ODDS)
 RATES = 1 / (1 + np.exp(-_LOG_ODDS[RATE_SUPPORT]))
-"""(161,) the success rates of the prior's support."""
+"""The success rates of the prior's support, (161,)."""
 
-_EVERY_COUNT = 10_000  # for more samples of a question, moments are sums over some counts
-_COUNTS_OF_A_BLOCK = 1 << 9  # values of c that are used at once, to bound memory
-_MOST_OF_A_QUESTION = 1_000_000  # samples: time and rounding errors grow with n
-_COUNT_BINS = 128  # the most bins for the number of correct samples in a profile
+_LARGEST_FULL_N = 10_000  # For larger n, moments are sums over a part of the counts c.
+_COUNTS_OF_A_BLOCK = 1 << 9  # so many values of c are used at once, to bound memory
+_LARGEST_N = 1_000_000  # Time and rounding errors grow with n.
+_COUNT_BINS = 128  # largest number of bins for c in a profile
 
 
 def pass_intervals(
@@ -65,13 +58,16 @@ def pass_intervals(
     options: IntervalOptions,
     rates: CheckerRates = NO_ERRORS,
 ) -> tuple[Scores, IntervalMethod]:
-    """Scores of the pass family, and the method of their intervals.
+    """Return the scores of the pass@k family and the method that computes their intervals.
 
     Args:
-        counts: of the questions.
-        scores: by key, with credits as terms.
-        options: of the intervals.
-        rates: of the checker that counted correct samples.
+        counts: numbers of samples and of correct samples of each question.
+        scores: scores by their keys, with credits as terms.
+        options: options of the intervals.
+        rates: rates of the checker that called samples correct.
+
+    Raises:
+        ValueError: if the interval does not support a score, or the n of a question.
     """
     if options.method == "posterior":
         moments = pass_moments(counts, scores, options.prior)
@@ -85,32 +81,33 @@ def pass_intervals(
                 f"which only interval='posterior' allows."
             )
     least = counts.n.min()
-    # A score of k samples has k credits. Those of k > n are extrapolated.
+    # The k of a score is the number of its credits. Scores of k > n are extrapolated.
     observed = {key: score for key, score in scores.items() if len(score.terms[0]) <= least}
     beyond = {key: score for key, score in scores.items() if key not in observed}
     extrapolated = _single_credits(scores if options.method == "hierarchical" else beyond)
     # Coherent limits of a score depend on those of its neighbors.
     estimated = with_neighbors(scores, int(least)) if rates.are_exact else observed
     keys, estimate = estimator(estimated, rates)
+    _, estimate_without_errors = estimator(estimated)
     weights, inner_k = options.weights, _inner_k(observed)
     family = BinaryFamily.from_counts(
-        counts, keys, estimate, extrapolated, weights, inner_k, rates, estimator(estimated)[1]
+        counts, keys, estimate, extrapolated, weights, inner_k, rates, estimate_without_errors
     )
     points = with_extrapolated(corrected_scores(counts, observed, rates), family, scores)
     method = family_intervals(family, options)
-    # Hierarchical limits for different k are those of the same priors, and so in order.
+    # Hierarchical limits for all k come from the same priors, so they are in order already.
     is_coherent = rates.are_exact and options.method != "hierarchical"
     return points, CoherentIntervals(method, scores) if is_coherent else method
 
 
 def _inner_k(scores: Mapping[ScoreKey, Score]) -> int:
-    """The largest k of a score that is neither pass@k nor pass^k, or 1, see `BinaryFamily`."""
+    """Return the largest k of scores that are neither pass@k nor pass^k, or 1 without any."""
     credits = (term for score in scores.values() for term in score.terms)
     return max((len(x) for x in credits if any(x[1:-1])), default=1)
 
 
 def _single_credits(scores: Mapping[ScoreKey, Score]) -> dict[ScoreKey, Credits]:
-    """The credits of scores that are no products; raise a ValueError for a product."""
+    """Return the credits of each score by its key. Raises ValueError if a score is a product."""
     for key, score in scores.items():
         if len(score.terms) > 1:
             raise ValueError(
@@ -123,17 +120,18 @@ def _single_credits(scores: Mapping[ScoreKey, Score]) -> dict[ScoreKey, Credits]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BinaryFamily(Family):
-    """Success rates of questions, with a prior estimated from the counts.
+    """Success rates of questions, with a prior that is estimated from the counts.
 
     Args:
-        c: (U,) correct samples.
-        none_correct, all_correct: (U, m) scores if no sample were correct, and if all were.
-        estimate: returns the (U, m) unbiased estimates of questions with (U,) n and c.
-        credits: of each extrapolated score.
+        c: (U,) numbers of correct samples.
+        none_correct: (U, m) columns for questions without a correct sample.
+        all_correct: (U, m) columns for questions whose samples are all correct.
+        estimate: the function that returns the (U, m) unbiased estimates for (U,) n and c.
+        credits: the credits of each extrapolated score.
         least: smallest number of samples of a question of the run.
         inner_k: the largest k of a score that changes with counts of correct samples far from 0 and
-            from n; or None if that is not known.
-        rates: of the checker that counted correct samples.
+            from n (neither pass@k nor pass^k), or None if it is not known.
+        rates: rates of the checker that called samples correct.
     """
 
     c: np.ndarray
@@ -157,23 +155,27 @@ class BinaryFamily(Family):
         rates: CheckerRates = NO_ERRORS,
         without_errors: Estimator | None = None,
     ) -> BinaryFamily:
-        """The family of all questions of a run.
+        """Return the family of all questions of a run.
 
         Args:
-            scores: for each key the score in terms of the columns of `estimate`.
-            extrapolated: for each key the credits of a score of any k.
-            weights: (M,) of the questions, or None if they are equal.
-            estimate, inner_k, rates: see `BinaryFamily`.
-            without_errors: estimates of questions whose correct samples are known. Default:
+            counts: numbers of samples and of correct samples of each question.
+            scores: scores by their keys, in terms of the columns of `estimate`.
+            extrapolated: credits of the extrapolated scores by their keys, of any k.
+            weights: (M,) weights of the questions, or None if they are equal.
+            estimate, inner_k, rates: as in `BinaryFamily`.
+            without_errors: like `estimate`, for numbers of truly correct samples. Default:
                 `estimate`.
+
+        Raises:
+            InputError: if a question has more than 1,000,000 samples.
         """
-        known = without_errors or estimate
+        estimate_without_errors = without_errors or estimate
         n, c = counts.unique
-        if (too_large := np.flatnonzero(n[counts.inverse] > _MOST_OF_A_QUESTION)).size:
+        if (too_large := np.flatnonzero(n[counts.inverse] > _LARGEST_N)).size:
             raise InputError(
                 Place("Question", int(too_large[0])),
                 f" has n = {counts.n[too_large[0]]} samples: only the interval 'posterior' takes "
-                f"more than {_MOST_OF_A_QUESTION}.",
+                f"more than {_LARGEST_N}.",
             )
         return cls(
             inverse=counts.inverse,
@@ -181,8 +183,8 @@ class BinaryFamily(Family):
             n=n,
             c=c,
             columns=estimate(n, c),
-            none_correct=known(n, np.zeros_like(n)),
-            all_correct=known(n, n),
+            none_correct=estimate_without_errors(n, np.zeros_like(n)),
+            all_correct=estimate_without_errors(n, n),
             estimate=estimate,
             scores=scores,
             extrapolated=list(extrapolated),
@@ -197,27 +199,27 @@ class BinaryFamily(Family):
 
     @property
     def prior_key(self) -> CheckerRates:
-        """The rates of the checker: counts by another checker have another prior."""
+        """Return the rates of the checker, because the prior depends on them."""
         return self.rates
 
     def _priors(self, multiplicity: np.ndarray) -> dict[int, np.ndarray]:
-        """The priors of B groups, {n: (B, 161)}, from their (B, U) numbers of questions."""
+        """Return the priors of B groups, {n: (B, 161)}, for (B, U) numbers of questions."""
         return estimate_rate_prior(self.n, self.c, multiplicity, self.rates)
 
     def _priors_that_fit(self, fit: Fit) -> list[Mapping[int, np.ndarray]]:
-        """The priors of a fit, and Beta distributions of the rates that fit about as well.
+        """Return the priors of a fit, and a second estimate if it also fits some group.
 
-        Each has the form of `fit.priors`, {n: (B, 161)}.
-
-        The mean and the variance of the rates are estimated without bias. One step of the EM
-        algorithm adapts the prior to the samples.
+        Each element has the form of `fit.priors`, {n: (B, 161)}. The second estimate starts from
+        Beta distributions with unbiased estimates of the mean and of the variance of the rates. One
+        step of the EM algorithm adapts them to the samples. A group that they do not fit keeps its
+        first prior.
         """
         n, c, multiplicity, rates = self.n, self.c, fit.multiplicity, self.rates
         mean = multiplicity @ (c / n) / multiplicity.sum(axis=1)
         repeated = multiplicity * (n > 1)
         within = repeated @ (c * (n - c) / (n * np.maximum(n - 1.0, 1.0)))
         between = mean * (1 - mean) - within / np.maximum(repeated.sum(axis=1), 1)
-        if not rates.are_exact:  # from shares of samples that are called correct
+        if not rates.are_exact:  # So far, both describe samples that are called correct.
             mean, between = rates.corrected(mean), between / (rates[0] - rates[1]) ** 2
         incorrect, correct = _neg_log_rates(_LOG_ODDS[RATE_SUPPORT], NO_ERRORS)
         likelihood = binomial_likelihood(n, c, rates=rates)[:, RATE_SUPPORT]
@@ -231,15 +233,15 @@ class BinaryFamily(Family):
         return [fit.priors, others]
 
     def _column_ranges(self) -> tuple[Ranges, Ranges | None]:
-        """The (U, m) ranges of true scores, and those of estimates if the checker errs."""
+        """Return the ranges of the true columns, and those of estimates or None if equal."""
         ranges = self.none_correct, self.all_correct
         if self.rates.are_exact:
             return ranges, None
-        none, every = (self.estimate(self.n, c) for c in (np.zeros_like(self.n), self.n))
-        return ranges, (np.minimum(none, ranges[0]), np.maximum(every, ranges[1]))
+        at_none, at_all = (self.estimate(self.n, c) for c in (np.zeros_like(self.n), self.n))
+        return ranges, (np.minimum(at_none, ranges[0]), np.maximum(at_all, ranges[1]))
 
     def shifted(self, fit: Fit) -> list[Shifted]:
-        """The scores of B groups with all log-odds shifted, under each prior that fits."""
+        """Return the family shifted along the log-odds, once for each prior that fits."""
         pairs = list(dict.fromkeys(p for score in self.scores.values() for p in score.pairs()))
         priors_by_n, groups, total = self._priors_that_fit(fit), len(fit.multiplicity), np.zeros(())
         for n in fit.priors:
@@ -250,33 +252,28 @@ class BinaryFamily(Family):
         result = []
         for means in np.split(total, len(priors_by_n), axis=2):
             theta, covariances = np.split(means, [self.columns.shape[1]], axis=1)
-            theta = np.clip(theta, least, most)  # which rounding may exceed
+            theta = np.clip(theta, least, most)  # Rounding may exceed the range.
             covariance = {pair: covariances[:, i] for i, pair in enumerate(pairs)}
             result.append(Shifted(theta, covariance, np.zeros(groups), np.ones(groups)))
         return result
 
     def _moments(self, n: int, pairs: list[ColumnPair]) -> np.ndarray:
-        """(283, m + P) means and covariances of the estimates of a question with n samples.
-
-        There is a row for each rate of the grid. The covariances are those of the P pairs.
-        """
-        if n > _EVERY_COUNT and self.inner_k is not None:
+        """Return (283, m + P) means of the columns and covariances of P pairs for n samples."""
+        if n > _LARGEST_FULL_N and self.inner_k is not None:
             sums = self._sums_by_quadrature(n, pairs)
         else:
             sums = self._sums_over_counts(n, pairs)
         m = self.columns.shape[1]
-        mean, rest, products, products_of_rest = np.split(sums, [m, 2 * m, 2 * m + len(pairs)], 1)
+        mean, gap, products, gap_products = np.split(sums, [m, 2 * m, 2 * m + len(pairs)], 1)
         a, b = np.transpose(pairs)
-        square, square_of_rest = mean[:, a] * mean[:, b], rest[:, a] * rest[:, b]
+        square, gap_square = mean[:, a] * mean[:, b], gap[:, a] * gap[:, b]
         # The covariances of h and of top - h are equal. A difference of small numbers keeps its
         # digits, so the smaller means are used.
-        covariances = np.where(
-            square < square_of_rest, products - square, products_of_rest - square_of_rest
-        )
+        covariances = np.where(square < gap_square, products - square, gap_products - gap_square)
         return np.hstack([mean, covariances])
 
     def _sums_over_counts(self, n: int, pairs: list[ColumnPair]) -> np.ndarray:
-        """(283, 2 m + 2 P) means of `_estimates_and_products` over c, at each rate of the grid."""
+        """Return means of `_estimates_and_products` over c at each rate, (283, 2 m + 2 P)."""
         result = np.zeros((GRID_SIZE, 2 * self.columns.shape[1] + 2 * len(pairs)))
         for start in range(0, n + 1, _COUNTS_OF_A_BLOCK):
             c = np.arange(start, min(n + 1, start + _COUNTS_OF_A_BLOCK))
@@ -285,12 +282,13 @@ class BinaryFamily(Family):
         return result
 
     def _sums_by_quadrature(self, n: int, pairs: list[ColumnPair]) -> np.ndarray:
-        """`_sums_over_counts` for large n, from some counts.
+        """Return what `_sums_over_counts` returns, for large n, from a part of the counts c.
 
-        A sum over c is one over each s-th c, where the binomial distribution and the estimate are
-        smooth: the trapezoidal rule converges exponentially. A threshold of k samples changes over
-        counts whose standard deviation is sqrt((n - k) / k) times that of the binomial
-        distribution; s is at most half of the smaller one. pass@k and pass^k are smoother.
+        The binomial distribution and the estimate are smooth in c, so a sum over each s-th c
+        suffices: the trapezoidal rule converges exponentially. A threshold of k samples changes
+        over counts whose standard deviation is sqrt((n - k) / k) times that of the binomial
+        distribution. The step s is at most half of the smaller of the two. pass@k and pass^k are
+        smoother.
         """
         from scipy.special import gammaln  # imported here: it takes longer than all of at_k
 
@@ -299,10 +297,10 @@ class BinaryFamily(Family):
         deviation = np.sqrt(n * np.exp(-correct - incorrect))
         steps = np.maximum(deviation / 2 * math.sqrt(min(1.0, (n - k) / k)), 1).astype(int)
         center = np.rint(n * np.exp(-correct)).astype(int)
-        reach = np.ceil((8 * deviation + 30) / steps).astype(int)
+        steps_beside = np.ceil((8 * deviation + 30) / steps).astype(int)
         nodes = []
-        for middle, step, far in np.transpose([center, steps, reach]).tolist():
-            c = middle + step * np.arange(-far, far + 1)
+        for middle, step, beside in np.transpose([center, steps, steps_beside]).tolist():
+            c = middle + step * np.arange(-beside, beside + 1)
             nodes.append(c[(c >= 0) & (c <= n)])
         distinct, index = np.unique(np.concatenate(nodes), return_inverse=True)
         values = self._estimates_and_products(n, distinct, pairs)
@@ -310,42 +308,43 @@ class BinaryFamily(Family):
         result = np.empty((GRID_SIZE, values.shape[1]))
         for i, (c, row) in enumerate(zip(nodes, rows, strict=True)):
             with np.errstate(invalid="ignore"):  # 0 times infinity, where a rate is 0
-                loss = gammaln(c + 1) + gammaln(n - c + 1) + np.where(c, c * correct[i], 0.0)
-                loss = loss + np.where(n - c, (n - c) * incorrect[i], 0.0)
-            weight = np.exp(loss.min() - loss)
+                neg_log_pmf = gammaln(c + 1) + gammaln(n - c + 1)
+                neg_log_pmf = neg_log_pmf + np.where(c, c * correct[i], 0.0)
+                neg_log_pmf = neg_log_pmf + np.where(n - c, (n - c) * incorrect[i], 0.0)
+            weight = np.exp(neg_log_pmf.min() - neg_log_pmf)
             result[i] = weight @ values[row] / weight.sum()
         return result
 
     def _estimates_and_products(self, n: int, c: np.ndarray, pairs: list[ColumnPair]) -> np.ndarray:
-        """(C, 2 m + 2 P) estimates h and top - h, and products of P pairs of columns of each.
+        """Return (C, 2 m + 2 P) estimates h, distances top - h, and products of P pairs of each.
 
-        top is the estimate if all samples are correct.
+        The value `top` is the estimate if all samples are correct.
 
         Args:
             n: number of samples of a question.
             c: (C,) numbers of correct samples.
-            pairs: of columns.
+            pairs: P pairs of columns.
         """
         h = self.estimate(np.full(len(c), n), c)
-        rest, (a, b) = self.all_correct[0] - h, np.transpose(pairs)
-        return np.hstack([h, rest, h[:, a] * h[:, b], rest[:, a] * rest[:, b]])
+        gap, (a, b) = self.all_correct[0] - h, np.transpose(pairs)
+        return np.hstack([h, gap, h[:, a] * h[:, b], gap[:, a] * gap[:, b]])
 
     def covariance_of_samples(self, fit: Fit) -> np.ndarray:
-        """(m, m) mean covariance of the estimates of a question for new samples, in group 0."""
+        """Return the mean covariance of a question's columns for new samples, (m, m)."""
         result = np.zeros(())
         for n, priors in fit.priors.items():
             c, size, prior = np.arange(n + 1), np.full(n + 1, n), priors[0]
-            if not prior.any():  # no question of the group has n samples
+            if not prior.any():  # No question of the group has n samples.
                 continue
             pmf_of_c = binomial_likelihood(size, c, rates=self.rates)[:, RATE_SUPPORT]
             weight, h = pmf_of_c @ prior, self.estimate(size, c)
-            h = h - weight @ h / weight.sum()  # a difference of small numbers keeps its digits
+            h = h - weight @ h / weight.sum()  # A difference of small numbers keeps its digits.
             mean = pmf_of_c.T @ h
             result = result + (h.T * weight) @ h - (mean.T * prior) @ mean
         return np.asarray(result)
 
     def _extrapolate(self, fit: Fit) -> list[np.ndarray]:
-        """(V, e) posterior means of extrapolated scores, for the V counts of each group."""
+        """Return posterior means of extrapolated scores for the V counts of each group, (V, e)."""
         scores = extrapolated_scores(
             self.n, self.c, fit.multiplicity, self._scores_of_rates, self.rates
         )
@@ -353,13 +352,14 @@ class BinaryFamily(Family):
 
     @cached_property
     def _scores_of_rates(self) -> np.ndarray:
-        """(163, e) extrapolated scores at the rates 0, those of the prior's support, and 1."""
+        """Return extrapolated scores at the rate 0, the rates of the support, and 1, (163, e)."""
         return scores_with_ends(self.credits)
 
     def _coherent_means(self, means: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
-        """(e,) means with pass@k >= pass@n and pass^k <= pass^n for k > n, the smallest n.
+        """Return means (e,) that are in the order of pass@k and pass^k.
 
-        The arguments are those of `Family._coherent_means`.
+        For k > n, the smallest n of a question, pass@k is at least pass@n and pass^k at most
+        pass^n, if these are among the scores. The arguments are those of `Family._coherent_means`.
         """
         result = means.copy()
         unbiased = multiplicity @ self.columns / multiplicity.sum()
@@ -374,7 +374,7 @@ class BinaryFamily(Family):
         return result
 
     def candidates(self, fit: Fit, group: int) -> Candidates:
-        """The success rates of the grid, for a profile over priors of the group with this index."""
+        """Return the success rates of the grid for a profile over the priors of one group."""
         multiplicity, scores = fit.multiplicity[group], self._scores_of_rates
         statistics = [
             self._shares_of_counts(n, prior[group], multiplicity)
@@ -384,30 +384,34 @@ class BinaryFamily(Family):
         return Candidates(statistics, True, scores, np.zeros(scores.shape[1]), 1.0)
 
     def _shares_of_counts(self, n: int, prior: np.ndarray, multiplicity: np.ndarray) -> Statistics:
-        """The shares of the questions of n samples that have c in each bin: expected and observed.
+        """Return statistics of questions with n samples: shares of questions by bins of c.
 
         Args:
-            prior: (161,) over the rates of the support.
-            multiplicity: (U,) how many questions have each distinct (n, c).
+            n: number of samples.
+            prior: (161,) weights of the rates of the support.
+            multiplicity: (U,) number of questions with each pair (n, c).
         """
         bins = np.arange(n + 1) * min(n + 1, _COUNT_BINS) // (n + 1)
         pmf_of_c = _likelihood_with_ends(np.full(n + 1, n), np.arange(n + 1), self.rates)
         expected = np.add.reduceat(pmf_of_c, np.searchsorted(bins, np.arange(bins[-1] + 1)))
-        weight, inner = prior / prior.sum(), expected[:, 1:-1]  # the prior has no rates 0 and 1
+        weight, inner = prior / prior.sum(), expected[:, 1:-1]  # The prior has no rates 0 and 1.
         covariance = np.diag(inner @ weight) - (inner * weight) @ inner.T
         numbers = np.where(self.n == n, multiplicity, 0)
         questions = numbers.sum()
         observed = np.bincount(bins[np.minimum(self.c, n)], numbers, len(expected)) / questions
-        # Half a question of slack, for counts that the estimated prior makes almost impossible.
+        # Half a question is added, for counts that the estimated prior makes almost impossible.
         slack = np.eye(len(expected)) / 2 / questions**2
         return Statistics(expected, observed, covariance / questions + slack)
 
 
 def _means_over_shifted(prior: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """(123, m, B) means of (283, m) values over (B, 161) priors at each of 123 shifts."""
+    """Return sums over rates of (283, m) values at each of 123 shifts, (123, m, B).
+
+    The weights are (B, 161) priors. The first and the last shift move all rates to 0 and to 1.
+    """
     support, inner = prior.shape[1], values[1:-1]
     shifts = range(len(inner) - support + 1)
-    # A product for each shift: one of all windows would not use BLAS.
+    # There is one product for each shift. A single product of all windows would not use BLAS.
     shifted = [(prior @ inner[shift : shift + support]).T for shift in shifts]
     weight = prior.sum(axis=1)
     first, last = values[0][:, None] * weight, values[-1][:, None] * weight
@@ -420,18 +424,22 @@ def _means_over_shifted(prior: np.ndarray, values: np.ndarray) -> np.ndarray:
 def estimate_rate_prior(
     n: np.ndarray, c: np.ndarray, multiplicity: np.ndarray, rates: CheckerRates = NO_ERRORS
 ) -> dict[int, np.ndarray]:
-    """Return the priors of the success rates of B groups, starting from a uniform one, by n.
+    """Return the priors of the success rates of B groups, {n: (B, 161)}.
 
-    The arguments are those of `extrapolated_scores`, and the result that of
-    `Observed.estimated_prior`.
+    The EM algorithm starts from a uniform prior, see `Observed.estimated_prior`.
+
+    Args:
+        n, c: (U,) distinct pairs of numbers of samples and of correct samples.
+        multiplicity: (B, U) number of questions of each group with each pair.
+        rates: rates of the checker that called samples correct.
     """
     likelihood = binomial_likelihood(n, c, rates=rates)[:, RATE_SUPPORT]
     return Observed(n, likelihood, multiplicity).estimated_prior(_uniform_rates())
 
 
 def _uniform_rates() -> np.ndarray:
-    """(161,) the prior under which rates are uniform."""
-    weight = RATES * (1 - RATES)  # on the scale of log-odds
+    """Return the prior (161,) under which rates are uniform between 0 and 1."""
+    weight = RATES * (1 - RATES)  # the derivative of the rate by the log-odds
     return weight / weight.sum()
 
 
@@ -442,13 +450,13 @@ def extrapolated_scores(
     scores: np.ndarray,
     rates: CheckerRates = NO_ERRORS,
 ) -> np.ndarray:
-    """(B, U, e) posterior means of scores of any k for B groups, see `inflated_priors`.
+    """Return posterior means of extrapolated scores for B groups, (B, U, e), see `inflated_priors`.
 
     Args:
-        n, c: (U,) distinct counts.
-        multiplicity: (B, U) number of questions with each distinct (n, c).
-        scores: (163, e) at each rate, see `scores_with_ends`.
-        rates: of the checker that counted correct samples.
+        n, c: (U,) distinct pairs of numbers of samples and of correct samples.
+        multiplicity: (B, U) number of questions of each group with each pair.
+        scores: (163, e) scores at each rate, see `scores_with_ends`.
+        rates: rates of the checker that called samples correct.
     """
     likelihood = _likelihood_with_ends(n, c, rates)
     priors = inflated_priors(likelihood, multiplicity, _LOG_ODDS[RATE_SUPPORT])
@@ -459,14 +467,14 @@ def extrapolated_scores(
 
 
 def scores_with_ends(credits: Sequence[Credits]) -> np.ndarray:
-    """(163, e) expected credits at the rate 0, at those of the prior's support, and at 1."""
+    """Return expected credits at the rate 0, the rates of the support, and 1, (163, e)."""
     return np.vstack(
         [np.zeros(len(credits)), scores_of_rates(credits), [sum(credit) for credit in credits]]
     )
 
 
 def scores_of_rates(credits: Sequence[Credits]) -> np.ndarray:
-    """(161, e) expected credits of k samples at each success rate of the prior's support."""
+    """Return expected credits of k samples at each rate of the support, (161, e)."""
     from scipy.special import betainc  # imported here, because it takes longer than all of at_k
 
     columns = []
@@ -481,7 +489,7 @@ def scores_of_rates(credits: Sequence[Credits]) -> np.ndarray:
 
 
 def _likelihood_with_ends(n: np.ndarray, c: np.ndarray, rates: CheckerRates) -> np.ndarray:
-    """(U, 163) `binomial_likelihood` at the rate 0, those of the prior's support, and 1."""
+    """Return `binomial_likelihood` at the rate 0, the rates of the support, and 1, (U, 163)."""
     likelihood = binomial_likelihood(n, c, rates=rates)
     return np.column_stack([likelihood[:, 0], likelihood[:, RATE_SUPPORT], likelihood[:, -1]])
 
@@ -489,11 +497,12 @@ def _likelihood_with_ends(n: np.ndarray, c: np.ndarray, rates: CheckerRates) -> 
 def binomial_likelihood(
     n: np.ndarray, c: np.ndarray, grid: slice = slice(None), rates: CheckerRates = NO_ERRORS
 ) -> np.ndarray:
-    """(U, 283) probability of c correct samples of n at each rate of the grid, for (U,) n and c.
+    """Return the probability of c correct samples of n at each rate of the grid, (U, 283).
 
     Args:
-        grid: where on the grid to compute it.
-        rates: of the checker that counted correct samples.
+        n, c: (U,) numbers of samples and of correct samples.
+        grid: the part of the grid to use. It replaces 283 by its length.
+        rates: rates of the checker that called samples correct.
     """
     from scipy.special import gammaln  # imported here, because it takes longer than all of at_k
 
@@ -504,11 +513,11 @@ def binomial_likelihood(
 
 
 def _neg_log_rates(log_odds: np.ndarray, rates: CheckerRates) -> tuple[np.ndarray, np.ndarray]:
-    """The negative logarithms of the rates of samples that are called incorrect, and correct.
+    """Return minus the logarithms of the rates at which samples are called incorrect, and correct.
 
     Args:
-        log_odds: (J,) of success rates.
-        rates: of the checker that calls samples correct.
+        log_odds: (J,) log-odds of success rates. Both results have this shape.
+        rates: rates of the checker that calls samples correct.
     """
     incorrect, correct = np.logaddexp(0, log_odds), np.logaddexp(0, -log_odds)
     if rates.are_exact:

@@ -24,19 +24,20 @@ from .binary_family import BinaryFamily
 from .methods import AutoIntervals, EstimatedScore, JoinedIntervals, VarianceIntervals
 from .sampling import ONE_SAMPLE_EACH, family_intervals
 
-_MANY_SAMPLES = 1 << 50
+_MANY_SAMPLES = 1 << 50  # number of copies of the samples of a question, see `copies_of_samples`
 _NO_ANSWERS = AnswerCounts((), (), 0)
 
 
 def consensus_limits(consensus: Consensus, options: IntervalOptions) -> IntervalMethod:
     """Return the method of the limits of all scores, for an interval other than "questions".
 
-    Scores of counts have the limits of their family, votes and mean shares those of their estimated
-    variances, and weighted votes those for other questions. The posterior is one for all.
+    Scores that are functions of counts have the limits of their family. Votes and mean shares have
+    limits from estimated variances, and weighted votes the limits for other questions. With
+    interval="posterior", all scores that have a posterior have its limits.
 
     Args:
         consensus: counts, votes and requested k of the questions.
-        options: of the intervals.
+        options: options of the intervals.
     """
     counts, scores, weights = consensus.counts, consensus.count_scores(), options.weights
     if options.method == "posterior":
@@ -44,7 +45,7 @@ def consensus_limits(consensus: Consensus, options: IntervalOptions) -> Interval
         return PosteriorIntervals(moments, UNIT_RANGE, weights=weights)
 
     def estimate(n: np.ndarray, c: np.ndarray) -> np.ndarray:
-        """(U, m) the scores of counts, for (U,) n and c."""
+        """Return the scores that are functions of counts, (U, m), for (U,) n and c."""
         return np.stack([score(n, c) for score in scores.values()], axis=1)
 
     family = BinaryFamily.from_counts(counts, one_column_each(scores), estimate, {}, weights)
@@ -73,12 +74,13 @@ def vote_limits(
     """Return vote@k for each key, and the method of its limits: "questions" or "sampling".
 
     Args:
-        votes: M answer counts.
+        votes: the answer counts of M questions.
         sizes: the k of each key.
-        n: (M,) samples of the questions.
+        n: (M,) numbers of samples.
+        options: options of the intervals.
 
     Raises:
-        ValueError: if each question has one sample, for "sampling".
+        ValueError: if the method is "sampling" and each question has one sample.
     """
     columns = np.stack([vote_at_k(votes, k) for k in sizes.values()], axis=1)
     points = Scores(one_column_each(sizes), np.arange(len(votes)), columns)
@@ -93,31 +95,31 @@ def vote_limits(
 def _estimated_vote(
     votes: Sequence[AnswerCounts], k: int | np.ndarray, n: np.ndarray
 ) -> EstimatedScore:
-    """Return vote@k of questions with M answer counts and (M,) n, for one k or (M,) of them."""
+    """Return vote@k of M questions with its variances, for one k or (M,) of them."""
     return EstimatedScore(vote_at_k(votes, k), vote_variances(votes, k), n / k)
 
 
 def _estimated_scores(consensus: Consensus) -> dict[ScoreId, EstimatedScore]:
-    """Return votes and mean shares, which counts do not determine, with their variances."""
+    """Return votes and mean shares with their variances. Counts do not determine these scores."""
     n, estimated = consensus.counts.n, {}
     if consensus.has_shares:
         key = ScoreId("accuracy (n runs average)", consensus.n)
         shares = consensus.shares
         estimated[key] = EstimatedScore(mean_shares(shares), share_variances(shares), n)
     if (votes := consensus.votes) is not None:
-        for shown, k in consensus.ks.items():
-            estimated[ScoreId("vote@k", shown)] = _estimated_vote(votes, consensus.sizes(k), n)
+        for k_in_key, k in consensus.ks.items():
+            estimated[ScoreId("vote@k", k_in_key)] = _estimated_vote(votes, consensus.sizes(k), n)
     return estimated
 
 
 def share_variances(outcomes: Samples) -> np.ndarray:
-    """Return (M,) the estimated variance of the mean outcome of each question for new samples.
+    """Return the estimated variance of the mean outcome of each question for new samples, (M,).
 
     An outcome is a share from 0 to 1. The estimate is unbiased. One sample does not show how
     samples vary, and has the largest possible variance, 1/4.
     """
     n, question = outcomes.n, np.repeat(np.arange(len(outcomes.sizes)), outcomes.sizes)
-    # Equal shares are counted first, so that counts of samples have the same last digit.
+    # Equal shares are counted first, so that samples and their counts give the same last digit.
     order = np.lexsort((outcomes.values, question))
     shares, question = outcomes.values[order], question[order]
     is_first = (np.diff(shares, prepend=np.nan) != 0) | (np.diff(question, prepend=-1) > 0)
@@ -137,21 +139,22 @@ def vote_variances(counts: Sequence[AnswerCounts], k: int | np.ndarray) -> np.nd
     For k <= n/2 it is the jackknife variance, whose mean is at least the variance (Efron & Stein
     1981, Annals of Statistics 9, 586). For larger k no estimate from n samples is unbiased. The
     variance is then at most k/n times that of the vote of k new samples (Hoeffding 1948, Annals of
-    Mathematical Statistics 19, 293), with equality for k = n, and this vote is correct with a
-    probability that is estimated by drawing with replacement. For k = n, the mean of the estimate
-    is 0.71 to 0.93 of the variance if the most frequent answers are equally probable, and mostly
-    above the variance if one of them leads. One sample does not show how samples vary, and has the
-    largest possible variance, 1/4.
+    Mathematical Statistics 19, 293), with equality for k = n. The probability that this vote is
+    correct is estimated by drawing with replacement. For k = n, the mean of the estimate is 0.71 to
+    0.93 of the variance if the most frequent answers are equally probable, and mostly above the
+    variance if one of them leads. One sample does not show how samples vary, and has the largest
+    possible variance, 1/4.
 
     Args:
-        counts: M answer counts.
+        counts: the answer counts of M questions.
         k: one k, or (M,) of them; at most the number of samples of the question.
     """
-    n, ks = np.array([_number_of_samples(x) for x in counts]), np.broadcast_to(k, len(counts))
+    n = np.array([_number_of_samples(answer_counts) for answer_counts in counts])
+    ks = np.broadcast_to(k, len(counts))
     is_large = 2 * ks > n
     copied = [
-        copies_of_samples(x) if large else _NO_ANSWERS
-        for x, large in zip(counts, is_large.tolist(), strict=True)
+        copies_of_samples(answer_counts) if large else _NO_ANSWERS
+        for answer_counts, large in zip(counts, is_large.tolist(), strict=True)
     ]
     chance = vote_at_k(copied, ks)
     result = np.where(n == 1, 0.25, ks / n * chance * (1 - chance))
@@ -163,7 +166,7 @@ def vote_variances(counts: Sequence[AnswerCounts], k: int | np.ndarray) -> np.nd
 def copies_of_samples(counts: AnswerCounts) -> AnswerCounts:
     """Return the counts of a question with many copies of each sample.
 
-    k of them are then about as k samples that are drawn with replacement: for N samples in all,
+    A subset of k copies is about as k samples that are drawn with replacement: for N copies in all,
     probabilities have relative errors of k^2 / 2N.
     """
     copies = _MANY_SAMPLES // _number_of_samples(counts)
@@ -172,28 +175,29 @@ def copies_of_samples(counts: AnswerCounts) -> AnswerCounts:
 
 
 def _number_of_samples(counts: AnswerCounts) -> int:
-    """The number of samples of a question, also those without an answer."""
+    """Return the number of samples of a question, with those without an answer."""
     return sum(counts.correct) + sum(counts.incorrect) + counts.unanswered
 
 
 @lru_cache(maxsize=1 << 14)
 def _jackknife_variance(counts: AnswerCounts, k: int) -> float:
-    """The jackknife variance of vote@k of one question, for k <= n/2."""
+    """Return the jackknife variance of vote@k of one question, for k <= n/2."""
     n = _number_of_samples(counts)
     multiplicity, smaller = zip(*_without_one_sample(counts), strict=True)
     share = np.array(multiplicity) / n
-    vote = np.array([vote_probability(rest, k) for rest in smaller])
+    vote = np.array([vote_probability(others, k) for others in smaller])
     return (n - 1) * float(share @ (vote - share @ vote) ** 2)
 
 
 def _without_one_sample(counts: AnswerCounts) -> list[tuple[int, AnswerCounts]]:
-    """Return the distinct counts of all samples but one, each with how many samples lead to it."""
+    """Return the distinct counts of all samples but one, each after the number of such samples."""
     answers, result = Counter(counts.answers), []
     for (m, accepted), number in answers.items():
-        for samples, rest in ((accepted, (m - 1, accepted - 1)), (m - accepted, (m - 1, accepted))):
+        one_less = ((accepted, (m - 1, accepted - 1)), (m - accepted, (m - 1, accepted)))
+        for samples, answer in one_less:
             if samples:
                 others = answers - Counter([(m, accepted)])
-                smaller = [*others.elements(), rest]
+                smaller = [*others.elements(), answer]
                 result.append(
                     (samples * number, AnswerCounts.from_answers(smaller, counts.unanswered))
                 )
@@ -206,7 +210,7 @@ def _without_one_sample(counts: AnswerCounts) -> list[tuple[int, AnswerCounts]]:
 
 
 def _posterior_moments(consensus: Consensus, prior: Prior) -> Moments:
-    """Return the posterior moments of avg@n, pass@k and maj@k. cons@k has no posterior."""
+    """Return the posterior moments of avg@N, pass@k and maj@k. cons@k has no posterior."""
     counts = consensus.counts
     n, c = counts.unique
     outcomes = Rewards(
@@ -214,8 +218,8 @@ def _posterior_moments(consensus: Consensus, prior: Prior) -> Moments:
     )
     moments = {ScoreId("avg@N", consensus.n): outcomes.average()}
     for metric, credits in (("pass@k", any_correct), ("maj@k", majority)):
-        for shown, k in consensus.ks.items():
-            moments[ScoreId(metric, shown)] = _credit_moments(credits, k, n, c, prior)
+        for k_in_key, k in consensus.ks.items():
+            moments[ScoreId(metric, k_in_key)] = _credit_moments(credits, k, n, c, prior)
     return Moments(
         one_column_each(moments),
         counts.inverse,
@@ -227,9 +231,13 @@ def _posterior_moments(consensus: Consensus, prior: Prior) -> Moments:
 def _credit_moments(
     credits: Callable[[int], Credits], k: int | None, n: np.ndarray, c: np.ndarray, prior: Prior
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return (U,) posterior means and variances of a score of k samples, or of all if k is None.
+    """Return posterior means and variances of a score of k samples, both (U,).
 
-    `credits` returns the credits of the score for a number of samples.
+    Args:
+        credits: the function that returns the credits of the score for a number of samples.
+        k: number of new samples, or None for as many as each question has.
+        n, c: (U,) distinct numbers of samples and of correct samples.
+        prior: the prior of the success rates.
     """
     mean, variance = np.empty(len(n)), np.empty(len(n))
     for size, rows in rows_by_k(k, n):

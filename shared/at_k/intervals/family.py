@@ -5,6 +5,10 @@ scores of each distribution. From these follow scores of k > n samples, and what
 scores and variances when all distributions shift along one parameter, and statistics that show
 which priors fit. `binary_family` has the family of binary outcomes, `reward_family` those of
 rewards.
+
+There are M questions with U distinct counts, B groups of questions, m columns, s scores and e
+extrapolated scores. A group has V distinct counts. The grid has J distributions, and a shifted
+family F members.
 """
 
 from __future__ import annotations
@@ -22,17 +26,19 @@ from ..core.questions import QuestionIntervals, Ranges
 from ..core.score import ColumnPair, Score, ScoreKey, Scores
 from . import Intervals
 
-_GROUPS_AT_ONCE, _CELLS_OF_GROUPS = 1 << 8, 1 << 22  # groups, and groups x distinct counts
+_GROUPS_AT_ONCE = 1 << 8
+_CELLS_OF_GROUPS = 1 << 22  # groups x distinct counts at once, to bound memory
 
 
 class Fit(NamedTuple):
-    """A family with priors estimated for B groups of questions.
+    """A family with priors that are estimated for B groups of questions.
 
     Args:
-        family: that the priors belong to.
+        family: the family that the priors belong to.
         multiplicity: (B, U) number of questions with each distinct count.
-        priors: for each group, in the form that the family uses.
-        squares: (B, U) the same by their squared weights, see `Multiplicity`; None for the same.
+        priors: the priors of the groups, in the form that the family uses.
+        squares: (B, U) numbers of questions by their squared weights, see `Multiplicity`; None if
+            they are equal to `multiplicity`.
     """
 
     family: Family
@@ -49,9 +55,9 @@ class Shifted(NamedTuple):
 
     Args:
         theta: (F, m, B) scores.
-        covariance: (F, B) for each pair of columns, of estimates from one question.
+        covariance: (F, B) covariances of estimates from one question, for each pair of columns.
         offset: (B,) smallest score.
-        scale: (B,) difference of the largest score from it.
+        scale: (B,) largest score minus the smallest.
     """
 
     theta: np.ndarray
@@ -61,12 +67,12 @@ class Shifted(NamedTuple):
 
 
 class Statistics(NamedTuple):
-    """Statistics of questions with the same n: what they are, and what distributions predict.
+    """Statistics of the questions with the same n, as observed and as expected.
 
     Args:
-        expected: (r, J) values under each of J distributions.
-        observed: (r,) values.
-        covariance: (r, r) of the observed values, under the estimated prior.
+        expected: (r, J) expected values of r statistics under each distribution.
+        observed: (r,) observed values.
+        covariance: (r, r) covariance of the observed values under the estimated prior.
     """
 
     expected: np.ndarray
@@ -78,11 +84,11 @@ class Candidates(NamedTuple):
     """The distributions that a profile over priors considers.
 
     Args:
-        statistics: of the questions of each n.
-        complete: whether the distributions include every one that is possible.
-        scores: (J, e) extrapolated scores, which are offset + scale x scores.
-        offset: (e,).
-        scale: the same for all scores.
+        statistics: the statistics of the questions of each n.
+        complete: whether the distributions include every possible one.
+        scores: (J, e) extrapolated scores on the scale: a score is offset + scale x this.
+        offset: (e,) offset of each score.
+        scale: scale of all scores.
     """
 
     statistics: list[Statistics]
@@ -99,15 +105,15 @@ class Family(abc.ABC):
     Args:
         inverse: (M,) index of each question's counts among U distinct ones.
         multiplicity: (U,) number of questions with each distinct count.
-        n: (U,) samples.
-        columns: (U, m) unbiased estimates of the columns that the scores are made of.
-        scores: for each key the score of k <= n samples, in terms of columns.
+        n: (U,) numbers of samples.
+        columns: (U, m) unbiased estimates of the columns that scores are made of.
+        scores: the scores of k <= n samples by their keys, in terms of columns.
         extrapolated: the keys of scores of any k that come from the estimated prior.
         bounds: (U, 2) the smallest and the largest score of each question.
-        known_means: extrapolated scores of groups, by their questions.
-        known_shifted: what `shifted_families` has returned, by the multiplicities of the runs.
-        weights: (M,) of the questions in means, or None if they are equal.
-        memo: priors that were estimated for all questions together. Families of one run share it.
+        known_means: cached extrapolated scores of groups.
+        known_shifted: cached results of `shifted_families`.
+        weights: (M,) weights of the questions, or None if they are equal.
+        memo: cached priors of single groups. Families of one run share it.
     """
 
     inverse: np.ndarray
@@ -123,7 +129,7 @@ class Family(abc.ABC):
     memo: dict[Any, Any] = field(default_factory=dict)
 
     def fit(self, multiplicity: np.ndarray) -> Fit:
-        """Estimate the priors of B groups. That of a single group is kept in `memo`.
+        """Return the priors of B groups. The priors of a single group are kept in `memo`.
 
         Args:
             multiplicity: (B, U) number of questions with each distinct count.
@@ -137,69 +143,66 @@ class Family(abc.ABC):
 
     @property
     def prior_key(self) -> Any:
-        """What the prior depends on, beside the outcomes, as a key of `memo`."""
+        """Return what the prior depends on beside the outcomes, as a part of a key of `memo`."""
         return None
 
     @cached_property
     def posterior_means(self) -> np.ndarray:
-        """(U, e) posterior means of the extrapolated scores under the prior of the whole run."""
+        """Return posterior means of the extrapolated scores under the prior of the run, (U, e)."""
         return self._extrapolate(self.fit(self.multiplicity[None]))[0]
 
     def means_of_groups(self, fit: Fit) -> np.ndarray:
-        """(B, e) the extrapolated scores of groups of questions, which depend on no others."""
+        """Return the extrapolated scores of B groups, (B, e), each from its own questions only."""
         keys = [_group_key(multiplicity) for multiplicity in fit.multiplicity]
         if not {*keys} <= self.known_means.keys():
             is_run = keys == [_group_key(self.multiplicity)]
-            every = [self.posterior_means] if is_run else self._extrapolate(fit)
-            for key, multiplicity, means in zip(keys, fit.multiplicity, every, strict=True):
+            means_by_count = [self.posterior_means] if is_run else self._extrapolate(fit)
+            groups = zip(keys, fit.multiplicity, means_by_count, strict=True)
+            for key, multiplicity, means in groups:
                 mean = multiplicity[multiplicity > 0] @ means / multiplicity.sum()
                 self.known_means[key] = self._coherent_means(mean, multiplicity)
         return np.array([self.known_means[key] for key in keys])
 
     def means_over(self, multiplicity: np.ndarray) -> np.ndarray:
-        """(e,) the extrapolated scores of a group with (U,) numbers of questions."""
+        """Return the extrapolated scores of a group with (U,) numbers of questions, (e,)."""
         known = self.known_means.get(_group_key(multiplicity))
         return self.means_of_groups(self.fit(multiplicity[None]))[0] if known is None else known
 
     def _coherent_means(self, means: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
-        """(e,) means that do not contradict the unbiased estimates of scores with k <= n.
+        """Return means that do not contradict the unbiased estimates of scores with k <= n, (e,).
 
         Args:
-            means: (e,) of the extrapolated scores of a group.
-            multiplicity: (U,) number of its questions with each distinct count.
+            means: (e,) extrapolated scores of a group.
+            multiplicity: (U,) number of questions of the group with each distinct count.
         """
         return means
 
     def score_bounds(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(B,) the smallest and the largest score of groups with (B, U) numbers of questions."""
+        """Return the smallest and the largest score of B groups with (B, U) numbers, both (B,)."""
         used, (least, most) = multiplicity > 0, self.bounds.T
         return np.where(used, least, np.inf).min(axis=1), np.where(used, most, -np.inf).max(axis=1)
 
     def gradient(self, multiplicity: np.ndarray) -> np.ndarray:
-        """(m, s) derivatives of each score by each column, at the means of a group.
-
-        `multiplicity` has the (U,) numbers of its questions with each distinct count.
-        """
+        """Return derivatives of each score by each column at means over (U,) numbers, (m, s)."""
         means = multiplicity @ self.columns / multiplicity.sum()
         return np.stack([score.gradient(means) for score in self.scores.values()], axis=1)
 
     def one_sample_each(self, questions: np.ndarray) -> bool:
-        """Whether none of these questions has two samples."""
+        """Return whether none of the questions with these indices has two samples."""
         return bool(self.n[self.inverse[questions]].max() < 2)
 
     def intervals(
         self, groups: Sequence[np.ndarray], intervals_from: Callable[[Fit], Intervals]
     ) -> list[Intervals]:
-        """The intervals of each group of questions.
+        """Return the intervals of each group of questions.
 
         Groups with equal counts have equal intervals, which are computed once, for many groups at a
         time. The first group is computed alone: it is the whole run, whose prior may be known.
 
         Args:
             groups: the indices of the questions of each group.
-            intervals_from: the intervals of B groups, from their fit.
+            intervals_from: the function that returns the intervals of B groups from their fit.
         """
-        # Groups with equal contents have equal intervals.
         contents: list[Any] = [*range(len(groups))]
         if self.weights is None:
             contents[1:] = [np.sort(self.inverse[questions]).tobytes() for questions in groups[1:]]
@@ -219,28 +222,33 @@ class Family(abc.ABC):
         return [result[first[content]] for content in contents]
 
     def multiplicities(self, groups: Sequence[np.ndarray]) -> Multiplicity:
-        """The numbers of the questions of groups with each distinct count."""
+        """Return the numbers of questions of groups with each distinct count."""
         weights = None if self.weights is None else [self.weights[x] for x in groups]
         return multiplicities([self.inverse[x] for x in groups], len(self.n), weights)
 
     def for_other_questions(
         self, clusters: np.ndarray | None = None, allow_one: bool = False
     ) -> QuestionIntervals:
-        """The intervals for other questions like these, which no prior is needed for.
+        """Return the method of intervals for other questions like these. It needs no prior.
 
-        The arguments are those of `QuestionIntervals`.
+        Args:
+            clusters: (M,) label of each question's cluster, or None if each question is its own.
+            allow_one: whether the interval of one question or cluster is the whole range.
         """
         scores = Scores(self.scores, self.inverse, self.columns)
         ranges, estimate_ranges = self._column_ranges()
         return QuestionIntervals(scores, ranges, clusters, allow_one, estimate_ranges, self.weights)
 
     def _column_ranges(self) -> tuple[Ranges, Ranges | None]:
-        """The ranges of true scores, broadcast to (U, m), and those of estimates if they differ."""
+        """Return the ranges of the true columns, and those of estimates or None if equal.
+
+        A range has two arrays that are broadcast to (U, m): the smallest and the largest values.
+        """
         least, most = self.bounds.T
         return (least[:, None], most[:, None]), None
 
     def shifted_families(self, fit: Fit) -> list[Shifted]:
-        """What `shifted` returns, computed only once for one group, whatever the confidence."""
+        """Return the result of `shifted`, which is cached for a single group."""
         if len(fit.multiplicity) > 1:
             return self.shifted(fit)
         key = fit.multiplicity.tobytes()
@@ -250,45 +258,44 @@ class Family(abc.ABC):
 
     @abc.abstractmethod
     def shifted(self, fit: Fit) -> list[Shifted]:
-        """The family under the estimated priors, and under another estimate if it fits too."""
+        """Return the shifted family under the estimated priors, and under another that fits too."""
 
     @abc.abstractmethod
     def covariance_of_samples(self, fit: Fit) -> np.ndarray:
-        """(m, m) mean covariance of the columns of a question in group 0, for new samples of it.
+        """Return the mean covariance of a question's columns in group 0, (m, m).
 
-        Columns that are neither equal nor neighbors may have 0 for their covariance.
+        It is the covariance for new samples of the same question. For columns that are neither
+        equal nor neighbors it may be 0.
         """
 
     @abc.abstractmethod
     def candidates(self, fit: Fit, group: int) -> Candidates | None:
-        """What a profile over priors needs, for the group of this index among the B of a fit.
-
-        It is None if all samples of the group have the same reward.
-        """
+        """Return what a profile over priors needs for one group; None if all rewards are equal."""
 
     @abc.abstractmethod
     def _priors(self, multiplicity: np.ndarray) -> Any:
-        """The priors of B groups with (B, U) numbers of questions, as the family keeps them."""
+        """Return the priors of B groups with (B, U) numbers of questions, see `Fit`."""
 
     @abc.abstractmethod
     def _extrapolate(self, fit: Fit) -> list[np.ndarray]:
-        """(V, e) posterior means of the extrapolated scores, for the V counts of each group."""
+        """Return posterior means of extrapolated scores for the V counts of each group, (V, e)."""
 
 
 def _group_key(multiplicity: np.ndarray) -> bytes:
-    """A key for a group with (U,) numbers of questions, of integers or of floats."""
+    """Return a key for a group with (U,) numbers of questions, of integers or of floats."""
     return multiplicity.astype(float).tobytes()
 
 
 @dataclass(frozen=True)
 class ExtrapolatedScores(Scores):
-    """Scores, some of which a prior extrapolates: that of the questions they are over.
+    """Scores, some of which are extrapolated by a prior.
 
-    The scores of single questions have the prior of all of them.
+    The prior is estimated from the questions that the scores are averaged over. For the scores of
+    single questions it is estimated from all questions.
 
     Args:
-        family: that extrapolates.
-        extrapolated: for each extrapolated score its index in `family.extrapolated`.
+        family: the family that extrapolates.
+        extrapolated: the index of each extrapolated score in `family.extrapolated`, by its key.
     """
 
     family: Family
@@ -297,9 +304,9 @@ class ExtrapolatedScores(Scores):
     def over(
         self, questions: np.ndarray, weights: np.ndarray | None = None
     ) -> dict[ScoreKey, float]:
-        """Each score over the questions with these indices.
+        """Return each score over the questions with these indices.
 
-        The prior that extrapolates some is estimated from these questions alone.
+        The prior of extrapolated scores is estimated from these questions alone.
         """
         (multiplicity,) = self.family.multiplicities([questions]).numbers
         means = self.family.means_over(multiplicity)
@@ -308,12 +315,12 @@ class ExtrapolatedScores(Scores):
 
 
 def with_extrapolated(observed: Scores, family: Family, keys: Mapping[ScoreKey, object]) -> Scores:
-    """All scores in the order of the keys.
+    """Return the observed and the extrapolated scores together, in the order of the keys.
 
     Args:
         observed: the scores with k <= n.
-        family: that extrapolates the others.
-        keys: of all scores; the values do not matter.
+        family: the family that extrapolates the others.
+        keys: the keys of all scores; the values do not matter.
     """
     missing = [key for key in keys if key not in observed.keys]
     if not missing:
@@ -330,11 +337,11 @@ def with_extrapolated(observed: Scores, family: Family, keys: Mapping[ScoreKey, 
 
 
 class Multiplicity(NamedTuple):
-    """How many questions of B groups have each of U distinct counts, by their weights.
+    """The numbers of questions of B groups with each of U distinct counts, by weights.
 
     Let w be the weights of the questions of a group. A weighted mean with independent errors of the
-    variances v has the variance sum w^2 v / (sum w)^2. Questions with equal weights have the same
-    for equal v if there are (sum w)^2 / sum w^2 of them, their effective number (Kish 1965).
+    variances v has the variance sum w^2 v / (sum w)^2. For equal v this is the variance of a mean
+    of (sum w)^2 / sum w^2 questions with equal weights, the effective number (Kish 1965).
 
     Attributes:
         numbers: (B, U) shares of the sums of w, times the effective number. For equal weights, the
@@ -351,11 +358,11 @@ def multiplicities(
     size: int,
     weights_of_groups: Sequence[np.ndarray] | None = None,
 ) -> Multiplicity:
-    """Return the numbers of questions of groups.
+    """Return the numbers of questions of groups with each distinct count.
 
     Args:
         rows_of_groups: for each group the index of each question's counts.
-        size: U.
+        size: U, the number of distinct counts.
         weights_of_groups: for each group the weights of the questions, or None if they are equal.
     """
     if weights_of_groups is None:
@@ -376,6 +383,6 @@ def multiplicities(
 
 
 def interval_of_group(interval: Interval, group: int) -> Interval:
-    """The interval of one of B groups, from an interval of (B,) arrays."""
+    """Return the interval of one of B groups, from an interval of (B,) arrays."""
     mu, sigma, lo, hi = (float(values[group]) for values in interval[:4])
     return Interval(mu, sigma, lo, hi, interval.interval)

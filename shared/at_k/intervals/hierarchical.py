@@ -5,14 +5,16 @@ scores. The limits reflect that, because they cover every prior over distributio
 data. The estimate is the posterior mean under the estimated prior. The limits contain it, and for
 k <= n also the unbiased estimate.
 
-Let t be statistics of a run, E_G t their expected value under a prior G over the distributions of
-a grid, and S their covariance under the estimated prior. The misfit of a prior is
+Let t be statistics of a run, E_G t their expected value under a prior G over the distributions of a
+grid, and S their covariance under the estimated prior. The misfit of a prior is
 
     misfit(G) = (t - E_G t)' S^-1 (t - E_G t).
 
-A prior fits if its misfit is within z^2 of the smallest (compare the F-localization of Ignatiadis &
-Wager 2022, JASA 117). The range of a mean score is found from the smallest misfit of the priors
-with a given mean, as a profile likelihood is.
+A prior fits if its misfit exceeds the smallest by at most z^2 (compare the F-localization of
+Ignatiadis & Wager 2022, JASA 117). The range of a mean score is found like a profile likelihood,
+from the smallest misfit of the priors with a given mean.
+
+There are B groups of questions, J distributions in the grid, and e extrapolated scores.
 """
 
 from __future__ import annotations
@@ -34,18 +36,18 @@ class HierarchicalIntervals(IntervalMethod):
         self._family = family
 
     def problem(self, questions: np.ndarray) -> str | None:
-        """The reason why these questions have no interval, or None."""
+        """Return why these questions have no interval, or None if they have one."""
         if not self._family.one_sample_each(questions):
             return None
         return "one sample of each question does not show how questions differ: add samples"
 
     def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
-        """The interval of each score, for each group of question indices."""
+        """Return the interval of each score for each group of question indices."""
         return self._family.intervals(groups, lambda fit: hierarchical_intervals(fit, confidence))
 
 
 def hierarchical_intervals(fit: Fit, confidence: float) -> Intervals:
-    """The intervals of the extrapolated scores of B groups, whose numbers are (B,) arrays."""
+    """Return the intervals of the extrapolated scores of B groups, as (B,) arrays."""
     keys = fit.family.extrapolated
     if not keys:
         return {}
@@ -61,13 +63,13 @@ def hierarchical_intervals(fit: Fit, confidence: float) -> Intervals:
 
 
 def _hierarchical_limits(fit: Fit, group: int, means: np.ndarray, confidence: float) -> np.ndarray:
-    """(4, e) mu, sigma, lo and hi of the extrapolated scores of one group.
+    """Return mu, sigma, lo and hi of the extrapolated scores of one group, (4, e).
 
     Args:
-        fit: of B groups.
-        group: the index of one of them.
-        means: (e,) its scores under the estimated prior.
-        confidence: of each interval.
+        fit: the fit of B groups.
+        group: the index of the group.
+        means: (e,) scores of the group under the estimated prior.
+        confidence: confidence of each interval.
     """
     family, multiplicity, z = fit.family, fit.multiplicity[group], normal_z(confidence)
     candidates = family.candidates(fit, group)
@@ -79,7 +81,7 @@ def _hierarchical_limits(fit: Fit, group: int, means: np.ndarray, confidence: fl
         highest = [-profile.lowest(-score, z) for score in candidates.scores.T]
         lows = candidates.offset + candidates.scale * np.array(lowest)
         highs = candidates.offset + candidates.scale * np.array(highest)
-    # Limits of scores with k <= n contain their unbiased estimates too.
+    # The limits of scores with k <= n also contain the unbiased estimates.
     columns, unbiased = multiplicity @ family.columns / multiplicity.sum(), means.copy()
     for i, key in enumerate(family.extrapolated):
         if key in family.scores:
@@ -94,12 +96,12 @@ def _hierarchical_limits(fit: Fit, group: int, means: np.ndarray, confidence: fl
 class Profile:
     """The misfit of priors over J distributions, profiled over a mean score.
 
-    If the distributions are not complete, no prior may fit, and the misfit is scaled so that the
+    If the distributions are not complete, no prior may fit. The misfit is then scaled so that the
     smallest is at most 1.
 
     Args:
-        statistics: expected and observed ones, of the questions of each n.
-        complete: whether the distributions include every one that is possible.
+        statistics: observed and expected statistics of the questions of each n.
+        complete: whether the distributions include every possible one.
     """
 
     def __init__(self, statistics: Sequence[Statistics], complete: bool):
@@ -108,7 +110,7 @@ class Profile:
             root = np.linalg.cholesky(statistic.covariance)
             expected.append(np.linalg.solve(root, statistic.expected))
             observed.append(np.linalg.solve(root, statistic.observed))
-        # Without directions that no distribution has, the optimization is smaller and stable.
+        # Directions in which no distribution differs from 0 are dropped, for a stable optimization.
         u, size, vt = np.linalg.svd(np.concatenate(expected), full_matrices=False)
         kept = size > 1e-6 * size[0]
         self._expected = size[kept, None] * vt[kept]
@@ -118,7 +120,7 @@ class Profile:
         self._scale = 1.0 if complete else max(1.0, self._smallest)
 
     def lowest(self, score: np.ndarray, z: float) -> float:
-        """The lowest mean of a (J,) score over all priors that fit.
+        """Return the lowest mean of a (J,) score over all priors that fit.
 
         Their misfits exceed the smallest one by at most z^2, for the z-value z.
         """
@@ -130,27 +132,28 @@ class Profile:
             return least
 
         def excess(mean: float) -> float:
-            """How far the misfit of a mean score is above what is allowed, as square roots."""
-            # The misfit is nearly a parabola in the mean score, so this is nearly linear.
-            more = self._misfit(score, mean)[0] - self._smallest
-            return math.sqrt(max(0.0, more)) - math.sqrt(allowed)
+            """Return the root of the excess misfit at a mean score, less that of the allowed one.
+
+            The misfit is nearly a parabola in the mean score, so this is nearly linear.
+            """
+            above_smallest = self._misfit(score, mean)[0] - self._smallest
+            return math.sqrt(max(0.0, above_smallest)) - math.sqrt(allowed)
 
         return float(brentq(excess, least, best_mean, xtol=1e-12 * (best_mean - least)))
 
     def _misfit(
         self, score: np.ndarray | None = None, mean: float = 0.0
     ) -> tuple[float, np.ndarray]:
-        """The smallest misfit of all priors, or of those under which a (J,) score has this mean.
+        """Return the smallest misfit of the priors, and the (J,) prior that has it.
 
-        Returns:
-            The misfit, and the (J,) prior that has it.
+        If a (J,) score is given, only the priors under which it has this mean count.
         """
         from scipy.optimize import nnls
 
         rows = [self._expected, np.full((1, self._expected.shape[1]), self._penalty)]
         goal = [self._penalty]
         if score is not None:
-            # A row with a large weight in place of a constraint.
+            # A row with a large weight takes the place of a constraint.
             rows.append(100 * self._penalty * (score - mean)[None])
             goal.append(0.0)
         prior, _ = nnls(

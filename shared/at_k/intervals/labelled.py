@@ -1,25 +1,27 @@
 """Scores that are corrected for the errors of a checker, with intervals that account for labels.
 
-The rates t and f of a checker are known, or labels estimate them by way of two shares (see
-`labels`): P and F of the correct samples among those that it accepts and rejects, or t and f
-themselves.
+The true-positive rate t and the false-positive rate f of a checker are known, or estimated from
+labels by way of two shares (see `labels`): P and F of the correct samples among those that it
+accepts and rejects, or t and f themselves.
 
-Let S be the estimate of a score with both shares estimated, and S - x and S + y the limits that
-hold for known rates. As the first share moves to its limits, S moves by at most a downwards and b
+Let S be the estimate of a score with both shares estimated. With known rates, its limits would be
+S - x and S + y. As the first share moves to its limits, S moves by at most a downwards and b
 upwards, and as the second moves, by at most c and d. The interval extends from S downwards by
 sqrt(x^2 + a^2 + c^2) and upwards by sqrt(y^2 + b^2 + d^2) (Zou & Donner 2008, Statistics in
-Medicine 27, 1693), with the term 2 r a c if the errors of both shares have a correlation r.
+Medicine 27, 1693), with the further term 2 r a c or 2 r b d if the errors of both shares have a
+correlation r.
 
 An estimate is unbiased, and may lie outside of the range of its score. Limits are clipped to it.
 
-*Labels of samples of the run.* The labels of P and F need not tell the rates of the checker, but
-the realized ones: the shares of the N samples of the run that it accepts, which differ from t and f
-by chance. S depends on the realized rates, so x and y have their variance already, which is
+*Labels of samples of the run.* Realized rates are the shares of the correct and of the incorrect
+samples of the run that the checker accepts. They differ from t and f by chance. S depends on the
+realized rates only, so x and y contain their variance already, which is
 
     (dS/dt)^2 t (1 - t) / (N q) + (dS/df)^2 f (1 - f) / (N (1 - q))
 
-for a share q of correct samples. It is subtracted from the squares of a, .., d. These are those of
-samples without a label: a stratum of which all samples are labelled adds nothing.
+for N samples, a share q of which is correct. It is subtracted from a^2 + c^2 and from b^2 + d^2,
+which contain the errors of samples without a label only: a stratum of which all samples are
+labelled adds nothing.
 """
 
 from __future__ import annotations
@@ -52,9 +54,9 @@ from . import Intervals
 from .binary_family import pass_intervals
 from .labels import CONFIDENCE_OF_RATES, LabelCounts, count_labels
 
-_CONTRADICTION = 3.0  # standard deviations by which samples contradict the rates
-_STEP = 1e-5  # of a rate, for derivatives
-_FALL = 0.005  # a fall of pass@k with k that tables of results would show
+_CONTRADICTION = 3.0  # Samples contradict the rates by more than so many standard deviations.
+_STEP = 1e-5  # step of a rate for numerical derivatives
+_FALL = 0.005  # Only a larger fall of pass@k with k would show in tables of results.
 
 
 def check_errors(checker_rates, labels) -> bool:
@@ -80,8 +82,8 @@ class Errors:
     """The errors of a checker that scores are corrected for.
 
     Attributes:
-        rates: known or estimated.
-        labels: what they are estimated from, or None if they are known.
+        rates: known or estimated rates.
+        labels: the labels that the rates are estimated from, or None if the rates are known.
     """
 
     rates: CheckerRates = NO_ERRORS
@@ -92,8 +94,8 @@ class Errors:
         """Return the errors that the parameters of a metric state, after `check_errors`.
 
         Args:
-            checker_rates, labels: see `check_errors`.
-            graded: what the checker says of each sample; None if only counts of that are left.
+            checker_rates, labels: as in `check_errors`.
+            graded: the verdict of the checker on each sample; None if only counts are left.
 
         Raises:
             ValueError: if the labels are invalid, or too few.
@@ -107,7 +109,7 @@ class Errors:
         """Warn if no success rates explain how many samples are called correct."""
         (t, f), samples = self.rates, int(counts.n.sum())
         if self.labels is not None:
-            if self.labels.run is not None:  # which the rates are estimated from
+            if self.labels.run is not None:  # The rates are estimated from these samples.
                 return
             (_, t), (f, _) = self.labels.limits(CONFIDENCE_OF_RATES)
         share = float(counts.c.sum()) / samples
@@ -121,7 +123,7 @@ class Errors:
                 )
 
     def described(self) -> dict[str, float]:
-        """The rates, and if they are estimated their limits and the number of labels."""
+        """Return the rates, and if they are estimated their limits and the number of labels."""
         t, f = self.rates
         if self.labels is None:
             return {"true_positive_rate": t, "false_positive_rate": f}
@@ -141,8 +143,8 @@ class RateIntervals(DerivedIntervals):
     """Intervals of success rates, from those of the rates of samples that are called correct.
 
     Args:
-        method: of the intervals of the rates of samples that are called correct.
-        rates: of the checker.
+        method: the method of the intervals of the rates of samples that are called correct.
+        rates: rates of the checker.
     """
 
     def __init__(self, method: IntervalMethod, rates: CheckerRates):
@@ -150,14 +152,14 @@ class RateIntervals(DerivedIntervals):
         self._rates = rates
 
     def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
-        """The interval of each success rate, for each group of question indices."""
+        """Return the interval of each success rate for each group of question indices."""
         return [
             {key: self._corrected(interval) for key, interval in called_correct.items()}
             for called_correct in self._method.for_groups(groups, confidence)
         ]
 
     def _corrected(self, interval: Interval) -> Interval:
-        """The interval of a success rate, from that of a rate of samples called correct."""
+        """Return the interval of a success rate, from that of a rate of samples called correct."""
         mu, lo, hi = map(self._rates.corrected, (interval.mu, interval.lo, interval.hi))
         t, f = self._rates
         lo, hi = (min(1.0, max(0.0, limit)) for limit in (lo, hi))
@@ -168,11 +170,11 @@ class LabelledIntervals(DerivedIntervals):
     """Intervals of scores that are corrected with rates estimated from labels.
 
     Args:
-        method: of the intervals if the rates were known.
+        method: the method of the intervals if the rates were known.
         points: the estimates.
-        rescore: returns the estimates at other rates.
+        rescore: the function that returns the estimates at other rates.
         labels: counts of labels.
-        weights: (M,) of the questions, or None if they are equal.
+        weights: (M,) weights of the questions, or None if they are equal.
     """
 
     def __init__(
@@ -188,22 +190,27 @@ class LabelledIntervals(DerivedIntervals):
         self._weights = weights
 
     def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
-        """The interval of each score, for each group of question indices."""
+        """Return the interval of each score for each group of question indices."""
         known = self._method.for_groups(groups, confidence)
         return [
-            self._wider(intervals, questions, confidence)
+            self._with_label_errors(intervals, questions, confidence)
             for intervals, questions in zip(known, groups, strict=True)
         ]
 
-    def _wider(self, known: Intervals, questions: np.ndarray, confidence: float) -> Intervals:
-        """Return intervals of a group that also account for the labels, from those for known rates.
+    def _with_label_errors(
+        self, known: Intervals, questions: np.ndarray, confidence: float
+    ) -> Intervals:
+        """Return the intervals of one group that also account for the labels.
 
-        `questions` are the indices of the group.
+        Args:
+            known: the intervals for known rates.
+            questions: the indices of the questions of the group.
+            confidence: confidence of each interval.
         """
         center, z = self._points.over(questions, self._weights), normal_z(confidence)
 
         def rescore(rates: CheckerRates) -> np.ndarray:
-            """(m,) the estimates over these questions at other rates."""
+            """Return the estimates over these questions at other rates, (m,)."""
             return np.array([*self._rescore(rates).over(questions, self._weights).values()])
 
         moves = distances_of_rates(self._labels, np.array([*center.values()]), rescore, confidence)
@@ -222,11 +229,12 @@ class RateMoves(NamedTuple):
     """How far m scores may lie from their estimates because the rates are estimated.
 
     Attributes:
-        squares: (2, 2, m) squared distances below and above, as the first and the second share that
-            labels estimate (P and F, or t and f, see `LabelCounts`) move to their limits.
-        correlations: (m,) of the errors of both, with the sign of their effect.
-        realized: (m,) squared distances, times the number of samples, of scores at the realized
-            rates of the run from scores at those of the checker; 0 if the labels are of others.
+        squares: (2, 2, m) squared distances as the first and the second share that labels estimate
+            (P and F, or t and f, see `LabelCounts`) move to their limits: by share, then below and
+            above.
+        correlations: (m,) correlations of the effects of both errors, not negative.
+        realized: (m,) z^2 times the number of samples of the run, times the variance of the score
+            because of realized rates; 0 if the labels are of other samples.
     """
 
     squares: np.ndarray
@@ -234,10 +242,11 @@ class RateMoves(NamedTuple):
     realized: np.ndarray
 
     def distances(self, unlabelled: tuple[float, float], samples: float) -> np.ndarray:
-        """(2, m) distances below and above.
+        """Return the distances below and above, (2, m).
 
         Args:
-            unlabelled: shares of the variances that concern samples without a label.
+            unlabelled: for both shares, the part of the variance that concerns samples without a
+                label.
             samples: number of samples of the run, or infinity if the labels are of others.
         """
         first, second = (
@@ -257,7 +266,7 @@ def distances_of_rates(
     rescore: Callable[[CheckerRates], np.ndarray],
     confidence: float,
 ) -> np.ndarray:
-    """(2, m) how far scores may lie below and above their estimates.
+    """Return how far m scores may lie below and above their estimates, (2, m).
 
     The arguments are those of `moves_of_rates`.
     """
@@ -272,16 +281,16 @@ def moves_of_rates(
     rescore: Callable[[CheckerRates], np.ndarray],
     confidence: float,
 ) -> RateMoves:
-    """Return how m scores move as rates of the checker move to their limits.
+    """Return how m scores move as the rates of the checker move to their limits.
 
-    Only labels of samples of the run, whose `labels.run` is known, have correlated errors and tell
-    realized rates: see the text of the module.
+    Correlated errors and realized rates only concern labels of samples of the run, whose
+    `labels.run` is known. The module docstring explains both.
 
     Args:
-        labels: that the rates are estimated from.
+        labels: the labels that the rates are estimated from.
         points: (m,) scores at these rates.
-        rescore: returns the (m,) estimates at other rates.
-        confidence: of the limits of the rates.
+        rescore: the function that returns the (m,) estimates at other rates.
+        confidence: confidence of the limits of the rates.
     """
     squares, signs = [], []
     for rates in labels.moved_rates(confidence):
@@ -297,7 +306,7 @@ def moves_of_rates(
     if labels.run is not None:
         correlation = labels.run.correlation
         realized = normal_z(confidence) ** 2 * _realized_variances(labels, points, rescore)
-    # A negative term would need a correlation that is known well.
+    # Only a well-known negative correlation would justify a narrower interval.
     correlations = np.maximum(correlation * signs[0] * signs[1], 0.0)
     return RateMoves(np.array(squares), correlations, realized)
 
@@ -305,7 +314,7 @@ def moves_of_rates(
 def _realized_variances(
     labels: LabelCounts, points: np.ndarray, rescore: Callable[[CheckerRates], np.ndarray]
 ) -> np.ndarray:
-    """(m,) variances of scores for realized instead of true rates, times the number of samples.
+    """Return variances of m scores because of realized rates, times the number of samples, (m,).
 
     The arguments are those of `moves_of_rates`.
     """
@@ -327,11 +336,13 @@ def _realized_variances(
 
 
 Corrected = tuple[Scores, IntervalMethod | None, dict[str, float]]
-"""Scores, the method of their limits, and what the result says of the checker."""
+"""Scores, the method of their limits, and the entries of the result about the checker.
+
+The method is None if no limits are requested."""
 
 
 class CheckerErrors:
-    """The errors of a checker, as the parameters of a metric state them: see `check_errors`."""
+    """The errors of a checker, from the parameters of a metric: see `check_errors`."""
 
     def __init__(self, checker_rates: Any, labels: Any):
         check_errors(checker_rates, labels)
@@ -340,7 +351,11 @@ class CheckerErrors:
     def pass_limits(
         self, checked: Checked, scores: Mapping[ScoreKey, Score], options: IntervalOptions
     ) -> Corrected:
-        """Return the corrected scores of the pass@k family, with their limits: see `Corrected`."""
+        """Return the corrected scores of the pass@k family with their limits, see `Corrected`.
+
+        Raises:
+            ValueError: if a score cannot be corrected, or the labels are invalid or too few.
+        """
         counts, errors = checked.outcomes.counts(), self._errors(checked)
         require_correction(scores, errors.rates)
         errors.warn_if_contradicted(counts)
@@ -351,7 +366,7 @@ class CheckerErrors:
             return corrected_scores(counts, scores, errors.rates), None, described
 
         def rescore(rates: CheckerRates) -> Scores:
-            """The corrected scores at other rates of the checker."""
+            """Return the corrected scores at other rates of the checker."""
             return pass_intervals(counts, scores, options, rates)[0]
 
         points, method = pass_intervals(counts, scores, options, errors.rates)
@@ -366,19 +381,19 @@ class CheckerErrors:
         method: IntervalMethod | None,
         options: IntervalOptions,
     ) -> Corrected:
-        """Return success rates, with their limits: see `Corrected`.
+        """Return success rates with their limits, see `Corrected`.
 
         Args:
             checked: the samples.
             points: the rates of samples that are called correct.
-            method: of the limits of these rates, or None for no limits.
-            options: of the limits.
+            method: the method of the limits of these rates, or None for no limits.
+            options: options of the limits.
         """
         errors = self._errors(checked)
         errors.warn_if_contradicted(checked.outcomes.counts())
 
         def rescore(rates: CheckerRates) -> Scores:
-            """The success rates at other rates of the checker."""
+            """Return the success rates at other rates of the checker."""
             return replace(points, columns=rates.corrected(points.columns))
 
         corrected, labels = rescore(errors.rates), errors.labels
@@ -389,7 +404,7 @@ class CheckerErrors:
         return corrected, method, errors.described()
 
     def _errors(self, checked: Checked) -> Errors:
-        """The rates of the checker, known or estimated from the labels of these samples."""
+        """Return the rates of the checker, known or estimated from labels of these samples."""
         return Errors.from_options(self._rates, self._labels, checked.outcomes)
 
 
@@ -400,15 +415,15 @@ def falls_with_k(
     weights: np.ndarray | None,
     run: str = "",
 ) -> bool:
-    """Return whether the corrected pass@k of a requested k is below that of a smaller one.
+    """Warn and return True if the corrected pass@k of a requested k is below that of a smaller k.
 
-    The smaller ones are the powers of 2, whatever is requested. A warning says so too.
+    The smaller k are the requested ones and all powers of 2.
 
     Args:
-        counts: of samples that are called correct.
-        scores: that are requested.
-        rates: of the checker.
-        weights: (M,) of the questions, or None for equal ones.
+        counts: numbers of samples that are called correct.
+        scores: the requested scores.
+        rates: rates of the checker.
+        weights: (M,) weights of the questions, or None if they are equal.
         run: the name of the run, for the warning.
     """
     events = [event for score in scores.values() if (event := event_of(score))]

@@ -1,7 +1,7 @@
 """The rates of a checker from the labels that a person gives to some samples.
 
-*Labels of samples of the run.* The checker accepts a share s of the samples. Of those that it
-accepts, a share P is correct, and of those that it rejects a share F. Labels estimate P among the
+*Labels of samples of the run.* The checker accepts a share s of the samples. A share P of the
+accepted samples is correct, and a share F of the rejected ones. Labels estimate P among the
 accepted samples and F among the rejected ones, so they may be drawn by verdict, such as each tenth
 accepted sample and each second rejected one (a stratified sample: Cochran 1977, Sampling
 Techniques, 5.2). The rates of the checker follow by Bayes' theorem:
@@ -14,17 +14,19 @@ P (labels of g), the variance of P is
     V = (1 - h) G / (G - 1) sum r_g^2 / a^2 + h P (1 - P) / a,
 
 for `a` labels of G questions, which are a share h of the questions with such samples (two-stage
-sampling: Cochran, 10.3). The labels count as a / (design effect) x (z / t)^2 independent ones, with
-the quantile t of Student's distribution with G - 1 degrees of freedom (Korn & Graubard 1998, Survey
-Methodology 24, 193), and P has the limits of Jeffreys' interval (Brown, Cai & DasGupta 2001,
+sampling: Cochran, 10.3). The labels count as a / (design effect) x (z / t')^2 independent ones. The
+design effect is V divided by the variance P (1 - P) / a of independent labels, and t' is the
+quantile of Student's distribution with G - 1 degrees of freedom (Korn & Graubard 1998, Survey
+Methodology 24, 193). P has the limits of Jeffreys' interval (Brown, Cai & DasGupta 2001,
 Statistical Science 16, 101). Where P is 0 or 1, the design effect is at its largest.
 
 *Counts of labels* are of other samples, or the order of the labels is not known. They estimate t
 and f themselves, which is valid if samples were labelled whatever the checker says of them.
 
 *Dependent errors.* The correction of scores with k > 1 needs errors that are independent between
-the samples of a question. Under independence, the number of pairs of errors in one question, among
-labelled samples that are equally correct or incorrect, is at most about Poisson distributed.
+the samples of a question. Consider the labelled samples that are correct, or those that are not. If
+errors are independent, the number of pairs of errors in one question is at most about Poisson
+distributed.
 """
 
 from __future__ import annotations
@@ -44,9 +46,9 @@ from ..scores.aligned import read_aligned
 from ..scores.checker_rates import CheckerRates
 
 CONFIDENCE_OF_RATES = 0.95
-"""With which labels have to show that a checker is better than chance."""
+"""The confidence with which labels have to show that a checker is better than chance."""
 
-_DEPENDENT = 0.001  # errors count as dependent if so many pairs of them are less probable
+_DEPENDENT = 0.001  # Errors count as dependent if as many pairs are less probable than this.
 _LABEL_COUNTS = ("tp", "fn", "fp", "tn")
 
 _Limits = tuple[float, float]
@@ -61,7 +63,7 @@ class LabelledRun(NamedTuple):
         effects: design effects of the labels of accepted and of rejected samples, 1 if they are
             drawn at random.
         freedom: degrees of freedom of both.
-        correlation: of the errors of P and F, not negative.
+        correlation: correlation of the errors of P and F, not negative.
     """
 
     accepted: float
@@ -72,15 +74,15 @@ class LabelledRun(NamedTuple):
 
 
 class LabelCounts(NamedTuple):
-    """Labelled samples by what the person and the checker say.
+    """Numbers of labelled samples by the label and the verdict of the checker.
 
     They estimate P and F, the shares of correct samples among those that the checker accepts and
-    rejects; or, if the run is not known, its true-positive and false-positive rates t and f.
+    rejects. If the run is not known, they estimate the rates t and f instead.
 
     Attributes:
-        tp, fn: correct samples that the checker accepts and rejects.
-        fp, tn: incorrect samples that the checker accepts and rejects.
-        run: that the labelled samples belong to, or None if that is not known.
+        tp, fn: numbers of correct samples that the checker accepts and rejects.
+        fp, tn: numbers of incorrect samples that the checker accepts and rejects.
+        run: the run that the labelled samples belong to, or None if it is not known.
     """
 
     tp: float
@@ -93,11 +95,11 @@ class LabelCounts(NamedTuple):
     def expected(
         cls, labels: int, rates: CheckerRates, correct: float, samples: float
     ) -> LabelCounts:
-        """The expected counts of random labels, where a share `correct` of the samples is correct.
+        """Return the expected counts of labels of random samples.
 
         Args:
             labels: number of labels.
-            rates: of the checker.
+            rates: rates of the checker.
             correct: share of all samples that are correct.
             samples: number of samples of the run.
         """
@@ -109,23 +111,23 @@ class LabelCounts(NamedTuple):
 
     @property
     def number(self) -> int:
-        """The number of labelled samples."""
+        """Return the number of labelled samples."""
         return round(sum(self[:4]))
 
     @property
     def strata(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """The numbers of labels that estimate P and F, or t and f: (successes, failures)."""
+        """Return the (successes, failures) among the labels that estimate P and F, or t and f."""
         if self.run is None:
             return (self.tp, self.fn), (self.fp, self.tn)
         return (self.tp, self.fp), (self.fn, self.tn)
 
     @property
     def rates(self) -> CheckerRates:
-        """The estimated rates of the checker."""
+        """Return the estimated rates of the checker. Rates that labels do not determine are NaN."""
         return self.rates_at(*(a / (a + b) if a + b else math.nan for a, b in self.strata))
 
     def rates_at(self, first: float, second: float) -> CheckerRates:
-        """The rates of the checker at values of P and F, or at t and f themselves."""
+        """Return the rates of the checker at values of P and F, or of t and f themselves."""
         if self.run is None:
             return CheckerRates(first, second)
         s = self.run.accepted
@@ -136,7 +138,10 @@ class LabelCounts(NamedTuple):
         )
 
     def moved_rates(self, confidence: float) -> list[list[CheckerRates]]:
-        """The rates with P, and with F, at its lower and its upper limit; or with t and f."""
+        """Return the rates as each share moves to its limits: [[lower, upper], [lower, upper]].
+
+        In the first pair, P (or t) is at its limits, in the second pair F (or f).
+        """
         shares = [a / (a + b) for a, b in self.strata]
         lo, hi = zip(*self._limits_of_strata(confidence), strict=True)
         return [
@@ -145,7 +150,7 @@ class LabelCounts(NamedTuple):
         ]
 
     def unlabelled(self) -> tuple[float, float]:
-        """The shares of the variances of P and F that concern samples without a label."""
+        """Return the parts of the variances of P and F that concern samples without a label."""
         if self.run is None:
             return 1.0, 1.0
         shares = (self.run.accepted, 1 - self.run.accepted)
@@ -156,7 +161,7 @@ class LabelCounts(NamedTuple):
         return first, second
 
     def limits(self, confidence: float) -> tuple[_Limits, _Limits]:
-        """The limits of the true-positive and of the false-positive rate."""
+        """Return the limits of the true-positive and of the false-positive rate."""
         if self.run is None:
             return self._limits_of_strata(confidence)
         moved = np.array(self.moved_rates(confidence)) - self.rates  # (stratum, end, rate)
@@ -167,7 +172,7 @@ class LabelCounts(NamedTuple):
         return (lo[0], hi[0]), (lo[1], hi[1])
 
     def _limits_of_strata(self, confidence: float) -> tuple[_Limits, _Limits]:
-        """The limits of P and of F, or of t and f."""
+        """Return the limits of P and of F, or of t and f."""
         limits, z = [], normal_z(confidence)
         for i, (successes, failures) in enumerate(self.strata):
             weight = 1.0
@@ -179,14 +184,14 @@ class LabelCounts(NamedTuple):
 
     @property
     def show_use(self) -> bool:
-        """Whether the labels show that the checker is better than chance."""
+        """Return whether the labels show that the checker is better than chance."""
         if any(sum(stratum) == 0 for stratum in self.strata):
             return False
         (least, _), (_, most) = self._limits_of_strata(CONFIDENCE_OF_RATES)
         return least > most
 
     def require_use(self) -> LabelCounts:
-        """Return the counts; raise a ValueError unless they show that the checker is of use."""
+        """Return these counts. Raises ValueError unless they show that the checker is of use."""
         number, correct = self.number, self.tp + self.fn
         if correct in (0, number):
             which = "correct" if correct else "incorrect"
@@ -205,7 +210,7 @@ class LabelCounts(NamedTuple):
 
 
 def jeffreys_limits(successes: float, failures: float, confidence: float) -> _Limits:
-    """Limits of a proportion: quantiles of its posterior under Jeffreys' prior."""
+    """Return the limits of a proportion: quantiles of its posterior under Jeffreys' prior."""
     from scipy.special import betaincinv  # imported here, because it takes longer than all of at_k
 
     tail = (1 - confidence) / 2
@@ -217,13 +222,13 @@ def jeffreys_limits(successes: float, failures: float, confidence: float) -> _Li
 
 
 def count_labels(labels, graded: Samples | None) -> LabelCounts:
-    """Count labelled samples by what the person and the checker say.
+    """Return the numbers of labelled samples by the label and the verdict of the checker.
+
+    A warning says so if the errors of the checker seem to depend on the question.
 
     Args:
         labels: labels of samples in the form of the samples, or a dict of counts.
-        graded: what the checker says of each sample; None if only counts of that are left.
-
-    Warns if the errors of the checker seem to depend on the question.
+        graded: the verdict of the checker on each sample; None if only counts are left.
 
     Raises:
         ValueError: if the labels are invalid, with the question and the sample.
@@ -251,8 +256,8 @@ def count_labels(labels, graded: Samples | None) -> LabelCounts:
     warn_of_dependent_errors(question[is_labelled], label[is_labelled], verdict[is_labelled])
     cells = np.array(
         [
-            np.bincount(question, is_labelled & (label == kind) & (verdict == answer))
-            for kind, answer in [(1, 1), (1, 0), (0, 1), (0, 0)]
+            np.bincount(question, is_labelled & (label == labelled) & (verdict == accepted))
+            for labelled, accepted in [(1, 1), (1, 0), (0, 1), (0, 0)]
         ]
     )
     counts, (tp, fn, fp, tn) = graded.counts(), cells.sum(axis=1).astype(int).tolist()
@@ -260,11 +265,11 @@ def count_labels(labels, graded: Samples | None) -> LabelCounts:
 
 
 def _labelled_run(cells: np.ndarray, n: np.ndarray, c: np.ndarray) -> LabelledRun:
-    """How labels were drawn.
+    """Return how labels were drawn, see the module docstring.
 
     Args:
         cells: (4, M) numbers of labels of each question: tp, fn, fp, tn.
-        n, c: (M,) its samples, and those that the checker accepts.
+        n, c: (M,) numbers of samples of each question, and of those that the checker accepts.
     """
     correct, samples = cells[:2], np.stack([c, n - c])  # of the accepted and the rejected ones
     labels = correct + cells[2:]
@@ -293,20 +298,20 @@ def warn_of_dependent_errors(question: np.ndarray, label: np.ndarray, verdict: n
     """Warn if errors of the checker share questions more often than independent ones would.
 
     Args:
-        question: (L,) the index of the question of each labelled sample.
-        label, verdict: (L,) 1 if the person, or the checker, calls it correct, otherwise 0.
+        question: (L,) the index of the question of each of L labelled samples.
+        label, verdict: (L,) 1 if the person, or the checker, calls the sample correct, otherwise 0.
     """
     from scipy.special import gammainc
 
     pairs, expected = 0.0, 0.0
-    for kind in (0, 1):
-        has_kind = label == kind
-        is_error = has_kind & (verdict != kind)
-        sizes, errors = (np.bincount(question[which]) for which in (has_kind, is_error))
-        total, wrong = float(sizes.sum()), float(errors.sum())
+    for true_label in (0, 1):
+        has_label = label == true_label
+        is_error = has_label & (verdict != true_label)
+        sizes, errors = (np.bincount(question[mask]) for mask in (has_label, is_error))
+        total, n_errors = float(sizes.sum()), float(errors.sum())
         pairs += float(np.sum(errors * (errors - 1))) / 2
         if total > 1:
-            chance = wrong * (wrong - 1) / (total * (total - 1))
+            chance = n_errors * (n_errors - 1) / (total * (total - 1))
             expected += float(np.sum(sizes * (sizes - 1))) / 2 * chance
     if pairs and gammainc(pairs, expected) < _DEPENDENT:
         warnings.warn(

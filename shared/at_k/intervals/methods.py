@@ -1,4 +1,4 @@
-"""Methods of limits that are made of others, and one for scores with known variances."""
+"""Methods of limits that combine others, and a method for scores with known variances."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class AutoIntervals(IntervalMethod):
     """For each group of questions, the method that its data allow: see `method_of_auto`.
 
     Args:
-        n: (M,) samples.
+        n: (M,) numbers of samples.
         repeated: the method for groups in which a question has two samples or more.
         single: the method for groups in which each question has one sample.
     """
@@ -28,7 +28,7 @@ class AutoIntervals(IntervalMethod):
         self._n, self._repeated, self._single = n, repeated, single
 
     def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
-        """The interval of each score, for each group of question indices."""
+        """Return the interval of each score for each group of question indices."""
         methods = [self._method(questions) for questions in groups]
         repeated = [i for i, method in enumerate(methods) if method is self._repeated]
         intervals = self._repeated.for_groups([groups[i] for i in repeated], confidence)
@@ -39,15 +39,15 @@ class AutoIntervals(IntervalMethod):
         return [result[i] for i in range(len(groups))]
 
     def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
-        """The scores that the method for these questions cannot estimate."""
+        """Return the keys of scores that the method for these questions cannot estimate."""
         return self._method(questions).unidentified(questions)
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        """(m, m) covariance of the errors of m scores, by the method for these questions."""
+        """Return the covariance of the errors of m scores over these questions, (m, m)."""
         return self._method(questions).covariance(questions, keys)
 
     def _method(self, questions: np.ndarray) -> IntervalMethod:
-        """The method for the questions with these indices."""
+        """Return the method for the questions with these indices."""
         chosen = method_of_auto(False, False, repeated=bool(self._n[questions].max() > 1))
         return self._repeated if chosen == "sampling" else self._single
 
@@ -58,7 +58,7 @@ class JoinedIntervals(DerivedIntervals):
     Args:
         most: the method for most scores.
         some: the method for the others.
-        keys: of the scores of `some`.
+        keys: the keys of the scores of `some`.
     """
 
     def __init__(self, most: IntervalMethod, some: IntervalMethod, keys: Iterable[ScoreKey]):
@@ -66,7 +66,7 @@ class JoinedIntervals(DerivedIntervals):
         self._some, self._keys = some, {*keys}
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        """(m, m) covariance of the errors of m scores, 0 between scores of the two methods."""
+        """Return the covariance of the errors of m scores, (m, m), 0 between both methods."""
         result = np.eye(len(keys))
         for method, has_key in ((self._method, False), (self._some, True)):
             if rows := [i for i, key in enumerate(keys) if (key in self._keys) is has_key]:
@@ -75,7 +75,7 @@ class JoinedIntervals(DerivedIntervals):
         return result
 
     def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
-        """The interval of each score, for each group of question indices."""
+        """Return the interval of each score for each group of question indices."""
         most, some = (
             method.for_groups(groups, confidence) for method in (self._method, self._some)
         )
@@ -83,12 +83,12 @@ class JoinedIntervals(DerivedIntervals):
 
 
 class EstimatedScore(NamedTuple):
-    """A score of M questions.
+    """A score of M questions, with estimated variances.
 
     Args:
         values: (M,) estimates.
-        variances: (M,) of the estimates, for new samples of the same questions.
-        trials: (M,) number of disjoint sets of samples that a question has.
+        variances: (M,) variances of the estimates, for new samples of the same questions.
+        trials: (M,) number of disjoint subsets of k samples that each question has, n / k.
     """
 
     values: np.ndarray
@@ -100,8 +100,8 @@ class VarianceIntervals(IntervalMethod):
     """Intervals of means of scores from 0 to 1, for new samples of the same questions.
 
     Args:
-        scores: by key.
-        weights: (M,) of the questions, or None if they are equal.
+        scores: the scores by their keys.
+        weights: (M,) weights of the questions, or None if they are equal.
     """
 
     def __init__(
@@ -110,7 +110,7 @@ class VarianceIntervals(IntervalMethod):
         self._scores, self._weights = scores, weights
 
     def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
-        """The interval of each score, for each group of question indices."""
+        """Return the interval of each score for each group of question indices."""
         return [
             {
                 key: self._interval(score, questions, confidence)
@@ -120,20 +120,20 @@ class VarianceIntervals(IntervalMethod):
         ]
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        """(m, m) the variances of the means of m scores over questions, on the diagonal."""
+        """Return the variances of the means of m scores on the diagonal of an (m, m) matrix."""
         # The covariances of scores at different k are not known.
         squares = self._shares(questions) ** 2
         return np.diag([float(squares @ self._scores[key].variances[questions]) for key in keys])
 
     def _shares(self, questions: np.ndarray) -> np.ndarray:
-        """(m,) the share of each of m questions in a mean."""
+        """Return the share of each of these questions in a mean."""
         weights = np.ones(len(questions)) if self._weights is None else self._weights[questions]
         return weights / weights.sum()
 
     def _interval(
         self, score: EstimatedScore, questions: np.ndarray, confidence: float
     ) -> Interval:
-        """Wilson's interval of the mean of one score over the questions with these indices."""
+        """Return Wilson's interval of the mean of a score over the questions with these indices."""
         values, variances, trials = (column[questions] for column in score)
         share = self._shares(questions)
         mean = float(values.mean() if self._weights is None else share @ values)

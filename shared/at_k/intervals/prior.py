@@ -3,14 +3,17 @@
 *Scores of k > n* depend on rates below 1 / n, which n samples do not tell from 0. Their prior is
 therefore a distribution with few parameters, which the data extend to small rates: a share of
 unsolvable questions with the rate 0, a share with the rate 1, and a Beta distribution for the
-others (a Beta-binomial model with inflated zeros). Models without one of the shares, or both, are
-fitted by maximum likelihood too, and averaged with Akaike's weights exp(-AIC / 2) (Burnham &
-Anderson 2002, Model Selection and Multimodel Inference, 2.9): without evidence of unsolvable
-questions the Beta distribution has the largest weight.
+others (a Beta-binomial model with inflated zeros). Models without one of the shares, or without
+both, are fitted by maximum likelihood too. The fitted priors are averaged with Akaike's weights
+exp(-AIC / 2) (Burnham & Anderson 2002, Model Selection and Multimodel Inference, 2.9): without
+evidence of unsolvable questions the Beta distribution has the largest weight.
 
 A few distinct rates are no Beta distribution. The averaged prior is therefore averaged once more,
-with one that the EM algorithm adapts to the data, stopped early as in `Observed`. Its weight
-is that of a model with two more parameters and the nonparametric maximum of the likelihood.
+with a prior that the EM algorithm adapts to the data, stopped early as in `Observed`. Its weight is
+that of a model with two more parameters and the nonparametric maximum of the likelihood.
+
+There are U distinct counts of questions, B groups of questions, J distributions in the grid, and p
+parameters of a model. n is the number of samples of a question.
 """
 
 from __future__ import annotations
@@ -22,21 +25,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-LOG_ODDS_STEP = 0.15  # of the grids
-_FITTING = 4.0  # twice the difference of log-likelihoods, which is two standard errors
-_LEAST_SPREAD = LOG_ODDS_STEP**2  # about the variance of log-odds under the narrowest Beta
-_MOST_SPREAD = 400.0
-_MORE_PARAMETERS = 2  # an adapted prior counts as so many parameters more
-_FULL_STEPS = 200  # of the EM algorithm, which is then near its limit
+LOG_ODDS_STEP = 0.15  # step of the grids
+_FITTING = 4.0  # largest likelihood ratio statistic of priors that fit: two standard errors
+# The range of 1 / a + 1 / b, which is about the variance of log-odds under the Beta distribution.
+_LEAST_SPREAD, _MOST_SPREAD = LOG_ODDS_STEP**2, 400.0
+_MORE_PARAMETERS = 2  # The adapted prior counts as so many parameters more.
+_FULL_STEPS = 200  # After so many steps, the EM algorithm is near its limit.
 
 
 class Observed(NamedTuple):
-    """Counts of B groups of questions, and how probable the distributions of a grid make them.
+    """Counts of B groups of questions, with their likelihood under the distributions of a grid.
 
     Attributes:
-        n: (U,) samples.
-        likelihood: (U, J) of each distinct count under each distribution.
-        multiplicity: (B, U) number of questions with each distinct count.
+        n: (U,) numbers of samples.
+        likelihood: (U, J) likelihood of each distinct count under each distribution.
+        multiplicity: (B, U) number of questions of each group with each distinct count.
     """
 
     n: np.ndarray
@@ -45,21 +48,22 @@ class Observed(NamedTuple):
 
     @property
     def share(self) -> np.ndarray:
-        """(B, U) share of the questions of a group with each distinct count."""
+        """Return the share of the questions of each group with each distinct count, (B, U)."""
         return self.multiplicity / self.multiplicity.sum(axis=1, keepdims=True)
 
     def estimated_prior(self, start: np.ndarray) -> dict[int, np.ndarray]:
-        """Estimate the prior over the grid by the EM algorithm, stopped early.
+        """Return the priors that the EM algorithm estimates if it is stopped early, {n: (B, J)}.
 
         The limit of the EM algorithm is the nonparametric maximum likelihood estimate (Kiefer &
         Wolfowitz 1956; Laird 1978), which has a few atoms. Stopping after T steps keeps the
-        distributions that the samples do not contradict: without a correct sample, a question
-        keeps success rates of the order 1/(nT), so no variance is estimated as 0.
+        distributions that the samples do not contradict: without a correct sample, a question keeps
+        success rates of the order 1/(nT), so no variance is estimated as 0.
 
-        It starts from a (J,) prior with the sum 1.
+        Args:
+            start: (J,) the prior before the first step, with the sum 1.
 
         Returns:
-            The priors split by n: for each n, (B, J). The sum over n and J is 1.
+            The part of the prior for each n. The sum over n and J is 1 for each group.
         """
         steps = np.array([early_steps(number) for number in self.multiplicity.sum(axis=1)])
         priors, share = np.tile(start, (len(steps), 1)), self.share
@@ -69,7 +73,7 @@ class Observed(NamedTuple):
         return self.last_step(priors)
 
     def last_step(self, prior: np.ndarray) -> dict[int, np.ndarray]:
-        """One step of the EM algorithm from (B, J) priors, which are split by n: {n: (B, J)}."""
+        """Return the priors after one step of the EM algorithm from (B, J) priors, {n: (B, J)}."""
         weights = _weights(self.likelihood, self.share, prior)
         return {
             size: prior * (weights[:, self.n == size] @ self.likelihood[self.n == size])
@@ -83,14 +87,15 @@ class Observed(NamedTuple):
         mean: np.ndarray,
         between: np.ndarray,
     ) -> np.ndarray:
-        """(B, J) priors under which the rates of the distributions are Beta distributed.
+        """Return priors under which the rates of the distributions are Beta distributed, (B, J).
 
-        The Beta distribution has a given mean and variance. Its standard deviation in log-odds is
-        at least a step of the grid, and both of its parameters are positive. One question in M + 1
-        has the prior `start`, so that no distribution is excluded.
+        The Beta distribution has the given mean and variance, as far as possible: its standard
+        deviation in log-odds is at least a step of the grid, and both of its parameters are
+        positive. The prior `start` has the weight of one question in M + 1, so that no distribution
+        is excluded.
 
         Args:
-            start: (J,) prior under which rates are uniform, of sum 1.
+            start: (J,) the prior under which rates are uniform, with the sum 1.
             log_rates: (2, J) logarithms of the rate of each distribution, and of 1 - rate.
             mean, between: (B,) mean and variance of the rates of the questions.
         """
@@ -107,29 +112,30 @@ class Observed(NamedTuple):
     def fits_too(
         self, priors: Mapping[int, np.ndarray], others: Mapping[int, np.ndarray]
     ) -> np.ndarray:
-        """(B,) whether other priors fit about as well as the estimated ones, both split by n."""
-        log_chances, of_others = (
+        """Return whether other priors {n: (B, J)} fit about as well as the estimated ones, (B,)."""
+        log_chances, other_log_chances = (
             np.log(_chances(whole_prior(x), self.likelihood)) for x in (priors, others)
         )
-        return 2 * np.sum(self.multiplicity * (log_chances - of_others), axis=1) <= _FITTING
+        loss = np.sum(self.multiplicity * (log_chances - other_log_chances), axis=1)
+        return 2 * loss <= _FITTING
 
 
 def early_steps(questions: float) -> int:
-    """Return after how many steps the EM algorithm is stopped."""
+    """Return the number of steps after which the EM algorithm is stopped."""
     return max(20, int(2 * math.sqrt(questions)))
 
 
 def whole_prior(priors: Mapping[int, np.ndarray]) -> np.ndarray:
-    """(B, J) the sum of priors that are split by n."""
+    """Return the prior for all n together from its parts, {n: (B, J)} or {n: (J,)}."""
     return np.sum([*priors.values()], axis=0)
 
 
 def _em_steps(
     likelihood: np.ndarray, share: np.ndarray, prior: np.ndarray, steps: int
 ) -> np.ndarray:
-    """(.., J) priors after some steps of the EM algorithm, from (.., J) priors.
+    """Return priors after steps of the EM algorithm from (.., J) `prior`, (.., J).
 
-    `share` is (.., U) that of the questions with each distinct count.
+    `share`, (.., U), is that of the questions with each distinct count.
     """
     for _ in range(steps):
         prior = prior * (_weights(likelihood, share, prior) @ likelihood)
@@ -137,12 +143,12 @@ def _em_steps(
 
 
 def _weights(likelihood: np.ndarray, share: np.ndarray, prior: np.ndarray) -> np.ndarray:
-    """(.., U) share of the questions with each count, divided by its probability."""
+    """Return the share of the questions with each count, divided by its probability, (.., U)."""
     return share / _chances(prior, likelihood)
 
 
 def _chances(prior: np.ndarray, likelihood: np.ndarray) -> np.ndarray:
-    """(.., U) the probability of each count under (.., J) priors, from a (U, J) likelihood."""
+    """Return the probability of each count under (.., J) priors, (.., U)."""
     # Counts of other groups may be almost impossible under the prior of a group.
     return np.maximum(prior @ likelihood.T, 1e-300)
 
@@ -153,12 +159,12 @@ def _chances(prior: np.ndarray, likelihood: np.ndarray) -> np.ndarray:
 def inflated_priors(
     likelihood: np.ndarray, multiplicity: np.ndarray, log_odds: np.ndarray
 ) -> np.ndarray:
-    """(B, J) priors of B groups over rates, the first of which is 0 and the last 1.
+    """Return priors over rates for B groups, (B, J). The first rate is 0 and the last is 1.
 
     Args:
         likelihood: (U, J) probability of each distinct count at each rate.
         multiplicity: (B, U) number of questions with each distinct count.
-        log_odds: (J - 2,) of the rates between.
+        log_odds: (J - 2,) log-odds of the rates between 0 and 1.
     """
     return np.array(
         [
@@ -171,7 +177,7 @@ def inflated_priors(
 def _inflated_prior(
     likelihood: np.ndarray, multiplicity: np.ndarray, log_odds: np.ndarray
 ) -> np.ndarray:
-    """(J,) the prior of one group, with (U,) numbers of questions, see `inflated_priors`."""
+    """Return the prior of one group with (U,) numbers of questions, (J,), see `inflated_priors`."""
     questions = float(multiplicity.sum())
     share = multiplicity / questions
     fits = [
@@ -193,9 +199,9 @@ class _Fitted(NamedTuple):
     """A model that was fitted by maximum likelihood.
 
     Attributes:
-        loss: negative log-likelihood of a question.
-        prior: (J,).
-        parameters: their number.
+        loss: negative log-likelihood, divided by the number of questions.
+        prior: (J,) the prior over the rates.
+        parameters: number of parameters.
     """
 
     loss: float
@@ -204,16 +210,17 @@ class _Fitted(NamedTuple):
 
 
 class _Model:
-    """A Beta distribution with shares at some ends.
+    """A prior that mixes a Beta distribution with shares of the rate 0, the rate 1, or both.
 
-    The parameters are the logit of the mean of the Beta distribution with a and b, the logarithm of
-    1 / a + 1 / b, and for each share the logarithm of its ratio to that of the Beta distribution.
+    The first two of p parameters are the logit of the mean of the Beta distribution with a and b,
+    and the logarithm of 1 / a + 1 / b. For each share follows the logarithm of its ratio to the
+    share of the Beta distribution.
 
     Args:
-        likelihood: (U, J).
-        share: (U,) of the questions with each count.
-        log_odds: (J - 2,) of the rates between 0 and 1.
-        ends: where there are shares, 0 for the rate 0 and 1 for the rate 1.
+        likelihood: (U, J) probability of each distinct count at each rate.
+        share: (U,) share of the questions with each count.
+        log_odds: (J - 2,) log-odds of the rates between 0 and 1.
+        ends: the rates 0 and 1 that have a share.
     """
 
     def __init__(
@@ -229,7 +236,7 @@ class _Model:
         self._bounds = np.array([(-14.0, 14.0), spread] + [(-12.0, 8.0)] * len(ends))
 
     def fit(self) -> _Fitted:
-        """The maximum of the likelihood; with ends, the higher of two from different starts."""
+        """Return the model at the maximum of the likelihood, from two starts if it has shares."""
         from scipy.optimize import minimize  # imported here: it takes longer than all of at_k
 
         fits = [
@@ -247,18 +254,18 @@ class _Model:
         return _Fitted(float(best.fun), self._prior_and_slopes(best.x)[0], len(best.x))
 
     def loss_and_gradient(self, at: np.ndarray) -> tuple[float, np.ndarray]:
-        """The loss at (p,) parameters, and its derivatives."""
+        """Return the loss at (p,) parameters, and its derivatives (p,)."""
         prior, slopes = self._prior_and_slopes(at)
         chances = _chances(prior, self._likelihood)
         loss = -float(self._share @ np.log(chances))
         return loss, -(self._share / chances) @ self._likelihood @ slopes
 
     def _start(self, taken: float) -> np.ndarray:
-        """(p,) parameters to start from, by moments.
+        """Return the parameters to start from, (p,), estimated by moments.
 
         Args:
-            taken: of the questions whose most probable rate is one of the ends, the share that has
-                this rate. The Beta distribution has the others.
+            taken: the part of the questions with the most probable rate 0 or 1 that counts to the
+                share of this rate. The Beta distribution has the others.
         """
         rates = np.concatenate([[0.0], np.exp(self._log_rates[0]), [1.0]])
         best = rates[self._likelihood.argmax(axis=1)]
@@ -266,30 +273,29 @@ class _Model:
         for end in self._ends:
             ratios.append(max(taken * weights[best == end].sum(), 1e-4))
             weights[best == end] *= 1 - taken
-        rest = max(weights.sum(), 1e-6)
-        mean = min(max(weights @ best / rest, 1e-3), 1 - 1e-3)
-        variance = max(weights @ best**2 / rest - mean**2, 1e-6)
+        beta_share = max(weights.sum(), 1e-6)
+        mean = min(max(weights @ best / beta_share, 1e-3), 1 - 1e-3)
+        variance = max(weights @ best**2 / beta_share - mean**2, 1e-6)
         size = max(mean * (1 - mean) / variance - 1, 0.05)
         spread = -math.log(size * mean * (1 - mean))
-        start = [math.log(mean / (1 - mean)), spread, *np.log(ratios) - math.log(rest)]
+        start = [math.log(mean / (1 - mean)), spread, *np.log(ratios) - math.log(beta_share)]
         return np.clip(start, *self._bounds.T)
 
     def _prior_and_slopes(self, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(J,) the prior at (p,) parameters, and (J, p) its derivatives by them."""
-        beta, scores = self._beta(at)
+        """Return the prior at (p,) parameters, (J,), and its derivatives by them, (J, p)."""
+        beta, log_slopes = self._beta(at)
         ratios = np.exp(at[2:])
         beta, shares = beta / (1 + ratios.sum()), ratios / (1 + ratios.sum())
         ends = np.zeros((len(shares), len(beta)))
-        ends[np.arange(len(shares)), [-end for end in self._ends]] = 1.0
+        ends[np.arange(len(shares)), [-end for end in self._ends]] = 1.0  # first or last rate
         prior = beta + shares @ ends
-        return prior, np.vstack([beta * scores, shares[:, None] * (ends - prior)]).T
+        return prior, np.vstack([beta * log_slopes, shares[:, None] * (ends - prior)]).T
 
     def _beta(self, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(J,) the Beta distribution at (p,) parameters, and (2, J) slopes of its logarithm.
+        """Return the Beta distribution at (p,) parameters, (J,), and slopes of its log, (2, J).
 
-        The slopes are by its parameters, the first two.
-
-        What is below the smallest rate counts as 0, and what is above the largest as 1.
+        The slopes are by the first two parameters. The probability below the smallest inner rate is
+        that of the rate 0, and the probability above the largest one that of the rate 1.
         """
         mean = 1 / (1 + math.exp(-at[0]))
         a, b = math.exp(-at[1]) / (1 - mean), math.exp(-at[1]) / mean
@@ -300,5 +306,5 @@ class _Model:
             by_size[end] -= LOG_ODDS_STEP / 2 + 1 / size
         beta = np.exp(log_weight - log_weight.max())
         beta /= beta.sum()
-        scores = np.array([a * mean * by_a - b * (1 - mean) * by_b, -a * by_a - b * by_b])
-        return beta, scores - (scores @ beta)[:, None]
+        log_slopes = np.array([a * mean * by_a - b * (1 - mean) * by_b, -a * by_a - b * by_b])
+        return beta, log_slopes - (log_slopes @ beta)[:, None]

@@ -2,10 +2,12 @@
 
 The distributions and their prior are those of `reward_levels`. The scores are Max@k. Adding d to
 all log-odds shifts the family. Its score theta(d) is the mean score of the distributions over the
-prior, and the variance of the estimate is the mean variance within questions. If the samples vary
-more than the estimated prior predicts, by the changes of the score when one is left out, the
-variance is larger by the same factor. No distribution exceeds the largest observed reward: the
-samples say nothing about larger ones.
+prior, and the variance of the estimate is the mean variance within questions. The samples may vary
+more than the estimated prior predicts, as the changes of the score show when one sample is left
+out. The variance is then increased by the same factor. No distribution exceeds the largest observed
+reward: the samples say nothing about larger ones.
+
+Symbols are those of `family` and `reward_levels`.
 """
 
 from __future__ import annotations
@@ -30,16 +32,21 @@ from .prior import LOG_ODDS_STEP
 from .reward_levels import FittedRewards, LevelDistributions, leveled_samples
 from .sampling import family_intervals
 
-_SHIFTS = 60  # by multiples of 0.15 of the log-odds, from -9 to 9
-_MEMBERS = 2 * _SHIFTS + 3  # of a family; the first and the last have no variation
+_SHIFTS = 60  # Shifts are multiples of 0.15 of the log-odds, from -9 to 9.
+_MEMBERS = 2 * _SHIFTS + 3  # size of a shifted family; its first and last member have no variance
 
 
 def max_intervals(
     rewards: Rewards, ks: Mapping[ScoreKey, int], options: IntervalOptions
 ) -> tuple[Scores, IntervalMethod]:
-    """Max@k for each key, and the method of its intervals.
+    """Return Max@k for each key, and the method of its intervals.
 
     No limit of a group is outside the range of its rewards, or outside the bounds.
+
+    Args:
+        rewards: the rewards of all questions.
+        ks: the k of each score by its key.
+        options: options of the intervals.
     """
     ranges = np.clip(rewards.ranges, *options.bounds)
     if options.method == "posterior":
@@ -63,9 +70,9 @@ class RewardFamily(Family):
     The prior is estimated from the samples.
 
     Args:
-        rewards: of the samples.
-        ks: of the columns, ascending, k <= n.
-        extrapolated_ks: of the extrapolated scores, of any size.
+        rewards: the rewards of the samples.
+        ks: the k <= n of each column, ascending.
+        extrapolated_ks: the k of each extrapolated score, of any size.
     """
 
     rewards: Rewards
@@ -81,14 +88,15 @@ class RewardFamily(Family):
         bounds: np.ndarray | tuple[float, float],
         weights: np.ndarray | None = None,
     ) -> RewardFamily:
-        """The family of all questions of a run.
+        """Return the family of all questions of a run.
 
         Args:
-            ks: for each key the k <= n of Max@k.
-            extrapolated: for each key the k, of any size, of a score from the estimated prior.
+            rewards: the rewards of all questions.
+            ks: the k <= n of scores by their keys.
+            extrapolated: the k, of any size, of extrapolated scores by their keys.
             bounds: the smallest and the largest possible reward, of all questions or (U, 2) of
                 each.
-            weights: (M,) of the questions, or None if they are equal.
+            weights: (M,) weights of the questions, or None if they are equal.
         """
         distinct, n = sorted({*ks.values()}), rewards.sizes
         none = np.empty((len(n), 0))
@@ -107,7 +115,7 @@ class RewardFamily(Family):
         )
 
     def _priors(self, multiplicity: np.ndarray) -> list[FittedRewards | None]:
-        """For each of B groups its fitted distributions, or None if all rewards are equal."""
+        """Return the fitted distributions of each group, or None for a group of equal rewards."""
         samples = (leveled_samples(self.rewards, group) for group in multiplicity)
         return [None if group is None else group.fit() for group in samples]
 
@@ -129,7 +137,7 @@ class RewardFamily(Family):
             offset[group] = min(low, least[group])
             scale[group] = max(high, most[group]) - offset[group]
             size = (high - low) / scale[group]
-            # A group with one estimate has it twice.
+            # If only other groups have two estimates, the one of this group takes both places.
             means, variances = _shifted_moments(fitted, self.ks)
             means = (low - offset[group]) / scale[group] + size * means
             theta[:, 1:-1, :, group] = np.clip(means, 0.0, 1.0)
@@ -140,7 +148,10 @@ class RewardFamily(Family):
         ]
 
     def covariance_of_samples(self, fit: Fit) -> np.ndarray:
-        """(m, m) mean covariance of Max@k of a question in group 0, for new samples of it."""
+        """Return the mean covariance of a question's Max@k for new samples, (m, m).
+
+        Only the covariances of equal and of neighboring columns are computed. Others are 0.
+        """
         fitted, result = fit.priors[0], np.zeros((len(self.ks), len(self.ks)))
         if fitted is None:
             return result
@@ -158,17 +169,17 @@ class RewardFamily(Family):
         return result
 
     def _extrapolate(self, fit: Fit) -> list[np.ndarray]:
-        """(V, e) posterior means of extrapolated scores, for the V counts of each group."""
+        """Return posterior means of extrapolated scores for the V counts of each group, (V, e)."""
         if isinstance(self.rewards, RankedRewards):
             means = [self._means_of_fit(fit, group) for group in range(len(fit.priors))]
         else:
-            every = self._means_of_levels(fit.multiplicity)
-            means = [x[used] for x, used in zip(every, fit.multiplicity > 0, strict=True)]
+            by_group = zip(self._means_of_levels(fit.multiplicity), fit.multiplicity, strict=True)
+            means = [means_of_group[numbers > 0] for means_of_group, numbers in by_group]
         low, high = self.score_bounds(fit.multiplicity)
-        return [np.clip(x, *ends) for x, *ends in zip(means, low, high, strict=True)]
+        return [np.clip(*of_group) for of_group in zip(means, low, high, strict=True)]
 
     def _means_of_levels(self, multiplicity: np.ndarray) -> np.ndarray:
-        """(B, U, e) Max@k of categories under the priors of B groups, by (B, U) multiplicity.
+        """Return Max@k of categories under the priors of B groups with (B, U) numbers, (B, U, e).
 
         It is the lowest reward plus, for each higher level, its distance from the level below times
         the pass@k of samples that reach it.
@@ -182,7 +193,7 @@ class RewardFamily(Family):
         return means
 
     def _means_of_fit(self, fit: Fit, group: int) -> np.ndarray:
-        """(V, e) Max@k of real rewards, k <= n, for the V counts of one group."""
+        """Return Max@k of real rewards for the V distinct counts of one group, (V, e)."""
         fitted = fit.priors[group]
         if fitted is None:  # all rewards are equal
             used = fit.multiplicity[group] > 0
@@ -194,7 +205,7 @@ class RewardFamily(Family):
         return means + fitted.samples.binning_bias(self.extrapolated_ks)
 
     def _coherent_means(self, means: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
-        """Return (e,) means of Max@k, for k > n at least the estimate at the smallest n."""
+        """Return means of Max@k of categories, for k > n at least that at the smallest n, (e,)."""
         ks, least = np.array(self.extrapolated_ks), int(self.n.min())
         if isinstance(self.rewards, RankedRewards) or (ks <= least).all():
             return means
@@ -202,7 +213,7 @@ class RewardFamily(Family):
         return np.where(ks > least, np.maximum(means, unbiased), means)
 
     def candidates(self, fit: Fit, group: int) -> Candidates | None:
-        """The distributions for a profile over priors of one group; None if rewards are equal."""
+        """Return the distributions for a profile over priors, or None if all rewards are equal."""
         fitted = fit.priors[group]
         if fitted is None:
             return None
@@ -221,23 +232,23 @@ class RewardFamily(Family):
         return Candidates(statistics, False, np.transpose(values), offset, float(high - low))
 
     def _statistics(self, fitted: FittedRewards, n: int, finer: LevelDistributions) -> Statistics:
-        """Max@j of the questions with n samples, for several j: observed, and under `finer`."""
+        """Return Max@j of questions with n samples for several j, observed and by `finer`."""
         samples, has_n = fitted.samples, fitted.samples.n == n
         rewards = samples.at_levels(samples.scaled, has_n)
         multiplicity = samples.multiplicity[has_n]
         questions, prior = multiplicity.sum().item(), fitted.estimates[0][n]
         prior = prior / prior.sum()
-        ks = _ladder(int(rewards.sizes.min()))
+        ks = _ks_up_to(int(rewards.sizes.min()))
         observed = np.array([multiplicity @ rewards.max_of(j) for j in ks]) / questions
         expected = np.array([finer.max_mean(j) for j in ks])
         excess = fitted.excess_variances(1)[0]
-        # Half a sample of slack, for scores that the estimated prior makes almost impossible.
+        # A variance of half a squared sample, for scores that the prior makes almost impossible.
         covariance = np.eye(len(ks)) / 2 / (questions * n) ** 2
         for (a, j), (b, k) in itertools.combinations_with_replacement(enumerate(ks), 2):
             one_question = fitted.distributions.max_covariance(n, j, k) @ prior
             covariance[a, b] += excess * one_question / questions
             covariance[b, a] = covariance[a, b]
-        # Questions of one n are some of all questions, which may differ from the others.
+        # The questions of one n are a part of all questions, and may differ from the others.
         values = np.array([fitted.distributions.max_mean(j) for j in ks])
         deviations = values - (values @ fitted.priors[0])[:, None]
         between = (deviations * fitted.priors[0]) @ deviations.T
@@ -246,7 +257,7 @@ class RewardFamily(Family):
 
 
 def _shifted_moments(fitted: FittedRewards, ks: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-    """The means of Max@k under each shift, and the variances of estimates from one question.
+    """Return the means of Max@k under each shift, and the variances of estimates of a question.
 
     Both are (E, 121, m), for E estimates of the prior and m values of k.
     """
@@ -263,7 +274,7 @@ def _shifted_moments(fitted: FittedRewards, ks: Sequence[int]) -> tuple[np.ndarr
     return np.stack(means, axis=-1), np.stack(variances, axis=-1)
 
 
-def _ladder(n: int) -> list[int]:
-    """Values of k up to n: the rounded powers of the square root of 2, and n itself."""
+def _ks_up_to(n: int) -> list[int]:
+    """Return values of k up to n: the rounded powers of the square root of 2, and n itself."""
     steps = {round(2 ** (power / 2)) for power in range(2 * n.bit_length())} | {n}
     return sorted(step for step in steps if step <= n)

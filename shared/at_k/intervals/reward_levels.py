@@ -2,17 +2,21 @@
 
 Let r_1 < .. < r_L be the levels and F_l the probability of at most r_l. The maximum of k samples
 has the mean r_L - sum over l < L of (r_(l+1) - r_l) F_l^k. Two subsets A and B, of j and k of the
-same n samples, share c of them with a hypergeometric probability, and
+same n samples, have c samples in common, and c is hypergeometric. Then
 
     P(max of A <= r_l, max of B <= r_m) = F_l^j E[F_m^(k-c)]  for l <= m,
 
 which gives the variances and covariances of the unbiased estimates for all j, k <= n.
 
-The grid has the distributions whose log-odds of more than r_l are a b_l + d, where b_l are those of
-all samples together, less their mean. The location d and the sharpness a are on a grid. With two
-levels this is a grid of success rates, and with three it contains every distribution. The EM
-algorithm starts from a prior that is uniform in the mean reward and centered at the average
+The log-odds of a reward above r_l are a b_l + d in each distribution of the grid, where b_l are
+those of all samples together, less their mean. The location d and the sharpness a are on a grid.
+With two levels this is a grid of success rates, and with three it contains every distribution. The
+EM algorithm starts from a prior that is uniform in the mean reward and centered at the average
 sharpness of the samples.
+
+A group has U distinct questions (those with equal rewards are one). The grid has J distributions of
+S shapes, the b_l times a. There are E estimates of the prior, one or two. n is the number of
+samples of a question.
 """
 
 from __future__ import annotations
@@ -29,25 +33,25 @@ from ..core.rewards import RankedRewards, Rewards
 from ..scores.rewards import counts_at, counts_by_level, rewards_at
 from .prior import LOG_ODDS_STEP, Observed, whole_prior
 
-_FEW_LEVELS = 40  # more levels are binned
-_LEVEL_BINS = 20  # bins with equal shares of the samples, and as many of equal width
-_LOCATION_RANGE, _SHIFTS_PER_LOCATION = 12.0, 3  # the grid of d: its range and step in log-odds
+_MOST_LEVELS = 40  # More levels are binned.
+_LEVEL_BINS = 20  # number of bins with equal shares of the samples, and of bins of equal width
+_LOCATION_RANGE, _SHIFTS_PER_LOCATION = 12.0, 3  # the grid of d: range, and step in shifts
 _OCTAVES = np.arange(-2, 3.1, 0.5)  # the grid of a: powers of 2, times the average sharpness
-_NEGLIGIBLE = 1e-7  # distributions with less than this share of the largest prior are dropped
-_COUNTS_AT_ONCE = 2000  # distinct counts to estimate a prior from, and to work on at once
+_NEGLIGIBLE = 1e-7  # Distributions with less than this share of the largest prior are dropped.
+_COUNTS_AT_ONCE = 2000  # At most so many distinct counts are used for a prior, and at once.
 _ODDS_STEP = 0.025
 _ODDS = _ODDS_STEP * np.arange(-1000, 1001)  # log-odds at which effects of overlaps are tabulated
 
 
 def leveled_samples(rewards: Rewards, multiplicity: np.ndarray) -> LeveledSamples | None:
-    """The samples of a group of questions by level; None if all of them have one reward.
+    """Return the samples of a group of questions by level, or None if all of them have one reward.
 
-    The levels are those of the group: they do not depend on the other questions of a run. Of more
-    than 40 distinct real rewards, close ones share a level, which is their mean.
+    The levels are those of the group: they do not depend on the other questions of a run. If the
+    group has more than 40 distinct real rewards, close ones share a level, which is their mean.
 
     Args:
-        rewards: of U distinct questions of the run.
-        multiplicity: (U,) number of questions of the group that have the same rewards.
+        rewards: the rewards of the U distinct questions of the run.
+        multiplicity: (U,) number of questions of the group with the same rewards as each of these.
     """
     rows = np.flatnonzero(multiplicity)
     group_rewards = rewards if len(rows) == len(multiplicity) else rewards_at(rewards, rows)
@@ -58,12 +62,12 @@ def leveled_samples(rewards: Rewards, multiplicity: np.ndarray) -> LeveledSample
 
 
 def _levels_and_counts(rewards: Rewards) -> tuple[np.ndarray, np.ndarray]:
-    """(L,) levels of rewards, ascending, and (U, L) samples at each, see `leveled_samples`."""
+    """Return the levels (L,), ascending, and the samples at each, (U, L), see `leveled_samples`."""
     if not isinstance(rewards, RankedRewards):
-        return counts_by_level(rewards)  # a category without a sample is possible too
+        return counts_by_level(rewards)  # A category without a sample is possible too.
     values = rewards.levels
     levels, index = np.unique(values, return_inverse=True)
-    if len(levels) > _FEW_LEVELS:
+    if len(levels) > _MOST_LEVELS:
         low, high = levels[[0, -1]]
         _, index = np.unique(_bins(values, low, high), return_inverse=True)
         levels = np.bincount(index, values - low) / np.bincount(index) + low
@@ -71,9 +75,10 @@ def _levels_and_counts(rewards: Rewards) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _bins(values: np.ndarray, low: float, high: float) -> np.ndarray:
-    """The bin of each value: by share of the values, by range, and finer at the top."""
+    """Return the bin of each value. Bins are cut by share of the values and by range."""
     shares = np.linspace(0, 1, _LEVEL_BINS + 1)
-    top = 1 - 0.5 ** np.arange(2, math.log2(len(values)))  # the top decides the maximum of many
+    # Bins are finer at the top, which decides the maximum of many samples.
+    top = 1 - 0.5 ** np.arange(2, math.log2(len(values)))
     cuts = np.sort([*np.quantile(values, [*shares, *top]), *(low + shares * (high - low))])
     return np.searchsorted(cuts, values, "right")
 
@@ -85,8 +90,8 @@ class LeveledSamples:
     Args:
         levels: (L,) rewards, ascending, two or more.
         counts: (U, L) numbers of samples at each level, for U distinct questions.
-        multiplicity: (U,) number of questions that each of these stands for.
-        rewards: of the same samples, before close ones share a level.
+        multiplicity: (U,) number of questions of the group for each of these.
+        rewards: the rewards of the same samples, before close ones share a level.
     """
 
     levels: np.ndarray
@@ -96,19 +101,20 @@ class LeveledSamples:
 
     @cached_property
     def gaps(self) -> np.ndarray:
-        """(L - 1,) differences of the scaled levels."""
+        """Return the differences of the scaled levels, (L - 1,)."""
         return np.diff(self.levels) / (self.levels[-1] - self.levels[0])
 
     @cached_property
     def scaled(self) -> np.ndarray:
-        """(L,) the levels on a scale from 0 to 1, which all moments use."""
+        """Return the levels on a scale from 0 to 1, which all moments use, (L,)."""
         return np.append(0.0, np.cumsum(self.gaps))
 
     @cached_property
     def n(self) -> np.ndarray:
-        """(U,) numbers of samples. Those between the same powers of 2 become their harmonic mean.
+        """Return the numbers of samples, (U,), each replaced by a mean of similar ones.
 
-        Moments are computed for each distinct n. Variances are about proportional to 1 / n.
+        Numbers between the same two powers of 2 become their harmonic mean, because moments are
+        computed for each distinct n and variances are about proportional to 1 / n.
         """
         n = self.counts.sum(axis=1)
         octave = np.floor(np.log2(n)).astype(np.int64)
@@ -117,20 +123,23 @@ class LeveledSamples:
         return np.rint(1 / inverse[octave]).astype(np.int64)
 
     def at_levels(self, levels: np.ndarray, rows: np.ndarray | slice = slice(None)) -> Rewards:
-        """The samples of some rows, with the (L,) rewards `levels` in place of their own."""
+        """Return the samples of some rows as rewards, with (L,) `levels` in place of their own."""
         at_most = np.cumsum(self.counts[rows], axis=1)
         return Rewards(np.arange(len(at_most)), levels, at_most)
 
     def binning_bias(self, ks: Sequence[int]) -> np.ndarray:
-        """(U, e) the difference of Max@k of the rewards and of their levels, for k <= n."""
+        """Return Max@k of the rewards minus Max@k of their levels for e values of k, (U, e).
+
+        For k above the smallest n, the difference is that at the smallest n.
+        """
         binned, least = self.at_levels(self.levels), int(self.rewards.sizes.min())
         observed = [min(k, least) for k in ks]
         return np.transpose([self.rewards.max_of(k) - binned.max_of(k) for k in observed])
 
     def fit(self) -> FittedRewards:
-        """Estimate the prior over the distributions of a grid.
+        """Estimate the prior over the distributions of the grid.
 
-        A prior under which mean rewards are Beta distributed is a second estimate, if it fits the
+        A prior under which mean rewards are Beta distributed is the second estimate, if it fits the
         data about as well.
         """
         grid = self._grid()
@@ -143,8 +152,8 @@ class LeveledSamples:
         ]
         if not observed.fits_too(*estimates)[0]:
             del estimates[1]
-        wholes = [whole_prior(estimate) for estimate in estimates]
-        has_share = [whole[0] > _NEGLIGIBLE * whole.max() for whole in wholes]
+        priors = [whole_prior(estimate) for estimate in estimates]
+        has_share = [prior[0] > _NEGLIGIBLE * prior.max() for prior in priors]
         kept = np.any(has_share, axis=0)
         shapes, shape = np.unique(grid.shape[kept], return_inverse=True)
         return FittedRewards(
@@ -159,12 +168,12 @@ class LeveledSamples:
         )
 
     def _grid(self) -> _Grid:
-        """Return the locations and shapes of the distributions that a prior gives weights to."""
+        """Return the distributions that a prior gives weights to."""
         total = self.multiplicity @ self.counts + 0.5
         above = np.cumsum(total[::-1])[::-1][1:] / total.sum()
         base = np.log(above) - np.log1p(-above)
         base = base - self.gaps @ base
-        binary = len(base) == 1  # one threshold has no sharpness
+        binary = len(base) == 1  # Two levels have no sharpness.
         octaves = np.zeros(1) if binary else _OCTAVES
         shapes = self._sharpness() * 2 ** octaves[:, None] * base
         stride = 1 if binary else _SHIFTS_PER_LOCATION
@@ -183,11 +192,11 @@ class LeveledSamples:
         return _Grid(shapes, shape, location, distributions, start / start.sum())
 
     def distributions(self, shapes: np.ndarray, location: np.ndarray) -> LevelDistributions:
-        """Distributions with (.., L - 1) log-odds `shapes`, shifted by (..) steps of the grid."""
+        """Return distributions with (.., L - 1) log-odds `shapes` at (..) locations of the grid."""
         return LevelDistributions(shapes + LOG_ODDS_STEP * location[:, None], self.gaps)
 
     def _beta_prior(self, grid: _Grid) -> np.ndarray:
-        """(1, J) the prior under which mean rewards are Beta distributed, see `Observed`."""
+        """Return the prior under which mean rewards are Beta distributed, (1, J)."""
         log_rates = np.log(np.maximum(grid.distributions.mean_and_rest(), 1e-300))
         n = self.counts.sum(axis=1)
         mean, square = (
@@ -195,11 +204,11 @@ class LeveledSamples:
             for p in (1, 2)
         )
         between = np.array([square - mean**2 - self._variance_within])
-        every = Observed(n, np.empty(0), self.multiplicity[None])
-        return every.beta_prior(grid.start, log_rates, np.array([mean]), between)
+        observed = Observed(n, np.empty(0), self.multiplicity[None])
+        return observed.beta_prior(grid.start, log_rates, np.array([mean]), between)
 
     def _sharpness(self) -> float:
-        """The ratio of the standard deviations of all samples and of those of one question."""
+        """Return the standard deviation of all samples over that within questions, from 1 to 32."""
         n = self.counts.sum(axis=1)
         first, second = (self.multiplicity @ (self.counts @ self.scaled**p) for p in (1, 2))
         samples = self.multiplicity @ n
@@ -210,13 +219,13 @@ class LeveledSamples:
 
     @cached_property
     def _variance_within(self) -> float:
-        """The unbiased variance of the samples of one question, or 0 if none is seen."""
+        """Return the unbiased variance of the samples of one question, or 0 if they do not vary."""
         n, sums = self.counts.sum(axis=1), self.counts @ self.scaled
         squares = self.multiplicity @ (self.counts @ self.scaled**2 - sums**2 / n)
         return squares / (self.multiplicity @ (n - 1)) if squares > 1e-9 else 0.0
 
     def sum_of_changes(self, k: int) -> float:
-        """The sum over questions of `squared_changes` at k, where a sample can be left out."""
+        """Return the sum of `squared_changes` at k over the questions with two samples or more."""
         several = self.counts.sum(axis=1) > 1
         counts, multiplicity, total = self.counts[several], self.multiplicity[several], 0.0
         for start in range(0, len(counts), _COUNTS_AT_ONCE):
@@ -230,11 +239,11 @@ class _Grid(NamedTuple):
     """The distributions that questions may have, before samples are seen.
 
     Attributes:
-        shapes: (S, L - 1) log-odds of the shapes of distributions, at the location 0.
-        shape: (J,) the shape of each distribution.
-        location: (J,) its location, in steps of `LOG_ODDS_STEP`.
-        distributions: all J.
-        start: (J,) their prior that the EM algorithm starts from.
+        shapes: (S, L - 1) log-odds of each shape at the location 0.
+        shape: (J,) the index of the shape of each distribution.
+        location: (J,) the location of each distribution, in steps of `LOG_ODDS_STEP`.
+        distributions: all J distributions.
+        start: (J,) the prior that the EM algorithm starts from.
     """
 
     shapes: np.ndarray
@@ -249,10 +258,11 @@ class FittedRewards:
     """The distributions that questions may have, and a prior over them.
 
     Args:
-        samples: that the prior is estimated from.
-        shapes, shape, location: of the J distributions, see `_Grid`.
-        estimates: one or two estimates of the prior, {n: (J,)} with the sum 1. The first one is
-            the prior. The second one fits the data about as well.
+        samples: the samples that the prior is estimated from.
+        shapes, shape, location: as in `_Grid`, for the J distributions that have a share of a
+            prior.
+        estimates: one or two estimates of the prior, each split by n: {n: (J,)}, which sum to about
+            1. The first one is the prior. The second one fits the data about as well.
     """
 
     samples: LeveledSamples
@@ -263,29 +273,29 @@ class FittedRewards:
 
     @cached_property
     def distributions(self) -> LevelDistributions:
-        """All J distributions."""
+        """Return all J distributions."""
         return self.samples.distributions(self.shapes[self.shape], self.location)
 
     @property
     def sizes(self) -> list[int]:
-        """The distinct n of the questions, by which the estimates are split."""
+        """Return the distinct n of the questions, by which the estimates are split."""
         return [*self.estimates[0]]
 
     @cached_property
     def priors(self) -> np.ndarray:
-        """(E, J) the estimates of the prior, for all n together."""
+        """Return the estimates of the prior for all n together, (E, J)."""
         return np.array([whole_prior(estimate) for estimate in self.estimates])
 
     def excess_variances(self, k: int) -> np.ndarray:
-        """(E,) factors by which estimates of Max@k vary more than under the grid, at least 1.
+        """Return factors, at least 1, by which estimates of Max@k vary more than predicted, (E,).
 
         With few questions the estimated distributions are too close to the samples. With many
-        levels the grid may have no distribution close to those of the questions. The squared
-        changes of Max@k when each sample is left out are compared with their expected sum, under
-        each estimate of the prior.
+        levels the grid may have no distribution close to those of the questions. A factor is the
+        sum of the squared changes of Max@k when each sample is left out, divided by its expected
+        value under an estimate of the prior.
         """
         samples, expected = self.samples, np.zeros(len(self.estimates))
-        if len(samples.gaps) == 1:  # the grid contains every distribution over two levels
+        if len(samples.gaps) == 1:  # The grid contains every distribution over two levels.
             return np.ones(len(expected))
         for n in self.sizes:
             if n > 1:
@@ -297,18 +307,21 @@ class FittedRewards:
         return np.maximum(np.where(known, observed / np.maximum(expected, 1e-300), 1.0), 1.0)
 
     def shifted(self, shifts: int) -> LevelDistributions:
-        """(S, T) distributions: each shape at all locations within this many shifts."""
+        """Return each shape at all T locations within this number of shifts, (S, T)."""
         locations = np.arange(self.location.min() - shifts, self.location.max() + shifts + 1)
         return self.samples.distributions(self.shapes[:, None], locations)
 
     def shifted_means(self, values: np.ndarray, priors: np.ndarray) -> np.ndarray:
-        """(E, F) means of (S, T) values of `shifted`, under (E, J) priors at each of F shifts."""
+        """Return means of (S, T) values under (E, J) priors at each of F shifts, (E, F).
+
+        The values are those of the distributions that `shifted` returns.
+        """
         column = self.location - self.location.min()
         shifts = np.arange(values.shape[1] - column.max())
         return priors @ values[self.shape[:, None], column[:, None] + shifts]
 
     def posterior_means(self, values: np.ndarray) -> np.ndarray:
-        """(U, e) means of (J, e) values of the distributions, for each distinct count."""
+        """Return posterior means of (J, e) values of the distributions, (U, e)."""
         means = []
         for start in range(0, len(self.samples.counts), _COUNTS_AT_ONCE):
             counts = self.samples.counts[start : start + _COUNTS_AT_ONCE]
@@ -325,7 +338,7 @@ class LevelDistributions:
     """Distributions over L levels of rewards, and exact moments of the maximum of k samples.
 
     Args:
-        log_odds: (.., L - 1) of a reward above each level but the last.
+        log_odds: (.., L - 1) log-odds of a reward above each level but the last.
         gaps: (L - 1,) differences of the levels.
     """
 
@@ -334,20 +347,19 @@ class LevelDistributions:
 
     @cached_property
     def _log_below(self) -> np.ndarray:
-        """(.., L - 1) logarithms of the probability of at most each level."""
+        """Return the logarithms of the probability of at most each level, (.., L - 1)."""
         # np.logaddexp takes four times as long.
-        size = np.abs(self.log_odds)
-        return -np.maximum(self.log_odds, 0.0) - np.log1p(np.exp(-size))
+        return -np.maximum(self.log_odds, 0.0) - np.log1p(np.exp(-np.abs(self.log_odds)))
 
     @cached_property
     def _row_of_table(self) -> tuple[np.ndarray, np.ndarray]:
-        """(.., L - 1) the index in `_ODDS` below the log-odds, and the share of the next one."""
+        """Return the index in `_ODDS` below the log-odds, and the weight of the next index."""
         exact = np.clip((self.log_odds - _ODDS[0]) / _ODDS_STEP, 0, len(_ODDS) - 1)
         row = exact.astype(np.intp)
         return row, exact - row
 
     def likelihood(self, counts: np.ndarray) -> np.ndarray:
-        """(U, J) likelihood of (U, L) counts of samples by level, relative to the largest of J."""
+        """Return the likelihood of (U, L) counts, divided by the largest of the J, (U, J)."""
         log_below, log_above = self._log_below, self._log_below + self.log_odds
         # Between two levels, F_l - F_(l-1) = F_l (1 - F_(l-1)) (1 - the quotient of the odds).
         distinct = -np.expm1(np.minimum(np.diff(self.log_odds, axis=1), -1e-9))
@@ -357,32 +369,32 @@ class LevelDistributions:
         return np.exp(log_likelihood - log_likelihood.max(axis=1, keepdims=True))
 
     def mean_and_rest(self) -> np.ndarray:
-        """(2, ..) the mean above the lowest level, and how far it is below the highest one."""
+        """Return the mean minus the lowest level, and the highest level minus the mean, (2, ..)."""
         return np.stack(
             [np.exp(x) @ self.gaps for x in (self._log_below + self.log_odds, self._log_below)]
         )
 
     def slope_of_mean(self) -> np.ndarray:
-        """(..) the derivative of the mean by a shift of all log-odds."""
+        """Return the derivative of the mean by a shift of all log-odds, (..)."""
         return np.exp(2 * self._log_below + self.log_odds) @ self.gaps
 
     def max_mean(self, k: int) -> np.ndarray:
-        """(..) the expected maximum of k samples above the lowest level."""
+        """Return the expected maximum of k samples minus the lowest level, (..)."""
         return self.gaps.sum() - np.exp(k * self._log_below) @ self.gaps
 
     def max_variance(self, n: int, k: int) -> np.ndarray:
-        """(..) variance of the unbiased estimate of Max@k from n samples."""
+        """Return the variance of the unbiased estimate of Max@k from n samples, (..)."""
         return self._variance(k, _overlap_effect(n, k, k))
 
     def max_covariance(self, n: int, j: int, k: int) -> np.ndarray:
-        """(..) covariance of the unbiased estimates of Max@j and Max@k from the same n samples."""
+        """Return the covariance of estimates of Max@j and Max@k from the same n samples, (..)."""
         terms_j, terms_k = (np.exp(size * self._log_below) * self.gaps for size in (j, k))
         up_to_level, below = np.cumsum(terms_j, axis=-1), np.cumsum(terms_k, axis=-1) - terms_k
         first = self._interpolated(_overlap_effect(n, j, k)) * up_to_level
         return (first + self._interpolated(_overlap_effect(n, k, j)) * below) @ self.gaps
 
     def squared_changes(self, n: int, k: int) -> np.ndarray:
-        """(..) the expected value of `squared_changes` for questions with n samples.
+        """Return the expected value of the function `squared_changes` for n samples, (..).
 
         It is n times the difference of the variances of estimates from n - 1 and from n samples
         (Efron & Stein 1981, Annals of Statistics 9, 586).
@@ -391,21 +403,22 @@ class LevelDistributions:
         return self._variance(k, _left_out_effect(n, k))
 
     def _variance(self, k: int, effect: np.ndarray) -> np.ndarray:
-        """(..) variance of Max@k of subsets, from the effect of the overlap of two of them."""
+        """Return the variance of a mean of maxima of subsets, from the effect of overlap, (..)."""
         terms = np.exp(k * self._log_below) * self.gaps
         twice = 2 * np.cumsum(terms, axis=-1) - terms
         return (self._interpolated(effect) * twice) @ self.gaps
 
     def _interpolated(self, effect: np.ndarray) -> np.ndarray:
-        """(.., L - 1) an effect at the log-odds. np.interp takes many times as long."""
-        row, share = self._row_of_table
-        return effect[row] + share * np.diff(effect, append=effect[-1])[row]
+        """Return a table of effects at `_ODDS`, interpolated at the log-odds, (.., L - 1)."""
+        # np.interp takes many times as long.
+        row, weight = self._row_of_table
+        return effect[row] + weight * np.diff(effect, append=effect[-1])[row]
 
 
 def squared_changes(counts: np.ndarray, gaps: np.ndarray, k: int) -> np.ndarray:
-    """(U,) the sum over samples of the squared change of Max@k when the sample is left out.
+    """Return the sum over samples of the squared change of Max@k without the sample, (U,).
 
-    Max@k of all n samples has no value without one of them: that of n - 1 samples is used.
+    Max@n has no value for n - 1 samples. For k = n, the changes of Max@(n - 1) are used.
 
     Args:
         counts: (U, L) number of samples at each level, two samples or more of each question.
@@ -418,7 +431,8 @@ def squared_changes(counts: np.ndarray, gaps: np.ndarray, k: int) -> np.ndarray:
     k, below = np.minimum(k, n - 1), np.cumsum(counts[:, :-1], axis=1)
     log_factorial, c = gammaln(np.arange(1, n.max() + 2)), np.maximum(below, k)
     log_share = log_factorial[c] - log_factorial[c - k] - log_factorial[n] + log_factorial[n - k]
-    share = np.where(below >= k, gaps * np.exp(log_share), 0.0)  # of the subsets below each level
+    # The share of the subsets whose maximum is at most each level, times the gap above the level.
+    share = np.where(below >= k, gaps * np.exp(log_share), 0.0)
     # Without a sample above the level, the share is n / (n - k) times as large. Without one at most
     # as large, it is (c - k) / c of this.
     change = np.zeros(counts.shape)
@@ -429,30 +443,31 @@ def squared_changes(counts: np.ndarray, gaps: np.ndarray, k: int) -> np.ndarray:
 
 @lru_cache(maxsize=256)
 def _overlap_effect(n: int, j: int, k: int) -> np.ndarray:
-    """(2001,) E[F^(k-c)] - F^k at each of the odds, if c of the k samples are among the j."""
+    """Return the effect of two subsets of j and k of n samples with a random overlap, (2001,)."""
     return _effect(k, _overlap_pmf(n, j, k))
 
 
 @lru_cache(maxsize=256)
 def _left_out_effect(n: int, k: int) -> np.ndarray:
-    """(2001,) the effect in `squared_changes`: n times what leaving out one of n samples adds.
+    """Return n times the effect that leaving out one of n samples adds, for k < n, (2001,).
 
-    It is added to `_overlap_effect(n, k, k)`, for k < n.
+    It is added to `_overlap_effect(n, k, k)`.
     """
     return _effect(k, n * (_overlap_pmf(n - 1, k, k) - _overlap_pmf(n, k, k)))
 
 
 def _overlap_pmf(n: int, j: int, k: int) -> np.ndarray:
-    """(k + 1,) the probability that c of k samples are among j others, of n in all."""
+    """Return the probability that c of k samples are among j of the same n, (k + 1,)."""
     pmf, c = np.zeros(k + 1), np.arange(max(0, j + k - n), min(j, k) + 1)
     pmf[c] = np.exp(_log_choose(k, c) + _log_choose(n - k, j - c) - _log_choose(n, j))
     return pmf
 
 
 def _effect(k: int, weights: np.ndarray) -> np.ndarray:
-    """(2001,) the sum over c of (k + 1,) weights times F^(k-c) - F^k, at each of the odds.
+    """Return the sum over c of weights times F^(k-c) - F^k at each of `_ODDS`, (2001,).
 
-    F is the probability of at most a level, which a reward exceeds with these odds.
+    F is the probability of at most a level, if the log-odds are those of a reward above it.
+    `weights`, (k + 1,), are those of the overlaps c.
     """
     (c,) = np.nonzero(np.abs(weights) > 1e-17)
     log_below = -np.logaddexp(0, _ODDS)[:, None]
@@ -460,7 +475,7 @@ def _effect(k: int, weights: np.ndarray) -> np.ndarray:
 
 
 def _log_choose(n: int, c) -> np.ndarray:
-    """Logarithms of the binomial coefficients C(n, c), for one c or an array."""
+    """Return the logarithms of the binomial coefficients C(n, c), for one c or an array."""
     from scipy.special import gammaln  # imported here, because it takes longer than all of at_k
 
     return gammaln(n + 1) - gammaln(np.asarray(c) + 1) - gammaln(n - np.asarray(c) + 1)

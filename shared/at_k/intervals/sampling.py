@@ -1,10 +1,10 @@
 """Sampling intervals: test inversion with the variance estimated from the data.
 
 The estimate U of a score is a mean over questions of unbiased estimates. Its variance depends on
-the distributions of the questions' outcomes. A prior over them is estimated from the data
-(`family`) and used for the width of the interval only. The family of distributions is shifted
-along one parameter d. Its score is theta(d) and the estimate has the variance v(d), for new samples
-of the same questions. The interval consists of the theta(d) that a test does not reject, those with
+the distributions of the questions' outcomes. A prior over them is estimated from the data (see
+`family`) and used for the width of the interval only. The family of distributions is shifted along
+one parameter d. Its score is theta(d), and v(d) is the variance of the estimate for new samples of
+the same questions. The interval consists of the theta(d) that a test does not reject, those with
 
     |U - theta(d)| <= z sqrt(v(d)),
 
@@ -20,6 +20,8 @@ matching the mean and the variance gives the size sigma^2 / theta of each. Below
 normal approximation is too poor, and the interval extends at least to Garwood's exact limit (1936,
 Biometrika 28, 437), where the probability of as many events or more is alpha. Brown, Cai & DasGupta
 (2001, Statistical Science 16, 101) modify Wilson's interval in the same way.
+
+There are B groups of questions with U distinct counts, and F members of a shifted family.
 """
 
 from __future__ import annotations
@@ -50,18 +52,18 @@ class SamplingIntervals(IntervalMethod):
     Scores that the family extrapolates have hierarchical intervals.
 
     Args:
-        family: of the outcomes.
+        family: the family of the outcomes.
     """
 
     def __init__(self, family: Family):
         self._family = family
 
     def problem(self, questions: np.ndarray) -> str | None:
-        """The reason why these questions have no interval, or None."""
+        """Return why these questions have no interval, or None if they have one."""
         return ONE_SAMPLE_EACH if self._family.one_sample_each(questions) else None
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        """(m, m) covariance of the errors of m scores over these questions.
+        """Return the covariance of the errors of m scores over these questions, (m, m).
 
         Extrapolated scores count as uncorrelated, with the variance 1.
         """
@@ -75,22 +77,22 @@ class SamplingIntervals(IntervalMethod):
         return result
 
     def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
-        """The interval of each score, for each group of question indices."""
+        """Return the interval of each score for each group of question indices."""
         return self._family.intervals(groups, lambda fit: _fit_intervals(fit, confidence))
 
     def over(self, multiplicity: np.ndarray, confidence: float) -> Intervals:
-        """The intervals of B groups with (B, U) numbers of questions."""
+        """Return the intervals of B groups with (B, U) numbers of questions, as (B,) arrays."""
         return _fit_intervals(self._family.fit(multiplicity), confidence)
 
 
 def _fit_intervals(fit: Fit, confidence: float) -> Intervals:
-    """The intervals of B groups, from the priors of a fit. Their numbers are (B,) arrays."""
+    """Return the intervals of B groups from the priors of a fit, as (B,) arrays."""
     result = _sampling_intervals(fit, confidence) if fit.family.scores else {}
     return result | hierarchical_intervals(fit, confidence)
 
 
 def _sampling_intervals(fit: Fit, confidence: float) -> Intervals:
-    """The intervals of the scores with k <= n: the unions of those under each prior that fits."""
+    """Return the intervals of the scores with k <= n, which contain those under each prior."""
     family, shifted_families = fit.family, _shifted_families(fit)
     point = (fit.multiplicity @ family.columns / fit.multiplicity.sum(axis=1, keepdims=True)).T
     theta, covariance, offset, scale = shifted_families[0]
@@ -123,18 +125,20 @@ def _sampling_intervals(fit: Fit, confidence: float) -> Intervals:
 
 
 def _shifted_families(fit: Fit) -> list[Shifted]:
-    """For each prior that fits, its family shifted along one parameter, see `Shifted`.
+    """Return the shifted family under each prior that fits, the estimated one first.
 
     The covariances are of means over the questions of a group. With weights, they are those of a
-    fit to the squared weights, `fit.squares`. The first prior is that of the standard deviations.
+    fit to the squared weights, `fit.squares`.
     """
     family, total = fit.family, fit.multiplicity.sum(axis=1)
 
     def shifted_families(fit: Fit) -> list[Shifted]:
-        """The shifted families of a fit, with the covariances of means over questions."""
+        """Return the shifted families of a fit, with covariances of means over questions."""
         return [
-            x._replace(covariance={pair: y / total for pair, y in x.covariance.items()})
-            for x in family.shifted_families(fit)
+            shifted._replace(
+                covariance={pair: values / total for pair, values in shifted.covariance.items()}
+            )
+            for shifted in family.shifted_families(fit)
         ]
 
     result = shifted_families(fit)
@@ -155,7 +159,7 @@ def _shifted_families(fit: Fit) -> list[Shifted]:
 def upper_limit(
     theta: np.ndarray, sigma: np.ndarray, u: np.ndarray, z: np.ndarray, alpha: float
 ) -> np.ndarray:
-    """(B,) the largest score that is not rejected.
+    """Return the largest score that is not rejected, (B,).
 
     Args:
         theta: (F, B) scores of the members of the family, non-decreasing. The center one is the
@@ -183,13 +187,13 @@ def upper_limit(
     are_few = (events > 0) & (events < FEW_EVENTS)
     exact = theta[last] - event_size * lowest_expected
     limit = np.where(are_few, np.maximum(limit, exact), limit)
-    return np.maximum(limit, u)  # only rounding leads below u
+    return np.maximum(limit, u)  # Only rounding leads below u.
 
 
 def lower_limit(
     theta: np.ndarray, sigma: np.ndarray, u: np.ndarray, z: np.ndarray, alpha: float
 ) -> np.ndarray:
-    """(B,) the smallest score that is not rejected, with the arguments of `upper_limit`."""
+    """Return the smallest score that is not rejected, (B,). Arguments are as in `upper_limit`."""
     return -upper_limit(-theta[::-1], sigma[::-1], -u, z, alpha)
 
 
@@ -197,7 +201,7 @@ def lower_limit(
 
 
 def family_intervals(family: Family, options: IntervalOptions) -> IntervalMethod:
-    """The method of the intervals of the scores of a family, which is not the posterior."""
+    """Return the method of a family's intervals, for all of `options` but the posterior."""
     if options.method == "hierarchical":
         return HierarchicalIntervals(family)
     if options.method == "questions":
@@ -220,13 +224,16 @@ class OneSampleIntervals(DerivedIntervals):
         self._extrapolated = family.extrapolated
 
     def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
-        """The interval of each score, for each group of question indices."""
+        """Return the interval of each score for each group of question indices."""
         reason = f"none: each question has one sample, and {ONE_CLUSTER}"
         return [
-            {key: x._replace(interval=reason) if x.is_unknown else x for key, x in found.items()}
-            for found in self._method.for_groups(groups, confidence)
+            {
+                key: interval._replace(interval=reason) if interval.is_unknown else interval
+                for key, interval in intervals.items()
+            }
+            for intervals in self._method.for_groups(groups, confidence)
         ]
 
     def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
-        """The scores with k > n."""
+        """Return the keys of the scores with k > n."""
         return self._extrapolated

@@ -1,4 +1,4 @@
-"""Numbers that go with samples one by one, such as the labels that a person gave to some."""
+"""Numbers for single samples, such as the labels that a person gave to some of them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Aligned(NamedTuple):
     is_given: np.ndarray
 
     def require(self, valid: np.ndarray, wanted: str) -> None:
-        """Raise a ValueError that names the first number that is not valid, of (S,) bool."""
+        """Raise a ValueError that says `wanted` for the first number that is not `valid`, (S,)."""
         if (invalid := self.is_given & ~valid).any():
             first = int(np.argmax(invalid))
             place = sample_place(self.rows.name, self.rows.sizes, first)
@@ -32,12 +32,12 @@ class Aligned(NamedTuple):
 
 
 def read_aligned(lists, name: str, sizes: np.ndarray) -> Aligned:
-    """Read lists of the same lengths as those of the samples.
+    """Return numbers for samples, from lists of the same lengths as those of the samples.
 
     Args:
         lists: for each of M questions a list of numbers, in which None and NaN are missing; or None
             for a question without any.
-        name: of the parameter, for messages.
+        name: the name of the parameter, for messages.
         sizes: (M,) number of samples of each question.
 
     Raises:
@@ -71,12 +71,14 @@ def read_aligned(lists, name: str, sizes: np.ndarray) -> Aligned:
 
 
 def read_scores(lists, name: str, outcomes: Samples) -> np.ndarray:
-    """Return (S,) numbers, one for each sample, finite for those that are scored.
+    """Return a number for each of S samples, (S,), finite for those that are scored.
 
-    `lists` and `name` are those of `read_aligned`.
+    Args:
+        lists, name: as in `read_aligned`.
+        outcomes: the samples.
 
     Raises:
-        ValueError: if a scored sample has none, or if samples are counts, which have no order.
+        ValueError: if a scored sample has no number, or if samples are counts, which have no order.
     """
     if outcomes.multiplicity is not None:
         raise ValueError(f"{name} goes with samples in their order, and predictions are counts.")

@@ -4,7 +4,7 @@ The samples of a question are correct with the success rate q. The checker calls
 correct with the true-positive rate t, and an incorrect one with the false-positive rate f, whatever
 it says of other samples. A sample is then called correct with the rate p = f + (t - f) q.
 
-Let g(j) be the value of j correct samples among k. A score of the pass family is
+Let g(j) be the value of j correct samples among k. A score of the pass@k family is
 
     S(q) = sum over j of  g(j) C(k, j) q^j (1 - q)^(k - j),
 
@@ -12,16 +12,18 @@ a Bezier curve in q with the control values g(0), .., g(k) on the interval from 
 function of p it is the same curve on the interval from q0 = -f / (t - f), where p = 0, to
 q1 = (1 - f) / (t - f), where p = 1. Its control values h(0), .., h(k) there are the values of
 j samples that are called correct, and the expected h of k samples is an unbiased estimate of S(q).
-De Casteljau's algorithm finds them: it moves first one end of the interval, and then the other.
+De Casteljau's algorithm computes them: it moves first one end of the interval, then the other.
 
 Each h(j) is the sum of g over the numbers of correct samples, with signed weights in place of
 probabilities: a sample that is called correct is correct with the weight q1, and one that is called
-incorrect with the weight q0 < 0. For pass@k,
+incorrect with the weight q0 <= 0. For pass@k,
 
     h(j) = 1 - ((t - 1) / (t - f))^j (t / (t - f))^(k - j),
 
 and for pass^k, h(j) = ((1 - f) / (t - f))^j (-f / (t - f))^(k - j). Their size, and with it the
 variance of the estimate, grows like (t / (t - f))^k and ((1 - f) / (t - f))^k.
+
+There are U distinct pairs (n, c) of questions, c samples of which are called correct, and m scores.
 """
 
 from __future__ import annotations
@@ -41,8 +43,8 @@ from ..core.score import Score, ScoreKey, Scores, number_terms
 from .distributions import cumulative_credit
 from .double_double import DoubleDouble
 
-_LARGEST_CORRECTED_K = 1000  # the time grows with the square of k
-_LARGEST_VALUE = 1e12  # of a control value: more would leave fewer than four digits
+_LARGEST_CORRECTED_K = 1000  # The time grows with the square of k.
+_LARGEST_VALUE = 1e12  # With larger control values, fewer than four digits would be left.
 
 
 class CheckerRates(NamedTuple):
@@ -58,11 +60,11 @@ class CheckerRates(NamedTuple):
 
     @property
     def are_exact(self) -> bool:
-        """Whether the checker never errs."""
+        """Return whether the checker never errs."""
         return self == (1.0, 0.0)
 
     def corrected(self, rate):
-        """The success rate, or an unbiased estimate of it, from that of samples called correct."""
+        """Return the success rate, or its estimate, from the rate of samples called correct."""
         t, f = self
         return (rate - f) / (t - f)
 
@@ -71,10 +73,10 @@ NO_ERRORS = CheckerRates()
 
 
 def check_rates(checker_rates) -> CheckerRates:
-    """Return the rates of a checker, (t, f); those of one without errors for None.
+    """Return the rates (t, f) of a checker, or those without errors if `checker_rates` is None.
 
     Raises:
-        ValueError: unless they are two numbers from 0 to 1, and the first is larger.
+        ValueError: unless both are numbers from 0 to 1, and the first is larger.
     """
     if checker_rates is None:
         return NO_ERRORS
@@ -119,19 +121,19 @@ def corrected_credits(credit: Credits, rates: CheckerRates) -> tuple[float, Cred
 
 
 def _left_part(values: DoubleDouble, end: Fraction) -> DoubleDouble:
-    """The control values, on [0, end], of the Bezier curve that has `values` on [0, 1]."""
-    weight, rest = DoubleDouble.from_fraction(end), DoubleDouble.from_fraction(1 - end)
+    """Return the control values on [0, end] of the Bezier curve that has `values` on [0, 1]."""
+    right, left = DoubleDouble.from_fraction(end), DoubleDouble.from_fraction(1 - end)
     first = [values[:1]]
     while len(values.hi) > 1:
-        values = values[:-1] * rest + values[1:] * weight
+        values = values[:-1] * left + values[1:] * right
         first.append(values[:1])
     return DoubleDouble.concatenate(first)
 
 
 def require_useful(credit: Credits, rates: CheckerRates) -> None:
-    """Raise a ValueError if a score with these k credits cannot be corrected: errors are too large.
+    """Raise a ValueError if the correction of a score with these k credits is useless.
 
-    The estimate of the score would be useless.
+    The errors of the checker are then too large for this k.
     """
     first, steps = corrected_credits(credit, rates)
     if not max(map(abs, (first, *steps))) <= _LARGEST_VALUE:
@@ -159,18 +161,20 @@ def require_correction(scores: Mapping[ScoreKey, Score], rates: CheckerRates) ->
 # --- Corrected scores ---------------------------------------------------------------------
 
 Estimator = Callable[[np.ndarray, np.ndarray], np.ndarray]
-"""The estimates of questions (n, c), both (U,), as (U, m) columns.
+"""A function that returns the (U, m) columns of estimates for n and c, both (U,).
 
-None decreases with c, unless it corrects for the errors of a checker."""
+No column decreases with c, unless it corrects for the errors of a checker."""
 
 
 def corrected_scores(
     counts: BinaryCounts, scores: Mapping[ScoreKey, Score], rates: CheckerRates = NO_ERRORS
 ) -> Scores:
-    """Unbiased estimates of the scores, whose terms are credits of k samples, k <= n.
+    """Return unbiased estimates of scores whose terms are credits of k samples, k <= n.
 
     Args:
-        rates: of the checker that counted correct samples.
+        counts: numbers of samples, and of samples that are called correct.
+        scores: the scores by their keys.
+        rates: rates of the checker that called samples correct.
     """
     credits, keys = number_terms(scores)
     return Scores(keys, counts.inverse, unbiased_estimates(*counts.unique, credits, rates))
@@ -179,7 +183,7 @@ def corrected_scores(
 def unbiased_estimates(
     n: np.ndarray, c: np.ndarray, credits: Sequence[Credits], rates: CheckerRates
 ) -> np.ndarray:
-    """(U, m) unbiased estimates of m scores with credits, from (U,) n and c of a checker."""
+    """Return unbiased estimates of m scores with credits, (U, m), from (U,) n and c."""
     if rates.are_exact:
         return expected_credits(n, c, credits)
     corrected = [corrected_credits(credit, rates) for credit in credits]
@@ -190,7 +194,7 @@ def unbiased_estimates(
 def estimator(
     scores: Mapping[ScoreKey, Score], rates: CheckerRates = NO_ERRORS
 ) -> tuple[dict[ScoreKey, Score], Estimator]:
-    """Each score in terms of columns, and the function that estimates the columns.
+    """Return each score in terms of columns, and the function that estimates the columns.
 
     A score that is averaged over questions after its product is taken has a column of its own.
     """
@@ -198,10 +202,10 @@ def estimator(
     products = [key for key, score in keys.items() if not score.pooled]
 
     def estimate(n: np.ndarray, c: np.ndarray) -> np.ndarray:
-        """The estimates of all columns, (U, columns), for (U,) n and c."""
+        """Return the estimates of all columns, (U, columns), for (U,) n and c."""
         columns = unbiased_estimates(n, c, credits, rates)
         values = [keys[key].value(columns.T) for key in products]
         return np.column_stack([columns, *values]) if values else columns
 
-    own = {key: Score((len(credits) + i,)) for i, key in enumerate(products)}
-    return keys | own, estimate
+    columns_of_products = {key: Score((len(credits) + i,)) for i, key in enumerate(products)}
+    return keys | columns_of_products, estimate

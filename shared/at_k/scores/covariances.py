@@ -8,14 +8,21 @@ of k samples are correct, and a ramp, max(0, j - h) for j correct samples, as in
 
 Let the m correct samples be placed one after the other. The mean changes only if the next one
 raises the score of a half while that of the other half is positive. A given place of the next one
-leaves 2k - 1 places for the first m, so each change is a mean over fewer samples:
+leaves 2k - 1 places for the first m, so each change is a mean over fewer samples. For thresholds,
+the mean E(m) changes by
 
-    E[threshold x threshold](m + 1) - (m) = P(H = r - 1),  H of k - 1 among 2k - 1,  if m >= 2r - 1
-    E[ramp x ramp](m + 1) - (m) = u(m)
+    E(m + 1) - E(m) = P(H = r - 1),  H of k - 1 among 2k - 1,  if m >= 2r - 1
+
+and for ramps by
+
+    E(m + 1) - E(m) = u(m)
     u(m + 1) - u(m) = k / (2k - 1) P(k - 1 and k - 1 of 2k - 2 have at least h correct samples each)
                       + (k - 1) / (2k - 1) P(H = h - 1) max(0, m + 1 - 2h),  H of k - 2 among 2k - 2
 
 where u(m) is the mean of (m - H - h) over H >= h and m - H >= h, for H of k - 1 among 2k - 1.
+
+Symbols: there are U distinct pairs (n, c) of the numbers of samples and of correct samples, and m
+pairs of scores. In the formulas above and in functions on halves, m is a number of correct samples.
 """
 
 from __future__ import annotations
@@ -34,12 +41,12 @@ from .distributions import Prior, cumulative_credit, pmf, posterior_means
 from .double_double import DoubleDouble
 
 _FEW_VALUES = 4  # A sum over so few values of a score takes steps linear in k.
-_MOST_OF_A_TABLE = 64  # for at most so many samples of a question, values for all c are kept
-_MOST_CELLS = 4e8  # probabilities of numbers of correct samples in a half of 2k samples
+_LARGEST_TABLE = 64  # Up to this n and k, values for all c are kept.
+_MOST_CELLS = 4e8  # largest number of probabilities of correct samples in a half of 2k samples
 
 
 def pass_moments(counts: BinaryCounts, scores: Mapping[ScoreKey, Score], prior: Prior) -> Moments:
-    """Posterior means and covariances of the scores, whose terms are credits of any k samples."""
+    """Return posterior means and covariances of scores, whose terms are credits for any k."""
     credits, keys = number_terms(scores)
     n, c = counts.unique
     pairs = sorted({pair for score in keys.values() for pair in score.pairs()})
@@ -55,23 +62,24 @@ def pass_moments(counts: BinaryCounts, scores: Mapping[ScoreKey, Score], prior: 
 def credit_covariances(
     n: np.ndarray, c: np.ndarray, pairs: Sequence[tuple[Credits, Credits]], prior: Prior
 ) -> np.ndarray:
-    """(U, m) posterior covariances of m pairs of scores at the same k, never negative.
+    """Return posterior covariances of m pairs of scores, (U, m), never negative.
 
     The mean of the product of both scores is an expected value under the same distribution at 2k.
 
     Args:
-        n, c: (U,) samples, and correct ones.
-        pairs: the credits of both scores: what the first, .., k-th correct sample of k adds.
-        prior: of the success rates.
+        n, c: (U,) numbers of samples and of correct samples.
+        pairs: the credits of both scores of each pair, at the same k. The r-th credit is what the
+            r-th correct sample of k adds.
+        prior: the prior of the success rates.
     """
     result = np.zeros((len(c), len(pairs)))
     size = one_size(n)
     for k, columns in columns_by_k([a if any(b) else b for a, b in pairs]).items():
-        together = tuple(pairs[column] for column in columns)
-        if 0 < size <= _MOST_OF_A_TABLE and k <= _MOST_OF_A_TABLE:
-            result[:, columns] = _covariance_table(size, together, prior)[c]
+        pairs_of_k = tuple(pairs[column] for column in columns)
+        if 0 < size <= _LARGEST_TABLE and k <= _LARGEST_TABLE:
+            result[:, columns] = _covariance_table(size, pairs_of_k, prior)[c]
         else:
-            result[:, columns] = _covariances_of_k(n, c, together, prior)
+            result[:, columns] = _covariances_of_k(n, c, pairs_of_k, prior)
     return result
 
 
@@ -79,14 +87,14 @@ def credit_covariances(
 def _covariance_table(
     n: int, pairs: tuple[tuple[Credits, Credits], ...], prior: Prior
 ) -> np.ndarray:
-    """(n + 1, m) covariances of pairs of scores of one k for c = 0 .. n of n samples."""
+    """Return covariances of pairs of scores of one k for c = 0 .. n, (n + 1, m)."""
     return _covariances_of_k(np.full(n + 1, n), np.arange(n + 1), pairs, prior)
 
 
 def _covariances_of_k(
     n: np.ndarray, c: np.ndarray, pairs: Sequence[tuple[Credits, Credits]], prior: Prior
 ) -> np.ndarray:
-    """(U, m) covariances of pairs of scores of one k. The arguments: see `credit_covariances`."""
+    """Return covariances of pairs of scores of one k, (U, m). See `credit_covariances`."""
     k, result = len(pairs[0][0]), np.zeros((len(c), len(pairs)))
     for rows in blocks_of_rows(np.arange(len(c)), 2 * k):
         once, twice = (pmf(n[rows], c[rows], size, prior) for size in (k, 2 * k))
@@ -96,10 +104,10 @@ def _covariances_of_k(
 
 
 def _covariance(once: DoubleDouble, twice: DoubleDouble, a: Credits, b: Credits) -> np.ndarray:
-    """(U,) the covariance of two scores.
+    """Return the covariance of two scores, (U,).
 
     Args:
-        once, twice: (U, k + 1) and (U, 2k + 1) pmf of the correct ones of k and of 2k samples.
+        once, twice: pmf of the number of correct samples among k, (U, k + 1), and 2k, (U, 2k + 1).
         a, b: credits of the scores.
     """
     result = np.empty(len(twice.hi))
@@ -115,11 +123,11 @@ def _covariance(once: DoubleDouble, twice: DoubleDouble, a: Credits, b: Credits)
     return result
 
 
-@lru_cache(maxsize=8)  # the same for all blocks of rows
+@lru_cache(maxsize=8)  # All blocks of rows need the same result.
 def _over_halves(a: Credits, plateau_a: int, b: Credits, plateau_b: int) -> DoubleDouble:
-    """(2k + 1,) the mean of the product of both scores, if 0 .. 2k of 2k samples are correct.
+    """Return the mean product of both scores if 0 .. 2k of 2k samples are correct, (2k + 1,).
 
-    From each score its value at a plateau is subtracted, which is a number of correct samples.
+    From each score its value at a plateau, a number of correct samples, is subtracted.
     """
     value_a, value_b = _less_plateau(a, plateau_a), _less_plateau(b, plateau_b)
     if a == b and _has_equal_halves(a):
@@ -128,7 +136,7 @@ def _over_halves(a: Credits, plateau_a: int, b: Credits, plateau_b: int) -> Doub
 
 
 def _less_plateau(credit: Credits, plateau: int) -> DoubleDouble:
-    """(k + 1,) values of 0 .. k correct samples by the credits, less that of `plateau` of them."""
+    """Return the score of 0 .. k correct samples minus its value at a plateau, (k + 1,)."""
     values = cumulative_credit(credit)
     return values - values[plateau]
 
@@ -136,15 +144,16 @@ def _less_plateau(credit: Credits, plateau: int) -> DoubleDouble:
 def _centered(
     credit: Credits, pmf_of_k: DoubleDouble
 ) -> Iterator[tuple[np.ndarray, int, DoubleDouble]]:
-    """Yield each plateau, with (U,) the rows whose mean is closest to its value, and the means.
+    """Yield each plateau after the rows whose mean is closest to its value, and before the means.
 
-    The means are those of the score less the value of the plateau. A covariance does not change if
-    a constant is subtracted from each score, and keeps its digits if the means are then small. The
-    value is 0 if few samples are correct, and the sum of the credits if nearly all are.
+    The rows are (U,) booleans. The means are those of the score minus the value of the plateau,
+    (U,). A covariance does not change if a constant is subtracted from each score, and keeps its
+    digits if the means are then small. The value is 0 if few samples are correct, and the sum of
+    the credits if nearly all are.
 
     Args:
-        credit: what the first, .., k-th correct sample adds to the score.
-        pmf_of_k: (U, k + 1) of the number of correct samples.
+        credit: the credits of the score.
+        pmf_of_k: (U, k + 1) pmf of the number of correct samples.
     """
     plateaus = _plateaus(credit)
     means = [(pmf_of_k * _less_plateau(credit, plateau)).sum() for plateau in plateaus]
@@ -167,7 +176,7 @@ def _plateaus(credit: Credits) -> list[int]:
 
 
 def _mean_over_halves(first: DoubleDouble, second: DoubleDouble) -> DoubleDouble:
-    """(2k + 1,) the mean of first[i] second[m - i], where m of 2k samples are correct.
+    """Return the mean of first[i] second[m - i], where m of 2k samples are correct, (2k + 1,).
 
     i is the number of correct samples in the first half.
     """
@@ -204,9 +213,10 @@ def _check_cells(k: int, support: int) -> None:
 
 @lru_cache(maxsize=16)
 def _has_equal_halves(credit: Credits) -> bool:
-    """Whether `mean_over_equal_halves` has a formula: the score is a threshold or a ramp.
+    """Return whether the score is a threshold or a ramp, so `mean_over_equal_halves` applies.
 
-    A threshold has one credit that is not 0. A ramp has equal ones from some sample to the k-th.
+    A threshold has one credit that is not 0. A ramp has equal credits from some sample to the k-th,
+    and 0 before.
     """
     first, *others = np.flatnonzero(credit).tolist()
     is_ramp = 0 < first == len(credit) - 1 - len(others) and len({*credit[first:]}) == 1
@@ -214,11 +224,11 @@ def _has_equal_halves(credit: Credits) -> bool:
 
 
 def mean_over_equal_halves(credit: Credits, value: DoubleDouble) -> DoubleDouble:
-    """(2k + 1,) the mean of value[H] value[m - H] for a threshold or a ramp.
+    """Return the mean of value[H] value[m - H] for a threshold or a ramp, (2k + 1,).
 
     Args:
-        credit: credits of the score.
-        value: (k + 1,) value of 0 .. k correct samples, less that of 0 or of k.
+        credit: the credits of the score.
+        value: (k + 1,) the score of 0 .. k correct samples, minus that of 0 or of k.
     """
     k, credited = len(credit), np.flatnonzero(credit)
     first, from_zero = int(credited[0]), value.hi[0] == 0
@@ -229,19 +239,20 @@ def mean_over_equal_halves(credit: Credits, value: DoubleDouble) -> DoubleDouble
         means = _mean_of_ramps(k, first, from_zero)
     weight = DoubleDouble.from_doubles(credit[first])
     means = means * (weight * weight)
-    return means if from_zero else means[::-1]  # of 0 .. 2k incorrect samples
+    return means if from_zero else means[::-1]  # They were computed for 0 .. 2k incorrect samples.
 
 
 def _both_at_least(k: int, r: int) -> DoubleDouble:
-    """(2k + 1,) P(both halves have at least r of m = 0 .. 2k marked samples), r >= 1."""
+    """Return P(both halves have at least r >= 1 of m marked samples) for m = 0 .. 2k, (2k + 1,)."""
     change = _probability_of(r - 1, k - 1, 2 * k - 1)
     return _sums_before(change, np.arange(2 * k) >= 2 * r - 1)
 
 
 def _mean_of_ramps(k: int, h: int, above: bool) -> DoubleDouble:
-    """(2k + 1,) the mean product of both halves' max(0, H - h), or of their min(H, k - h).
+    """Return the mean product of max(0, H - h) of both halves if `above`, (2k + 1,).
 
-    H of the samples of a half are marked, and 1 <= h < k.
+    Otherwise it is the mean product of min(H, k - h). H of the samples of a half are marked.
+    There are 0, 1, .., 2k marked samples in all, and 1 <= h < k.
     """
     m, share, least = np.arange(2 * k - 1), Fraction(k, 2 * k - 1), h if above else k - h
     both = _both_at_least(k - 1, h) if above else _both_at_least(k - 1, h)[::-1]
@@ -253,10 +264,10 @@ def _mean_of_ramps(k: int, h: int, above: bool) -> DoubleDouble:
 
 
 def _probability_of(j: int, k: int, n: int) -> DoubleDouble:
-    """(n + 1,) P(j of a subset of k are marked), if 0, 1, .., n of all n are marked.
+    """Return P(j of a subset of k are marked) if 0, 1, .., n of all n are marked, (n + 1,).
 
     By Bayes' theorem it is (n + 1) / (k + 1) times the posterior pmf of the number of marked
-    ones, if all numbers are equally likely a priori: the prior of the rate is uniform.
+    samples, if all numbers are equally likely a priori: the prior of the rate is uniform.
     """
     unseen = pmf(np.array([k]), np.array([j]), n - k, (1.0, 1.0))[0]
     chance = unseen * DoubleDouble.from_fraction(Fraction(n + 1, k + 1))
@@ -265,7 +276,7 @@ def _probability_of(j: int, k: int, n: int) -> DoubleDouble:
 
 
 def _sums_before(change: DoubleDouble, counted: np.ndarray | bool = True) -> DoubleDouble:
-    """Return the sums of the first 0, 1, .., all changes, where `counted` is True."""
+    """Return the sums of the first 0, 1, .., all changes, where only those with `counted` count."""
     kept = DoubleDouble(change.hi * counted, change.lo * counted)
     sums = kept[::-1].suffix_sums()[::-1]
     return DoubleDouble.concatenate([DoubleDouble.from_doubles([0.0]), sums])

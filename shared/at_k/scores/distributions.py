@@ -4,14 +4,14 @@ The samples of a question are exchangeable, so its counts are sufficient: n samp
 correct. Write C(k, j) for the binomial coefficient, fall(x, j) = x (x-1) .. (x-j+1) and
 rise(x, j) = x (x+1) .. (x+j-1).
 
-Choose k of the n observed samples, without replacement. The number of correct ones among them
-is hypergeometric,
+Choose k of the n observed samples, without replacement. The number of correct ones among them is
+hypergeometric,
 
     P(j) = C(k, j) fall(c, j) fall(n-c, k-j) / fall(n, k),
 
-and expected values under it are unbiased estimates. Take k new samples instead, where the
-success rate of the question has a Beta(a, b) prior before the n samples are observed. The number
-of correct ones is then Beta-binomial,
+and expected values under it are unbiased estimates. Take k new samples instead, where the success
+rate of the question has a Beta(a, b) prior before the n samples are observed. The number of correct
+ones is then Beta-binomial,
 
     P(j) = C(k, j) rise(c+a, j) rise(n-c+b, k-j) / rise(n+a+b, k),
 
@@ -20,6 +20,8 @@ and expected values under it are posterior means (Hariri et al. 2026, arXiv:2510
 Both are products of the ratios P(j + 1) / P(j), from about the mode outwards, divided by their sum.
 They are in double-double arithmetic: the variances of `covariances` are differences of numbers that
 may agree in their first fifteen digits. Point estimates need less, see `core.expected`.
+
+There are U distinct pairs (n, c) of questions, and m scores.
 """
 
 from __future__ import annotations
@@ -35,66 +37,68 @@ from ..core.expected import blocks_of_rows, columns_by_k
 from .double_double import DoubleDouble
 
 Prior = tuple[float, float]
-"""(alpha0, beta0) of the Beta prior of a question's success rate, both positive."""
+"""The parameters (alpha0, beta0) of the Beta prior of a question's success rate, positive."""
 
-_MOST_OF_A_TABLE = 128  # for at most so many samples of a question, values for all c are kept
+_LARGEST_TABLE = 128  # Up to this n and k, values for all c are kept.
 
 
 def posterior_means(
     n: np.ndarray, c: np.ndarray, credits: Sequence[Credits], prior: Prior
 ) -> np.ndarray:
-    """(U, m) posterior means of m scores of new samples, for U questions.
+    """Return posterior means of m scores of k new samples, (U, m).
 
     Args:
-        n, c: (U,) samples, and correct ones.
-        credits: m scores: what the first, .., k-th correct sample of k adds.
-        prior: of the success rates.
+        n, c: (U,) numbers of samples and of correct samples.
+        credits: the credits of each score. The r-th is what the r-th correct sample of k adds.
+        prior: the prior of the success rates.
     """
     result = np.zeros((len(c), len(credits)))
     size = one_size(n)
     for k, columns in columns_by_k(credits).items():
-        together = tuple(credits[column] for column in columns)
-        if 0 < size <= _MOST_OF_A_TABLE and k <= _MOST_OF_A_TABLE:
-            result[:, columns] = _table_of_means(size, together, prior)[c]
+        credits_of_k = tuple(credits[column] for column in columns)
+        if 0 < size <= _LARGEST_TABLE and k <= _LARGEST_TABLE:
+            result[:, columns] = _table_of_means(size, credits_of_k, prior)[c]
             continue
         for rows in blocks_of_rows(np.arange(len(c)), k):
-            result[np.ix_(rows, np.array(columns))] = _means_of_k(n[rows], c[rows], together, prior)
+            means = _means_of_k(n[rows], c[rows], credits_of_k, prior)
+            result[np.ix_(rows, np.array(columns))] = means
     return result
 
 
 @lru_cache(maxsize=1 << 10)
 def _table_of_means(n: int, credits: tuple[Credits, ...], prior: Prior) -> np.ndarray:
-    """(n + 1, m) posterior means of m scores of one k for c = 0 .. n of n samples."""
+    """Return posterior means of m scores of one k for c = 0 .. n, (n + 1, m)."""
     return _means_of_k(np.full(n + 1, n), np.arange(n + 1), credits, prior)
 
 
 def _means_of_k(
     n: np.ndarray, c: np.ndarray, credits: Sequence[Credits], prior: Prior
 ) -> np.ndarray:
-    """(U, m) posterior means of scores of one k, with the arguments of `posterior_means`."""
-    cells = pmf(n, c, len(credits[0]), prior)
-    return np.stack([(cells * cumulative_credit(credit)).sum().hi for credit in credits], axis=1)
+    """Return posterior means of scores of one k, (U, m). Arguments are as in `posterior_means`."""
+    chances = pmf(n, c, len(credits[0]), prior)
+    return np.stack([(chances * cumulative_credit(credit)).sum().hi for credit in credits], axis=1)
 
 
 @lru_cache(maxsize=16)
 def cumulative_credit(credit: Credits) -> DoubleDouble:
-    """(k + 1,) the value of 0, 1, .., k correct samples: the sum of so many first credits."""
+    """Return the values of 0, 1, .., k correct samples, (k + 1,): sums of the first credits."""
     return DoubleDouble.from_doubles((0.0, *credit)[::-1]).suffix_sums()[::-1]
 
 
 def pmf(n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None = None) -> DoubleDouble:
-    """P(j of k samples are correct) for j = 0 .. k and U questions (n, c): (U, k + 1).
+    """Return P(j of k samples are correct) for j = 0 .. k, (U, k + 1).
 
     Args:
-        n: (U,) samples. Without a prior, k <= n.
-        c: (U,) correct samples, 0 <= c <= n.
+        n: (U,) numbers of samples. Without a prior, k <= n.
+        c: (U,) numbers of correct samples, 0 <= c <= n.
         k: size of the subset, or number of new samples.
-        prior: of new samples. Without it, the k samples are a subset of the n.
+        prior: the prior of the success rates, for new samples. If it is None, the k samples are a
+            subset of the n.
     """
     step, a, b = (-1, 0.0, 0.0) if prior is None else (1, *prior)
     j, one = np.arange(k), DoubleDouble.from_doubles(1.0)
     n, c = n[:, None], c[:, None]
-    mode = np.rint(k * ((c + a) / np.maximum(n + a + b, 1e-300)))  # n may be 0
+    mode = np.rint(k * ((c + a) / np.maximum(n + a + b, 1e-300)))  # The sum n + a + b may be 0.
     if prior is None:
         mode = np.clip(mode, np.maximum(0, k - (n - c)), np.minimum(c, k))
 

@@ -23,7 +23,7 @@ class DoubleDouble:
 
     Attributes:
         hi: the numbers rounded to doubles.
-        lo: what the rounding left over, of the same shape.
+        lo: the rounding errors of `hi`, of the same shape.
     """
 
     hi: np.ndarray
@@ -36,7 +36,7 @@ class DoubleDouble:
         return DoubleDouble(-self.hi, -self.lo)
 
     def __add__(self, other: DoubleDouble) -> DoubleDouble:
-        """The sum, rounded to a double-double number."""
+        """Return the sum, rounded to a double-double number."""
         hi, lo = _two_sum(self.hi, other.hi)
         return DoubleDouble(*_fast_two_sum(hi, lo + (self.lo + other.lo)))
 
@@ -44,25 +44,25 @@ class DoubleDouble:
         return self + -other
 
     def __mul__(self, other: DoubleDouble) -> DoubleDouble:
-        """The product, rounded to a double-double number."""
+        """Return the product, rounded to a double-double number."""
         hi, lo = _two_product(self.hi, other.hi)
         return DoubleDouble(*_fast_two_sum(hi, lo + (self.hi * other.lo + self.lo * other.hi)))
 
     @staticmethod
     def from_doubles(values) -> DoubleDouble:
-        """Return the doubles `values` with lo = 0."""
+        """Return double-double numbers with these values as hi, and lo = 0."""
         hi = np.array(values, dtype=float)
         return DoubleDouble(hi, np.zeros_like(hi))
 
     @staticmethod
     def from_fraction(number: Fraction) -> DoubleDouble:
-        """Return a fraction, rounded."""
+        """Return a fraction as one double-double number, rounded."""
         hi = float(number)
         return DoubleDouble(np.array(hi), np.array(float(number - Fraction(hi))))
 
     @staticmethod
     def concatenate(arrays: list[DoubleDouble]) -> DoubleDouble:
-        """Join arrays along the last axis."""
+        """Return several arrays joined along the last axis."""
         return DoubleDouble(
             np.concatenate([array.hi for array in arrays], axis=-1),
             np.concatenate([array.lo for array in arrays], axis=-1),
@@ -74,13 +74,14 @@ class DoubleDouble:
         return DoubleDouble(np.where(condition, a.hi, b.hi), np.where(condition, a.lo, b.lo))
 
     def inverse(self) -> DoubleDouble:
-        """Return 1 / numbers, which are not 0, by a step of Newton's method."""
+        """Return 1 / numbers, which must not be 0, by a step of Newton's method."""
         start = DoubleDouble.from_doubles(1 / self.hi)
         return start + start * (DoubleDouble.from_doubles(1.0) - self * start)
 
     def prefix_products(self) -> DoubleDouble:
-        """Return the products of the first 1, 2, .., all numbers of the last axis."""
-        products, shift = self, 1  # of `shift` numbers up to each position
+        """Return, for each position of the last axis, the product from the start to there."""
+        # After each step, a product is that of the last `shift` numbers up to its position.
+        products, shift = self, 1
         while shift < self.hi.shape[-1]:
             longer = products[..., shift:] * products[..., :-shift]
             products = DoubleDouble.concatenate([products[..., :shift], longer])
@@ -98,7 +99,8 @@ class DoubleDouble:
 
     def suffix_sums(self) -> DoubleDouble:
         """Return, for each position of the last axis, the sum from there to the end."""
-        sums, shift = self, 1  # of `shift` numbers from each position
+        # After each step, a sum is that of the first `shift` numbers from its position.
+        sums, shift = self, 1
         while shift < self.hi.shape[-1]:
             longer = sums[..., :-shift] + sums[..., shift:]
             sums, shift = DoubleDouble.concatenate([longer, sums[..., -shift:]]), 2 * shift
@@ -124,9 +126,9 @@ def _fast_two_sum(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 def _two_product(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return a * b rounded, and the rounding error."""
     product = a * b
-    a_top, b_top = _upper_half(a), _upper_half(b)
-    a_rest, b_rest = a - a_top, b - b_top
-    error = ((a_top * b_top - product) + a_top * b_rest + a_rest * b_top) + a_rest * b_rest
+    a_hi, b_hi = _upper_half(a), _upper_half(b)
+    a_lo, b_lo = a - a_hi, b - b_hi
+    error = ((a_hi * b_hi - product) + a_hi * b_lo + a_lo * b_hi) + a_lo * b_lo
     return product, error
 
 

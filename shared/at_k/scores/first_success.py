@@ -3,8 +3,8 @@
 The attempts of a question end with the first correct one, the T-th, or when a budget is used up.
 The share of correct samples is then biased: for a success rate of 1/2 and a large budget, its mean
 is that of 1/T, which is ln 2 = 0.69. But the attempts show whether T <= k for each k up to the
-budget, and the mean of that over questions is pass@k, without bias. It is one observation of each
-question, so it shows nothing about scores that need several, such as pass^k.
+budget. The share of questions with T <= k is an unbiased estimate of pass@k. Each question gives
+one observation, so the attempts show nothing about scores that need several, such as pass^k.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def first_successes(
         checked: the samples.
         budget: the largest number of samples that a question could have.
         ks: the requested k, at most the budget; or None for the default.
-        options: of the limits.
+        options: options of the limits.
     """
     counts = checked.outcomes.counts()
     largest_ks = largest_known_ks(counts, checked.outcomes, budget)
@@ -43,10 +43,10 @@ def first_successes(
 
 
 def largest_known_ks(counts: BinaryCounts, outcomes: Samples, budget: int) -> np.ndarray:
-    """Return (M,) the largest k for which it is known whether one of k samples is correct.
+    """Return the largest k for which it is known whether one of k samples is correct, (M,).
 
     Args:
-        counts: of samples that stop at the first success.
+        counts: counts of samples that stop at the first success.
         outcomes: the same samples, in order unless they are counts.
         budget: the largest number of samples that a question could have.
 

@@ -1,9 +1,10 @@
-"""picked@k: the mean reward of the one of k samples that another score picks (best-of-n).
+"""picked@k: the mean reward of the sample of k that another score picks (best-of-n).
 
-A reward model picks the sample with the highest score, and the checker says what it is worth. In
-the order of the picking score, the i-th of n samples is picked from C(i-1, k-1) of the C(n, k)
-subsets of k samples. Samples with equal scores share their weights, as a tie is broken at random.
-The mean over subsets is unbiased; picking once, from the first k samples, has a larger variance.
+A reward model picks the sample with the highest score, and a checker gives the reward of this
+sample. In ascending order of the picking score, the i-th of n samples is picked from C(i-1, k-1) of
+the C(n, k) subsets of k samples. Samples with equal scores share their weights, as a tie is broken
+at random. The mean over subsets is unbiased; picking once, from the first k samples, has a larger
+variance.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ def picked_scores(
 
     Args:
         outcomes: which samples of which question are scored.
-        rewards: (S,) the reward of each sample.
+        rewards: (S,) the reward of each of S samples.
         picked_by: a score of each sample, which picks one of k.
-        ks: each at most the number of scored samples of a question.
+        ks: values of k, each at most the number of scored samples of a question.
     """
     scores = read_scores(picked_by, "picked_by", outcomes)
     n, scored = outcomes.n, outcomes.is_scored
@@ -40,6 +41,6 @@ def picked_scores(
     tie = np.cumsum(is_new) - 1
     means = np.bincount(tie, rewards) / np.bincount(tie)
     rank = np.arange(1, len(rewards) + 1) - np.repeat(np.cumsum(n) - n, n)
-    # In the order of the scores, as if they were the rewards.
+    # The rewards are ranked by the scores, in place of their own values.
     ranked = RankedRewards(inverse=np.arange(len(n)), levels=means[tie], at_most=rank)
     return max_scores(ranked, {ScoreId("picked@k", k): k for k in ks})

@@ -6,6 +6,8 @@ r_l with the probability A_l^k, which is pass^k of samples that count as correct
 r_l. So, with the mean Q_l and the variance V_l of A_l^k,
 
     Cov[A_l^k, A_m^k] = E[A_l^k] / E[A_m^k] Var[A_m^k] = Q_l V_m / Q_m  for l <= m.
+
+There are M questions, U distinct rows of rewards, S samples, and L levels, the distinct rewards.
 """
 
 from __future__ import annotations
@@ -23,32 +25,33 @@ from .distributions import posterior_means
 
 
 def max_moments(rewards: Rewards, ks: Mapping[ScoreKey, int]) -> Moments:
-    """Posterior means and variances of Max@k, one key for each k."""
+    """Return posterior means and variances of Max@k for each key."""
     return moments_by_key(rewards, {key: posterior_max(rewards, k) for key, k in ks.items()})
 
 
 def posterior_max(rewards: Rewards, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """(U,) posterior mean and variance of the expected maximum of k new samples."""
+    """Return the posterior mean and variance of the expected maximum of k samples, both (U,)."""
     if k == 1:
         return rewards.posterior()
     counts = rewards.posterior_counts()
     categories, credit = np.array(rewards.categories), all_correct(k)
     samples = counts - categories
-    q, increase = np.ones(counts.shape), np.zeros(counts.shape)
+    mean_cdf, cov_factor = np.ones(counts.shape), np.zeros(counts.shape)
     for level, at_most in enumerate(categories[:-1].tolist()):
+        # A sample counts as correct if its reward is at most this level.
         n, c, prior = samples[:, -1], samples[:, level], (at_most, int(categories[-1]) - at_most)
-        q[:, level] = posterior_means(n, c, [credit], prior)[:, 0]
+        mean_cdf[:, level] = posterior_means(n, c, [credit], prior)[:, 0]
         variance = credit_covariances(n, c, [(credit, credit)], prior)[:, 0]
-        increase[:, level] = variance / np.maximum(q[:, level], 1e-300)
-    mean = rewards.levels[-1] - (q[:, :-1] * np.diff(rewards.levels)).sum(axis=1)
-    return mean, rewards.posterior_variance_of_expected_max(q, increase)
+        cov_factor[:, level] = variance / np.maximum(mean_cdf[:, level], 1e-300)
+    mean = rewards.levels[-1] - (mean_cdf[:, :-1] * np.diff(rewards.levels)).sum(axis=1)
+    return mean, rewards.posterior_variance_of_expected_max(mean_cdf, cov_factor)
 
 
 # --- Samples by the level of their reward --------------------------------------------------
 
 
 def rewards_at(rewards: Rewards, rows: np.ndarray) -> Rewards:
-    """The rewards of some of the U rows, each as one question."""
+    """Return the rewards of some of the U rows, each as one question."""
     index = np.arange(len(rows))
     if isinstance(rewards, RankedRewards):
         sizes = rewards.sizes
@@ -60,7 +63,7 @@ def rewards_at(rewards: Rewards, rows: np.ndarray) -> Rewards:
 
 
 def counts_by_level(rewards: Rewards) -> tuple[np.ndarray, np.ndarray]:
-    """(L,) rewards, ascending, and (U, L) number of samples with each."""
+    """Return the distinct rewards, (L,), ascending, and the number of samples with each, (U, L)."""
     if isinstance(rewards, RankedRewards):
         levels, index = np.unique(rewards.levels, return_inverse=True)
         return levels, counts_at(rewards, index)
@@ -68,7 +71,10 @@ def counts_by_level(rewards: Rewards) -> tuple[np.ndarray, np.ndarray]:
 
 
 def counts_at(rewards: RankedRewards, level: np.ndarray) -> np.ndarray:
-    """(M, L) samples of each question at each of L levels, from the (S,) level of each."""
+    """Return the number of samples of each question at each of L levels, (M, L).
+
+    `level`, (S,), is the index of the level of each sample.
+    """
     size = int(level.max()) + 1
     cell = np.repeat(rewards.inverse * size, rewards.sizes) + level
     return np.bincount(cell, minlength=len(rewards.inverse) * size).reshape(-1, size)

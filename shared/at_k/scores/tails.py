@@ -7,6 +7,8 @@ Choose k of the n samples of a question, N_l of which have the reward r_l. The n
 samples at the levels are independent binomials with the probability k/n, given that their sum is k:
 the powers of k/n and 1 - k/n cancel. Their joint distribution with the sum of rewards is thus a
 product of polynomials, one for each level. This gives the unbiased estimate.
+
+There are U distinct questions and L levels, the distinct rewards.
 """
 
 from __future__ import annotations
@@ -22,15 +24,15 @@ from ..core.score import ScoreId, Scores, one_column_each
 from .rewards import counts_by_level
 
 _LARGEST_UNIT = 1000  # the largest D for rewards that are multiples of 1/D
-_LARGE_COUNT = 4096  # of samples, above which integers stay small
-_CELLS_OF_SUMS = 1 << 22  # to bound memory
+_LARGE_COUNT = 4096  # For more samples, a factor is left out to keep integers small.
+_CELLS_OF_SUMS = 1 << 22  # so many probabilities at once, to bound memory
 
 
 def in_units(levels: np.ndarray) -> tuple[np.ndarray, int]:
-    """(L,) integers and D, so that the levels are these integers divided by D.
+    """Return (L,) integers and D, such that the levels are these integers divided by D.
 
     Raises:
-        ValueError: if there is no D up to 1000.
+        ValueError: if there is no such D up to 1000.
     """
     for unit in range(1, _LARGEST_UNIT + 1):
         steps = np.rint(levels * unit)
@@ -43,13 +45,13 @@ def in_units(levels: np.ndarray) -> tuple[np.ndarray, int]:
 
 
 def tail_scores(rewards: Rewards, ks_and_taus: Sequence[tuple[int, float]]) -> Scores:
-    """Unbiased estimates of TailPass@k for each pair of a k <= n and a threshold."""
+    """Return unbiased estimates of TailPass@k for each pair of a k <= n and a threshold."""
     keys = one_column_each([ScoreId("TailPass@k", *pair) for pair in ks_and_taus])
     return Scores(keys, rewards.inverse, tails_of_subsets(rewards, ks_and_taus))
 
 
 def tails_of_subsets(rewards: Rewards, ks_and_taus: Sequence[tuple[int, float]]) -> np.ndarray:
-    """(U, m) unbiased estimates of TailPass@k for m pairs of a k <= n and a threshold.
+    """Return unbiased estimates of TailPass@k for m pairs of a k <= n and a threshold, (U, m).
 
     A sum within 1e-9 of tau k reaches it: in floating point, 0.3 + 0.3 is below 0.2 x 3.
 
@@ -66,27 +68,28 @@ def tails_of_subsets(rewards: Rewards, ks_and_taus: Sequence[tuple[int, float]])
     n, result = counts.sum(axis=1), np.zeros((len(counts), len(ks_and_taus)))
     for k in {k for k, _ in ks_and_taus}:
         columns = [(column, tau) for column, (j, tau) in enumerate(ks_and_taus) if j == k]
-        size = (k + 1) * (k * int(steps[-1]) + 1)
-        block = max(1, _CELLS_OF_SUMS // size)
+        cells = (k + 1) * (k * int(steps[-1]) + 1)
+        block_size = max(1, _CELLS_OF_SUMS // cells)
         for samples in np.unique(n).tolist():
             rows = np.flatnonzero(n == samples)
-            for start in range(0, len(rows), block):
-                together = rows[start : start + block]
-                pmf_of_sum = _sums_of_subsets(counts[together], steps, samples, k)
+            for start in range(0, len(rows), block_size):
+                block_rows = rows[start : start + block_size]
+                pmf_of_sum = _sums_of_subsets(counts[block_rows], steps, samples, k)
                 above = np.cumsum(pmf_of_sum[:, ::-1], axis=1)[:, ::-1]
-                above = np.column_stack([above / above[:, :1], np.zeros(len(together))])
+                above = np.column_stack([above / above[:, :1], np.zeros(len(block_rows))])
                 for column, tau in columns:
                     least = math.ceil((tau * k - 1e-9) * unit)  # the smallest sum of the tail
-                    result[together, column] = above[:, min(least, above.shape[1] - 1)]
+                    result[block_rows, column] = above[:, min(least, above.shape[1] - 1)]
     return result
 
 
 def _sums_of_subsets(counts: np.ndarray, steps: np.ndarray, n: int, k: int) -> np.ndarray:
-    """(U, k x largest step + 1) pmf of the sum of k of n samples, up to a factor.
+    """Return the pmf of the sum of k of n samples, up to a factor, (U, k x largest step + 1).
 
     Args:
-        counts: (U, L) samples at each level.
-        steps: (L,) of the levels.
+        counts: (U, L) numbers of samples at each level.
+        steps: (L,) the levels in units.
+        n, k: numbers of samples of each question, and in a subset.
     """
     most = k * int(steps[-1])
     joint = np.zeros((len(counts), k + 1, most + 1))  # number of samples, and their sum
@@ -107,11 +110,14 @@ def _sums_of_subsets(counts: np.ndarray, steps: np.ndarray, n: int, k: int) -> n
 
 @lru_cache(maxsize=4096)
 def _binomial_weights(count: int, n: int, k: int) -> np.ndarray:
-    """(k + 1,) P(i successes of `count`) with the probability k/n, up to a factor."""
-    # Quotients of integers, because Python rounds each of them correctly.
+    """Return P(i of `count` trials succeed) for i = 0 .. k, up to a factor, (k + 1,).
+
+    The probability of a success is k/n.
+    """
+    # Each weight is a quotient of integers, because Python rounds such a quotient correctly.
     result, largest = np.zeros(k + 1), min(count, k)
-    if count > max(k, _LARGE_COUNT):  # without the factor (1 - k/n)**count: smaller integers
-        ways, scale = 1, 1 << int(1.45 * count * k / n)  # 2**1.45 > e: no overflow
+    if count > max(k, _LARGE_COUNT):  # Without the factor (1 - k/n)**count, integers are smaller.
+        ways, scale = 1, 1 << int(1.45 * count * k / n)  # No overflow, because 2**1.45 > e.
         for i in range(largest + 1):
             result[i] = ways / scale
             ways, scale = ways * (count - i) * k // (i + 1), scale * (n - k)

@@ -27,19 +27,19 @@ from ..core.consensus import more_than_half
 from ..core.samples import Samples
 from .aligned import read_scores
 
-_MOST_SUBSETS = 20_000  # of more, random ones are drawn
+_MOST_SUBSETS = 20_000  # If there are more, random ones are drawn.
 _RANDOM_SUBSETS = 10_000
-_MOST_VOTERS = 20_000  # of a question, to bound memory
-_EQUAL = 1e-12  # relative difference of sums that are equal but for rounding
+_MOST_VOTERS = 20_000  # largest number of samples of a question, to bound memory
+_EQUAL = 1e-12  # Sums with at most this relative difference are equal but for rounding.
 
 
 class WeightedAnswers(NamedTuple):
-    """The weights of the votes of a question.
+    """The weights of the votes of a question with n samples and A distinct answers.
 
     Attributes:
         weights: (n, A) weight of each sample in the column of its answer, otherwise 0.
-        credits: (A,) what a vote for each answer is worth: the share of its samples that are
-            correct, which a checker gives as 0 or 1.
+        credits: (A,) the value of a vote for each answer: the share of its samples that are
+            correct. A checker of answers gives 0 or 1.
     """
 
     weights: np.ndarray
@@ -89,16 +89,16 @@ class WeightedVotes:
 
 
 def _vote_of_question(question: int, votes: WeightedAnswers, k: int) -> float:
-    """weighted_vote@k of one question; `question` is its index, which seeds random subsets."""
+    """Return weighted_vote@k of one question. Its index seeds the random subsets."""
     if (n := len(votes.weights)) > _MOST_VOTERS:
         raise InputError(
             Place("Question", question),
             f" has n = {n} samples: weighted_vote@k takes at most {_MOST_VOTERS}.",
         )
     subsets = _subsets(n, k)
-    # Random subsets of samples in a random order, so that errors of questions are independent.
+    # The samples are in a random order, so that errors of questions with equal n are independent.
     order = np.random.default_rng(question).permutation(subsets.shape[1])
-    return float(_wins(votes, subsets[:, order]).mean())
+    return float(_winner_credits(votes, subsets[:, order]).mean())
 
 
 def weigh_answers(
@@ -109,15 +109,15 @@ def weigh_answers(
     Args:
         correct: whether each sample is correct.
         answers: (S,) integer code of the answer of each sample, or -1 for no answer.
-        weights: (S,) of the votes, at least 0.
-        merge_correct: whether all answers to a question that are correct in more than half of
-            their samples count as one answer.
+        weights: (S,) weights of the votes, at least 0.
+        merge_correct: whether all answers to a question that are correct in more than half of their
+            samples count as one answer.
     """
     scored, result = correct.is_scored, []
     ends, merged = np.cumsum(correct.n)[:-1], answers.max() + 1
     columns = (np.split(x[scored], ends) for x in (answers, weights, correct.values))
     for codes, sample_weights, is_correct in zip(*columns, strict=True):
-        if merge_correct:
+        if merge_correct:  # All correct answers get the code `merged`.
             _, index, credits = _distinct_answers(codes, is_correct)
             codes = np.where((credits > 0.5)[index] & (codes >= 0), merged, codes)
         distinct, index, credits = _distinct_answers(codes, is_correct)
@@ -131,9 +131,10 @@ def weigh_answers(
 def _distinct_answers(
     codes: np.ndarray, is_correct: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the distinct codes of (n,) answers to a question, and two arrays.
+    """Return the distinct codes of answers to a question, the index of each sample, and shares.
 
-    These are (n,) the index of each sample's code, and the share of correct samples of each code.
+    The index, (n,), is that of the sample's code among the distinct ones. The shares of correct
+    samples are those of each code.
     """
     distinct, index = np.unique(codes, return_inverse=True)
     return distinct, index, np.bincount(index, is_correct) / np.bincount(index)
@@ -141,7 +142,7 @@ def _distinct_answers(
 
 @lru_cache(maxsize=16)
 def _subsets(n: int, k: int) -> np.ndarray:
-    """(s, n) all subsets of k of n samples, or random ones if they are too many."""
+    """Return all subsets of k of n samples as an (s, n) mask, or random ones of too many."""
     if math.comb(n, k) <= _MOST_SUBSETS:
         chosen = np.array([*itertools.combinations(range(n), k)])
     else:
@@ -152,8 +153,8 @@ def _subsets(n: int, k: int) -> np.ndarray:
     return subsets
 
 
-def _wins(votes: WeightedAnswers, subsets: np.ndarray) -> np.ndarray:
-    """(s,) the mean credit of the winners in (s, n) subsets of the samples."""
+def _winner_credits(votes: WeightedAnswers, subsets: np.ndarray) -> np.ndarray:
+    """Return the mean credit of the winners in (s, n) subsets of the samples, (s,)."""
     sums = subsets @ votes.weights
     most = sums.max(axis=1, initial=0.0, keepdims=True)
     is_winner = (sums >= most * (1 - _EQUAL)) & (most > 0)
