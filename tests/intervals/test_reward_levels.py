@@ -141,3 +141,11 @@ def test_many_real_rewards_are_binned_into_few_levels_with_the_same_sum():
     assert (binned.counts.sum(axis=1) == 20).all()
     assert binned.counts.sum(axis=0) @ binned.levels == pytest.approx(rewards.sum(), rel=1e-12)
     assert binned.levels[-1] == rewards.max()  # bins are finest at the top
+
+
+def test_small_weights_do_not_change_the_mean_number_of_samples():
+    rewards = real_rewards(read_outcomes([[0.1, 0.5, 0.9, 0.2], [0.3] * 7, [0.4] * 16]))
+    ones, small = (leveled_samples(rewards, w * np.ones(3)) for w in (1, 0.01))
+    assert ones is not None
+    assert small is not None
+    assert small.n.tolist() == ones.n.tolist() == [5, 5, 16]

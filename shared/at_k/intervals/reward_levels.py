@@ -118,9 +118,9 @@ class LeveledSamples:
         """
         n = self.counts.sum(axis=1)
         octave = np.floor(np.log2(n)).astype(np.int64)
-        questions = np.maximum(np.bincount(octave, self.multiplicity), 1)
-        inverse = np.bincount(octave, self.multiplicity / n) / questions
-        return np.rint(1 / inverse[octave]).astype(np.int64)
+        questions = np.bincount(octave, self.multiplicity)[octave]  # which weights make a fraction
+        inverse = np.bincount(octave, self.multiplicity / n)[octave]
+        return np.rint(questions / inverse).astype(np.int64)
 
     def at_levels(self, levels: np.ndarray, rows: np.ndarray | slice = slice(None)) -> Rewards:
         """Return the samples of some rows as rewards, with (L,) `levels` in place of their own."""
