@@ -1,4 +1,4 @@
-"""The format in which scores are published on the Hub's model pages.
+"""The format eval-results, in which scores are published on the Hub's model pages.
 
 `--format eval-results` prints the YAML of a file in the folder `.eval_results` of a model on the
 Hub, whose model page and leaderboards show it (https://huggingface.co/docs/hub/eval-results).
@@ -22,11 +22,16 @@ PUBLISHED_FIELDS = {
     "task": "task of the benchmark, such as default",
     "source_url": "where the samples or a report are",
 }
-"""What published scores say about a run, besides its samples."""
+"""The flags for facts that published scores need besides the samples, and their help."""
 
 
 def check_published(fields: Mapping[str, str | None], output_format: str) -> None:
-    """Raise a ValueError unless the format has what it needs and takes what is given."""
+    """Raise a ValueError if PUBLISHED_FORMAT lacks a field, or another format has one.
+
+    Args:
+        fields: the values of PUBLISHED_FIELDS, or None. "source_url" may be missing.
+        output_format: the format of the output.
+    """
     is_published = output_format == PUBLISHED_FORMAT
     for name, value in fields.items():
         flag = as_flag(name)
@@ -41,10 +46,10 @@ def check_published(fields: Mapping[str, str | None], output_format: str) -> Non
 
 
 def published(view: ScoresView, fields: Mapping[str, str | None]) -> str:
-    """Return the YAML of the score of a view, with the values of PUBLISHED_FIELDS.
+    """Return the YAML of the single score of a view. `fields` are as in `check_published`.
 
     Raises:
-        ValueError: if there are several scores: the format has one for each task.
+        ValueError: if there are several scores, as the format has one for each task.
     """
     import yaml
 
@@ -60,7 +65,7 @@ def published(view: ScoresView, fields: Mapping[str, str | None]) -> str:
     }
     if fields["source_url"] is not None:
         entry["source"] = {"url": fields["source_url"]}
-    entry["notes"] = _notes(x, view)
+    entry["notes"] = _notes_on_score(x, view)
     return yaml.safe_dump([entry], sort_keys=False, allow_unicode=True, width=88).rstrip()
 
 
@@ -74,8 +79,8 @@ def add_publishing_flags(command: argparse.ArgumentParser) -> None:
         group.add_argument(as_flag(name), metavar="TEXT", help=f"{text}.")
 
 
-def _notes(x: Estimate, view: ScoresView) -> str:
-    """Return what a reader needs to judge a score: its name, its samples and its uncertainty."""
+def _notes_on_score(x: Estimate, view: ScoresView) -> str:
+    """Return one line for readers of a score: its key, samples, limits and the package."""
     notes = [x.key, view.scope.in_words()]
     if x.interval is not None and x.limits is not None:
         method = view.method_of(x)

@@ -97,7 +97,7 @@ def compare(
             "sampling", for the same questions, sampled again. score_agg has "questions" only, and
             bayes@N has "posterior" only, for the same questions, sampled again. Default:
             "questions" where it applies.
-        confidence: the confidence of the interval at each k, and of the simultaneous band over k.
+        confidence: confidence of the interval at each k, and of the simultaneous band over all k.
         tau: share of correct samples that G-Pass@k requires, from 0 to 1.
         clusters: a label of the cluster of each question, for interval "questions". Default: each
             question is its own cluster.

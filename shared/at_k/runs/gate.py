@@ -148,7 +148,7 @@ def gate_at_least(run: Run, threshold: float, options: ComparisonOptions) -> Gat
 
 
 def gate_not_worse(run: Run, baseline: Run, margin: float, options: ComparisonOptions) -> Gate:
-    """Return the gate that tests whether a run scores at least as high as a baseline minus a margin.
+    """Return the gate that tests whether a run scores at least a baseline's score minus a margin.
 
     Warns and raises like `gate_at_least`.
     """

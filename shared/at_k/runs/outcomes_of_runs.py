@@ -169,8 +169,8 @@ def shared_by(sources: Sequence[tuple[str, Any]], role: str) -> Any:
                 raise InputError(
                     Place("Question", question),
                     f" has {short(first_value)} in the {role} of {first} and {short(value)} in "
-                    f"those of {name}: read the runs with the same {role}, or give {role} that hold "
-                    f"for all of them.",
+                    f"those of {name}: read the runs with the same {role}, or give {role} that "
+                    f"hold for all of them.",
                 )
     return shared
 
