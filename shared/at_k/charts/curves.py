@@ -92,13 +92,8 @@ def by_k(
 def _curves_of_run(name: str, scores: ChartScores, with_average: bool) -> dict[str, Curve]:
     """Return the curves of a run that have several k, by the names of `curves_by_name`.
 
-    Args:
-        name: the name of the run, for messages.
-        scores: the scores of the run.
-        with_average: whether to add avg@N, if the run has it, as a constant curve "avg@k".
-
-    Raises:
-        ValueError: if no score has several k.
+    `with_average` adds avg@N, if the run has it, as a constant curve "avg@k". Raises ValueError if
+    no score has several k.
     """
     curves = curves_by_name(scores)
     lines = {metric: curve for metric, curve in curves.items() if len(curve) > 1}
@@ -263,11 +258,8 @@ def by_parameter(
 def _sweeps_by_run(results: Any, parameter: str) -> Mapping[str, Mapping[float, ChartScores]]:
     """Return a dict from the name of each run to its scores by the value of the parameter.
 
-    A single run has the name "". `parameter` is for messages.
-
-    Raises:
-        TypeError: if `results` does not have the form that `by_parameter` takes.
-        ValueError: if a run has fewer than two values.
+    A single run has the name "". Raises TypeError if `results` has another form, and ValueError if
+    a run has fewer than two values.
     """
     if not isinstance(results, Mapping) or not results:
         raise TypeError(f"results is {short(results)}: give a dict, {{value: result}}.")
@@ -349,15 +341,8 @@ def by_question(
 def _ranked_rows(values: Any, key: str, labels: list[Any] | None, noun: str) -> list[Row]:
     """Return a row for the score of each question, from the lowest score to the highest.
 
-    Args:
-        values: the scores of the questions.
-        key: the key of the score, for messages.
-        labels: a label for each question, or None for its index.
-        noun: "question" or "item", the column of the labels.
-
-    Raises:
-        TypeError: if `values` are no list of numbers.
-        ValueError: if the number of labels is not that of scores.
+    The column `noun` has its label, or its index if `labels` is None. Raises TypeError if `values`
+    are no numbers, and ValueError if the number of labels differs.
     """
     if not all(isinstance(value, Real) for value in entries_of("per_question", values)):
         raise TypeError(f"per_question has no numbers under {key}.")

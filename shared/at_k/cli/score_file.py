@@ -101,15 +101,10 @@ def _score_files(
     plot: str | None = None,
     **flags: Any,
 ) -> None:
-    """Print the scores of a metric for the samples of one run.
+    """Print the scores of the metric `name` for one run, whose parts are in files.
 
-    Args:
-        name: the name of the metric.
-        computation: the computation of its scores.
-        files: the files of the run, each of which has a part of it.
-        output_format: the format of the output.
-        plot: the file of a chart, or None.
-        flags: the values of all other flags, by the names of parameters.
+    `plot` is the file of a chart, or None. `flags` are the values of the other flags, by the names
+    of parameters.
     """
     fields = {field: flags.pop(field) for field in PUBLISHED_FIELDS}
     check_published(fields, output_format)
@@ -129,17 +124,10 @@ def _read_samples_of_run(
     reading: dict[str, Any],
     parameters: Mapping[str, Any],
 ) -> RunInput:
-    """Return the samples of one run, whose parts are in files.
+    """Return the samples of one run, whose parts are in files, for the metric `name`.
 
-    Args:
-        name: the name of the metric.
-        computation: the computation of its scores.
-        files: the files of the run.
-        reading: the arguments of `read_run`. This function changes them.
-        parameters: the arguments of the metric.
-
-    Raises:
-        ValueError: if the files are invalid, or if nothing says which samples are correct.
+    `reading` are arguments of `read_run`, which are changed here. `parameters` are the arguments of
+    the metric. Raises ValueError if nothing says which samples are correct.
     """
     has_labels = name == "score_agg" or "categories" in parameters
     counts = reading["counts"] or ()
@@ -215,12 +203,8 @@ def _with_both_scores(
     """Return an error about missing answers, with pass@1 added to its message for both choices.
 
     The choices are to count missing answers as incorrect, and to leave them out. The error is
-    returned unchanged if the checker is slow, or if it has such scores already.
-
-    Args:
-        error: the error of `read_run`.
-        files, reading: the arguments of `read_run`.
-        checker: the checker of the samples.
+    returned unchanged if the checker is slow, or if it has such scores already. `files` and
+    `reading` are the arguments of `read_run`, which raised it.
     """
     is_slow = checker not in ("exact_match", "numeric", "choice")
     if is_slow or len(error.ways) < 2 or "the mean outcome" in str(error):

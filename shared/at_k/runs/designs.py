@@ -162,10 +162,7 @@ class Design:
         return float(self.scores[_UNSHIFTED])
 
     def precision(self, questions: int, kind: str) -> Precision:
-        """Return the half-width and the smallest difference with M questions.
-
-        Both are None if n = 1 and the kind is "sampling", or if the labels do not suffice.
-        """
+        """Return the half-width and the smallest difference with M questions."""
         if (self.n < 2 and kind == "sampling") or not self._labels_suffice(questions):
             return Precision(None, None)
         shifts, intervals = self._intervals_by_shift(questions, kind)
@@ -181,29 +178,20 @@ class Design:
     # --- Labels ---------------------------------------------------------------------------
 
     def _labels_suffice(self, questions: int) -> bool:
-        """Return whether the run has enough samples to label, and the labels show enough.
-
-        The expected labels have to show that the checker is better than chance.
-        """
+        """Return whether there are as many samples as labels, and these show a useful checker."""
         if self.labels is None:
             return True
         samples = questions * self.n
         return self.labels <= samples and self._expected_labels(_UNSHIFTED, samples).show_use
 
     def _expected_labels(self, shift: int, samples: float) -> LabelCounts:
-        """Return the expected counts of labels in a run with this number of samples.
-
-        `shift` is an index of `_PRIOR_SHIFTS`.
-        """
+        """Return the expected counts of labels in a run with this number of samples."""
         called_correct = self._pmf_of_c[shift] @ np.arange(self.n + 1) / self.n
         correct = min(max(float(self._rates.corrected(called_correct)), 0.0), 1.0)
         return LabelCounts.expected(self.labels or 0, self._rates, correct, samples)
 
     def _moves_of_score(self, shifts: np.ndarray, questions: int) -> np.ndarray:
-        """Return how far estimated rates of the checker may move the score down and up, (2, s).
-
-        The moves are 0 if the rates are known.
-        """
+        """Return how far estimated rates of the checker may move the score down and up, (2, s)."""
         if self.labels is None:
             return np.zeros((2, len(shifts)))
         unlabelled = 1 - self.labels / (questions * self.n)
@@ -214,10 +202,9 @@ class Design:
         return np.minimum(np.transpose(moves), 1.0)
 
     def _rate_moves_of_shift(self, shift: int) -> RateMoves:
-        """Return how far the expected labels move the score at one shift of the prior.
+        """Return how far labels of an infinitely large run move the score at a shift of the prior.
 
-        `shift` is an index of `_PRIOR_SHIFTS`. The run is taken as infinitely large here;
-        `_moves_of_score` accounts for its size.
+        `_moves_of_score` accounts for the size of the run.
         """
         k = len(self._score.terms[0])
         c, size = np.arange(k + 1), np.full(k + 1, k)
@@ -247,10 +234,7 @@ class Design:
         return self._total if kind == "questions" else self._total - self._between
 
     def _run_scores(self, questions: int, kind: str) -> np.ndarray:
-        """Return the quantiles of the score of a run at the probabilities `_PROBABILITIES`.
-
-        If the score does not vary, return only its mean, (1,).
-        """
+        """Return quantiles of the score of a run, (20,), or its mean, (1,), if it does not vary."""
         mean = self.score
         variance = self._variance_of_question(kind)[_UNSHIFTED] / self._effective_questions(
             questions
@@ -311,11 +295,8 @@ class Design:
     ) -> float | None:
         """Return the smallest difference that a comparison finds with the power of the goal.
 
-        Return None if it finds no difference up to the highest score at these shifts.
-
-        Args:
-            questions, kind, shifts: see the class.
-            intervals: the interval of the expected run at each shift, in arrays (s,).
+        Return None if it finds no difference up to the highest score at these shifts. `intervals`
+        has the interval of the expected run at each shift, in arrays (s,).
         """
         up, variances = shifts[shifts >= _UNSHIFTED], self._variance_of_question(kind)
         scores_b = self.scores[up]
@@ -416,10 +397,7 @@ class Pilot:
         return min(max(covariance / size, -1.0), 1.0) if size > 0 else 0.0
 
     def _deviations(self) -> np.ndarray:
-        """Return the estimated score of each question minus their weighted mean, (M,).
-
-        Raises ValueError if a question has fewer than k samples, or if there is one question.
-        """
+        """Return the estimated score of each question minus their weighted mean, (M,)."""
         if self._k > self._counts.n.min():
             raise ValueError(
                 f"k is {self._k}, and {self._name} has {self._counts.n.min()} samples of a "

@@ -111,10 +111,7 @@ class Compared:
 
     @property
     def checkers(self) -> dict[str, dict[str, float]]:
-        """The rates of the checker of each corrected run, by the run's name.
-
-        A run whose corrected pass@k falls with k also has "falls_with_k". Other runs are left out.
-        """
+        """A dict for each corrected run: the rates of its checker, and maybe "falls_with_k"."""
         checkers = {run.name: run.errors.described() for run in self.runs if run.errors != Errors()}
         for name in self.falling:
             checkers[name]["falls_with_k"] = True
@@ -142,10 +139,7 @@ class Compared:
         return np.stack(limits, axis=1)
 
     def _pair_limits(self, pair: int, confidence: float) -> np.ndarray:
-        """Return lower and upper limits of the differences of one pair, (2, m).
-
-        `pair` is an index of `pairs`. For `confidence` see `limits`.
-        """
+        """Return the limits of the pair with this index, (2, m). For `confidence` see `limits`."""
         a, b = (self.scored[run] for run in self.pairs[pair])
         (lo_a, hi_a), (lo_b, hi_b) = a.limits(confidence), b.limits(confidence)
         r, difference, shared = self._correlation[pair], self.values[pair], self._shared[pair]
@@ -175,11 +169,7 @@ class Compared:
         return self.limits(self.simultaneous.confidence_of_each(confidence))
 
     def limits_by_run(self, confidence: float) -> np.ndarray:
-        """Return lower and upper limits as an array (2, K, K, m).
-
-        The entries [:, i, j] are the limits of the scores of run i minus those of run j, and 0 for
-        i = j. For `confidence` see `limits`.
-        """
+        """Return lower and upper limits, (2, K, K, m): [:, i, j] are those of run i minus run j."""
         lo, hi = self.limits(confidence)
         a, b = self.pairs.T
         runs = len(self.runs)
@@ -305,12 +295,7 @@ def studentized_range_tail(q: float, runs: int) -> float:
 
 
 def warn_of_falling_runs(runs: Sequence[Run], options: ComparisonOptions) -> list[str]:
-    """Warn of each run whose corrected pass@k falls with k, and return the names of these runs.
-
-    Args:
-        runs: graded runs.
-        options: the options of the comparison, validated for the samples of the runs.
-    """
+    """Warn of each run whose corrected pass@k falls with k, and return the names of these runs."""
     if options.metric != "pass@k":
         return []
     scores = options.scores_at(options.ks)
@@ -333,8 +318,7 @@ def compare_groups(overall: Compared, groups: Any) -> dict[str | None, Compared]
         groups: a label for each question, or None.
 
     Raises:
-        ValueError: if the questions of a group do not allow the interval. The message has its
-            label.
+        ValueError: if the questions of a group do not allow the interval, with its label.
     """
     result: dict[str | None, Compared] = {None: overall}
     if groups is None:

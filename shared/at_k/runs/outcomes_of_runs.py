@@ -128,10 +128,9 @@ def grade_sources(
 
 
 def _with_values_of_runs(sources: Sequence[tuple[str, Any]], options: OptionsT) -> OptionsT:
-    """Return a copy of the options with the clusters, groups and weights of the runs.
+    """Return a copy of the options with clusters, groups and weights of the runs, if not given.
 
-    A value that the options have is kept. Clusters are taken for the interval "questions" only, and
-    groups for the average "groups" only.
+    Clusters are for the interval "questions" only, and groups for the average "groups" only.
     """
     applies = {
         "clusters": options.interval == "questions",
@@ -146,16 +145,12 @@ def _with_values_of_runs(sources: Sequence[tuple[str, Any]], options: OptionsT) 
 
 
 def shared_by(sources: Sequence[tuple[str, Any]], role: str) -> Any:
-    """Return the values of a role, one for each question, that the runs were read with.
+    """Return the values for each question that runs were read with, or None if no run has some.
 
-    Return None if no run has some. The questions are in the same order in all runs.
-
-    Args:
-        sources: the name and the source of each run.
-        role: the key of the values in a source: "clusters", "groups" or "question_weights".
+    `role` is their key in a source, such as "clusters". All runs have the same order of questions.
 
     Raises:
-        InputError: if two runs have different values. It names the first question with such values.
+        InputError: if two runs have different values. It names the first such question.
     """
     read = [(name, x.get(role)) for name, x in sources if isinstance(x, Mapping)]
     known = [(name, values) for name, values in read if values is not None]
@@ -234,13 +229,8 @@ def _shared_questions(
 ) -> list[Any]:
     """Return the ids of the questions that all runs have, in the order of the first run.
 
-    Args:
-        sources: the name and the source of each run.
-        ids: the ids of the questions of each run, or None for a run without ids.
-        common: whether runs may have different questions.
-
-    Raises:
-        ValueError: see `in_one_order`.
+    `ids` has a list for each run, or None. Raises ValueError if a run has no ids, if no question
+    is in all runs, or if runs differ and `common` is False.
     """
     for (name, _), own in zip(sources, ids, strict=True):
         if own is None:
@@ -266,12 +256,8 @@ def _with_questions(
 ) -> tuple[Any, list[int] | None]:
     """Return a source with only these questions in this order, and their positions in it.
 
-    If the source has exactly these questions in this order, return it with None.
-
-    Args:
-        run: a source that was read with ids.
-        ids: the ids of its questions.
-        questions: the wanted ids.
+    The positions are None if the source has exactly these. `ids` are the ids of its questions, and
+    `questions` the wanted ids.
     """
     if list(ids) == questions:
         return run, None
@@ -287,12 +273,9 @@ def _with_questions(
 def _require_same_ids(
     a: Sequence[Any], b: Sequence[Any], name_a: str, name_b: str, key: str
 ) -> None:
-    """Raise an InputError if one of two runs lacks a question of the other.
+    """Raise an InputError if one of two runs, with the ids `a` and `b`, lacks a question.
 
-    Args:
-        a, b: the ids of the questions of the runs.
-        name_a, name_b: the names of the runs, for the message.
-        key: the name of the column of ids, for the message.
+    `key` is the name of the column of ids, for the message.
     """
     known_a, known_b = {*a}, {*b}
     for missing, name, other in (
@@ -398,12 +381,7 @@ def _reordered_labels(
     """Return a list with the labels of each run, with the questions in the order of the first run.
 
     If `labels` is None, use the labels that the runs were read with. Return None if no run has
-    some. Labels that are a dict of counts have no order.
-
-    Args:
-        labels: the labels of each run, or None.
-        sources: the names and sources of the runs, reordered by `in_one_order`.
-        orders: the second result of `in_one_order`.
+    some. `sources` and `orders` are the results of `in_one_order`. Counts of labels have no order.
 
     Raises:
         ValueError: unless `labels` has an entry for each run.
@@ -422,14 +400,11 @@ def _reordered_labels(
 def _with_errors(runs: Sequence[Run], checker_rates: Any, labels: Any) -> list[Run]:
     """Return the runs with the errors of their checker, and warn if the outcomes contradict them.
 
-    Args:
-        runs: graded runs.
-        checker_rates: the rates of the checker for all runs, or None.
-        labels: a list with the labels of some samples of each run, or None.
+    `labels` is None or has the labels of some samples of each run.
 
     Raises:
-        ValueError: if both are given, if only some runs have labels, or if the labels of a run are
-            invalid or too few.
+        ValueError: if rates and labels are given, if only some runs have labels, or if the labels
+            of a run are invalid or too few.
     """
     if not check_errors(checker_rates, labels):
         return [*runs]

@@ -157,11 +157,8 @@ class PlanOptions(ComparisonOptions):
     def for_samples(self, sizes: Mapping[str, np.ndarray]) -> Self:
         """Return a copy of the options with the weights of the questions of a pilot run.
 
-        Unlike the method of the base class, this one checks neither k nor clusters: a pilot run may
-        have fewer than k samples, and a plan uses no clusters.
-
-        Args:
-            sizes: (M,) numbers of samples of the questions, by the name of the run.
+        Unlike the method of the base class, it checks neither k nor clusters: a pilot run may have
+        fewer than k samples, and a plan uses no clusters.
         """
         result, questions = copy(self), len(next(iter(sizes.values())))
         result.weighting = question_weighting(
@@ -400,15 +397,8 @@ def _limits_of_questions(
     The jackknife leaves out one group of pilot questions at a time, and estimates the variance of
     the logarithm of the number of questions. The limits use Student's t.
 
-    Args:
-        runs: one or two pilot runs.
-        options: the options of the plan, for these runs.
-        checker_rates: the rates of the checker.
-        cheapest: the row of the cheapest design.
-
-    Returns:
-        A dict with "questions_lo" and "questions_hi". It is empty if there are fewer than three
-        pilot questions, or if no precision is wanted.
+    Return a dict with "questions_lo" and "questions_hi". It is empty if there are fewer than three
+    pilot questions. `cheapest` is the row of the design.
     """
     wanted, questions = options.wanted, int(cheapest["questions"])
     size, weights = len(runs[0].outcomes), options.weights
@@ -438,11 +428,6 @@ def _design_maker(
 
     The function is called as `new_design(n, rates=checker_rates, labels=number_of_labels)`. All
     other arguments of `Design` are bound: they come from the pilot runs, or from `options.rates`.
-
-    Args:
-        runs: zero, one or two pilot runs.
-        options: the options of the plan.
-        weighting: how the questions of these runs are averaged.
 
     Raises:
         ValueError: if there are pilot runs and assumed success rates, or neither; or if there are
@@ -479,10 +464,7 @@ def _design_maker(
 
 
 def _plan_row(design: Design, questions: int, options: PlanOptions) -> dict[str, Any]:
-    """Return one of the "rows" of a plan: the cost and the precision of a design, as a dict.
-
-    `questions` is the number M of questions.
-    """
+    """Return an entry of "rows": the cost and the precision of a design with M `questions`."""
     precisions = {kind: design.precision(questions, kind) for kind in _KINDS}
     labels = {} if design.labels is None else {"labels": design.labels}
     cost = questions * (options.question_cost + design.n * options.sample_cost)
@@ -498,10 +480,7 @@ def _plan_row(design: Design, questions: int, options: PlanOptions) -> dict[str,
 
 
 def _cheapest_row(designs: Sequence[Design], options: PlanOptions) -> dict[str, Any] | None:
-    """Return the row of the cheapest design that reaches the wanted precision.
-
-    Return None if no design reaches it, or if no precision is wanted.
-    """
+    """Return the row of the cheapest design with the wanted precision, or None if there is none."""
     if options.wanted is None:
         return None
     rows = [

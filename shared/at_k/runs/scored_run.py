@@ -141,9 +141,9 @@ class ScoredRun:
 
     @cached_property
     def covariance(self) -> np.ndarray | None:
-        """The covariance of the scores for new samples of the same questions, (m, m).
+        """The covariance of the scores for new samples of the same questions, (m, m), or None.
 
-        None if the data do not show how samples vary.
+        It is None if the data do not show how samples vary.
         """
         if not self._shows_samples:
             return None
@@ -168,10 +168,7 @@ class ScoredRun:
         return None if self._moves is None else self._moves(self.look_confidence(confidence))
 
     def limits_with_moves(self, confidence: float) -> np.ndarray:
-        """Return lower and upper limits, (2, m), that also account for estimated rates.
-
-        They are those of `limits` if the rates of the checker are known.
-        """
+        """Return limits, (2, m), that also account for estimated rates of the checker, if any."""
         limits, moves = self.limits(confidence), self.moves(confidence)
         if moves is None:
             return limits
@@ -262,10 +259,7 @@ def _binary_scores(n: int | str, options: ComparisonOptions) -> dict[ScoreId, Sc
 
 
 def _pass_run(run: Run, options: ComparisonOptions, scores: Mapping[ScoreId, Score]) -> ScoredRun:
-    """Return the scored run for scores that count correct samples.
-
-    The scores are corrected for the errors of the checker of the run, if it has some.
-    """
+    """Return the scored run for scores of correct samples, corrected for errors of the checker."""
     counts, errors, weights = run.outcomes.counts(), run.errors, options.weights
     questions = _indices_with_weight(len(counts), weights)
     require_correction(scores, errors.rates)
@@ -309,12 +303,8 @@ def _reward_run(
 ) -> ScoredRun:
     """Return the scored run for max@k, avg@N or bayes@N.
 
-    Args:
-        run: a graded run.
-        options: the options of the comparison.
-        rewards: the rewards of the samples of this run.
-        ks: the k of each score; 1 for a mean, which is the best of one sample.
-        bounds: the least and the largest reward of all runs.
+    `ks` has the k of each score; 1 for a mean, which is the best of one sample. `bounds` are the
+    least and the largest reward of all runs.
     """
     n = run.outcomes.n
     if options.metric == "bayes@N":
@@ -350,10 +340,7 @@ def _rewards_of_runs(
 
 
 def _vote_run(run: Run, options: ComparisonOptions) -> ScoredRun:
-    """Return the scored run for vote@k.
-
-    Raises ValueError if the samples have no answers, because they were given as outcomes.
-    """
+    """Return the scored run for vote@k. Raises ValueError if the samples have no answers."""
     if run.answers is None:
         raise ValueError(
             "vote@k needs answers and references: give what at_k.read returns, with "
