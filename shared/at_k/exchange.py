@@ -238,10 +238,7 @@ class Exchange:
         return [rows[process] for process in sorted(rows)]
 
     def report(self, error: BaseException | None) -> None:
-        """Tell the other processes whether process 0 succeeded, and wait until they know.
-
-        Do nothing if it has not asked for rows. `error` is None if it succeeded.
-        """
+        """Tell the other processes whether process 0 succeeded, if it has asked for rows."""
         if self._received is None:
             return
         problem = None if error is None else str(error) or type(error).__name__
@@ -317,17 +314,10 @@ class Exchange:
             raise ValueError(f"Process 0 could not compute: {result['error']}")
 
     def _answer_until_result(self, key: str, answer: Callable[[bytes], None]) -> dict[str, Any]:
-        """Answer the requests of process 0 until it has a result for these rows, and return it.
+        """Answer the requests of process 0 until it has a result for the rows with this key.
 
-        Args:
-            key: the key of the rows.
-            answer: a function that writes the rows for a request.
-
-        Returns:
-            The content of the file `result`: a dict with "keys" and "error".
-
-        Raises:
-            ValueError: if process 0 does not compute in time.
+        `answer` writes the rows for a request. Return the content of the file `result`: a dict with
+        "keys" and "error". Raises ValueError if process 0 does not compute in time.
         """
         role = os.getpid(), str(self._file(self._process, "lock"))
         started, is_asked = time.monotonic(), False

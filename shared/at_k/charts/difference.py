@@ -100,10 +100,7 @@ def _line_at_zero(
 ) -> list[alt.Chart]:
     """Return the layers of the line at 0, and of its heavy parts, where the band excludes 0.
 
-    Args:
-        points: the differences in ascending order of k.
-        x: the horizontal axis.
-        y: arguments of `vertical_channel`.
+    `points` are in ascending order of k, and `y` are arguments of `vertical_channel`.
     """
     segments = [
         {"x": successive[0].k, "end": successive[-1].k, "y": 0}

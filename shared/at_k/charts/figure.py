@@ -102,10 +102,7 @@ class Figure(alt.FacetChart):
 
 
 def printed_width(inches: float) -> float:
-    """Return the width of a figure without its padding, in points.
-
-    Raises ValueError if `inches` is not from 0 to 1000.
-    """
+    """Return the width of a figure without its padding in points, for one in inches."""
     wanted = "give a number of inches, such as 3.3"
     return check_number("width", inches, wanted, 0.0, 1000.0) * POINTS_PER_INCH - 2 * PADDING
 

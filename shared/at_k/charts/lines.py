@@ -84,10 +84,7 @@ def score_scale(rows: Iterable[Row]) -> alt.Scale:
 
 
 def vertical_channel(column: str, scale: alt.Scale, **labels: Any) -> alt.Y:
-    """Return the vertical channel of a column of the data. Its title is above the panel.
-
-    `labels` are further options of `altair.Axis`.
-    """
+    """Return the vertical channel of a column, with options of its axis. Its title is above it."""
     axis = alt.Axis(
         title=None,
         tickCount=5,
@@ -193,16 +190,13 @@ def _choose_markers(rows: Sequence[Row], x: LineAxis) -> None:
 def _line_layers(
     rows: Sequence[Row], x: LineAxis, y_options: Mapping[str, Any], room: float
 ) -> list[alt.Chart]:
-    """Return the layers of a panel: bands, lines and markers, without data.
+    """Return the layers of a panel: bands, lines and markers, whose data the figure has.
 
-    Args:
-        rows: the rows of the figure.
-        x: the horizontal axis.
-        y_options: arguments of `vertical_channel`.
-        room: the width for the legend.
+    `y_options` are arguments of `vertical_channel`, and `room` is the width for the legend.
     """
 
     def y(column: str) -> alt.Y:
+        """Return the vertical channel of a column of the data."""
         return vertical_channel(column, **y_options)
 
     channels = series_channels(list(dict.fromkeys(row["series"] for row in rows)), room)

@@ -72,10 +72,7 @@ def runs_by_name(results: ChartResults) -> dict[str, ChartScores]:
 
 
 def check_scores(name: str, scores: Any) -> None:
-    """Raise a TypeError unless `scores` is a dict that `compute` or `compare` returns.
-
-    `name` is the name of the parameter in messages.
-    """
+    """Raise a TypeError unless `scores` is a dict that `compute` or `compare` returns."""
     if not isinstance(scores, Mapping) or not all(isinstance(key, str) for key in scores):
         raise TypeError(f"{name} is {short(scores)}: give the dict that was returned.")
     if not isinstance(scores.get("per_question", {}), Mapping):
@@ -162,7 +159,7 @@ def curves_by_name(scores: ChartScores) -> dict[str, Curve]:
     """
     curves: dict[str, Curve] = {}
     for estimate in estimates_of(scores):
-        if estimate.group is None and isinstance(estimate.k, int) and _names_samples(estimate):
+        if estimate.group is None and isinstance(estimate.k, int) and _has_place_for_k(estimate):
             metric = ScoreId(_metric_with_k(estimate), "k", estimate.tau).key
             curves.setdefault(metric, {})[estimate.k] = estimate
     return {metric: dict(sorted(curve.items())) for metric, curve in curves.items()}
@@ -227,7 +224,7 @@ def _metric_with_k(score: _Named) -> str:
     return score.metric.replace("@N", "@k")
 
 
-def _names_samples(score: _Named) -> bool:
+def _has_place_for_k(score: _Named) -> bool:
     """Return whether the name of a metric has a place for k or n, as in pass@k and pass^k."""
     return "@" in score.metric or "^" in score.metric
 
@@ -254,7 +251,7 @@ def score_titles(keys: Iterable[str]) -> dict[str, str]:
 
 def _score_title(score: ScoreId) -> str:
     """Return the title of an axis for a score with its own k."""
-    if not isinstance(score.k, int) or not _names_samples(score):
+    if not isinstance(score.k, int) or not _has_place_for_k(score):
         return score.key
     if score.k == 1 and score.metric in ("pass@k", "pass^k", "maj@k"):
         return f"{score.key}: share of correct samples"

@@ -53,6 +53,7 @@ def text_width(text: str) -> float:
     """
 
     def em(character: str) -> float:
+        """Return the width of a character as a share of the font size."""
         if character >= "\u2e80":  # East Asian characters are as wide as they are high.
             return 1.0
         if character in _NARROW:
@@ -98,7 +99,8 @@ def series_channels(names: Sequence[str], room: float) -> dict[str, Any]:
         columns = max(1, int(room // (widest + LEGEND_SYMBOL + _BETWEEN_COLUMNS)))
         legend = alt.Legend(title=None, columns=columns, labelExpr=_LINES)
 
-    def scale(looks: Sequence[Any]) -> alt.Scale:  # The looks recur if there are more series.
+    def scale(looks: Sequence[Any]) -> alt.Scale:
+        """Return a scale from series to looks, which recur if there are more series."""
         return alt.Scale(domain=list(names), range=list(looks))
 
     return {

@@ -114,10 +114,7 @@ def _flags_of_way(way: Way) -> str:
 
 
 def _message_with_places(error: InputError) -> str:
-    """Return the message of an error, with a sample as "question 0, sample 1".
-
-    In Python it is predictions[0][1], which does not exist in a file.
-    """
+    """Return the message of an error with "question 0, sample 1" in place of predictions[0][1]."""
     words: list[str] = []
     for part in error.args:
         if isinstance(part, Place) and part.parameter == "predictions" and part.sample is not None:

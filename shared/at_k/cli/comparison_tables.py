@@ -72,10 +72,7 @@ class ComparisonView(View):
     def _columns(self, key: str, difference: str, *limits: str) -> dict[str, str]:
         """Return the headings of a table by the names of its columns.
 
-        Args:
-            key: the heading of the keys.
-            difference: the heading of the differences.
-            limits: the names of the limits that have columns.
+        `key` and `difference` are headings, and `limits` the names of the limits with columns.
         """
         columns = {"key": key, "a": self.names[0], "b": self.names[1], "difference": difference}
         columns |= {name: heading for name, heading in _LIMITS.items() if name in limits}
@@ -182,10 +179,7 @@ class ComparisonView(View):
 
 
 def with_visible_signs(scale: Scale, limits: tuple[float, float]) -> Scale:
-    """Return a scale with more decimals, if a limit other than 0 would be shown as 0.
-
-    It has at most 3 decimals.
-    """
+    """Return a scale with up to 3 decimals, so that only limits of 0 itself are shown as 0."""
     while scale.decimals < 3 and any(x and not float(scale.number(x)) for x in limits):
         scale = scale._replace(decimals=scale.decimals + 1)
     return scale

@@ -183,13 +183,9 @@ def add_flags(
 def parameters_and_helps(
     function: Callable[..., Any], leave_out: Collection[str]
 ) -> tuple[dict[str, inspect.Parameter], dict[str, str]]:
-    """Return the parameters of a function that become flags, and their help texts, by their names.
+    """Return the parameters of a function that become flags, and their help texts, by name.
 
-    The parameter `metric` is renamed to `include`, as its flag is --include.
-
-    Args:
-        function: a function with a parameter `metric`, such as `compare`.
-        leave_out: the names of parameters that do not become flags.
+    The names in `leave_out` get no flag. The parameter `metric` becomes --include.
     """
     helps = parameter_helps(inspect.getdoc(function) or "")
     parameters = parameters_of(function)
@@ -199,10 +195,7 @@ def parameters_and_helps(
 
 
 def split_arguments(flags: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the arguments of `read_run`, and those of the function that the subcommand runs.
-
-    `flags` are the values of the flags by the names of the parameters.
-    """
+    """Return the arguments of `read_run`, and those of the function that the subcommand runs."""
     reading = {name: value for name, value in flags.items() if name in _READING}
     parameters = {name: value for name, value in flags.items() if name not in _READING}
     for role in PER_SAMPLE:
@@ -259,10 +252,7 @@ def _value_options(annotation: Any, has_default: bool) -> dict[str, Any]:
 
 
 def _value_of_text(kind: type, text: str) -> Any:
-    """Return a text as an int, a float or a str, as `kind` says.
-
-    Raises ArgumentTypeError if it is no such number.
-    """
+    """Return a text as a value of type `kind`. Raises ArgumentTypeError if it is no number."""
     try:
         return kind(text)
     except ValueError:

@@ -180,12 +180,9 @@ def short_label(label: str) -> str:
 
 
 def group_heading(group: str | None, has_groups: bool, averaging: str) -> str:
-    """Return the heading of the table of a group of questions.
+    """Return the heading of the table of a group of questions, or of all questions (None).
 
-    Args:
-        group: the label of the group, or None for all questions.
-        has_groups: whether there are other tables. If not, the heading of all questions is "".
-        averaging: how questions are averaged, see `Scope`.
+    The heading of all questions is "" if there are no groups. For `averaging` see `Scope`.
     """
     if group is None:
         return overall_label(averaging) if has_groups else ""
@@ -205,13 +202,9 @@ class Scale(NamedTuple):
 
     @classmethod
     def of(cls, metrics: Iterable[str], values: Iterable[float]) -> Scale:
-        """Return the scale for scores of these metrics.
+        """Return the scale for scores of these metrics, with these scores and limits as values.
 
-        Scores are percentages if they are no rewards, and all values are from 0 to 1.
-
-        Args:
-            metrics: the names of the scores.
-            values: the numbers that are shown, scores and limits.
+        They are percentages if the scores are no rewards, and all values are from 0 to 1.
         """
         is_reward = not {"max@k", "bayes@N"}.isdisjoint(metrics)
         largest, smallest = max(values := [*values]), min(values)

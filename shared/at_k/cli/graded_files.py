@@ -156,11 +156,7 @@ def _read_files(
 ) -> ReadRun:
     """Return the questions of a run. An error about its columns names its file and its flags.
 
-    Args:
-        files: the files of the run.
-        reading: the arguments of `read_run`.
-        index: the index of the run. The flags for the second of two runs end in -b.
-        number: the number of runs.
+    `index` is that of the run among `number` runs. Flags for the second of two runs end in -b.
     """
     try:
         return read_run(files, **reading)

@@ -110,7 +110,7 @@ class PlanView(View):
     def _rows(self) -> list[dict[str, Any]]:
         """Return the rows of the plan, and last the cheapest design if there is one.
 
-        "design" is "grid" or "cheapest".
+        The value of "design" is "grid" or "cheapest".
         """
         designs = [("grid", row) for row in self.plan["rows"]]
         designs += [("cheapest", row) for row in [self.plan["cheapest"]] if row]
@@ -165,10 +165,7 @@ def _plan_cell(column: str, value: float | None) -> str:
 def _cheapest_in_words(cheapest: Mapping[str, Any] | None, claim: str, has_labels: bool) -> str:
     """Return a sentence with the cheapest design, or one that says that no design is enough.
 
-    Args:
-        cheapest: the row of the design, or None.
-        claim: the wanted precision as a phrase, such as "has a half-width of at most 0.02".
-        has_labels: whether designs have labels.
+    `claim` is the wanted precision, such as "has a half-width of at most 0.02".
     """
     if cheapest is None:
         more = ["questions (--number-of-questions)", "samples (--number-of-samples)"]

@@ -23,14 +23,9 @@ _FILE_SUFFIXES = (".svg", ".pdf", ".png", ".html")
 
 
 def draw(file: str | None, figure: Callable[[], Figure]) -> None:
-    """Write a chart to a file. Do nothing if `file` is None.
+    """Write the chart that `figure` makes to a file, or do nothing if `file` is None.
 
-    Args:
-        file: the path, whose suffix is the format, or None.
-        figure: a function that makes the chart.
-
-    Raises:
-        ValueError: if the chart cannot be made, or its file cannot be written.
+    Raises ValueError if the chart cannot be made, or its file cannot be written.
     """
     if file is None:
         return

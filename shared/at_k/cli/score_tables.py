@@ -344,10 +344,7 @@ def records_of(estimates: Iterable[Estimate]) -> Cells:
 
 
 def _score_rows(estimates: Iterable[Estimate]) -> list[dict[str, Any]]:
-    """Return the values of a row for each estimate: its group, key and score, limits and band.
-
-    Values that are not known are left out.
-    """
+    """Return a dict for each estimate with its group, key and score, and known limits."""
     rows = []
     for x in estimates:
         row: dict[str, Any] = {"group": x.group, "key": x.key, "score": x.score}
@@ -376,10 +373,7 @@ def _reasons_for_no_interval(estimates: Iterable[Estimate]) -> list[str]:
 
 
 def _paper_cells(scale: Scale, x: Estimate | None, has_band: bool) -> list[str]:
-    """Return the cells of a score in a paper: the score with its limits, and the band if any.
-
-    They are empty if `x` is None, because a group lacks the score.
-    """
+    """Return the cells of a score and its band in a paper, which are empty if `x` is None."""
     score = band = ""
     if x is not None:
         score = scale.number(x.score)

@@ -55,6 +55,7 @@ class ScoresOfDocument(dict[str, ScoreOfDocument]):
     """
 
     def __missing__(self, name: str) -> Any:
+        """Raise a ValueError that names a way to score documents with several targets."""
         raise ValueError(
             "at_k: the task has documents with several targets, which the harness checks one by "
             "one. Score its log instead: at-k gpassk samples_*.jsonl --references target_list."
@@ -101,11 +102,7 @@ def at_k(
 
 
 def _aggregate_at_k(scores: Sequence[ScoreOfDocument]) -> float:
-    """Return a score of the task, its standard error, or one of its limits; NaN if unknown.
-
-    Args:
-        scores: the value with the same name for each document.
-    """
+    """Return a score of the task, or NaN, from the values with its name of all documents."""
     documents = tuple(score.outcomes for score in scores)
     values = _values_of_task(scores[0].request, documents, scores[0].compares_texts)
     return values.get(scores[0].name, math.nan)
@@ -115,12 +112,9 @@ def _aggregate_at_k(scores: Sequence[ScoreOfDocument]) -> float:
 def _values_of_task(
     request: ScoreRequest, documents: tuple[tuple[Any, ...], ...], compares_texts: bool
 ) -> dict[str, float]:
-    """Return the scores, standard errors and limits of a task by name, and log why some are NaN.
+    """Return the scores, standard errors and limits of a task, and log why some are NaN.
 
-    Args:
-        request: the requested scores.
-        documents: the outcomes of each document. Documents without outcomes are left out.
-        compares_texts: whether the checker is "exact_match".
+    `documents` are the outcomes of each document. Those without outcomes are left out.
     """
     scored = {f"document {i}": outcomes for i, outcomes in enumerate(documents) if outcomes}
     values, problems = request.values([*scored.values()], [*scored])

@@ -155,10 +155,7 @@ def _names_of_score(key: str) -> list[str]:
 
 
 def _values_by_name(estimate: Estimate) -> Iterator[tuple[str, float]]:
-    """Yield (name, value) for the score, the standard error and the limits of an estimate.
-
-    Without an interval, yield only the score. Unknown values are NaN.
-    """
+    """Yield (name, value) for the score, the standard error and the limits of an estimate."""
     values = [estimate.score]
     if estimate.interval is not None and estimate.limits is not None:
         values += [estimate.interval.sigma, *estimate.limits]

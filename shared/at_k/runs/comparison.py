@@ -239,9 +239,7 @@ def by_sign(differences: Iterable[Difference]) -> list[tuple[int, list[Differenc
 def zero_in_band(differences: Sequence[Difference], names: Sequence[str]) -> str:
     """Return the end of the sentence "The band ..": where it excludes 0, and which run is higher.
 
-    Args:
-        differences: the differences of two runs at each k, one or more.
-        names: the names of runs a and b.
+    `names` are those of runs a and b.
     """
     ranges = []
     for sign, successive in by_sign(differences):

@@ -381,13 +381,11 @@ class Pilot:
         }
 
     def correlation(self, other: Pilot) -> float:
-        """Return the correlation of the true scores of two runs over questions, from -1 to 1.
+        """Return the correlation of the true scores of two runs over questions.
 
-        Samples of two runs are independent, so the covariance of the estimates is also that of the
-        true scores. The variances are those of the priors. Return 0 if one of them is 0.
-
-        Raises:
-            ValueError: if a run has one question, or a question with fewer than k samples.
+        It is 0 if one of the scores does not vary. Samples of two runs are independent, so the
+        covariance of the estimates is also that of the true scores. Raises ValueError if a run has
+        one question, or a question with fewer than k samples.
         """
         a, b, weights = self._deviations(), other._deviations(), self._weights
         # For equal weights, this divides by M - 1.

@@ -181,8 +181,7 @@ class Compared:
     def p_values(self) -> np.ndarray:
         """Return the two-sided p-value of each difference, (K, K, m), not adjusted for the others.
 
-        The matrix of each score is symmetric. A p-value is 1 if the difference is 0. It is the
-        smallest miscoverage for which `limits` exclude 0, found by bisection.
+        Those of equal scores are 1. The others are found by bisection of the miscoverage.
         """
         normal = NormalDist()
         p = np.ones((len(self.runs), len(self.runs), self.values.shape[1]))

@@ -160,10 +160,7 @@ def gate_not_worse(run: Run, baseline: Run, margin: float, options: ComparisonOp
 
 
 def _basis_of_limits(runs: list[Run], options: ComparisonOptions) -> dict[str, Any]:
-    """Return the fields of a `Gate` that describe its limits, from `interval` on, by name.
-
-    The options are validated for the samples of the runs.
-    """
+    """Return the fields of a `Gate` that describe its limits, by name."""
     if options.interval != "questions":
         size, unit = float(np.mean([run.outcomes.n.mean() for run in runs])), "sample"
     elif options.clusters is not None:

@@ -134,12 +134,9 @@ def leaderboard(
 def leaderboard_of_groups(
     compared: Mapping[str | None, Compared], p_values: bool = False
 ) -> Result:
-    """Return the result of `leaderboard` for all questions and for groups.
+    """Return the result of `leaderboard` for what `compare_groups` returns.
 
-    Args:
-        compared: the result of `compare_groups`. If it has groups, the leaderboards of the groups
-            are in "groups".
-        p_values: whether to add p-values.
+    The leaderboards of groups, if there are any, are in "groups".
     """
     boards = {group: leaderboard_of(runs, p_values) for group, runs in compared.items()}
     board = boards.pop(None)
@@ -288,10 +285,7 @@ def _clique_cover(alike: np.ndarray) -> list[list[int]]:
 
 
 def _without_redundant(groups: Sequence[list[int]], runs: int) -> list[list[int]]:
-    """Return the groups, sorted, without those of which each pair is in another group too.
-
-    `runs` is the number of runs.
-    """
+    """Return the groups, sorted, without those of which each pair is in another group too."""
     number = np.zeros((runs, runs), dtype=int)  # how many groups contain each pair
     for group in groups:
         number[np.ix_(group, group)] += 1

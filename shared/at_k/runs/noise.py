@@ -152,10 +152,7 @@ def noise(
 
 
 def noise_of(run: Any, options: ComparisonOptions) -> list[Noise]:
-    """Return the `Noise` of each score of a graded `Run`, in ascending order of k.
-
-    The options have the interval "questions".
-    """
+    """Return the `Noise` of each score of a `Run`, for options with the interval "questions"."""
     from ..core.interval import normal_z
     from .scored_run import score_runs
 

@@ -163,10 +163,7 @@ class ComparisonOptions:
             self.tau = score.tau
 
     def _check_interval(self) -> None:
-        """Set the interval to the default of the score if it is None.
-
-        Raises ValueError if the score does not have the interval.
-        """
+        """Replace None by the default interval. Raises ValueError if the score does not have it."""
         applicable = _APPLICABLE_INTERVALS.get(self.metric, ("questions", "sampling"))
         interval = applicable[0] if self.interval is None else self.interval
         check_name("interval", interval, ("sampling", "posterior", "questions"))
@@ -211,10 +208,7 @@ class ComparisonOptions:
         return result
 
     def limit_options(self, interval: str) -> IntervalOptions:
-        """Return the options of the limits for an interval, such as "questions".
-
-        `for_samples` has to be called before.
-        """
+        """Return the options of the limits for this interval, after a call of `for_samples`."""
         clusters = self.clusters if interval == "questions" else None
         return IntervalOptions(
             self.confidence,

@@ -53,10 +53,7 @@ class Run(NamedTuple):
     source: Any = None
 
     def for_questions(self, rows: Sequence[int] | np.ndarray) -> Run:
-        """Return the run with only these questions; `rows` are indices, in the wanted order.
-
-        The source and the number of unanswered samples are not kept.
-        """
+        """Return the run with the questions at these indices only, without its source."""
         outcomes, sizes = self.outcomes, self.outcomes.sizes
         starts, sizes = (np.cumsum(sizes) - sizes)[rows], sizes[rows]
         index = np.repeat(starts - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())

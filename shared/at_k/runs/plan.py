@@ -189,10 +189,7 @@ def _ascending_integers(
 
 
 def _wanted_precision(half_width: Any, difference: Any, kind: str, most: int) -> Wanted | None:
-    """Return the wanted half-width or difference as a `Wanted`, or None if neither is given.
-
-    Raises ValueError if both are given, or if the value is not in (0, 1].
-    """
+    """Return the wanted half-width or difference, or None. Raises ValueError if both are given."""
     if half_width is not None and difference is not None:
         raise ValueError(f"{half_width=} and {difference=} are both given: give one of them.")
     for name, value in {"half_width": half_width, "difference": difference}.items():
@@ -322,10 +319,7 @@ def plan(
 
 
 def plan_runs(runs: Sequence[Run], options: PlanOptions) -> dict[str, Any]:
-    """Return the dict that `at_k.plan` returns, for zero, one or two pilot runs.
-
-    Raises ValueError if the runs and the options contradict each other, see `plan`.
-    """
+    """Return the dict that `at_k.plan` returns, for zero, one or two pilot runs."""
     if runs:
         options = options.for_samples({run.name: run.outcomes.n for run in runs})
     elif (options.average, options.question_weights, options.groups) != ("questions", None, None):
