@@ -293,8 +293,8 @@ class Exchange:
             error: the error because of which this process has no rows, or None.
 
         Raises:
-            ValueError: if process 0 does not ask for rows in time, or ends. If it fails, only
-                without `error`, which is the cause of the failure otherwise.
+            ValueError: if process 0 does not ask for rows in time, or ends; or if it fails, unless
+                because of `error`.
         """
         self._take_role()
         path, key = self._file(self._process, "rows"), uuid.uuid4().hex

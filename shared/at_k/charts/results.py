@@ -278,8 +278,7 @@ class ChartOptions(TypedDict, total=False):
 class ChartDetails:
     """The validated values of `ChartOptions`, or their defaults.
 
-    Raises:
-        ValueError: if questions, n or confidence are no such numbers, or another value is no text.
+    Raises ValueError for an invalid number, and TypeError if a text is none.
     """
 
     questions: int | None = None

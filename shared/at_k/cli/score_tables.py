@@ -298,8 +298,8 @@ class ScoresView(View):
     def _extrapolation(self, x: Estimate) -> str:
         """Return "for 3 of 10 questions" if a score is extrapolated there, or "".
 
-        It is extrapolated for questions with fewer than k samples, which sampling until the first
-        correct one (`budget`) may give.
+        Only the interval "hierarchical" extrapolates to questions with fewer than k samples. With
+        `budget`, sampling stops at the first correct sample, so fewer samples are enough.
         """
         if not isinstance(x.k, int) or self.method_of(x) != "hierarchical":
             return ""
