@@ -139,7 +139,9 @@ def _names_of_runs(names: Sequence[str] | None, files: Sequence[str]) -> list[st
             f"for each file."
         )
     for name in names:
-        if list(names).count(name) > 1 or not name.strip():
+        if not name.strip():
+            raise ValueError("--names has a blank name: give each run a name of its own.")
+        if list(names).count(name) > 1:
             raise ValueError(f"--names has {name!r} twice: give each run a name of its own.")
     return list(names)
 

@@ -111,12 +111,15 @@ class ComparisonView(View):
                 columns |= {} if p is None else {"p": p}
             rows = [
                 {
-                    **{"key": x.key, "a": scale.number(x.a), "b": scale.number(x.b)},
-                    "difference": f"{scale.number(x.score, sign=True)} {scale.limits(*x.interval)}",
-                    "band": scale.limits(*x.band),
-                    "p": x.p and p_value(x.p),
+                    "key": point.key,
+                    "a": scale.number(point.a),
+                    "b": scale.number(point.b),
+                    "difference": f"{scale.number(point.score, sign=True)} "
+                    f"{scale.limits(*point.interval)}",
+                    "band": scale.limits(*point.band),
+                    "p": point.p and p_value(point.p),
                 }
-                for x in differences
+                for point in differences
             ]
             tables.append(make_table(columns, rows))
         return tables
@@ -156,19 +159,19 @@ class ComparisonView(View):
             key: the key of the difference. Default: the first.
         """
         differences, scale = self._overall, scale_of_two(self._overall)
-        x = next((x for x in differences if x.key == key), differences[0])
-        higher, lower = (self.names[0], x.a), (self.names[1], x.b)
-        lo, hi = x.interval
-        if x.score >= 0:
+        point = next((point for point in differences if point.key == key), differences[0])
+        higher, lower = (self.names[0], point.a), (self.names[1], point.b)
+        lo, hi = point.interval
+        if point.score >= 0:
             higher, lower = lower, higher
         else:
             lo, hi = -hi, -lo
         unit = " percentage points" if scale.percent else ""
         limits = self._limits.described(with_visible_signs(scale, (lo, hi)), (lo, hi))
         sentence = (
-            f"On {self.scope.in_words()}, {x.key} is {scale.with_unit(higher[1])} for "
+            f"On {self.scope.in_words()}, {point.key} is {scale.with_unit(higher[1])} for "
             f"{higher[0]} and {scale.with_unit(lower[1])} for {lower[0]}, a difference of "
-            f"{scale.number(abs(x.score))}{unit} ({limits})."
+            f"{scale.number(abs(point.score))}{unit} ({limits})."
         )
         if not self._has_band:
             return sentence
@@ -187,14 +190,20 @@ def with_visible_signs(scale: Scale, limits: tuple[float, float]) -> Scale:
 
 def scale_of_two(differences: Sequence[Difference]) -> Scale:
     """Return the scale for the scores of two runs at all k."""
-    scores = [score for x in differences for score in (x.a, x.b)]
-    return Scale.of([x.metric for x in differences], scores)
+    scores = [score for point in differences for score in (point.a, point.b)]
+    return Scale.of([point.metric for point in differences], scores)
 
 
-def _difference_row(x: Difference) -> dict[str, Any]:
+def _difference_row(point: Difference) -> dict[str, Any]:
     """Return the values of a row of a table, by the names of its columns."""
-    row = {"group": x.group, "key": x.key, "a": x.a, "b": x.b, "difference": x.score}
-    return row | dict(zip(_LIMITS, (*x.interval, *x.band), strict=True)) | {"p": x.p}
+    row = {
+        "group": point.group,
+        "key": point.key,
+        "a": point.a,
+        "b": point.b,
+        "difference": point.score,
+    }
+    return row | dict(zip(_LIMITS, (*point.interval, *point.band), strict=True)) | {"p": point.p}
 
 
 def _cell(name: str, value: Any) -> str:

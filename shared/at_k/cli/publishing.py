@@ -51,19 +51,19 @@ def published(view: ScoresView, fields: Mapping[str, str | None]) -> str:
     """
     import yaml
 
-    x, *others = (x for x in view.estimates if x.group is None)
+    estimate, *others = (estimate for estimate in view.estimates if estimate.group is None)
     if others:
         raise ValueError(
             f"The format eval-results has one score for a task, and there are {1 + len(others)}, "
-            f"such as {x.key} and {others[0].key}: select one, as by --include pass@k --k 1."
+            f"such as {estimate.key} and {others[0].key}: select one, as by --include pass@k --k 1."
         )
     entry: dict[str, Any] = {
         "dataset": {"id": fields["dataset"], "task_id": fields["task"]},
-        "value": x.score,
+        "value": estimate.score,
     }
     if fields["source_url"] is not None:
         entry["source"] = {"url": fields["source_url"]}
-    entry["notes"] = _notes_on_score(x, view)
+    entry["notes"] = _notes_on_score(estimate, view)
     return yaml.safe_dump([entry], sort_keys=False, allow_unicode=True, width=88).rstrip()
 
 
@@ -77,11 +77,11 @@ def add_publishing_flags(command: argparse.ArgumentParser) -> None:
         group.add_argument(as_flag(name), metavar="TEXT", help=f"{text}.")
 
 
-def _notes_on_score(x: Estimate, view: ScoresView) -> str:
+def _notes_on_score(estimate: Estimate, view: ScoresView) -> str:
     """Return one line for readers of a score: its key, samples, limits and the package."""
-    notes = [x.key, view.scope.in_words()]
-    if x.interval is not None and x.limits is not None:
-        method = view.method_of(x)
-        words = Limits(view.confidence or 0.0, method).described(Scale(False, 4), x.limits)
-        notes += [f"standard error {x.interval.sigma:.4f}", f"{words} ({method})"]
+    notes = [estimate.key, view.scope.in_words()]
+    if estimate.interval is not None and estimate.limits is not None:
+        method = view.method_of(estimate)
+        words = Limits(view.confidence or 0.0, method).described(Scale(False, 4), estimate.limits)
+        notes += [f"standard error {estimate.interval.sigma:.4f}", f"{words} ({method})"]
     return "; ".join([*notes, f"evaluate-at-k {at_k.__version__}"])

@@ -163,23 +163,23 @@ def _scores_view(
     `parameters` are the arguments of the metric `name`. Those that were read are added.
     """
     questions = run.questions
-    defaults = {x.name: x.default for x in computation.parameters.values()}
-    read_options = questions.keys() & defaults.keys()
-    given = {x: questions[x] for x in read_options} | dict(parameters)
-    if name == "gpassk" and "include" not in given and run.sizes.max(initial=1) == 1:
-        given["include"] = "pass@k"  # With one sample of each question, all scores are equal.
-    options, noise = defaults | given, None
+    defaults = {option.name: option.default for option in computation.parameters.values()}
+    read_options = {name: questions[name] for name in questions.keys() & defaults.keys()}
+    arguments = read_options | dict(parameters)
+    if name == "gpassk" and "include" not in arguments and run.sizes.max(initial=1) == 1:
+        arguments["include"] = "pass@k"  # With one sample of each question, all scores are equal.
+    options, noise = defaults | arguments, None
     # What a checker prints goes to standard error, so that it does not mix with the scores.
     with contextlib.redirect_stdout(sys.stderr), naming_questions(questions):
-        read = computation.samples(questions["predictions"], questions.get("references"), given)
+        read = computation.samples(questions["predictions"], questions.get("references"), arguments)
         samples = CheckedOnce(read.batch, read.validate, read.cache)
-        scores = computation.results(samples, **given)
+        scores = computation.results(samples, **arguments)
         for checked in samples.checks:  # Empty if the metric has not checked the samples.
             warn_of_other_grades(questions, checked.outcomes)
             run = replace(run, unanswered=number_unanswered(checked))
             noise = (
                 None
-                if _OPTIONS_OF_DEFINITION & given.keys()
+                if _OPTIONS_OF_DEFINITION & arguments.keys()
                 else _noise_of_leading_score(scores, checked, options)
             )
     nouns = nouns_of([name])
@@ -191,10 +191,10 @@ def _scores_view(
         averaging=scores.averaging,
         missing=questions.missing,
     )
-    said = [f"{run.name}{run.described(*nouns)}"]
+    input_sentences = [f"{run.name}{run.described(*nouns)}"]
     if words := ", ".join(filter(None, [scope.correction, scope.averaging])):
-        said.append(f"Scores are {words}.")
-    return ScoresView(scores, scope, said, options, noise, questions.ids)
+        input_sentences.append(f"Scores are {words}.")
+    return ScoresView(scores, scope, input_sentences, options, noise, questions.ids)
 
 
 def _with_both_scores(
@@ -227,9 +227,9 @@ def _leading_score(scores: Result) -> Estimate | None:
 
     It is that with the largest k of the first metric with known noise; vote@k precedes others.
     """
-    shown = [x for x in estimates_of(scores) if x.group is None and x.metric in _WITH_NOISE]
-    shown.sort(key=lambda x: x.metric != "vote@k")  # The others keep their order.
-    of_first = [x for x in shown if x.metric == shown[0].metric and isinstance(x.k, int)]
+    known = [x for x in estimates_of(scores) if x.group is None and x.metric in _WITH_NOISE]
+    known.sort(key=lambda x: x.metric != "vote@k")  # The others keep their order.
+    of_first = [x for x in known if x.metric == known[0].metric and isinstance(x.k, int)]
     return max(of_first, key=lambda x: int(str(x.k)), default=None)
 
 

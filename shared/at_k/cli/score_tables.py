@@ -289,44 +289,46 @@ class ScoresView(View):
         statements = [self._statement(x, scale, is_first=x is shown[0]) for x in shown]
         return f"On {self.scope.in_words()}, {enumerated(statements)}."
 
-    def _is_biased(self, x: Estimate) -> bool:
+    def _is_biased(self, estimate: Estimate) -> bool:
         """Return whether a score is a cons@k with a k below the number of samples of a question."""
-        if x.metric != "cons@k" or not isinstance(x.k, int):
+        if estimate.metric != "cons@k" or not isinstance(estimate.k, int):
             return False
-        return any(int(n.max()) > x.k for n in self.scope.sizes)
+        return any(int(n.max()) > estimate.k for n in self.scope.sizes)
 
-    def _extrapolation(self, x: Estimate) -> str:
+    def _extrapolation(self, estimate: Estimate) -> str:
         """Return "for 3 of 10 questions" if a score is extrapolated there, or "".
 
         Only the interval "hierarchical" extrapolates to questions with fewer than k samples. With
         `budget`, sampling stops at the first correct sample, so fewer samples are enough.
         """
-        if not isinstance(x.k, int) or self.method_of(x) != "hierarchical":
+        if not isinstance(estimate.k, int) or self.method_of(estimate) != "hierarchical":
             return ""
         sizes, noun = np.concatenate(self.scope.sizes), self.scope.row
-        number = int((sizes < x.k).sum())
+        number = int((sizes < estimate.k).sum())
         if number == len(sizes):
             return f"for all {noun}s"
         return f"for {number} of {len(sizes)} {noun}s" if number else ""
 
-    def _statement(self, x: Estimate, scale: Scale, is_first: bool) -> str:
+    def _statement(self, estimate: Estimate, scale: Scale, is_first: bool) -> str:
         """Return a clause with a score and its limits, such as "pass@4 is 51.2 % (48.0 to 54.1)".
 
         Limits of a posterior need not contain the score, so the clause has the posterior mean
         instead. `is_first` adds the confidence and the method, which hold for later clauses too.
         """
-        assert x.limits is not None
-        assert x.interval is not None
-        name, value, method = x.key, x.score, self.method_of(x)
+        assert estimate.limits is not None
+        assert estimate.interval is not None
+        name, value, method = estimate.key, estimate.score, self.method_of(estimate)
         if "temperature" in self.options:
-            name = f"{x.key} at temperature {self.options['temperature']:g}"
-        if method == "posterior" and x.interval.mu is not None:
-            name, value = f"the posterior mean of {x.key}", x.interval.mu
-        words = " to ".join(map(scale.number, x.limits))
+            name = f"{estimate.key} at temperature {self.options['temperature']:g}"
+        if method == "posterior" and estimate.interval.mu is not None:
+            name, value = f"the posterior mean of {estimate.key}", estimate.interval.mu
+        words = " to ".join(map(scale.number, estimate.limits))
         if is_first:
             confidence, anytime = self.confidence or 0.0, bool(self.options.get("anytime"))
-            words = Limits(confidence, method, self.scope.row, anytime).described(scale, x.limits)
-        if extrapolated := self._extrapolation(x):
+            words = Limits(confidence, method, self.scope.row, anytime).described(
+                scale, estimate.limits
+            )
+        if extrapolated := self._extrapolation(estimate):
             words += f", extrapolated {extrapolated}"
         return f"{name} is {scale.with_unit(value)} ({words})"
 
@@ -346,15 +348,19 @@ def records_of(estimates: Iterable[Estimate]) -> Cells:
 def _score_rows(estimates: Iterable[Estimate]) -> list[dict[str, Any]]:
     """Return a dict for each estimate with its group, key and score, and known limits."""
     rows = []
-    for x in estimates:
-        row: dict[str, Any] = {"group": x.group, "key": x.key, "score": x.score}
-        if x.interval is not None:
-            fields = x.interval._asdict()
-            if x.interval.is_unknown:
-                fields = {"interval": x.interval.interval}
+    for estimate in estimates:
+        row: dict[str, Any] = {
+            "group": estimate.group,
+            "key": estimate.key,
+            "score": estimate.score,
+        }
+        if estimate.interval is not None:
+            fields = estimate.interval._asdict()
+            if estimate.interval.is_unknown:
+                fields = {"interval": estimate.interval.interval}
             row |= {name: value for name, value in fields.items() if value is not None}
-        if x.band is not None:
-            row["band_lo"], row["band_hi"] = x.band
+        if estimate.band is not None:
+            row["band_lo"], row["band_hi"] = estimate.band
         rows.append(row)
     return rows
 
@@ -372,15 +378,15 @@ def _reasons_for_no_interval(estimates: Iterable[Estimate]) -> list[str]:
     return [f"{reason.replace('none', 'No interval', 1)}." for reason in reasons]
 
 
-def _paper_cells(scale: Scale, x: Estimate | None, has_band: bool) -> list[str]:
-    """Return the cells of a score and its band in a paper, which are empty if `x` is None."""
+def _paper_cells(scale: Scale, estimate: Estimate | None, has_band: bool) -> list[str]:
+    """Return the cells of a score and its band in a paper; they are empty for None."""
     score = band = ""
-    if x is not None:
-        score = scale.number(x.score)
-        if x.limits is not None:
-            score += f" {scale.limits(*x.limits)}"
-        if x.band is not None:
-            band = scale.limits(*x.band)
+    if estimate is not None:
+        score = scale.number(estimate.score)
+        if estimate.limits is not None:
+            score += f" {scale.limits(*estimate.limits)}"
+        if estimate.band is not None:
+            band = scale.limits(*estimate.band)
     return [score, band] if has_band else [score]
 
 
