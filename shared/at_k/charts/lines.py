@@ -84,7 +84,7 @@ def score_scale(rows: Iterable[Row]) -> alt.Scale:
 
 
 def vertical_channel(column: str, scale: alt.Scale, **labels: Any) -> alt.Y:
-    """Return the vertical channel of a column, with options of its axis. Its title is above it."""
+    """Return the vertical channel of a column. `labels` are options of its axis, without title."""
     axis = alt.Axis(
         title=None,
         tickCount=5,
