@@ -8,9 +8,10 @@ files. They are written under another name and renamed, so that none is read hal
     <p>.rows    the rows of process p, with the key of the request and a key of its own
     result      the keys of the rows that process 0 has received, and its error if there was one
 
-The keys keep out the files of a run that was killed. Each process locks its role in the run until
-it has computed, so that two runs with the same name are noticed. The objects of a run
-have numbers, so that processes that compute with different objects are noticed.
+The keys exclude the files of a run that was killed. The role of a process is its number in the run.
+Each process locks its role until it has computed, so that two runs with the same name are noticed.
+The `Exchange` objects of a process are numbered, so that processes that compute with different
+objects are noticed.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ _LAUNCHERS = (
 """Environment variables that launchers set to the same values for all processes of a run."""
 
 _SECONDS_TO_LOCK = 1.0
-"""How long a process waits for its role, which another process may be about to leave."""
+"""How long a process waits for its role. Another process may be about to leave it."""
 
 _SECONDS_TO_READ = 5.0
 """How long process 0 waits until all others have read its result."""
@@ -66,10 +67,10 @@ _ENDED = (
 )
 
 _roles: dict[tuple[int, str], FileLock] = {}
-"""The roles that this process has locked, by its id and the file of the lock."""
+"""The locks of the roles that this process has taken, by (process id, file of the lock)."""
 
 _objects: dict[tuple[int, str], list[weakref.ref[Exchange]]] = {}
-"""The objects of each role that this process has made, by their numbers."""
+"""The objects that this process has made for each role. The index of an object is its number."""
 
 _answered: dict[tuple[int, str], bytes] = {}
 """The last request that an object of each role has answered.
@@ -79,7 +80,7 @@ Process 0 removes a request when all rows of it are gone, so no other object may
 
 
 def launched_run() -> str | None:
-    """Return the name that a launcher gave to this run, or None if there is no launcher."""
+    """Return the name of this run from the environment variables of a launcher, or None."""
     for names in _LAUNCHERS:
         if all(name in os.environ for name in names):
             return ":".join(os.environ[name] for name in names)
@@ -87,9 +88,10 @@ def launched_run() -> str | None:
 
 
 def default_experiment() -> str:
-    """Return a name that the processes of this run share, and other runs do not have.
+    """Return a name that is the same in all processes of this run, and differs between runs.
 
-    It is that of the launcher. Without one, processes with the same parent are one run.
+    It is a hash of the name from the launcher. Without a launcher, processes with the same parent
+    are one run.
     """
     run = launched_run() or f"{socket.gethostname()}:{os.getppid()}"
     return f"run-{hashlib.sha256(run.encode()).hexdigest()[:16]}"
@@ -102,10 +104,10 @@ class Exchange:
     process may take the role afterwards, as workers of a pool do.
 
     Args:
-        folder: that all processes of the run share, and no other run.
-        processes: number of processes.
-        process: number of this process, from 0.
-        timeout: seconds to wait for the other processes.
+        folder: a folder that all processes of this run use, and no other run does.
+        processes: the number of processes.
+        process: the number of this process, from 0.
+        timeout: the seconds to wait for the other processes.
 
     Raises:
         ValueError: if another living process has the same role.
@@ -116,27 +118,32 @@ class Exchange:
         self._timeout = timeout
         self._request, self._result = folder / "request", folder / "result"
         self._conflict = folder / "conflict"
-        self._received: dict[int, str] | None = None  # keys of rows, while a request is open
-        self._number: int | None = None  # among the objects of the run in this process
+        self._received: dict[int, str] | None = None  # keys of rows by process; None: no request
+        self._number: int | None = None  # the index of this object in `_objects`
         self._take_role()
 
     def __getstate__(self) -> dict[str, Any]:
-        """A copy of the object has no number yet, as another process may hold it."""
+        """Return the state of a copy, which has no number yet: it may be for another process."""
         return vars(self) | {"_number": None}
 
     def _take_role(self) -> None:
-        """Lock the role of this process and number this object, unless that has been done."""
+        """Lock the role of this process, and number this object, unless both have been done.
+
+        A new role starts without the files of earlier runs. Raises ValueError if another process
+        has the role.
+        """
         role = os.getpid(), str(self._file(self._process, "lock"))
         if self._number is None:
-            self._number = _register(self, _objects.setdefault(role, []))
+            self._number = _number_object(self, _objects.setdefault(role, []))
         if role in _roles:
             return
         try:
-            _roles[role] = _locked(Path(role[1]))
+            _roles[role] = _acquire_role(Path(role[1]))
         except Timeout:
             self._conflict.touch()
-            raise ValueError(self._two_runs()) from None
-        left = [*self._folder.glob(f"{self._process}.*-*")]  # half written by a process that ended
+            raise ValueError(self._two_runs_message()) from None
+        # These files are left from a process that ended while it wrote them.
+        left = [*self._folder.glob(f"{self._process}.*-*")]
         if self._process == 0:
             for pattern in ("*.rows", "request-*", "result-*"):
                 left += self._folder.glob(pattern)
@@ -153,14 +160,18 @@ class Exchange:
     def compute(
         self, read: Callable[[], list[Samples]], score: Callable[[list[Samples]], dict[str, Any]]
     ) -> dict[str, Any] | None:
-        """Return the scores of the questions of all processes in process 0, None in the others.
+        """Return the scores of the questions of all processes in process 0, and None in the others.
 
-        A process that cannot read its questions takes part all the same, so that the others learn
-        why there is no result.
+        A process that cannot read its questions still takes part, so that the others learn why
+        there is no result.
 
         Args:
-            read: returns the questions of this process.
-            score: returns the scores of questions.
+            read: a function that returns the questions of this process.
+            score: a function from the questions of all processes to their scores.
+
+        Raises:
+            Exception: the error of `read` or `score` in this process.
+            ValueError: if another process fails, or does not take part; see `receive` and `send`.
         """
         batches: list[Samples] = []
         problem = None
@@ -193,9 +204,9 @@ class Exchange:
     # --- Process 0 ------------------------------------------------------------------------
 
     def receive(self) -> list[memoryview]:
-        """Return the rows of processes 1, 2, .. as Arrow streams, empty for a process without rows.
+        """Ask processes 1, 2, .. for their rows, and return those of each as an Arrow stream.
 
-        `report` has to follow.
+        The stream of a process without rows is empty. `report` has to be called afterwards.
 
         Raises:
             ValueError: if a process does not send its rows in time, could not read its input,
@@ -205,10 +216,10 @@ class Exchange:
         request = uuid.uuid4().hex
         self._received, rows = {}, {}
         write_whole(self._request, request.encode())
-        for _ in _waits(self._timeout):
+        for _ in _poll_for(self._timeout):
             waiting = [process for process in range(1, self._processes) if process not in rows]
             for process in waiting:
-                content = _read(self._file(process, "rows"))
+                content = _content(self._file(process, "rows"))
                 header = content[: content.find(b"\n") + 1]
                 sent = json.loads(header or "{}")
                 if sent.get("request") == request:
@@ -223,7 +234,7 @@ class Exchange:
                 f"{self._processes} within {self._timeout:g} seconds. {_SAME_RUN}"
             )
         if self._conflict.exists():
-            raise ValueError(self._two_runs())
+            raise ValueError(self._two_runs_message())
         return [rows[process] for process in sorted(rows)]
 
     def report(self, error: BaseException | None) -> None:
@@ -234,21 +245,24 @@ class Exchange:
         write_whole(self._result, json.dumps({"keys": self._received, "error": problem}).encode())
         is_read = False
         # Each process removes its rows when it has read the result.
-        for _ in _waits(_SECONDS_TO_READ):
+        for _ in _poll_for(_SECONDS_TO_READ):
             rows = (self._file(p, "rows").exists() and self._lives(p) for p in self._received)
             is_read = not any(rows)
             if is_read:
                 break
         self._request.unlink(missing_ok=True)
-        if is_read:  # else a process that is late still finds it, until the next result
+        if is_read:
+            # Otherwise the result stays for processes that are late, until the next result.
             self._result.unlink(missing_ok=True)
         self._received = None
 
     def _check_sender(self, process: int, sent: dict[str, Any]) -> None:
-        """Raise a ValueError if a process is of another run or object, or could not read its input.
+        """Raise a ValueError if a process does not fit this one, or could not read its input.
+
+        It does not fit if it belongs to another run, or computes with another object.
 
         Args:
-            process: its number.
+            process: the number of the process.
             sent: the header of its rows.
         """
         if sent["launcher"] != launched_run():
@@ -272,14 +286,15 @@ class Exchange:
     def send(
         self, write_rows: Callable[[BinaryIO], Any] | None, error: Exception | None = None
     ) -> None:
-        """Hand rows to process 0, and wait until it has computed.
+        """Send rows to process 0, and wait until it has computed.
 
         Args:
-            write_rows: writes the rows to a file; or None if there are none.
-            error: why this process has no rows.
+            write_rows: a function that writes the rows to a file, or None if there are no rows.
+            error: the error because of which this process has no rows, or None.
 
         Raises:
-            ValueError: if process 0 does not ask for them in time, fails or ends.
+            ValueError: if process 0 does not ask for rows in time, or ends; or if it fails, unless
+                because of `error`.
         """
         self._take_role()
         path, key = self._file(self._process, "rows"), uuid.uuid4().hex
@@ -287,38 +302,37 @@ class Exchange:
         sender = {"launcher": launched_run(), "number": self._number, "error": problem}
 
         def answer(request: bytes) -> None:
-            """Write the rows, with the key of a request."""
+            """Write the file of the rows, with the key of this request in its header."""
             header = json.dumps(sender | {"key": key, "request": request.decode()})
             write_whole(path, f"{header}\n".encode(), write_rows)
 
         try:
-            result = self._answered_result(key, answer)
+            result = self._answer_until_result(key, answer)
         finally:
             path.unlink(missing_ok=True)
         if result["error"] is not None and error is None:
             raise ValueError(f"Process 0 could not compute: {result['error']}")
 
-    def _answered_result(self, key: str, answer: Callable[[bytes], None]) -> dict[str, Any]:
-        """Answer each request of process 0 until its result is about these rows, and return it.
+    def _answer_until_result(self, key: str, answer: Callable[[bytes], None]) -> dict[str, Any]:
+        """Answer the requests of process 0 until it has a result for the rows with this key.
 
-        Args:
-            key: of the rows.
-            answer: hands the rows over, for a request.
+        `answer` writes the rows for a request. Return the content of the file `result`: a dict with
+        "keys" and "error". Raises ValueError if process 0 does not compute in time.
         """
         role = os.getpid(), str(self._file(self._process, "lock"))
         started, is_asked = time.monotonic(), False
-        for _ in _waits(math.inf):
-            result = json.loads(_read(self._result) or "{}")
+        for _ in _poll_for(math.inf):
+            result = json.loads(_content(self._result) or "{}")
             if result.get("keys", {}).get(str(self._process)) == key:
                 return result
-            request = _read(self._request)
+            request = _content(self._request)
             if request and not self._lives(0):
-                request = b""  # of a run that was killed
+                request = b""  # It is left from a run that was killed.
             if request and request != _answered.get(role):
                 answer(request)
                 _answered[role], is_asked = request, True
-            elif request:  # process 0 computes
-                started = time.monotonic()
+            elif request:
+                started = time.monotonic()  # Process 0 lives and computes, for as long as it takes.
             elif time.monotonic() - started > self._timeout:
                 raise ValueError(
                     f"Process 0 did not compute with the rows of process {self._process} "
@@ -333,7 +347,7 @@ class Exchange:
         return self._folder / f"{process}.{kind}"
 
     def _lives(self, process: int) -> bool:
-        """Whether the process with this number exists, and so holds the lock of its role."""
+        """Return whether the process with this number lives, and so holds the lock of its role."""
         path = self._file(process, "lock")
         if (os.getpid(), str(path)) in _roles:
             return True
@@ -346,12 +360,12 @@ class Exchange:
             return True
         except FileNotFoundError:  # the process has just left
             return False
-        # Only the process itself removes its file. Here it could be one that it has just made.
+        # Do not remove the file: the process may have just made it anew.
         lock.release()
         return False
 
-    def _two_runs(self) -> str:
-        """Return the message for two processes with one role."""
+    def _two_runs_message(self) -> str:
+        """Return the error message for two processes with the same role."""
         return (
             f"Another process is process {self._process} of the run in {self._folder}: give each "
             f"run an experiment_id of its own, and each process a process_id of its own."
@@ -361,9 +375,9 @@ class Exchange:
 def write_whole(
     path: Path, content: bytes, write_more: Callable[[BinaryIO], Any] | None = None
 ) -> None:
-    """Write a file under another name and rename it, so that it is never read half written.
+    """Write a file under another name and rename it, so that nobody reads it half written.
 
-    The file has `content`, and then what `write_more` writes to it.
+    The file consists of `content`, followed by what `write_more` writes to it.
     """
     beside = path.with_name(f"{path.name}-{uuid.uuid4().hex}")
     try:
@@ -376,16 +390,19 @@ def write_whole(
         beside.unlink(missing_ok=True)
 
 
-def _read(path: Path) -> bytes:
-    """Return the content of a file, or nothing if there is none."""
+def _content(path: Path) -> bytes:
+    """Return the content of a file, or b"" if there is no file."""
     try:
         return path.read_bytes()
     except FileNotFoundError:
         return b""
 
 
-def _waits(seconds: float) -> Iterator[None]:
-    """Yield until the time is over, and sleep in between: at first a millisecond."""
+def _poll_for(seconds: float) -> Iterator[None]:
+    """Yield at once, and then again and again until the time is over.
+
+    It sleeps in between, first for 1 millisecond, at last for 50.
+    """
     deadline, pause = time.monotonic() + seconds, 0.001
     yield
     while time.monotonic() < deadline:
@@ -394,30 +411,30 @@ def _waits(seconds: float) -> Iterator[None]:
         yield
 
 
-def _register(exchange: Exchange, objects: list[weakref.ref[Exchange]]) -> int:
-    """Add a new object to those of a role, and return its number, which is its index there.
+def _number_object(exchange: Exchange, objects: list[weakref.ref[Exchange]]) -> int:
+    """Add a new object to the objects of a role, and return its number, which is its index there.
 
-    It is the least number that no other living object has.
+    It is the least number that no living object has.
     """
     if any(other() is not None for other in objects):
-        gc.collect()  # metrics of evaluate refer to themselves, and outlive their last user
+        gc.collect()  # Metrics of evaluate refer to themselves, so they outlive their last user.
     number = next((n for n, other in enumerate(objects) if other() is None), len(objects))
     objects[number:] = [weakref.ref(exchange), *objects[number + 1 :]]
     return number
 
 
-def _locked(path: Path) -> FileLock:
-    """Return the lock of a role, in a folder that may not exist yet.
+def _acquire_role(path: Path) -> FileLock:
+    """Acquire the lock of a role, and return it. The folder of its file is made if necessary.
 
-    Another process removes the folder when it leaves, if the folder is empty. That can happen
-    between the two steps below, so they are repeated.
+    A process that leaves removes the folder if it is empty. That can happen between the two steps
+    below, so they are repeated.
 
     Raises:
         Timeout: if another process has the role.
         OSError: if the folder or the file cannot be made.
     """
     lock, problem = FileLock(path), None
-    for _ in _waits(_SECONDS_TO_LOCK):
+    for _ in _poll_for(_SECONDS_TO_LOCK):
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             lock.acquire(timeout=_SECONDS_TO_LOCK)
@@ -429,7 +446,7 @@ def _locked(path: Path) -> FileLock:
 
 
 def _release(lock: FileLock) -> None:
-    """Remove the lock of a role, and the folder of the run if this was the last file there."""
+    """Release and remove the lock of a role, and remove the folder of the run if it is empty."""
     path = Path(lock.lock_file)
     with suppress(OSError):
         path.unlink(missing_ok=True)
@@ -442,5 +459,5 @@ def _release(lock: FileLock) -> None:
 def _leave_roles() -> None:
     """Release the roles of this process when it ends."""
     for (owner, _), lock in _roles.items():
-        if owner == os.getpid():  # a forked process has a copy of these
+        if owner == os.getpid():  # A forked process inherits the locks of its parent.
             _release(lock)

@@ -23,7 +23,7 @@ def metric_folders() -> dict[str, Path]:
 
 
 def core_hash() -> str:
-    """Return the hash that a kernel with the core of this package has."""
+    """Return the hash that identifies the core of this package, and kernels made of it."""
     code = b"".join(path.read_bytes() for path in sorted(_PACKAGE.glob("core/*.py")))
     return hashlib.sha256(code).hexdigest()[:12]
 
@@ -49,7 +49,7 @@ def load(name: str, **options: Any) -> Any:
     Args:
         name: Name of the metric, such as "gpassk".
         options: Options of `evaluate.load`, such as num_process, process_id and experiment_id.
-            Those of downloads have no effect.
+            Options about downloads have no effect.
 
     Returns:
         The metric, an `evaluate.Metric` with the methods `add`, `add_batch` and `compute`.
@@ -74,15 +74,15 @@ def load(name: str, **options: Any) -> Any:
 def register() -> dict[str, Path]:
     """Make the metrics known to `evaluate.load` by name, without a network.
 
-    A script of two lines, which imports the metric from this package, is written to the cache of
-    downloads, which is used if the Hub has no such file or cannot be reached; and to the cache of
-    scripts, which is used, with a warning, if another version of `evaluate` looks for other
-    downloads.
+    A script of two lines, which imports the metric from this package, is written to two caches of
+    `evaluate`. It uses the cache of downloads if the Hub has no such file or cannot be reached. It
+    uses the cache of scripts, with a warning, if another version of `evaluate` looks for downloads
+    with other names.
 
     Returns:
-        The folder that was written for each metric, by the metric's name.
+        For each metric, by its name, the folder of its script in the cache of scripts.
     """
-    from .exchange import write_whole  # which imports pyarrow
+    from .exchange import write_whole  # Imported here because it imports pyarrow.
 
     folders = {}
     for name in metric_folders():
@@ -92,11 +92,11 @@ def register() -> dict[str, Path]:
             f"from at_k.metrics.{name}.{name} import {class_name}\n"
         )
         version = hashlib.sha256(script.encode()).hexdigest()
-        folders[name] = _cached_scripts(name) / version
+        folders[name] = _scripts_folder(name) / version
         for package in (folders[name].parent.parent, folders[name].parent, folders[name]):
             package.mkdir(parents=True, exist_ok=True)
             (package / "__init__.py").touch()
-        for path in [folders[name] / f"{name}.py", *_cached_downloads(name, f"{name}.py")]:
+        for path in [folders[name] / f"{name}.py", *_download_paths(name, f"{name}.py")]:
             path.parent.mkdir(parents=True, exist_ok=True)
             write_whole(path, script.encode())
     return folders
@@ -106,22 +106,25 @@ def unregister() -> list[str]:
     """Remove the copies that `register` made, and return the names of the metrics."""
     folders = metric_folders()
     for name, source in folders.items():
-        shutil.rmtree(_cached_scripts(name), ignore_errors=True)
+        shutil.rmtree(_scripts_folder(name), ignore_errors=True)
         for module in source.glob("*.py"):
-            for copy in _cached_downloads(name, module.name):
+            for copy in _download_paths(name, module.name):
                 copy.unlink(missing_ok=True)
     return list(folders)
 
 
-def _cached_scripts(name: str) -> Path:
-    """Return the folder in which `evaluate` keeps the versions of a metric."""
+def _scripts_folder(name: str) -> Path:
+    """Return the folder in which `evaluate` caches the versions of the script of a metric."""
     from evaluate.loading import init_dynamic_modules
 
     return Path(init_dynamic_modules()) / "metrics" / f"evaluate-metric--{name}"
 
 
-def _cached_downloads(name: str, file: str) -> list[Path]:
-    """Return where `evaluate` keeps a file of a metric that it has downloaded from the Hub."""
+def _download_paths(name: str, file: str) -> list[Path]:
+    """Return the paths at which `evaluate` caches a file of a metric after a download.
+
+    There is a path for each revision that it tries on the Hub.
+    """
     from evaluate.config import DOWNLOADED_EVALUATE_PATH
     from evaluate.loading import SCRIPTS_VERSION
     from evaluate.utils.file_utils import hash_url_to_filename, hf_hub_url

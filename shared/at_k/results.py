@@ -1,6 +1,7 @@
-"""The dicts that `compute` returns carry their estimates; other dicts are read by their keys.
+"""The dicts of scores that `compute` returns, and the estimates in them.
 
-A dict that was changed, merged, or read from a file carries none. No other code takes a key apart.
+Such a dict carries its estimates. If it was changed, merged, or read from a file, the estimates are
+parsed from its keys. No other module parses keys.
 """
 
 from __future__ import annotations
@@ -12,28 +13,32 @@ from .core.estimates import Estimate, read_score
 from .core.interval import Interval
 
 
-class _TakenForDict(type):
-    """The type of `Result`, for PyYAML: it writes an object as the first class in this order."""
+class _SerializedAsDict(type):
+    """The metaclass of `Result`, which makes PyYAML write a result as a plain dict.
+
+    PyYAML looks for the first class in `__mro__` that it can write.
+    """
 
     @property
     def __mro__(cls) -> tuple[type, ...]:
-        """The classes of a dict, in order."""
+        """The method resolution order of dict."""
         return dict.__mro__
 
 
-class Result(dict[str, Any], metaclass=_TakenForDict):
-    """A flat dict of scores, which carries what it was made of. Everything else sees a dict.
+class Result(dict[str, Any], metaclass=_SerializedAsDict):
+    """A dict of scores that carries the estimates that it was made of.
 
     Attributes:
-        estimates: an `Estimate` for each score, in the order of the keys; of `compare` a
-            `Difference`; and of `leaderboard` an `Estimate` for each entry of "runs".
+        estimates: an `Estimate` for each score, in the order of the keys. The result of `compare`
+            has a `Difference` for each, and that of `leaderboard` an `Estimate` for each entry of
+            "runs".
         averaging: how questions are averaged, such as "averaged over 3 groups", or "".
     """
 
     def __init__(
         self, values: Any = (), estimates: Iterable[Any] | None = None, averaging: str = ""
     ):
-        # Libraries copy a dict x as type(x)(values): without estimates.
+        # Libraries copy a dict x by type(x)(values). Such a copy has no estimates.
         super().__init__(values)
         self.estimates = () if estimates is None else tuple(estimates)
         self._made = None if estimates is None else dict(self)  # see `is_unchanged`
@@ -41,21 +46,21 @@ class Result(dict[str, Any], metaclass=_TakenForDict):
 
     @property
     def is_unchanged(self) -> bool:
-        """Whether the estimates are still those of the dict, which callers may change."""
+        """Whether nobody has changed the entries since the dict was made with its estimates."""
         return self == self._made
 
     def __reduce__(self) -> Any:
-        """Pickle a plain dict if the estimates are no longer those of the dict."""
+        """Return how to pickle the result: as a plain dict if its entries were changed."""
         if self.is_unchanged:
             return type(self), (self._made, self.estimates, self.averaging)
         return dict, (dict(self),)
 
 
 def overall_label(averaging: str) -> str:
-    """Return what a score of no group is called in a table with scores of groups.
+    """Return the heading of the scores of all questions, in a table with scores of groups.
 
     Args:
-        averaging: see `Result`.
+        averaging: how questions are averaged, see `Result`.
     """
     return "mean of groups" if averaging.startswith("averaged over") else "all questions"
 
@@ -64,21 +69,28 @@ def overall_label(averaging: str) -> str:
 
 
 def estimates_of(scores: Mapping[str, Any]) -> list[Estimate]:
-    """Return the estimates that the flat dict of `compute` was made of, in its order."""
+    """Return the estimates in a dict that `compute` has returned, in the order of its keys.
+
+    The dict may have been changed, merged with other entries, or read from a file.
+    """
     carried = carried_by(scores, Estimate)
-    return list(_read_estimates(scores)) if carried is None else carried
+    return list(_parse_estimates(scores)) if carried is None else carried
 
 
 def carried_by(scores: Mapping[str, Any], kind: type) -> list[Any] | None:
-    """Return the records of a kind that a dict carries, or None: it was changed, or has others."""
+    """Return the estimates that a dict carries.
+
+    Return None if it is a plain dict, if it was changed, or if an estimate is no instance of
+    `kind`.
+    """
     if not isinstance(scores, Result) or not scores.is_unchanged:
         return None
     records = list(scores.estimates)
     return records if all(isinstance(record, kind) for record in records) else None
 
 
-def _read_estimates(scores: Mapping[str, Any]) -> Iterator[Estimate]:
-    """Yield the estimates that the keys of a result name."""
+def _parse_estimates(scores: Mapping[str, Any]) -> Iterator[Estimate]:
+    """Yield an estimate for each score, parsed from the keys of a dict of scores."""
     suffixes = (*Interval._fields, "band_lo", "band_hi")
     statistics = {f"{key}_{suffix}" for key in scores for suffix in suffixes}
     for key, value in scores.items():

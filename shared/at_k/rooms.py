@@ -1,6 +1,6 @@
-"""The rooms around the core, as the core calls them: see `core.package`.
+"""The functions of other rooms that the core calls, see `core.package`.
 
-Each method imports its room when it is called, so that `import at_k` stays fast.
+Each method imports its room only when it is called, so that `import at_k` stays fast.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from .results import Result
 
 
 class PackageRooms(Rooms):
-    """What the installed package adds to the core: see `core.package.OPTIONS`.
+    """The functions that the installed package adds to the core, see `core.package.OPTIONS`.
 
-    A method has the arguments, the result and the documentation of what it calls.
+    Each method passes its arguments to the function or class that it imports, and returns the
+    result.
     """
 
     def result(self, *arguments: Any) -> Result:

@@ -5,9 +5,9 @@
     def test_the_model_solves_three_of_five_questions():
         assert_at_least(outcomes, 0.6)
 
-An assertion fails unless the whole confidence interval agrees with it. The message says whether the
-contrary is shown, or how many more questions or samples would decide. The command `at-k gate` does
-the same with files.
+An assertion fails unless the whole confidence interval agrees with it. The message says that the
+data show the contrary, or how many more questions or samples would decide. The command `at-k gate`
+does the same with files.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def assert_at_least(
         confidence: probability that the interval covers the true score.
         anytime: whether limits hold at all looks together, see `at_k.compare`.
         options: tau, clusters, w, check_correct_fn, num_proc, groups, average and question_weights,
-            see `at_k.compare`. Groups are for average "groups" only.
+            see `at_k.compare`. Groups only have an effect with average "groups".
 
     Raises:
         AssertionError: if the lower confidence limit is below the threshold.
@@ -90,11 +90,11 @@ def assert_not_worse(
     """Assert that the score of a run is at least that of a baseline minus a margin.
 
     Args:
-        R: a run, see `assert_at_least`, which has the other parameters too.
+        R: a run. For this and all parameters that are not here, see `assert_at_least`.
         baseline: a run on the same questions, paired as in `at_k.compare`.
-        margin: by how much the score may be lower, 0 or more.
+        margin: the largest difference by which the score may be lower, 0 or more.
         by_order: whether questions are paired by their order, if runs were read without ids.
-        common: whether only the questions that both have are compared.
+        common: whether only the questions that both runs have are compared.
 
     Raises:
         AssertionError: if the lower confidence limit of the difference is below minus the margin.
@@ -115,7 +115,7 @@ def assert_not_worse(
 
 
 def _assert_shown(gate: Gate) -> None:
-    """Raise an AssertionError unless the limits show what the gate asks."""
+    """Raise an AssertionError that explains the result unless the limits show the claim."""
     from .cli.gate_files import verdict
     from .runs.gate import SHOWN
 

@@ -1,4 +1,4 @@
-"""Charts of what `compute`, `compare` and `leaderboard` return, for papers and notebooks.
+"""Charts of the results of `compute`, `compare` and `leaderboard`, for papers and notebooks.
 
     pip install altair vl-convert-python
 
@@ -15,26 +15,26 @@ by_question: scores of questions, from the hardest to the easiest.
 difference: the difference of two runs against k, with a simultaneous band.
 forest: many runs with their limits, ranks and letters.
 
-Each function takes results as they are and computes no score. It returns an Altair chart, which
-shows itself in a notebook and has `save(file)` for SVG, PDF, PNG and HTML. SVG and HTML need no
-network and no script. A chart is 3.3 inches wide, the column of a paper, with text of 8 points;
-lines differ in color, dash pattern and marker, so that they can be told apart without color.
+No function computes scores: each takes results as they are. It returns an Altair chart, which
+notebooks show, and which has `save(file)` for SVG, PDF, PNG and HTML. SVG and HTML need no network
+and no script. A chart is 3.3 inches wide, like the column of a paper, with text of 8 points. Lines
+differ in color, dash pattern and marker, so that they can be told apart without color.
 
-The caption below a chart says what the limits are and what was scored. Results do not say it
-themselves, except for the method of `interval="auto"`, and a caption says only what is known. So
-pass what `compute` was called with. All functions take it as keywords:
+The caption below a chart says what the limits are and what was scored, as far as it is known.
+Results only name the method of `interval="auto"`, so pass the other options of `compute` as
+keywords, which all functions take:
 
 Args:
     questions: number of questions.
     n: number of samples of each question, or a text such as "30 to 32".
     checker: name of the checker.
     confidence: confidence of the limits in the results.
-    interval: interval method of the limits, if it is not "auto", whose results name it: a
-        ValueError if they name another one. The caption says which question the limits answer:
-        "questions" is for other questions like these, and all other methods are for the same
-        questions, sampled again.
-    caption: a text to show instead, or "" for none.
-    percent: whether scores from 0 to 1 are in percent.
+    interval: interval method of the limits. It is not needed for "auto", whose results name the
+        method, and it is a ValueError if they name another one. The caption says which questions
+        the limits are for: by "questions", other questions like these; by all other methods, the
+        same questions, sampled again.
+    caption: a text to show in place of the caption, or "" for none.
+    percent: whether scores from 0 to 1 are shown in percent.
     width: width of the chart in inches.
 """
 

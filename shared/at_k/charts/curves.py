@@ -44,22 +44,22 @@ def by_k(
     The metrics of one run are lines of one panel. For several runs there is a panel for each
     metric, and the runs are its lines. maj@k is shown at odd k only, if the results have several:
     at even k a tie is not a majority, so a line through all k would be a zigzag. avg@N, the mean of
-    the samples, is the same for all k: it is shown beside other metrics if it is requested.
+    the samples, is the same for all k. It is shown beside other metrics if it is requested.
 
-    The caption says what the bands are only if it is known: pass interval=, confidence=, n= and
-    questions=. Results name their interval method only for `interval="auto"`.
+    The caption describes the bands only as far as they are known, so pass interval=, confidence=,
+    n= and questions=. Results name their interval method only for `interval="auto"`.
 
     Args:
-        results: what `compute` returns, or a dict of several, {name: result}.
+        results: the result of `compute`, or a dict of several, {name: result}.
         metric: the metrics that are shown, such as "pass@k" or ["pass@k", "pass^k"]. "G-Pass@k"
-            stands for all thresholds, "G-Pass@k_0.5" for one. Default: all that have several k.
+            stands for all thresholds, and "G-Pass@k_0.5" for one. Default: all with several k.
         highlight: a k that a dashed line marks.
         **options: see `at_k.charts`.
 
     Raises:
         TypeError: if results are not a dict.
-        ValueError: if no score is for several k, the metric is not among the results, highlight is
-            not among the k that are shown, or the results name another interval.
+        ValueError: if no score has several k, the metric is not among the results, highlight is
+            outside of the range of k, or the results name another interval.
 
     Examples:
         >>> result = {"pass@1": 0.25, "pass@2": 0.42, "pass@1_lo": 0.12, "pass@1_hi": 0.4}
@@ -69,10 +69,12 @@ def by_k(
         >>> chart.save("curve.pdf")  # doctest: +SKIP
     """
     runs = runs_by_name(results)
-    curves = {name: _lines(name, scores, metric is not None) for name, scores in runs.items()}
+    curves = {
+        name: _curves_of_run(name, scores, metric is not None) for name, scores in runs.items()
+    }
     metrics = shown_names(metric, curves, "metric", "scores for several k")
     ks = [k for lines in curves.values() for shown in metrics for k in lines[shown]]
-    left_out = [_keep_odd_votes(lines) for lines in curves.values() if "maj@k" in metrics]
+    left_out = [_drop_even_votes(lines) for lines in curves.values() if "maj@k" in metrics]
     rows = [
         row_of(estimate, run=name, metric=shown, x=k)
         for name, lines in curves.items()
@@ -87,8 +89,12 @@ def by_k(
     return figure_of_lines(rows, k_axis(ks), details, votes, correction(runs), highlight=highlight)
 
 
-def _lines(name: str, scores: ChartScores, with_average: bool) -> dict[str, Curve]:
-    """Return the scores of a run at several k by metric, with avg@N as a level line if wanted."""
+def _curves_of_run(name: str, scores: ChartScores, with_average: bool) -> dict[str, Curve]:
+    """Return the curves of a run that have several k, by the names of `curves_by_name`.
+
+    `with_average` adds avg@N, if the run has it, as a constant curve "avg@k". Raises ValueError if
+    no score has several k.
+    """
     curves = curves_by_name(scores)
     lines = {metric: curve for metric, curve in curves.items() if len(curve) > 1}
     if not lines:
@@ -98,13 +104,18 @@ def _lines(name: str, scores: ChartScores, with_average: bool) -> dict[str, Curv
         )
     if with_average and "avg@k" in curves:
         (average,) = curves["avg@k"].values()
-        average = average._replace(interval=None, band=None)  # would cover those of other metrics
-        lines["avg@k"] = dict.fromkeys(sorted({k for x in lines.values() for k in x}), average)
+        # Its limits would cover those of other metrics.
+        average = average._replace(interval=None, band=None)
+        ks = sorted({k for curve in lines.values() for k in curve})
+        lines["avg@k"] = dict.fromkeys(ks, average)
     return lines
 
 
-def _keep_odd_votes(lines: dict[str, Curve]) -> bool:
-    """Leave out maj@k at even k if there are several odd k, and return whether any was left out."""
+def _drop_even_votes(lines: dict[str, Curve]) -> bool:
+    """Remove the even k from the curve of maj@k, if at least two odd k are left.
+
+    Return whether an even k was removed. `lines` are the curves of a run.
+    """
     votes = lines["maj@k"]
     odd = {k: estimate for k, estimate in votes.items() if k % 2}
     if not 1 < len(odd) < len(votes):
@@ -126,9 +137,9 @@ def by_threshold(
     runs are its lines.
 
     Args:
-        results: what `compute` of gpassk returns for several thresholds, or a dict of several,
+        results: the result of `compute` of gpassk for several thresholds, or a dict of several,
             {name: result}.
-        k: the numbers of samples that are shown. Default: all that have several thresholds.
+        k: the values of k that are shown. Default: all that have several thresholds.
         highlight: a threshold that a dashed line marks.
         **options: see `at_k.charts`.
 
@@ -159,7 +170,7 @@ def by_threshold(
         row
         for name in runs
         for shown in ks
-        for row in _with_steps(int(shown), curves[name][shown], run=name, metric=shown)
+        for row in _rows_of_threshold_curve(int(shown), curves[name][shown], run=name, metric=shown)
     ]
     title = "G-Pass@{0}: at least a share τ of {0} samples correct"
     are_series = len(runs) == 1 and len(ks) > 1
@@ -170,11 +181,17 @@ def by_threshold(
     return figure_of_lines(rows, x, details, correction(runs), highlight=highlight)
 
 
-def _with_steps(k: int, curve: Mapping[float, Estimate], **columns: Any) -> list[Row]:
-    """Return the points of a line as rows, with whether there is a marker.
+def _rows_of_threshold_curve(k: int, curve: Mapping[float, Estimate], **columns: Any) -> list[Row]:
+    """Return the rows of the curve of G-Pass@k against its threshold, for one k.
 
-    G-Pass@k is a step function of its threshold: all from above (m - 1) / k to m / k require m
-    correct samples. If the thresholds include one of each step, the corners of the steps are added.
+    G-Pass@k is a step function: thresholds above (m - 1) / k and up to m / k require m correct
+    samples. If each step has a threshold, the corners of the steps are added as rows without a
+    marker.
+
+    Args:
+        k: the number of samples.
+        curve: the estimates by their thresholds, ascending.
+        **columns: further columns of the rows.
     """
     steps = [(required_samples(k, tau), tau, x, True) for tau, x in curve.items()]
     if len({m for m, *_ in steps}) == k:
@@ -201,7 +218,7 @@ def by_parameter(
     and the runs are its lines.
 
     Args:
-        results: what `compute` returns for each value of the parameter, {value: result}, or a dict
+        results: the result of `compute` for each value of the parameter, {value: result}, or a dict
             of several of these, {name: {value: result}}.
         key: the scores that are shown, such as "pass@8". Default: all.
         parameter: the title of the horizontal axis, such as "temperature".
@@ -218,7 +235,7 @@ def by_parameter(
     check_text("parameter", parameter)
     estimates = {
         name: {value: estimates_by_key(scores) for value, scores in by_value.items()}
-        for name, by_value in _sweeps(results, parameter).items()
+        for name, by_value in _sweeps_by_run(results, parameter).items()
     }
     names_of_all = {
         f"{name} at {value}": [x for x, estimate in by_key.items() if estimate.group is None]
@@ -238,8 +255,12 @@ def by_parameter(
     return figure_of_lines(rows, x, ChartDetails(**options), highlight=highlight)
 
 
-def _sweeps(results: Any, parameter: str) -> Mapping[str, Mapping[float, ChartScores]]:
-    """Return the scores of each run by the value of the parameter. A single run has the name ""."""
+def _sweeps_by_run(results: Any, parameter: str) -> Mapping[str, Mapping[float, ChartScores]]:
+    """Return a dict from the name of each run to its scores by the value of the parameter.
+
+    A single run has the name "". Raises TypeError if `results` has another form, and ValueError if
+    a run has fewer than two values.
+    """
     if not isinstance(results, Mapping) or not results:
         raise TypeError(f"results is {short(results)}: give a dict, {{value: result}}.")
     if all(isinstance(value, Real) for value in results):
@@ -273,18 +294,18 @@ def by_question(
     several runs there is a panel for each score, and the runs are its lines.
 
     Args:
-        results: what `compute` returns with `return_per_question=True`, or a dict of several,
+        results: the result of `compute` with `return_per_question=True`, or a dict of several,
             {name: result}.
         key: the scores that are shown, such as "pass@8". Default: all.
-        labels: a label of each question, for tooltips. Default: its index, from 0.
-        noun: what the results have scores of, such as the items of score_agg. They go from the
-            lowest score to the highest.
+        labels: a label for each question, for tooltips. Default: its index, from 0.
+        noun: the word for a question: "item" for score_agg. Items are said to go from the lowest
+            score to the highest.
         **options: see `at_k.charts`.
 
     Raises:
         TypeError: if results are not a dict.
-        ValueError: if there are no scores of single questions, none with this key, or too many; or
-            if the number of labels is not that of questions.
+        ValueError: if there are no scores of single questions, none with this key, or more than six
+            keys; or if the number of labels is not that of questions.
 
     Examples:
         >>> result = {"per_question": {"pass@1": [0.5, 0.0, 0.25, 1.0]}}
@@ -304,7 +325,7 @@ def by_question(
     rows: list[Row] = []
     for name, by_key in per_question.items():
         for shown in keys:
-            ranked = _ranked(by_key[shown], shown, labels, noun)
+            ranked = _ranked_rows(by_key[shown], shown, labels, noun)
             rows += [{"run": name, "metric": shown, "key": shown, **row} for row in ranked]
     sizes = {len(by_key[shown]) for by_key in per_question.values() for shown in keys}
     most = max(2, *sizes)
@@ -317,8 +338,12 @@ def by_question(
     return figure_of_lines(rows, x, ChartDetails(**known), correction(runs))
 
 
-def _ranked(values: Any, key: str, labels: list[Any] | None, noun: str) -> list[Row]:
-    """Return the scores of questions as rows, from the lowest to the highest."""
+def _ranked_rows(values: Any, key: str, labels: list[Any] | None, noun: str) -> list[Row]:
+    """Return a row for the score of each question, from the lowest score to the highest.
+
+    The column `noun` has its label, or its index if `labels` is None. Raises TypeError if `values`
+    are no numbers, and ValueError if the number of labels differs.
+    """
     if not all(isinstance(value, Real) for value in entries_of("per_question", values)):
         raise TypeError(f"per_question has no numbers under {key}.")
     if labels is not None and len(labels) != len(values):

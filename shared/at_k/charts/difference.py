@@ -33,17 +33,19 @@ def difference(
     """Return a chart of the difference of two runs against k.
 
     The dark band shows the confidence limits at each k, and the pale band is the simultaneous band
-    over all k. The line at 0 is heavy at those k where the simultaneous band excludes 0.
+    over all k. The line at 0 is heavy where the simultaneous band excludes 0.
 
     Args:
-        comparison: what `at_k.compare` returns for several k.
-        runs: names of the two runs, in the order of `at_k.compare`. The difference is the second
-            minus the first.
+        comparison: the result of `at_k.compare` for several k. If it has several scores, that with
+            the most k is shown.
+        runs: the names of the two runs, in the order of `at_k.compare`. The difference is the
+            second minus the first.
         highlight: a k that a dashed line marks.
         **options: see `at_k.charts`.
 
     Raises:
-        ValueError: if this is not a comparison at several k, or highlight is not among them.
+        TypeError: if `comparison` is not a dict of scores.
+        ValueError: if it does not have several k, or if highlight is outside of their range.
 
     Examples:
         >>> import at_k
@@ -86,7 +88,7 @@ def difference(
 
 
 def _row_of_difference(point: Difference, **columns: Any) -> Row:
-    """Return a row of data: more columns, a difference, its limits, and both scores."""
+    """Return the row of a difference: further columns, its values and limits, and both scores."""
     (lo, hi), (band_lo, band_hi) = point.interval, point.band
     limits = {"lo": lo, "hi": hi, "band_lo": band_lo, "band_hi": band_hi}
     both = {"a": point.a, "b": point.b}
@@ -96,7 +98,10 @@ def _row_of_difference(point: Difference, **columns: Any) -> Row:
 def _line_at_zero(
     points: Sequence[Difference], x: LineAxis, y: Mapping[str, Any]
 ) -> list[alt.Chart]:
-    """Return the line at 0, and its heavy parts, where the band excludes 0."""
+    """Return the layers of the line at 0, and of its heavy parts, where the band excludes 0.
+
+    `points` are in ascending order of k, and `y` are arguments of `vertical_channel`.
+    """
     segments = [
         {"x": successive[0].k, "end": successive[-1].k, "y": 0}
         for sign, successive in by_sign(points)

@@ -1,4 +1,7 @@
-"""A figure: panels below each other, with a legend above and a caption below."""
+"""The figure of a chart: panels below each other, with a legend above and a caption below.
+
+A view is the area of a panel in which data are drawn, without labels of axes.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,8 @@ from .results import Row
 from .style import LEGEND_SYMBOL, PADDING, POINTS_PER_INCH, config, inline_data, wrap_text
 
 _NARROWEST_VIEW = 60.0
-_CAPTION_SHARE = 0.86  # of the width: fonts that stand in for Helvetica are up to 16 % wider
+# The share of the width for a caption: fonts that replace Helvetica are up to 16 % wider.
+_CAPTION_SHARE = 0.86
 _PPI = 300
 _VEGA_LITE = alt.SCHEMA_VERSION.rpartition(".")[0]  # "v6.1" of "v6.1.0"
 _PAGE = """\
@@ -32,7 +36,7 @@ _PAGE = """\
 
 
 class Figure(alt.FacetChart):
-    """An Altair chart that keeps its size in print, and shows itself without a network.
+    """An Altair chart that keeps its size in print, and is shown in notebooks without a network.
 
     All other methods and attributes are those of `altair.FacetChart`.
     """
@@ -45,8 +49,11 @@ class Figure(alt.FacetChart):
         Args:
             fp: path of the file, or an open file.
             format: "svg", "pdf", "png", "html" or "json". Default: the suffix of the path.
-            **options: options of `altair.Chart.save`. A PNG has 300 pixels per inch unless `ppi` is
-                given. SVG and HTML have no options: HTML is a page with the SVG.
+            **options: options of `altair.Chart.save`. A PNG has 300 pixels per inch unless `ppi` or
+                `scale_factor` is given. SVG and HTML have no options. HTML is a page with the SVG.
+
+        Raises:
+            TypeError: if SVG or HTML is given an option.
         """
         if format is None and isinstance(fp, (str, Path)):
             format = Path(fp).suffix.lstrip(".").lower()
@@ -64,18 +71,18 @@ class Figure(alt.FacetChart):
             fp.write(text)
 
     def to_dict(self, *args: Any, **options: Any) -> dict[str, Any]:
-        """Return the Vega-Lite specification, with spaces in place of control characters.
+        """Return the Vega-Lite specification, with spaces in place of unprintable characters.
 
-        These are not allowed in SVG, and vl-convert ends the process at some of them.
+        SVG does not allow control characters, and some of them make vl-convert end the process.
         """
         return _with_printable_text(super().to_dict(*args, **options))
 
     def svg(self) -> str:
-        """Return the chart as SVG, whose units are points.
+        """Return the chart as SVG, whose lengths are in points.
 
-        It needs no script: each marker has its text as its title, which browsers show.
+        Tooltips need no script: browsers show the title of a marker, which is its text.
         """
-        # Imported here because it is only needed to draw.
+        # Imported here because only drawing needs it.
         from vl_convert import vegalite_to_svg
 
         spec = self.to_dict(validate=False)
@@ -88,22 +95,27 @@ class Figure(alt.FacetChart):
         )
 
     def _repr_mimebundle_(self, *args: Any, **options: Any) -> Any:
-        """Return the chart as SVG, or what an explicitly enabled renderer of Altair makes of it."""
+        """Return the chart for a notebook: as SVG, unless another renderer of Altair is enabled."""
         if alt.renderers.active != "default":
             return super()._repr_mimebundle_(*args, **options)
         return {"image/svg+xml": self.svg()}
 
 
 def printed_width(inches: float) -> float:
-    """Return the width of a figure without its padding, in points."""
+    """Return the width of a figure without its padding in points, for one in inches."""
     wanted = "give a number of inches, such as 3.3"
     return check_number("width", inches, wanted, 0.0, 1000.0) * POINTS_PER_INCH - 2 * PADDING
 
 
 def view_width(inches: float, left: float, right: float) -> float:
-    """Return the width of the views of a figure; a ValueError if nothing is left for them.
+    """Return the width of the views of a figure in points.
 
-    `left` and `right` are the points beside the views, for the labels of axes.
+    Args:
+        inches: the width of the figure in inches.
+        left, right: the widths beside the views in points, for labels.
+
+    Raises:
+        ValueError: if less than 60 points are left for the views.
     """
     view = printed_width(inches) - left - right
     if not view >= _NARROWEST_VIEW:
@@ -113,9 +125,9 @@ def view_width(inches: float, left: float, right: float) -> float:
 
 
 def wrap_names(rows: Sequence[Row], room: float) -> list[Row]:
-    """Return rows whose panels and series are broken into lines, for headers and the legend.
+    """Return the rows with the names of panels and series broken into lines.
 
-    `room` is the width from the left of the views to the right of the figure.
+    They are shown in headers and the legend. `room` is the width for these in points.
     """
     rooms = {"panel": room, "series": room - LEGEND_SYMBOL}
     return [row | {name: wrap_text(row[name], x) for name, x in rooms.items()} for row in rows]
@@ -124,14 +136,14 @@ def wrap_names(rows: Sequence[Row], room: float) -> list[Row]:
 def make_figure(
     panel: alt.LayerChart, rows: Sequence[Row], caption: str, inches: float, **resolved: Any
 ) -> Figure:
-    """Return a figure with a panel for each value of the column `panel`, its title.
+    """Return a figure with a panel for each value of the column "panel", which is its title.
 
     Args:
-        panel: the marks of a panel, without data.
+        panel: the layers of a panel, without data.
         rows: the data.
         caption: the text below the panels, or "".
-        inches: the width of the figure.
-        **resolved: the scales that panels do not share, as in `resolve_scale`.
+        inches: the width of the figure in inches.
+        **resolved: the channels whose scales panels do not share, such as y="independent".
     """
     lines = wrap_text(caption, _CAPTION_SHARE * printed_width(inches)).split("\n")
     panels = list(dict.fromkeys(row["panel"] for row in rows))
@@ -150,9 +162,9 @@ def make_figure(
 
 
 def _with_printable_text(value: Any) -> Any:
-    """Return a part of a specification with a space for each character that is not printable.
+    """Return a copy of a part of a specification with a space for each unprintable character.
 
-    Line breaks stay: labels have some.
+    Line breaks are kept, because labels may have several lines.
     """
     if isinstance(value, dict):
         return {name: _with_printable_text(part) for name, part in value.items()}

@@ -1,4 +1,4 @@
-"""Charts of scores with their limits in rows: groups of questions, and many runs."""
+"""Charts with a row for each label, which show scores and limits: groups, and leaderboards."""
 
 from __future__ import annotations
 
@@ -29,12 +29,13 @@ from .results import (
 )
 from .style import LINE_HEIGHT, NumberFormats, inline_data, series_channels, text_width, wrap_text
 
-_LABEL_SHARE = 0.42  # of the width of a figure
-_GAP = 6.0  # between text and the panel
-_LAST_LABEL = 8.0  # half of the last label of the axis
+# All lengths are in points.
+_LABEL_SHARE = 0.42  # the largest share of the width of a figure for the labels of rows
+_TEXT_GAP = 6.0  # between text and the panel
+_HALF_LAST_LABEL = 8.0  # half of the width of the last label of the axis
 _SERIES_HEIGHT = 7.0
-_BETWEEN_SERIES = 6.0  # of two rows
-_BETWEEN_TICKS = 40.0
+_ROW_GAP = 6.0  # between the series of two rows
+_TICK_DISTANCE = 40.0
 _FEWEST_TICKS = 4
 
 
@@ -49,7 +50,7 @@ def by_group(
     and the runs are its series.
 
     Args:
-        results: what `compute` returns with `groups`, or a dict of several, {name: result}.
+        results: the result of `compute` with `groups`, or a dict of several, {name: result}.
         key: the scores that are shown, such as "pass@8". Default: all.
         **options: see `at_k.charts`.
 
@@ -86,7 +87,7 @@ def by_group(
 
 
 def _overall_keys(name: str, by_key: Mapping[str, Estimate]) -> list[str]:
-    """Return the keys of the scores over all questions of a run, which must have groups too."""
+    """Return the keys of the scores over all questions. Raises ValueError without groups."""
     keys = [key for key, estimate in by_key.items() if estimate.group is None]
     if len(keys) == len(by_key):
         raise ValueError(
@@ -103,24 +104,24 @@ def forest(
 ) -> Figure:
     """Return a chart of many runs: their scores with limits, their ranks and their letters.
 
-    The runs are in descending order of their scores. At the right are the ranks that the
-    simultaneous limits of the differences allow, and letters: runs that share a letter cannot be
-    told apart. For several k there is a panel for each.
+    The runs are in descending order of their scores. The columns at the right show the ranks that
+    the simultaneous limits of the differences allow, and letters: runs that share a letter cannot
+    be told apart. For several k there is a panel for each.
 
     Args:
-        board: what `at_k.leaderboard` returns.
+        board: the result of `at_k.leaderboard`.
         key: the scores that are shown, such as "pass@8". Default: all.
         **options: see `at_k.charts`.
 
     Raises:
-        ValueError: if this is not a leaderboard, or has no score with this key.
+        ValueError: if `board` is not a leaderboard, or has no score with this key.
 
     Examples:
         >>> import at_k
         >>> runs = {"x": [[0, 0, 1, 0], [1, 0, 1, 1]], "y": [[0, 1, 1, 0], [1, 1, 1, 1]]}
         >>> chart = forest(at_k.leaderboard(runs, k=1), checker="numeric")
     """
-    if not isinstance(board, Mapping) or not _are_runs(board.get("runs")):
+    if not isinstance(board, Mapping) or not _are_leaderboard_rows(board.get("runs")):
         raise ValueError(
             "This is not a leaderboard, as board has to be: give what at_k.leaderboard returns."
         )
@@ -154,8 +155,8 @@ def forest(
     return figure_of_rows(rows, text, details, {"rank": "ranks", "letters": "letters"})
 
 
-def _are_runs(rows: Any) -> bool:
-    """Whether these are the rows of a leaderboard."""
+def _are_leaderboard_rows(rows: Any) -> bool:
+    """Return whether `rows` has the form of "runs" in a leaderboard, and is not empty."""
     columns = {"run", "key", "score", "letters", "rank_lo", "rank_hi", "n_min", "n_max"}
     if not isinstance(rows, list) or not rows:
         return False
@@ -171,27 +172,27 @@ def figure_of_rows(
     """Return a figure with a panel for each value of `panel`, in which each label has a row.
 
     Args:
-        rows: the scores, with the columns panel, label and series.
+        rows: the rows of the scores, with the columns panel, label and series.
         caption: the text below the panels.
-        details: its width and the formats of scores.
-        columns: the columns of text at the right, by their headings. With these, each panel has a
-            range of its own.
+        details: the options of the chart, for its width and the formats of scores.
+        columns: the columns of `rows` that are shown as text at the right, by their headings. If
+            there are some, the horizontal axis of each panel has its own range.
     """
     columns = columns or {}
     most = _LABEL_SHARE * printed_width(details.width)
     rows = [row | {"label": wrap_text(row["label"], most)} for row in rows]
-    left = max(text_width(line) for row in rows for line in row["label"].split("\n")) + _GAP
+    left = max(text_width(line) for row in rows for line in row["label"].split("\n")) + _TEXT_GAP
     texts = [[heading, *(row[field] for row in rows)] for heading, field in columns.items()]
-    widths = [max(map(text_width, column)) + _GAP for column in texts]
-    right = max(_LAST_LABEL, sum(widths))
+    widths = [max(map(text_width, column)) + _TEXT_GAP for column in texts]
+    right = max(_HALF_LAST_LABEL, sum(widths))
     view = view_width(details.width, left, right)
     rows = wrap_names(with_texts(rows, details.formats.text), view + right)
     series = len({row["series"] for row in rows})
-    step = max(_SERIES_HEIGHT * series + _BETWEEN_SERIES, LINE_HEIGHT * _most_lines(rows) + 2)
+    step = max(_SERIES_HEIGHT * series + _ROW_GAP, LINE_HEIGHT * _most_lines_between_rows(rows) + 2)
     bars = _bar_layers(rows, view, view + right, details.formats, zoomed=bool(columns))
-    layers = [*bars, _text_column("label", -_GAP, "right")]
+    layers = [*bars, _text_column("label", -_TEXT_GAP, "right")]
     for i, (heading, field) in enumerate(columns.items()):
-        start = view + _GAP + sum(widths[:i])
+        start = view + _TEXT_GAP + sum(widths[:i])
         layers += [_text_column(field, start, "left"), _heading(heading, start)]
     height = alt.Step(step, **{"for": "position"})
     panel = alt.LayerChart(layer=layers, width=view, height=height)
@@ -201,9 +202,10 @@ def figure_of_rows(
 
 
 def _row_channel() -> alt.Y:
-    """Return the channel of rows, whose labels are text beside the panel.
+    """Return the vertical channel, which places each label in a row.
 
-    The labels of an axis are not centered if they have several lines.
+    It has no axis: labels are marks of text, because an axis does not center those of several
+    lines.
     """
     return alt.Y("label:N", sort=None, axis=None, scale=alt.Scale(type="band", padding=0))
 
@@ -211,11 +213,16 @@ def _row_channel() -> alt.Y:
 def _bar_layers(
     rows: Sequence[Row], width: float, room: float, formats: NumberFormats, zoomed: bool
 ) -> list[alt.Chart]:
-    """Return the bars of limits and the markers of scores. Series of a row are below each other."""
+    """Return the layers of a panel: bars for limits, and markers for scores.
+
+    The series of a row are below each other. `width` is that of the panel, and `room` that for the
+    legend. With `zoomed`, the axis has the range of the scores, even if they are from 0 to 1.
+    """
     scale = alt.Scale(zero=False) if zoomed else score_scale(rows)
-    ticks = max(_FEWEST_TICKS, int(width / _BETWEEN_TICKS))
+    ticks = max(_FEWEST_TICKS, int(width / _TICK_DISTANCE))
 
     def x(column: str) -> alt.X:
+        """Return the horizontal channel of a column of the data."""
         axis = alt.Axis(
             title=None,
             format=formats.score,
@@ -238,8 +245,11 @@ def _bar_layers(
     return [*layers, markers(base, size=14).encode(x=x("score"), shape=channels["shape"])]
 
 
-def _most_lines(rows: Sequence[Row]) -> float:
-    """Return how many lines of text the rows need at most, from the middle of one to the next."""
+def _most_lines_between_rows(rows: Sequence[Row]) -> float:
+    """Return the largest number of lines of text between the middles of neighboring rows.
+
+    Rows have the same height, so it has to fit this number.
+    """
     lines: dict[tuple[str, str], int] = {}
     for row in rows:
         lines[row["panel"], row["label"]] = row["label"].count("\n") + 1
@@ -247,7 +257,10 @@ def _most_lines(rows: Sequence[Row]) -> float:
 
 
 def _text_column(field: str, x: float, align: Literal["left", "right"]) -> alt.Chart:
-    """Return a column of text beside a panel, whose lines are centered in their row."""
+    """Return a layer with the texts of the column `field`, each centered in its row.
+
+    The side `align` of the texts is at `x`, which is measured from the left of the panel.
+    """
     once = alt.Chart().transform_aggregate(series="count()", groupby=[*{"label": 0, field: 0}])
     above = f"{LINE_HEIGHT / 2} * (1 - length(split(datum.{field}, '\\n')))"
     text = once.mark_text(
@@ -261,6 +274,6 @@ def _text_column(field: str, x: float, align: Literal["left", "right"]) -> alt.C
 
 
 def _heading(text: str, x: float) -> alt.Chart:
-    """Return the heading of a column of text."""
+    """Return a layer with the heading of a column of text, which starts at the position x."""
     mark = alt.Chart(inline_data([{"text": text}])).mark_text(align="left", baseline="bottom")
     return mark.encode(x=alt.XValue(x), y=alt.value(-2), text=alt.Text("text:N"))

@@ -1,4 +1,4 @@
-"""Panels of lines with bands and markers."""
+"""Charts of lines with bands and markers. A channel maps a column of the data to a position."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from .figure import Figure, make_figure, view_width, wrap_names
 from .results import ChartDetails, Row
 from .style import DARK, inline_data, series_channels, text_width
 
-_ONE_PANEL, _SEVERAL_PANELS = 130.0, 100.0  # heights in a column of a paper
-_COLUMN = 3.3  # inches
-_LABELS = 22.0  # width of the labels of the vertical axis
-_MARKER = 3.0  # half of a marker
-MOST_LABELED = 10  # ticks and points of a line, up to which all have a label or a marker
-_MOST_WITH_TOOLTIPS = 500  # points, up to which those without marker have a tooltip
+_ONE_PANEL, _SEVERAL_PANELS = 130.0, 100.0  # heights of panels in points, at the width _COLUMN
+_COLUMN = 3.3  # width of a column of a paper in inches
+_LABELS = 22.0  # width of the labels of the vertical axis in points
+_MARKER = 3.0  # half of the width of a marker in points
+MOST_LABELED = 10  # largest number of ticks with labels, and of points of a line with markers
+_MOST_WITH_TOOLTIPS = 500  # largest number of points that all have tooltips, also without markers
 
 
 @dataclass(frozen=True)
 class LineAxis:
-    """The horizontal axis of lines.
+    """The horizontal axis of a chart of lines.
 
     Attributes:
-        title: its title.
-        lowest, highest: its range.
-        ticks: the values that are labeled if they have room. None: round numbers.
+        title: the title of the axis.
+        lowest, highest: the range of the axis.
+        ticks: the values that are labeled if there is room; None for round numbers.
         integers: whether all ticks are integers.
-        logarithmic: whether equal ratios have equal lengths.
+        logarithmic: whether the scale is logarithmic.
     """
 
     title: str
@@ -42,7 +42,7 @@ class LineAxis:
     logarithmic: bool = False
 
     def channel(self, column: str = "x") -> alt.X:
-        """Return the channel of a column."""
+        """Return the horizontal channel of a column of the data."""
         kind = {"type": "log", "base": 2} if self.logarithmic else {"zero": False}
         scale = alt.Scale(domain=[self.lowest, self.highest], nice=False, **kind)
         axis = alt.Axis(
@@ -58,7 +58,11 @@ class LineAxis:
 
 
 def k_axis(ks: Iterable[int]) -> LineAxis:
-    """Return the axis of k: logarithmic for powers of 2, and for k above 8 from a wide range."""
+    """Return the axis for these k.
+
+    It is logarithmic if these are three powers of 2 or more, or if the largest k is above 8 and at
+    least four times the smallest.
+    """
     ordered = sorted(set(ks))
     first, last = ordered[0], ordered[-1]
     are_powers = len(ordered) > 2 and all(k & (k - 1) == 0 for k in ordered)
@@ -71,7 +75,7 @@ def k_axis(ks: Iterable[int]) -> LineAxis:
 
 
 def score_scale(rows: Iterable[Row]) -> alt.Scale:
-    """Return a scale from 0 to 1, or a zoomed one if scores or limits are outside."""
+    """Return a scale from 0 to 1, or one of the range of the data if it is not within 0 to 1."""
     fields = ("score", "lo", "hi", "band_lo", "band_hi")
     values = [row[field] for row in rows for field in fields if field in row]
     if min(values) >= -1e-9 and max(values) <= 1 + 1e-9:
@@ -80,7 +84,7 @@ def score_scale(rows: Iterable[Row]) -> alt.Scale:
 
 
 def vertical_channel(column: str, scale: alt.Scale, **labels: Any) -> alt.Y:
-    """Return the vertical channel of a column, with options of its axis. Its title is above it."""
+    """Return the vertical channel of a column. `labels` are options of its axis, without title."""
     axis = alt.Axis(
         title=None,
         tickCount=5,
@@ -94,14 +98,14 @@ def vertical_channel(column: str, scale: alt.Scale, **labels: Any) -> alt.Y:
 
 
 def with_panels(rows: Sequence[Row], names: Mapping[str, str], several: str) -> list[Row]:
-    """Return rows with the columns panel and series.
+    """Return the rows with two more columns: "panel" and "series".
 
-    The metrics of one run are series of a panel. For several runs there is a panel for each metric,
-    and the runs are its series.
+    The metrics of one run are series of one panel. For several runs there is a panel for each
+    metric, and the runs are its series.
 
     Args:
-        rows: the scores, with the columns run and metric.
-        names: what to call each metric.
+        rows: the rows of the scores, with the columns run and metric.
+        names: the name of each metric in the chart.
         several: the title of a panel of several metrics.
     """
     if len({row["run"] for row in rows}) > 1:
@@ -122,27 +126,27 @@ def figure_of_lines(
     """Return a figure with a panel for each value of `panel`, in which each series is a line.
 
     Args:
-        rows: the scores, with the columns panel, series and x.
+        rows: the rows of the scores, with the columns panel, series and x.
         x: the horizontal axis.
-        details: its caption, width and formats of scores. Wider figures have higher panels.
-        *sentences: of the caption, or "".
-        highlight: a value of the horizontal axis that a dashed line marks.
+        details: the options of the chart. Wider figures have higher panels.
+        *sentences: further sentences of the caption. Empty texts are left out.
+        highlight: a value of the horizontal axis that a dashed line marks, or None.
         y: arguments of `vertical_channel`. Default: those for scores and their range.
-        notes: more layers, in front of the lines.
+        notes: more layers of each panel, in front of the lines.
 
     Raises:
-        ValueError: if the axis does not have the value that is marked.
+        ValueError: if `highlight` is outside of the range of the axis.
     """
     caption = details.caption_of(rows, "Bands", *sentences)
     right = max(_MARKER, text_width(f"{x.highest:g}") / 2)
     view = view_width(details.width, _LABELS, right)
     rows = wrap_names(with_texts(rows, details.formats.text), view + right)
-    _mark_some(rows, x)
+    _choose_markers(rows, x)
     y = y or {"scale": score_scale(rows), "format": details.formats.score}
     height = _ONE_PANEL if len({row["panel"] for row in rows}) == 1 else _SEVERAL_PANELS
     panel = alt.LayerChart(
         layer=[
-            *_highlight(highlight, x),
+            *_highlight_layers(highlight, x),
             *_line_layers(rows, x, y, view + right),
             *notes,
         ],
@@ -152,8 +156,11 @@ def figure_of_lines(
     return make_figure(panel, rows, caption, details.width, y="independent")
 
 
-def _highlight(value: float | None, x: LineAxis) -> list[alt.Chart]:
-    """Return a dashed vertical line at a value; a ValueError if the axis does not have it."""
+def _highlight_layers(value: float | None, x: LineAxis) -> list[alt.Chart]:
+    """Return [a layer with a dashed vertical line at a value], or [] for None.
+
+    Raises ValueError if the value is outside of the range of the axis.
+    """
     if value is None:
         return []
     wanted = f"it must be from {x.lowest:g} to {x.highest:g}"
@@ -162,11 +169,12 @@ def _highlight(value: float | None, x: LineAxis) -> list[alt.Chart]:
     return [rule.encode(x=x.channel())]
 
 
-def _mark_some(rows: Sequence[Row], x: LineAxis) -> None:
-    """Set the column `marker` of rows: of a line of many points only some have a marker.
+def _choose_markers(rows: Sequence[Row], x: LineAxis) -> None:
+    """Set the column "marker" of the rows: whether the point has a marker.
 
-    These are the labeled ones of a logarithmic axis or every n-th, and the last one. Rows with
-    `marker` as False keep it.
+    All points of a line have one if there are at most MOST_LABELED. Otherwise only some have one:
+    those at ticks if the axis is logarithmic, or else every n-th, and always the last. Rows whose
+    "marker" is False already are left unchanged.
     """
     lines: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
@@ -182,12 +190,13 @@ def _mark_some(rows: Sequence[Row], x: LineAxis) -> None:
 def _line_layers(
     rows: Sequence[Row], x: LineAxis, y_options: Mapping[str, Any], room: float
 ) -> list[alt.Chart]:
-    """Return the bands, the lines and the markers of a panel.
+    """Return the layers of a panel: bands, lines and markers, whose data the figure has.
 
-    They have no data: the figure has it.
+    `y_options` are arguments of `vertical_channel`, and `room` is the width for the legend.
     """
 
     def y(column: str) -> alt.Y:
+        """Return the vertical channel of a column of the data."""
         return vertical_channel(column, **y_options)
 
     channels = series_channels(list(dict.fromkeys(row["series"] for row in rows)), room)
@@ -218,11 +227,13 @@ def _line_layers(
 
 
 def with_texts(rows: Sequence[Row], number: str) -> list[Row]:
-    """Return rows with the column `text`, the tooltip: "one, pass@4: 0.5, limits 0.4 to 0.6".
+    """Return the rows with the column "text", such as "one, pass@4: 0.5, limits 0.4 to 0.6".
+
+    It is shown as a tooltip.
 
     Args:
-        rows: the scores, with the column series.
-        number: the format of a score.
+        rows: the rows of the scores, with the column series.
+        number: the format of numbers, for Python's `format`.
     """
     result = []
     for row in rows:
@@ -237,6 +248,6 @@ def with_texts(rows: Sequence[Row], number: str) -> list[Row]:
 
 
 def markers(base: alt.Chart, size: float) -> alt.Chart:
-    """Return markers, whose text is their tooltip, and their title in SVG."""
+    """Return `base` with markers of this size. Their tooltip is the column "text" of the data."""
     texts = {"description": alt.Description("text:N"), "tooltip": alt.Tooltip("text:N")}
     return base.mark_point(filled=True, opacity=1, size=size, aria=True).encode(**texts)

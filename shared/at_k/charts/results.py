@@ -1,4 +1,7 @@
-"""What charts show: the results of `compute` as estimates, their titles and their captions."""
+"""The rows, titles and captions of charts, from the results of `compute`.
+
+A row is a dict with the values of one mark. `runs` maps the name of each run to its scores.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +20,10 @@ from ..runs.noise import correction_in_words
 from .style import AS_SHARES, IN_PERCENT, NumberFormats
 
 Row = dict[str, Any]
-"""What is drawn of a score: a row of the data of a chart."""
+"""The values of a score in the data of a chart, by the names of columns."""
 
 ChartScores = Mapping[str, Any]
-"""What `compute` returns."""
+"""The dict that `compute` returns."""
 
 ChartResults = ChartScores | Mapping[str, ChartScores]
 """The scores of one run, or those of several runs by their names."""
@@ -48,8 +51,8 @@ def runs_by_name(results: ChartResults) -> dict[str, ChartScores]:
     """Return the scores of each run by its name. A single run has the name "".
 
     Raises:
-        TypeError: if these are not the scores of one or several runs.
-        ValueError: if there are none.
+        TypeError: if `results` is not the result of one run, or a dict of those of several.
+        ValueError: if it is empty.
     """
     if not isinstance(results, Mapping):
         raise TypeError(
@@ -69,7 +72,7 @@ def runs_by_name(results: ChartResults) -> dict[str, ChartScores]:
 
 
 def check_scores(name: str, scores: Any) -> None:
-    """Raise a TypeError unless these are what `compute` or `compare` returns."""
+    """Raise a TypeError unless `scores` is a dict that `compute` or `compare` returns."""
     if not isinstance(scores, Mapping) or not all(isinstance(key, str) for key in scores):
         raise TypeError(f"{name} is {short(scores)}: give the dict that was returned.")
     if not isinstance(scores.get("per_question", {}), Mapping):
@@ -90,15 +93,23 @@ def check_scores(name: str, scores: Any) -> None:
 
 
 def _is_number(value: Any) -> bool:
-    """Whether a value is a finite number."""
+    """Return whether a value is a finite number. Numbers beyond 1e308 count as infinite."""
     is_number = isinstance(value, Real) and not isinstance(value, bool)
     return is_number and -1e308 < value < 1e308
 
 
 def correction(runs: Mapping[str, ChartScores]) -> str:
-    """Return sentences on unequal weights of questions, and on errors of checkers, or ""."""
+    """Return sentences about the averaging and the correction of the scores, or "".
+
+    They say how questions are averaged, unless with equal weights, and for which errors of a
+    checker the scores of each run are corrected.
+    """
     averaging = _averaging_sentences(runs.values())
-    words = {x: correction_in_words(y["checker"]) for x, y in runs.items() if "checker" in y}
+    words = {
+        name: correction_in_words(scores["checker"])
+        for name, scores in runs.items()
+        if "checker" in scores
+    }
     if len(words) == len(runs) > 1 and len({*words.values()}) == 1:
         words = {"": next(iter(words.values()))}
     sentences = [f"{name or 'Scores'}: {text}." for name, text in words.items()]
@@ -106,7 +117,7 @@ def correction(runs: Mapping[str, ChartScores]) -> str:
 
 
 def _averaging_sentences(results: Iterable[Mapping[str, Any]]) -> str:
-    """Return the sentence on scores that are no mean over questions with equal weights, or ""."""
+    """Return a sentence for each way in which questions are averaged, or "" for equal weights."""
     texts = dict.fromkeys(getattr(result, "averaging", "") for result in results)
     return " ".join(f"{text[0].upper()}{text[1:]}." for text in texts if text)
 
@@ -118,12 +129,12 @@ def correction_of_runs(compared: Mapping[str, Any]) -> str:
 
 
 def estimates_by_key(scores: ChartScores) -> dict[str, Estimate]:
-    """Return the scores of a run, also those of groups, by their keys."""
+    """Return the estimates of all scores of a run, groups included, by their keys."""
     return {estimate.full_key: estimate for estimate in estimates_of(scores)}
 
 
 def row_of(estimate: Estimate, **columns: Any) -> Row:
-    """Return a row of data: more columns, a score, and its limits if it has any."""
+    """Return the row of a score: further columns, its key, score, and limits if it has any."""
     row = {**columns, "key": estimate.full_key, "score": estimate.score}
     if estimate.limits is not None:
         row["lo"], row["hi"] = estimate.limits
@@ -137,21 +148,28 @@ def row_of(estimate: Estimate, **columns: Any) -> Row:
 _Named = Estimate | Difference | ScoreId
 
 Curve = dict[int, Estimate]
-"""A score over all questions, by k in ascending order."""
+"""The estimates of one score over all questions, by k in ascending order."""
 
 
 def curves_by_name(scores: ChartScores) -> dict[str, Curve]:
-    """Return the scores over all questions by metric: "pass@k", "G-Pass@k_0.5"."""
+    """Return the curve of each score over all questions, by its name with "k" for the number.
+
+    The names are such as "pass@k", "G-Pass@k_0.5" and "avg@k". Scores without a number of samples
+    are left out.
+    """
     curves: dict[str, Curve] = {}
     for estimate in estimates_of(scores):
-        if estimate.group is None and isinstance(estimate.k, int) and _has_k(estimate):
-            metric = ScoreId(_metric(estimate), "k", estimate.tau).key
+        if estimate.group is None and isinstance(estimate.k, int) and _has_place_for_k(estimate):
+            metric = ScoreId(_metric_with_k(estimate), "k", estimate.tau).key
             curves.setdefault(metric, {})[estimate.k] = estimate
     return {metric: dict(sorted(curve.items())) for metric, curve in curves.items()}
 
 
 def curves_by_threshold(scores: ChartScores) -> dict[int, dict[float, Estimate]]:
-    """Return each G-Pass@k by k, and by its threshold in ascending order."""
+    """Return for each k, ascending, the estimates of G-Pass@k by their thresholds, ascending.
+
+    Only scores over all questions are included.
+    """
     curves: dict[int, dict[float, Estimate]] = {}
     for estimate in estimates_of(scores):
         if estimate.metric == "G-Pass@k" and estimate.group is None and estimate.tau is not None:
@@ -166,14 +184,15 @@ def shown_names(
     what: str,
     most: float = math.inf,
 ) -> list[str]:
-    """Return the names of what a chart shows: the requested ones, or all that each run has.
+    """Return the names of the scores that a chart shows.
 
     Args:
-        requested: the names. One such as "G-Pass@k" stands for all that begin with "G-Pass@k_".
+        requested: the requested names, or None for all that every run has. A name such as
+            "G-Pass@k" stands for all names that begin with "G-Pass@k_", too.
         by_run: the names that each run has.
-        parameter: the parameter of the requested names, for messages.
-        what: what has these names, in the plural, for messages.
-        most: how many a chart can show.
+        parameter: the name of the parameter of the requested names, for messages.
+        what: the noun for the scores in the plural, for messages.
+        most: the largest number of names.
 
     Raises:
         ValueError: if the runs have nothing in common, a name is unknown, or there are too many.
@@ -200,25 +219,25 @@ def shown_names(
 # --- Titles -------------------------------------------------------------------------------
 
 
-def _metric(score: _Named) -> str:
-    """Return the metric as axes write it, with k for every number: "avg@k"."""
+def _metric_with_k(score: _Named) -> str:
+    """Return the name of a metric with "@k" in place of "@N", such as "avg@k"."""
     return score.metric.replace("@N", "@k")
 
 
-def _has_k(score: _Named) -> bool:
-    """Whether the name of a metric has a number of samples, as in pass@k and pass^k."""
+def _has_place_for_k(score: _Named) -> bool:
+    """Return whether the name of a metric has a place for k or n, as in pass@k and pass^k."""
     return "@" in score.metric or "^" in score.metric
 
 
 def metric_label(score: _Named, k: int | str = "k") -> str:
-    """Return the name of a score as charts write it: "G-Pass@k, τ = 0.5"."""
+    """Return the name of a score with this k in charts, such as "G-Pass@k, τ = 0.5"."""
     name = ScoreId(score.metric, k).key
     return name if score.tau is None else f"{name}, τ = {score.tau}"
 
 
 def metric_title(score: _Named, k: int | str = "k") -> str:
-    """Return the title of an axis: the name of a score, and its meaning in words."""
-    words = _IN_WORDS.get(_metric(score))
+    """Return the title of an axis: the name of a score with this k, and its meaning if known."""
+    words = _IN_WORDS.get(_metric_with_k(score))
     if score.metric == "G-Pass@k" and score.tau is not None:
         words = f"at least {100 * score.tau:g} % of {{k}} samples correct"
     label = metric_label(score, k)
@@ -226,13 +245,13 @@ def metric_title(score: _Named, k: int | str = "k") -> str:
 
 
 def score_titles(keys: Iterable[str]) -> dict[str, str]:
-    """Return the titles of axes for single scores, such as pass@4, by their keys."""
+    """Return the title of an axis for each key of a score, such as "pass@4", by the key."""
     return {key: _score_title(read_score(key)) for key in keys}
 
 
 def _score_title(score: ScoreId) -> str:
-    """Return the title of the axis of a single score."""
-    if not isinstance(score.k, int) or not _has_k(score):
+    """Return the title of an axis for a score with its own k."""
+    if not isinstance(score.k, int) or not _has_place_for_k(score):
         return score.key
     if score.k == 1 and score.metric in ("pass@k", "pass^k", "maj@k"):
         return f"{score.key}: share of correct samples"
@@ -243,7 +262,7 @@ def _score_title(score: ScoreId) -> str:
 
 
 class ChartOptions(TypedDict, total=False):
-    """The keywords that all functions take; see `at_k.charts`."""
+    """The keyword arguments that all charts share, which `at_k.charts` describes."""
 
     questions: int | None
     n: int | str | None
@@ -257,7 +276,10 @@ class ChartOptions(TypedDict, total=False):
 
 @dataclass
 class ChartDetails:
-    """Checked `ChartOptions`."""
+    """The validated values of `ChartOptions`, or their defaults.
+
+    Raises ValueError for an invalid number, and TypeError if a text is none.
+    """
 
     questions: int | None = None
     n: int | str | None = None
@@ -281,21 +303,21 @@ class ChartDetails:
 
     @property
     def formats(self) -> NumberFormats:
-        """How the chart prints scores."""
+        """The formats of scores in the chart: shares or percentages."""
         return IN_PERCENT if self.percent else AS_SHARES
 
     def caption_of(self, rows: Iterable[Row], mark: str, *more: str) -> str:
-        """Return the caption that is given, or sentences on the limits and on what was scored.
+        """Return the caption: the option `caption` if it is given, or sentences from all options.
 
         Args:
             rows: the rows of the scores.
-            mark: what shows the limits: "Bands" or "Bars".
-            *more: further sentences, or "".
+            mark: the marks that show the limits: "Bands" or "Bars".
+            *more: further sentences for the caption. Empty texts are left out.
 
         Raises:
             ValueError: if the results name other intervals than the caller.
         """
-        limits = self._limits([row for row in rows if "lo" in row], mark)
+        limits = self._sentence_on_limits([row for row in rows if "lo" in row], mark)
         if self.caption is not None:
             return self.caption
         clauses = []
@@ -309,8 +331,11 @@ class ChartDetails:
         scored = f"{', '.join(clauses)}." if clauses else ""
         return " ".join(filter(None, (limits, *more, scored[:1].upper() + scored[1:])))
 
-    def _limits(self, rows: Sequence[Row], mark: str) -> str:
-        """Return the sentence on the confidence limits of rows, or "" if there are none."""
+    def _sentence_on_limits(self, rows: Sequence[Row], mark: str) -> str:
+        """Return a sentence that describes the limits of rows, or "" if there are no rows.
+
+        `rows` are those with limits. Raises ValueError if they name another method than `interval`.
+        """
         if not rows:
             return ""
         named = sorted({row["interval"] for row in rows if "interval" in row} - {self.interval})
@@ -325,11 +350,14 @@ class ChartDetails:
             limits += f" at each k (dark) and simultaneous {percent}band over all k (pale)"
         elif mark == "Bands":
             limits = f"pointwise {limits}"
-        scope = self._question_of_limits({row.get("interval", self.interval) for row in rows})
+        scope = self._scope_of_limits({row.get("interval", self.interval) for row in rows})
         return f"{mark}: {limits}{scope}."
 
-    def _question_of_limits(self, methods: Set[str | None]) -> str:
-        """Return the question that limits by these methods answer, or "" if it is unknown."""
+    def _scope_of_limits(self, methods: Set[str | None]) -> str:
+        """Return a phrase that says which questions limits by these methods are for.
+
+        Return "" if a method is None or "auto", and so unknown.
+        """
         if methods == {"questions"}:
             return " for other questions like these"
         if None in methods or "auto" in methods:

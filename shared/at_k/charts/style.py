@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import altair as alt
 
 POINTS_PER_INCH = 72
-TEXT = 8.0  # size of text
+TEXT = 8.0  # font size
 LINE_HEIGHT = 10.0
 PADDING = 3.0  # around a chart
 
@@ -25,11 +25,11 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross"
 
 
 class NumberFormats(NamedTuple):
-    """How a chart prints scores, and differences of scores.
+    """The formats of scores and differences of scores in a chart.
 
     Attributes:
-        score, difference: formats of Vega at the ticks of axes.
-        text: format of Python in texts.
+        score, difference: formats for Vega, for the ticks of axes.
+        text: a format for Python, for tooltips.
     """
 
     score: str
@@ -40,20 +40,21 @@ class NumberFormats(NamedTuple):
 AS_SHARES = NumberFormats("f", "+f", ".4f")
 IN_PERCENT = NumberFormats("%", "+%", ".2%")
 
-LEGEND_SYMBOL = 13.0  # its width, with the space before the name
-_BETWEEN_COLUMNS = 10.0  # of a legend
+LEGEND_SYMBOL = 13.0  # width of a symbol of a legend, with the space before the name
+_BETWEEN_COLUMNS = 10.0  # space between the columns of a legend
 _NARROW, _WIDE = " !'(),-./:;I[\\]`fijlrt|", "%@MWmw"
 _LINES = "split(datum.label, '\\n')"
 
 
 def text_width(text: str) -> float:
-    """Return about how wide a line of text is, in points.
+    """Return the approximate width of a line of text in points.
 
-    Vega measures text where it places it, but breaks no lines, and fits no facets to a width.
+    It is needed because Vega neither breaks lines of text nor fits panels to the width of a figure.
     """
 
     def em(character: str) -> float:
-        if character >= "\u2e80":  # East Asian characters are as wide as high
+        """Return the width of a character as a share of the font size."""
+        if character >= "\u2e80":  # East Asian characters are as wide as they are high.
             return 1.0
         if character in _NARROW:
             return 0.28
@@ -64,8 +65,9 @@ def text_width(text: str) -> float:
 
 @lru_cache
 def wrap_text(text: str, width: float) -> str:
-    """Return a text with line breaks, so that its lines are at most so many points wide."""
-    lines, most = [text], min(len(text), int(4 * width / TEXT))  # of the narrowest letters
+    """Return a text with line breaks, so that its lines are at most `width` points wide."""
+    # No line has more characters than `most`, which is the number of the narrowest ones.
+    lines, most = [text], min(len(text), int(4 * width / TEXT))
     while most > 1 and max(map(text_width, lines)) > width:
         most = min(most - 1, max(map(len, lines)))
         lines = textwrap.wrap(text, most) or [""]
@@ -75,7 +77,7 @@ def wrap_text(text: str, width: float) -> str:
 def inline_data(rows: Sequence[dict[str, Any]]) -> alt.InlineData:
     """Return rows as the data of a chart.
 
-    They are a tuple, because Altair copies lists each time that it puts charts together.
+    They become a tuple, because Altair copies lists each time that it combines charts.
     """
     return alt.InlineData(values=tuple(rows))
 
@@ -84,9 +86,12 @@ def series_channels(names: Sequence[str], room: float) -> dict[str, Any]:
     """Return the channels that give each series its own color, dash pattern and marker shape.
 
     Args:
-        names: the series, with line breaks. If there are several, a legend above the panels names
-            them.
-        room: the width for the legend, which begins at the left of the views.
+        names: the names of the series, broken into lines. If there are several, a legend above the
+            panels shows them.
+        room: the width for the legend.
+
+    Returns:
+        A dict with the channels "color", "stroke", "strokeDash" and "shape".
     """
     legend: alt.Legend | None = None
     if len(names) > 1:
@@ -94,7 +99,8 @@ def series_channels(names: Sequence[str], room: float) -> dict[str, Any]:
         columns = max(1, int(room // (widest + LEGEND_SYMBOL + _BETWEEN_COLUMNS)))
         legend = alt.Legend(title=None, columns=columns, labelExpr=_LINES)
 
-    def scale(looks: Sequence[Any]) -> alt.Scale:  # which recur if there are more series
+    def scale(looks: Sequence[Any]) -> alt.Scale:
+        """Return a scale from series to looks, which recur if there are more series."""
         return alt.Scale(domain=list(names), range=list(looks))
 
     return {
@@ -106,7 +112,7 @@ def series_channels(names: Sequence[str], room: float) -> dict[str, Any]:
 
 
 def config() -> alt.Config:
-    """Return the look of axes, headers, legends and text."""
+    """Return the configuration of Altair for the look of axes, headers, legends and text."""
     labels: dict[str, Any] = {"labelColor": DARK, "labelFontSize": TEXT, "labelLimit": 0}
     return alt.Config(
         font="Helvetica, Arial, Liberation Sans, sans-serif",
@@ -146,7 +152,7 @@ def config() -> alt.Config:
             symbolSize=30,
             symbolStrokeWidth=0,
         ),
-        mark=alt.MarkConfig(aria=False),  # except markers, which have a text
+        mark=alt.MarkConfig(aria=False),  # Only markers have a description.
         text=alt.MarkConfig(color=DARK, fontSize=TEXT, limit=0),
         title=alt.TitleConfig(
             anchor="start",

@@ -31,7 +31,7 @@ _COMMANDS = {
     "demo": "Score samples of one model at two temperatures.",
     "register": "Let evaluate.load find the metrics by name, also offline.",
 }
-"""What the subcommands do that are not metrics."""
+"""The summaries of the subcommands that are not metrics."""
 
 _DETAILS = {
     "compare": """
@@ -61,7 +61,10 @@ exit status:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command, and return its exit status. Default: the arguments of this process."""
+    """Run the command, and return its exit status.
+
+    `arguments` are those after the name of the command. Default: those of this process.
+    """
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     if hasattr(sys.stdout, "reconfigure"):
         # Print a character that the terminal cannot encode as an escape, instead of failing.
@@ -72,32 +75,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options = parser.values(arguments[1:] if parser.is_subcommand else arguments)
         run: Callable[..., int | None] = options.pop("run")
         with warnings.catch_warnings():
-            # Without the line of code that a warning comes from.
+            # Show warnings without the line of code that they come from.
             warnings.showwarning = lambda message, *_: print_message(f"warning: {message}")
             return run(**options) or 0
     except KeyboardInterrupt:
         print("at-k: interrupted", file=sys.stderr)
         return 130
     except SelectionError as error:
-        _print_message({}, _with_flags(error))  # with names of columns, such as k=1
+        # Without flags, because the message may have names of columns that look like parameters.
+        _print_message({}, _message_with_flags(error))
         return 2
     except InputError as error:
-        print_message(_in_words(error))
+        print_message(_message_with_places(error))
         return 2
     except (ValueError, TypeError, ImportError, OSError) as error:
         print_message(str(error))
         return 2
 
 
-def _with_flags(error: SelectionError) -> str:
-    """Return the message of an error about columns, with the flags that would settle it."""
+def _message_with_flags(error: SelectionError) -> str:
+    """Return the message of an error about columns, with the flags that would resolve it."""
     verb = "Name one with" if error.is_open else "Add"
-    ways = dict.fromkeys(map(_way_with_flags, error.ways))
+    ways = dict.fromkeys(map(_flags_of_way, error.ways))
     return f"{error} {verb} {' or '.join(ways)}." if ways else str(error)
 
 
-def _way_with_flags(way: Way) -> str:
-    """Return the flags of a way to settle an error, as they are typed in a shell."""
+def _flags_of_way(way: Way) -> str:
+    """Return the flags of one way to resolve an error, as they are typed in a shell."""
     typed = []
     for role, value in way.arguments.items():
         flag = as_flag(role)
@@ -111,8 +115,8 @@ def _way_with_flags(way: Way) -> str:
     return " ".join(typed) + (f" ({way.meaning})" if way.meaning else "")
 
 
-def _in_words(error: InputError) -> str:
-    """Return a message in which a sample has its numbers in words: files have no predictions[0]."""
+def _message_with_places(error: InputError) -> str:
+    """Return the message of an error with "question 0, sample 1" in place of predictions[0][1]."""
     words: list[str] = []
     for part in error.args:
         if isinstance(part, Place) and part.parameter == "predictions" and part.sample is not None:
@@ -127,30 +131,30 @@ _ARGUMENT = re.compile(
     r"(?<![\w'\"])(?P<name>[a-zA-Z]\w*)="
     r"(?P<value>True|False|-?\d+(?:\.\d+)?(?:e-?\d+)?|'(?:[^'\\]|\\.)*'|\[[^\[\]]*\])(?![\w'\"])"
 )
-"""An argument as the package writes it in a message: interval='questions', k=[1, 2] or budget=8."""
+"""The pattern of an argument in a message of the package: interval='questions' or k=[1, 2]."""
 
 _PARAMETER = re.compile(
     r"(?:^|(?<=: ))(?P<subject>[a-z]\w*)(?:\[\d+\])?(?= (?:is|has) )"
     r"|(?<![\w'\"./-])(?P<name>[a-z0-9]+(?:_[a-z0-9]+)+)(?![\w'\".=(\[/-])"
 )
-"""A parameter that is the subject of a message, or whose name has an underscore."""
+"""The pattern of a parameter that is the subject of a message, or has an underscore."""
 
 
 def _print_message(flags: Mapping[str, argparse.Action], message: str) -> None:
-    """Print a message to standard error. Parameters that it names are written as their flags.
+    """Print a message to standard error, with parameters replaced by their flags.
 
-    `flags` has those of the subcommand; other names stay as they are.
+    `flags` are the flags of the subcommand. Names of other parameters are not changed.
     """
 
-    def in_text(parameter: re.Match[str]) -> str:
-        """Return the flag of a parameter, or its name if there is none."""
+    def parameter_as_flag(parameter: re.Match[str]) -> str:
+        """Return the flag of the parameter that was matched, or the matched text if none."""
         action = flags.get(as_flag(parameter["subject"] or parameter["name"]))
         if action is None or action.metavar == "COLUMN":
             return parameter[0]
         return as_flag(action.dest)
 
-    def in_shell(argument: re.Match[str]) -> str:
-        """Return an argument such as k=[1, 2] as it is typed in a shell: --k 1 2."""
+    def argument_as_flag(argument: re.Match[str]) -> str:
+        """Return an argument such as k=[1, 2] as it is typed in a shell, such as --k 1 2."""
         flag = as_flag(argument["name"])
         value = ast.literal_eval(argument["value"])
         if value is False:
@@ -160,12 +164,12 @@ def _print_message(flags: Mapping[str, argparse.Action], message: str) -> None:
         values = [] if value is True else value if isinstance(value, list) else [value]
         return " ".join([flag, *(shlex.quote(str(x)) for x in values)])
 
-    message = _PARAMETER.sub(in_text, _ARGUMENT.sub(in_shell, message))
+    message = _PARAMETER.sub(parameter_as_flag, _ARGUMENT.sub(argument_as_flag, message))
     print(f"at-k: {printable(message)}", file=sys.stderr)
 
 
 class _Parser(argparse.ArgumentParser):
-    """The parser of a subcommand, or of the command without one."""
+    """The parser of a subcommand, or of the whole command if `is_subcommand` is False."""
 
     is_subcommand = False
 
@@ -175,7 +179,7 @@ class _Parser(argparse.ArgumentParser):
         return self._option_string_actions
 
     def values(self, arguments: Sequence[str]) -> dict[str, Any]:
-        """Return the values of the flags; exit with a message if an argument is not known."""
+        """Return the values of the flags by their names. Exit with a message if one is unknown."""
         options, unknown = self.parse_known_args(arguments)
         if unknown:
             hint = did_you_mean(unknown[0], self.flags)
@@ -187,13 +191,15 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str):
         """Print a message with the usage, and exit with the status 2."""
-        super().error(printable(message))  # an argument may be the name of a file
+        # The message may have the name of a file, with any characters.
+        super().error(printable(message))
 
 
 def _parser(arguments: Sequence[str]) -> _Parser:
-    """Return the parser of the subcommand that the arguments start with.
+    """Return the parser of the subcommand that is the first of the arguments.
 
-    Without a subcommand, it is the parser that lists them; an unknown one exits with a message.
+    Without a subcommand, return the parser of the whole command, whose help lists the subcommands.
+    Exit with a message if the subcommand is unknown.
     """
     name = arguments[0] if arguments else ""
     commands = [*metric_folders(), *_COMMANDS]
@@ -219,7 +225,7 @@ def _parser(arguments: Sequence[str]) -> _Parser:
 
 
 def _parser_of_command(name: str) -> _Parser:
-    """Return the parser of a subcommand. Its module is imported here, as libraries are slow."""
+    """Return the parser of a subcommand. Only its module is imported, as libraries are slow."""
     parser = _Parser(
         prog=f"at-k {name}",
         description=_summary(name) + _DETAILS.get(name, ""),
@@ -255,7 +261,10 @@ def _parser_of_command(name: str) -> _Parser:
 
 
 def _summary(name: str) -> str:
-    """Return what a subcommand does: of a metric, the first line of its script's docstring."""
+    """Return one line that says what a subcommand does.
+
+    For a metric, it is the first line of the docstring of its script.
+    """
     if name in _COMMANDS:
         return _COMMANDS[name]
     script = ast.parse(metric_script(name).read_text(encoding="utf-8"))
@@ -263,7 +272,7 @@ def _summary(name: str) -> str:
 
 
 def _register(remove: bool) -> None:
-    """Write the scripts of the metrics for `evaluate.load`, or remove them; print the names."""
+    """Write the scripts of the metrics for `evaluate.load`, or remove them, and print the names."""
     names = ", ".join(f'"{name}"' for name in (unregister if remove else register)())
     text = (
         f"evaluate.load now finds {names} by name, in the cache of this user, unless the Hub has a "

@@ -1,4 +1,4 @@
-"""`at-k compare FILE FILE...`: files of samples of the same questions, compared."""
+"""`at-k compare FILE FILE...`: the comparison of runs on the same questions, one in each file."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ examples, with the samples of the package:
 
 
 def add_compare_flags(command: argparse.ArgumentParser) -> None:
-    """Add the flags of `at_k.compare` to the parser, and the function that it runs."""
+    """Add the flags of `at_k.compare` and of reading files to the parser, and set what it runs."""
     parameters, helps = parameters_and_helps(compare, ("R_a", "R_b"))
     helps["groups"] = "a label for each question. The runs are also compared within each group."
     helps["k"] += (
@@ -53,9 +53,9 @@ def _compare_files(
     plot: str | None = None,
     **flags: Any,
 ) -> None:
-    """Print the comparison of two files, or the leaderboard of more.
+    """Print the comparison of two files, or the leaderboard of more files.
 
-    The arguments are the values of flags, by the names of parameters.
+    `flags` are the values of the other flags, by the names of parameters.
     """
     check_plot(plot)
     if len(files) < 2:
@@ -65,7 +65,7 @@ def _compare_files(
             f"say which rows are whose: at-k compare {file} {file} --where model=A --where-b "
             f"model=B."
         )
-    names = _check_names(names, files)
+    names = _names_of_runs(names, files)
     arguments = file_arguments(flags, files)
     if len(files) != 2 and arguments.second:
         raise ValueError("Flags that end in -b are for the second of two files.")
@@ -78,9 +78,9 @@ def _compare_files(
         groups = shared_by([(run.name, run.questions) for run in inputs], "groups")
         overall = Compared(runs, options)
     compared = compare_groups(overall, groups)
-    scope = _scope(inputs, overall)
+    scope = _scope_of_runs(inputs, overall)
     read = [
-        f"{run.name}: {_path_of(run.name, file)}{run.described()}"
+        f"{run.name}: {_path_unless_in_name(run.name, file)}{run.described()}"
         for file, run in zip(files, inputs, strict=True)
     ]
     view: View
@@ -96,8 +96,8 @@ def _compare_files(
     draw(plot, lambda: chart_of_comparison(overall, inputs))
 
 
-def _scope(inputs: Sequence[RunInput], compared: Compared) -> Scope:
-    """Return the questions of compared runs, their samples, and what scores are corrected for."""
+def _scope_of_runs(inputs: Sequence[RunInput], compared: Compared) -> Scope:
+    """Return the scope of compared runs: their questions and samples, and the correction."""
     missing = [f"{run.name}: {run.questions.missing}" for run in inputs if run.questions.missing]
     words = dict.fromkeys(map(correction_in_words, compared.checkers.values()))
     correction = enumerated([*words])
@@ -116,16 +116,22 @@ def _scope(inputs: Sequence[RunInput], compared: Compared) -> Scope:
     )
 
 
-def _check_names(names: Sequence[str] | None, files: Sequence[str]) -> list[str]:
-    """Return the names of the runs: those given, or those of the files.
+def _names_of_runs(names: Sequence[str] | None, files: Sequence[str]) -> list[str]:
+    """Return the names of the runs, one for each file.
 
-    Files of equal names are named by their folders, and otherwise by numbers.
+    If `names` is None, they are the names of the files without suffixes. If these are not all
+    different, they are the names of the folders, or else "run 1", "run 2" and so on.
+
+    Raises:
+        ValueError: if the number of names is not that of files, or if a name is blank or given
+            twice.
     """
     if names is None:
         paths = [Path(file) for file in files]
-        by_file, by_folder = [x.name.split(".")[0] for x in paths], [x.parent.name for x in paths]
+        by_file = [path.name.split(".")[0] for path in paths]
+        by_folder = [path.parent.name for path in paths]
         numbered = [f"run {number}" for number in range(1, len(files) + 1)]
-        unique = (x for x in (by_file, by_folder) if len({*x} - {""}) == len(files))
+        unique = (own for own in (by_file, by_folder) if len({*own} - {""}) == len(files))
         return next(unique, numbered)
     if len(names) != len(files):
         raise ValueError(
@@ -133,11 +139,13 @@ def _check_names(names: Sequence[str] | None, files: Sequence[str]) -> list[str]
             f"for each file."
         )
     for name in names:
-        if list(names).count(name) > 1 or not name.strip():
+        if not name.strip():
+            raise ValueError("--names has a blank name: give each run a name of its own.")
+        if list(names).count(name) > 1:
             raise ValueError(f"--names has {name!r} twice: give each run a name of its own.")
     return list(names)
 
 
-def _path_of(name: str, file: str) -> str:
-    """Return the path of a file as the start of a sentence, unless the name shows it."""
+def _path_unless_in_name(name: str, file: str) -> str:
+    """Return "FILE: ", or "" if the name of the run is that of the file."""
     return "" if name == Path(file).name.split(".")[0] else f"{file}: "

@@ -1,4 +1,4 @@
-"""How comparisons are shown, of two runs and of more: tables, records and sentences."""
+"""The output for comparisons of two runs and for leaderboards: tables, records and sentences."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .formats import (
     short_label,
 )
 
-_MOST_PAIRS = 15  # up to which the differences are in a table of their own
+_MOST_PAIRS_SHOWN = 15  # the largest number of pairs that a table of differences shows
 _LIMITS = {"lo": "lo", "hi": "hi", "band_lo": "band lo", "band_hi": "band hi"}
 _PAIR_COLUMNS = {"title": "", "difference": "difference", **_LIMITS}
 _PAIR_COLUMNS |= {"p": "p", "p_adjusted": "adjusted p"}
@@ -35,14 +35,15 @@ _PAIR_COLUMNS |= {"p": "p", "p_adjusted": "adjusted p"}
 
 @dataclass(frozen=True)
 class ComparisonView(View):
-    """The differences of two runs at each k.
+    """The differences between two runs at each k.
 
     Args:
-        differences: of all questions (None), and of each group of them by its label.
-        names: of both runs.
-        options: of the comparison.
+        differences: the differences for each k, by the label of the group of questions; those for
+            all questions have the key None, which comes first.
+        names: the names of both runs.
+        options: the options of the comparison.
         scope: the questions and their samples.
-        input: a sentence for each run: what was read.
+        input: a sentence for each run that says what was read.
     """
 
     differences: Mapping[str | None, Sequence[Difference]]
@@ -54,44 +55,51 @@ class ComparisonView(View):
 
     @property
     def _overall(self) -> Sequence[Difference]:
-        """The differences of all questions."""
+        """The differences for all questions."""
         return self.differences[None]
 
     @property
     def _has_band(self) -> bool:
-        """Whether the band is not equal to the interval."""
+        """Whether there are several k: with one, the band is equal to the interval."""
         return len(self._overall) > 1
 
     @property
     def _limits(self) -> Limits:
-        """What the limits are."""
+        """The words that describe the limits."""
         options = self.options
         return Limits(options.confidence, str(options.interval), self.scope.row, options.anytime)
 
     def _columns(self, key: str, difference: str, *limits: str) -> dict[str, str]:
-        """Return the headings of a table: of the keys, both runs, the difference and its limits."""
+        """Return the headings of a table by the names of its columns.
+
+        `key` and `difference` are headings, and `limits` the names of the limits with columns.
+        """
         columns = {"key": key, "a": self.names[0], "b": self.names[1], "difference": difference}
         columns |= {name: heading for name, heading in _LIMITS.items() if name in limits}
         return columns | ({} if self._overall[0].p is None else {"p": "p"})
 
     def data(self) -> dict[str, Any]:
-        """The dict that `compare` returns."""
+        """Return the dict that `compare` returns."""
         return differences_as_dict(itertools.chain(*self.differences.values()))
 
     # --- Tables ---------------------------------------------------------------------------
 
     def tables(self) -> list[Cells]:
-        """A table for all questions and one for each group, with a row for each k."""
+        """Return a table for all questions and one for each group, with a row for each k."""
         limits = [*_LIMITS][: 4 if self._has_band else 2]
         tables = []
         for group, differences in self.differences.items():
             heading = group_heading(group, len(self.differences) > 1, self.scope.averaging)
-            columns = self._columns(heading, "diff", *limits)  # most have 80 columns
-            tables.append(make_table(columns, map(_row, differences), _cell))
+            # The short heading makes most tables fit into 80 characters.
+            columns = self._columns(heading, "diff", *limits)
+            tables.append(make_table(columns, map(_difference_row, differences), _cell))
         return tables
 
     def paper_tables(self) -> list[Cells]:
-        """A table for all questions and one for each group, with limits beside the differences."""
+        """Return a table for all questions and one for each group, with a row for each k.
+
+        The limits are in the same cell as the difference, and the band has a column of its own.
+        """
         tables = []
         for group, differences in self.differences.items():
             scale = scale_of_two(differences)
@@ -103,25 +111,30 @@ class ComparisonView(View):
                 columns |= {} if p is None else {"p": p}
             rows = [
                 {
-                    **{"key": x.key, "a": scale.number(x.a), "b": scale.number(x.b)},
-                    "difference": f"{scale.number(x.score, sign=True)} {scale.limits(*x.interval)}",
-                    "band": scale.limits(*x.band),
-                    "p": x.p and p_value(x.p),
+                    "key": point.key,
+                    "a": scale.number(point.a),
+                    "b": scale.number(point.b),
+                    "difference": f"{scale.number(point.score, sign=True)} "
+                    f"{scale.limits(*point.interval)}",
+                    "band": scale.limits(*point.band),
+                    "p": point.p and p_value(point.p),
                 }
-                for x in differences
+                for point in differences
             ]
             tables.append(make_table(columns, rows))
         return tables
 
     def records(self) -> Cells:
-        """A row for each group and k, with an empty text for the group of all questions."""
+        """Return a row for each group and k; the group of all questions is ""."""
         columns = {"group": "group"} | self._columns("key", "difference", *_LIMITS)
-        return make_table(columns, map(_row, itertools.chain(*self.differences.values())))
+        return make_table(
+            columns, map(_difference_row, itertools.chain(*self.differences.values()))
+        )
 
     # --- Sentences ------------------------------------------------------------------------
 
     def notes(self, for_paper: bool = False) -> list[str]:
-        """What the difference and its limits are, and which run is higher."""
+        """Return a text that explains the difference and its limits, and names the higher run."""
         words, percent = self._limits, self._limits.percent
         limits, band, difference = "lo and hi", "band lo and band hi", "diff"
         if for_paper:
@@ -140,25 +153,25 @@ class ComparisonView(View):
         return [" ".join(sentences)]
 
     def sentence(self, key: str | None = None) -> str:
-        """The difference at one k, and at which k the band excludes 0.
+        """Return a sentence with the difference at one k, and with the k where the band excludes 0.
 
         Args:
-            key: of the difference. Default: that at the first k.
+            key: the key of the difference. Default: the first.
         """
         differences, scale = self._overall, scale_of_two(self._overall)
-        x = next((x for x in differences if x.key == key), differences[0])
-        higher, lower = (self.names[0], x.a), (self.names[1], x.b)
-        lo, hi = x.interval
-        if x.score >= 0:
+        point = next((point for point in differences if point.key == key), differences[0])
+        higher, lower = (self.names[0], point.a), (self.names[1], point.b)
+        lo, hi = point.interval
+        if point.score >= 0:
             higher, lower = lower, higher
         else:
             lo, hi = -hi, -lo
         unit = " percentage points" if scale.percent else ""
         limits = self._limits.described(with_visible_signs(scale, (lo, hi)), (lo, hi))
         sentence = (
-            f"On {self.scope.in_words()}, {x.key} is {scale.with_unit(higher[1])} for "
+            f"On {self.scope.in_words()}, {point.key} is {scale.with_unit(higher[1])} for "
             f"{higher[0]} and {scale.with_unit(lower[1])} for {lower[0]}, a difference of "
-            f"{scale.number(abs(x.score))}{unit} ({limits})."
+            f"{scale.number(abs(point.score))}{unit} ({limits})."
         )
         if not self._has_band:
             return sentence
@@ -169,26 +182,32 @@ class ComparisonView(View):
 
 
 def with_visible_signs(scale: Scale, limits: tuple[float, float]) -> Scale:
-    """The scale, with up to 3 decimals so that no limit but 0 itself is shown as 0."""
+    """Return a scale with up to 3 decimals, so that only limits of 0 itself are shown as 0."""
     while scale.decimals < 3 and any(x and not float(scale.number(x)) for x in limits):
         scale = scale._replace(decimals=scale.decimals + 1)
     return scale
 
 
 def scale_of_two(differences: Sequence[Difference]) -> Scale:
-    """The scale of the scores of two runs."""
-    scores = [score for x in differences for score in (x.a, x.b)]
-    return Scale.of([x.metric for x in differences], scores)
+    """Return the scale for the scores of two runs at all k."""
+    scores = [score for point in differences for score in (point.a, point.b)]
+    return Scale.of([point.metric for point in differences], scores)
 
 
-def _row(x: Difference) -> dict[str, Any]:
-    """Return a row of a table, by the names of its columns."""
-    row = {"group": x.group, "key": x.key, "a": x.a, "b": x.b, "difference": x.score}
-    return row | dict(zip(_LIMITS, (*x.interval, *x.band), strict=True)) | {"p": x.p}
+def _difference_row(point: Difference) -> dict[str, Any]:
+    """Return the values of a row of a table, by the names of its columns."""
+    row = {
+        "group": point.group,
+        "key": point.key,
+        "a": point.a,
+        "b": point.b,
+        "difference": point.score,
+    }
+    return row | dict(zip(_LIMITS, (*point.interval, *point.band), strict=True)) | {"p": point.p}
 
 
 def _cell(name: str, value: Any) -> str:
-    """Return a cell by the name of its column: a text, a p-value, a score or a difference."""
+    """Return the cell of a value, in the format for its column."""
     if isinstance(value, str):
         return value
     if name in ("p", "p_adjusted"):
@@ -201,12 +220,12 @@ def _cell(name: str, value: Any) -> str:
 
 @dataclass(frozen=True)
 class LeaderboardView(View):
-    """Many runs by descending score.
+    """The leaderboard of several runs.
 
     Args:
-        board: of `at_k.leaderboard`; "groups" has those of groups of questions by their labels.
-        scope: the questions and their samples, for the sentence.
-        input: a sentence for each run: what was read.
+        board: the result of `at_k.leaderboard`.
+        scope: the questions and their samples.
+        input: a sentence for each run that says what was read.
     """
 
     board: Mapping[str, Any]
@@ -215,28 +234,31 @@ class LeaderboardView(View):
     label = "leaderboard"
 
     def _boards(self) -> Iterator[tuple[str | None, Mapping[str, Any]]]:
-        """The leaderboard of all questions (None), and that of each group."""
+        """Yield (group, board) for all questions, with the group None, and for each group."""
         yield None, self.board
         yield from self.board.get("groups", {}).items()
 
     @property
     def _limits(self) -> Limits:
-        """What the limits are."""
+        """The words that describe the limits."""
         return Limits(self.board["confidence"], self.board["interval"], self.scope.row)
 
     @property
     def _shows_pairs(self) -> bool:
-        """Whether the differences have a table: if there are few, or if they have p-values."""
-        return len(self.board["pairs"]) <= _MOST_PAIRS or "p" in self.board["pairs"][0]
+        """Whether to show a table of differences: if there are few, or if they have p-values."""
+        return len(self.board["pairs"]) <= _MOST_PAIRS_SHOWN or "p" in self.board["pairs"][0]
 
     def data(self) -> dict[str, Any]:
-        """The dict that `leaderboard` returns."""
+        """Return the dict that `leaderboard` returns."""
         return dict(self.board)
 
     # --- Tables ---------------------------------------------------------------------------
 
     def tables(self) -> list[Cells]:
-        """For all questions and each group a table of runs at each k, and one of differences."""
+        """Return the tables of all questions, then those of each group.
+
+        They are a table of runs for each k, and one table of differences if it is shown.
+        """
         tables = []
         for group, board in self._boards():
             title = group_heading(group, "groups" in self.board, self.scope.averaging)
@@ -246,7 +268,7 @@ class LeaderboardView(View):
         return tables
 
     def paper_tables(self) -> list[Cells]:
-        """A table for each k, with a row for each run."""
+        """Return a table for each group and k, with a row for each run."""
         tables = []
         for group, board in self._boards():
             scale, words = _scale(board), self._limits
@@ -262,15 +284,15 @@ class LeaderboardView(View):
         return tables
 
     def records(self) -> Cells:
-        """A row for each group, k and run, with an empty text for the group of all questions."""
+        """Return a row for each group, k and run; the group of all questions is ""."""
         columns = {name: name for name in ("group", *self.board["runs"][0])}
-        rows = [{"group": x, **row} for x, board in self._boards() for row in board["runs"]]
+        rows = [{"group": group, **row} for group, board in self._boards() for row in board["runs"]]
         return make_table(columns, rows)
 
     # --- Sentences ------------------------------------------------------------------------
 
     def notes(self, for_paper: bool = False) -> list[str]:
-        """What the limits, the ranks and the letters are."""
+        """Return a text that explains the limits, the ranks and the letters."""
         words, percent = self._limits, self._limits.percent
         limits = f"{percent} CI" if for_paper else "lo and hi"
         over = " and k" if len(_keys(self.board)) > 1 else ""
@@ -292,7 +314,7 @@ class LeaderboardView(View):
         return [" ".join(notes)]
 
     def sentence(self) -> str:
-        """The highest score at the first k, and which runs it differs from."""
+        """Return a sentence with the highest score at the first k, and the runs that are lower."""
         board, key = self.board, _keys(self.board)[0]
         rows, scale = _rows_at(board, key), _scale(board)
         best = rows[0]
@@ -319,7 +341,7 @@ class LeaderboardView(View):
 
 
 def _table_of_runs(board: Mapping[str, Any], key: str, heading: str) -> Cells:
-    """Return the table of the runs at one k, by descending score."""
+    """Return the table of the runs for the score with this key, by descending score."""
     rows = []
     for row in _rows_at(board, key):
         least, most = row["rank_lo"], row["rank_hi"]
@@ -338,16 +360,16 @@ def _table_of_pairs(board: Mapping[str, Any]) -> Cells:
 
 
 def _keys(board: Mapping[str, Any]) -> list[str]:
-    """The keys of the scores, one for each k."""
+    """Return the keys of the scores of a leaderboard, one for each k."""
     return list(dict.fromkeys(row["key"] for row in board["runs"]))
 
 
 def _rows_at(board: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
-    """Return the rows of the runs at one k, by descending score."""
+    """Return the entries of "runs" for the score with this key, by descending score."""
     return [row for row in board["runs"] if row["key"] == key]
 
 
 def _scale(board: Mapping[str, Any]) -> Scale:
-    """The scale of the scores and limits of a leaderboard."""
+    """Return the scale for the scores and limits of a leaderboard."""
     numbers = [row[name] for row in board["runs"] for name in ("score", "lo", "hi")]
     return Scale.of([board["metric"]], numbers)

@@ -18,7 +18,7 @@ _TABLE = {
 
 
 def demo() -> None:
-    """Print the scores at both temperatures, and their differences."""
+    """Print the scores at two temperatures, and their differences."""
     low, high = _scores(COOL), _scores(WARM)
     table = [["", "T = 0.2", "T = 0.8", "difference"]]
     for title, keys in _TABLE.items():
@@ -42,6 +42,6 @@ To score one of these files, or your own with a line such as
 
 
 def _scores(file: str) -> dict[str, float]:
-    """Return the scores of `_TABLE` for a file, by their keys."""
+    """Return the scores of a file by their keys, which are those in `_TABLE`."""
     keys = list(itertools.chain(*_TABLE.values()))
     return GPASSK.compute(**read_run(file), check_correct_fn="numeric", include=keys)

@@ -1,4 +1,4 @@
-"""Derive the flags of a subcommand from the signature and the docstring of what it runs."""
+"""The flags of subcommands, from the signatures and docstrings of the functions that they run."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ _FILE_HELP = (
 
 _SAMPLES = Path(__file__).resolve().parents[1] / "samples"
 COOL, WARM = (str(_SAMPLES / f"smollm2_{name}.jsonl") for name in ("cool", "warm"))
-"""Files of samples of one model at the temperatures 0.2 and 0.8."""
+"""The paths of samples of one model at the temperatures 0.2 (COOL) and 0.8 (WARM)."""
 
 
 def parameter_helps(docstring: str) -> dict[str, str]:
-    """Return the text of each parameter in the section `Args:` of a docstring."""
+    """Return the text of each parameter in the section `Args:` of a docstring, by its name."""
     section = re.search(r"^Args:\n(.*?)(?=^\S|\Z)", docstring, re.MULTILINE | re.DOTALL)
     if section is None:
         return {}
@@ -44,7 +44,7 @@ def parameter_helps(docstring: str) -> dict[str, str]:
 
 
 def condition(text: str) -> tuple[str, str]:
-    """Return the column and the entry of COLUMN=VALUE."""
+    """Return (column, value) of a text COLUMN=VALUE. Raises ArgumentTypeError if it has no =."""
     column, equals, value = text.partition("=")
     if not (column and equals):
         raise argparse.ArgumentTypeError(
@@ -95,12 +95,12 @@ _ROW_FLAGS: dict[str, dict[str, Any]] = {
         "help": "pair questions without ids by their order in the files.",
     },
 }
-"""Flags of `read`, whose texts are those of its parameters unless there is a help."""
+"""Options of `add_argument` for parameters of `read`. The default of "help" is in `read` itself."""
 
 _READING = (*_COLUMN_HELPS, *_ROW_FLAGS, "config", "split", *PER_QUESTION, *PER_SAMPLE)
 
-# Parameters of `compute` without a flag of their own: the first two are read from columns, and an
-# executor is an object.
+# These parameters get no flag from a signature: the first two are read from columns, an executor is
+# an object, and by_order is in _ROW_FLAGS.
 _WITHOUT_FLAG = ("predictions", "references", "executor", "by_order")
 
 
@@ -113,16 +113,16 @@ def add_flags(
     has_charts: bool = True,
     formats: Sequence[str] = FORMATS_OF_OUTPUT,
 ) -> None:
-    """Add a flag for each column of a file and for each parameter, and those of the output.
+    """Add the flags for columns of files, for parameters, and for the output to a parser.
 
     Args:
         command: the parser of the subcommand.
-        files: how the help shows its files.
+        files: the files in the usage, such as "FILE...". They may be none if it starts with "[".
         epilog: the end of the help.
-        parameters: those of the function that it runs.
-        helps: the help text of each parameter, by name.
-        has_charts: whether a chart can show the scores.
-        formats: of the output, with "table" and "json" among them.
+        parameters: the parameters of the function that the subcommand runs.
+        helps: the help text of each parameter, by its name.
+        has_charts: whether to add --plot.
+        formats: the formats of the output, with "table" and "json" among them.
     """
     command.usage, command.epilog = f"{command.prog} {files} [flags]", epilog.replace("%", "%%")
     nargs = "*" if files.startswith("[") else "+"
@@ -144,7 +144,8 @@ def add_flags(
         elif parameter.name not in _WITHOUT_FLAG:
             options = _argparse_options(parameter, text) | {"default": argparse.SUPPRESS}
             flags.add_argument(as_flag(parameter.name), **options)
-            if parameter.name == "include":  # the name that some commands had for it
+            if parameter.name == "include":
+                # Some commands called this flag --metric. The help does not show that name.
                 options |= {"dest": "include", "help": argparse.SUPPRESS}
                 flags.add_argument("--metric", **options)
     for role, text in column_helps.items():
@@ -182,9 +183,9 @@ def add_flags(
 def parameters_and_helps(
     function: Callable[..., Any], leave_out: Collection[str]
 ) -> tuple[dict[str, inspect.Parameter], dict[str, str]]:
-    """Return the parameters of a function that become flags, and their texts.
+    """Return the parameters of a function that become flags, and their help texts, by name.
 
-    Its metric is --include.
+    The names in `leave_out` get no flag. The parameter `metric` becomes --include.
     """
     helps = parameter_helps(inspect.getdoc(function) or "")
     parameters = parameters_of(function)
@@ -194,11 +195,12 @@ def parameters_and_helps(
 
 
 def split_arguments(flags: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the arguments of `read_run`, and those of the function that is called."""
+    """Return the arguments of `read_run`, and those of the function that the subcommand runs."""
     reading = {name: value for name, value in flags.items() if name in _READING}
     parameters = {name: value for name, value in flags.items() if name not in _READING}
     for role in PER_SAMPLE:
-        if isinstance(reading.get(role), dict):  # counts, instead of a column
+        if isinstance(reading.get(role), dict):
+            # These are counts of labels, not the name of a column.
             parameters[role] = reading.pop(role)
     reading["checked"] = "check_correct_fn" in parameters
     return reading, parameters
@@ -207,8 +209,7 @@ def split_arguments(flags: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str,
 def _argparse_options(parameter: inspect.Parameter, text: str) -> dict[str, Any]:
     """Return the options of `add_argument` for a parameter, from its annotation and default.
 
-    Args:
-        text: its help, which gets the default if it has none.
+    `text` is its help. The default is added if the help does not mention it.
     """
     annotation, default = parameter.annotation, parameter.default
     if annotation is bool:
@@ -220,33 +221,38 @@ def _argparse_options(parameter: inspect.Parameter, text: str) -> dict[str, Any]
 
 
 def _value_options(annotation: Any, has_default: bool) -> dict[str, Any]:
-    """Return the options of `add_argument` that make values of a type, such as list[int] | None.
+    """Return the options of `add_argument` for values of a type, such as list[int] | None.
 
-    With a default, a number or a text that may be None is also given as "none".
+    If the type allows None but the default is something else (`has_default`), the text "none"
+    stands for None. Values of types without a rule here are written as JSON.
     """
     is_union = isinstance(annotation, types.UnionType)
     kinds = typing.get_args(annotation) if is_union else (annotation,)
     origins = {typing.get_origin(kind): typing.get_args(kind) for kind in kinds}
     if Callable in origins:
-        return {"type": _checker, "metavar": "NAME|MODULE:FUNCTION"}
+        return {"type": _checker_of_text, "metavar": "NAME|MODULE:FUNCTION"}
     if list in origins and origins[list][0] in (int, float, str):
         kind = origins[list][0]
-        options = {"nargs": "+", "action": "extend", "type": partial(_value, kind)}
+        options = {"nargs": "+", "action": "extend", "type": partial(_value_of_text, kind)}
         return options | {"metavar": kind.__name__.upper()}
     if tuple in origins and origins[tuple][-1] is not ...:
         kind, number = origins[tuple][0], len(origins[tuple])
-        return {"nargs": number, "type": partial(_value, kind), "metavar": kind.__name__.upper()}
+        return {
+            "nargs": number,
+            "type": partial(_value_of_text, kind),
+            "metavar": kind.__name__.upper(),
+        }
     for kind in kinds:
         if kind in (int, float, str):
             metavar = kind.__name__.upper()
             if types.NoneType in kinds and has_default:
                 return {"type": partial(_value_or_none, kind), "metavar": f"{metavar}|none"}
-            return {"type": partial(_value, kind), "metavar": metavar}
-    return {"type": _json, "metavar": "JSON"}
+            return {"type": partial(_value_of_text, kind), "metavar": metavar}
+    return {"type": _json_of_text, "metavar": "JSON"}
 
 
-def _value(kind: type, text: str) -> Any:
-    """Return the value of a flag from its text: an int, a float or a str, as `kind` says."""
+def _value_of_text(kind: type, text: str) -> Any:
+    """Return a text as a value of type `kind`. Raises ArgumentTypeError if it is no number."""
     try:
         return kind(text)
     except ValueError:
@@ -256,32 +262,35 @@ def _value(kind: type, text: str) -> Any:
 
 
 def _value_or_none(kind: type, text: str) -> Any:
-    """Return the value of a flag from its text; None for "none"."""
-    return None if text == "none" else _value(kind, text)
+    """Return None for the text "none", or else the text as a value of type `kind`."""
+    return None if text == "none" else _value_of_text(kind, text)
 
 
 def _column_or_counts(text: str) -> Any:
-    """Return the name of a column, or a dict of counts such as {"tp": 90, ..} from JSON."""
-    return _json(text) if text.startswith("{") else text
+    """Return a text as the name of a column, or as a dict of counts if it is JSON with a brace."""
+    return _json_of_text(text) if text.startswith("{") else text
 
 
-def _json(text: str) -> Any:
-    """Return the value of a flag that is written as JSON."""
+def _json_of_text(text: str) -> Any:
+    """Return the value of a text in JSON. Raises ArgumentTypeError if it is invalid."""
     try:
         return json.loads(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(f"{short(text)} is invalid JSON: {error}") from error
 
 
-def _checker(text: str) -> str | Callable[..., Any]:
-    """Return the name of a checker as it is, or the function that MODULE:FUNCTION names."""
+def _checker_of_text(text: str) -> str | Callable[..., Any]:
+    """Return the function of a text MODULE:FUNCTION, or the text itself, if it has no colon.
+
+    Raises ArgumentTypeError if the function cannot be imported.
+    """
     module, colon, function = text.partition(":")
     if not colon:
         return text
-    sys.path.insert(0, "")  # find modules in the current directory
+    sys.path.insert(0, "")  # to find modules in the current directory
     try:
         return getattr(importlib.import_module(module), function)
-    except Exception as error:  # the module may raise anything when it is imported
+    except Exception as error:  # A module may raise anything when it is imported.
         raise argparse.ArgumentTypeError(
             f"{text} cannot be imported as MODULE:FUNCTION: {type(error).__name__}: {error}"
         ) from error

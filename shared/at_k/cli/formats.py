@@ -1,4 +1,4 @@
-"""What a subcommand prints, and the formats: plain text, CSV, Markdown, LaTeX and JSON."""
+"""The output of subcommands in its formats: plain text, CSV, Markdown, LaTeX and JSON."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ import numpy as np
 from ..results import overall_label
 
 Cells = list[list[str]]
-"""The cells of a table, by rows. The first row is the head."""
+"""The cells of a table, by rows. The first row has the headings."""
 
 FORMATS_OF_OUTPUT = ("table", "json", "csv", "markdown", "latex")
 
@@ -41,11 +41,11 @@ _LATEX_CHARACTERS = {
 
 
 class View(abc.ABC):
-    """What a subcommand prints, in one of FORMATS_OF_OUTPUT.
+    """The result of a subcommand, which is printed in one of FORMATS_OF_OUTPUT.
 
     Attributes:
-        label: what LaTeX calls its table.
-        input: a sentence for each file: what was read.
+        label: the name of the table in LaTeX.
+        input: sentences that say what was read, one for each file.
         scope: the questions and their samples, or None.
     """
 
@@ -55,33 +55,33 @@ class View(abc.ABC):
 
     @abc.abstractmethod
     def data(self) -> dict[str, Any]:
-        """What JSON has: the dict that the Python function returns."""
+        """Return the dict for JSON, which is the result of the Python function."""
 
     @abc.abstractmethod
     def tables(self) -> list[Cells]:
-        """The tables for the terminal."""
+        """Return the tables for the terminal."""
 
     @abc.abstractmethod
     def records(self) -> Cells:
-        """One table with full precision, as programs read it."""
+        """Return one table with full precision, for CSV."""
 
     @abc.abstractmethod
     def notes(self, for_paper: bool = False) -> list[str]:
-        """Sentences that explain the tables for the terminal, or those of papers."""
+        """Return sentences that explain the tables for the terminal, or those for papers."""
 
     def paper_tables(self) -> list[Cells]:
-        """The tables as papers print them, for Markdown and LaTeX."""
+        """Return the tables for papers, for Markdown and LaTeX. Default: those for the terminal."""
         return self.tables()
 
     def sentence(self) -> str:
-        """A sentence about the result that a paper can use, or an empty text."""
+        """Return a sentence about the result for a paper, or an empty text."""
         return ""
 
     def printed(self, output_format: str) -> str:
-        """Return the output in a format.
+        """Return the output in a format, and print to standard error what does not fit in it.
 
-        JSON has the scores only, and what was read goes to standard error. CSV has the records
-        only; the sentences go to standard error. LaTeX has the notes in the captions.
+        JSON has only the data: the sentences of `input` go to standard error. CSV has only the
+        records: all sentences go to standard error. LaTeX has the notes in the captions.
         """
         if output_format == "json":
             print(printable("\n".join(self.input)), file=sys.stderr)
@@ -101,11 +101,11 @@ class View(abc.ABC):
             )
         else:
             tables, notes, sentence = map(aligned, self.tables()), self.notes(), self.sentence()
-        below = "\n".join(_filled(note, 78) for note in notes)
-        return _blocks(read, *tables, below, _filled(sentence, 80))
+        below = "\n".join(_wrapped(note, 78) for note in notes)
+        return _paragraphs(read, *tables, below, _wrapped(sentence, 80))
 
     def _latex(self, read: str) -> str:
-        """Return the tables with captions, and above them a comment: the sentences `read`."""
+        """Return the tables in LaTeX, and above them the lines of the text `read` as comments."""
         scope = [f"{self.scope.in_words()}."] if self.scope else []
         caption = " ".join([*scope, *self.notes(for_paper=True)])
         tables = [
@@ -113,34 +113,36 @@ class View(abc.ABC):
             for i, table in enumerate(self.paper_tables())
         ]
         comment = "\n".join(f"% {line}" for line in read.splitlines())
-        return _blocks(comment, *tables, _filled(_latex_text(self.sentence()), 80))
+        return _paragraphs(comment, *tables, _wrapped(_latex_text(self.sentence()), 80))
 
 
-def _blocks(*texts: str) -> str:
-    """Return texts with an empty line between them, without those that are empty."""
+def _paragraphs(*texts: str) -> str:
+    """Return the texts that are not empty, joined by empty lines."""
     return "\n\n".join(filter(None, texts))
 
 
-def _filled(text: str, width: int) -> str:
-    """Return a text in lines, without a break in a value such as "95 %" or "T = 0.2"."""
+def _wrapped(text: str, width: int) -> str:
+    """Return a text broken into lines of this width, but not within "95 %" or "T = 0.2"."""
     joined = re.sub(r" (?=[%=])|(?<==) ", "\xa0", text)
     return textwrap.fill(joined, width, break_on_hyphens=False).replace("\xa0", " ")
 
 
 def printable(text: str) -> str:
-    """Return a text in which characters that control a terminal are written as escapes.
+    """Return a text in which characters that control a terminal are replaced by escapes.
 
-    They are control characters other than line feeds and tabs, separators of lines, and those that
-    change the direction of text: a label could erase or rewrite what is printed before it.
+    These are control characters other than line feeds and tabs, line separators, and characters
+    that change the direction of text. With them, a label could erase or rewrite printed text.
     """
     return _CONTROLS.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def print_output(text: str) -> None:
-    """Print what a subcommand returns; it is no error if its reader has closed the pipe."""
+    """Print the output of a subcommand. A pipe that its reader has closed is no error."""
     try:
         print(printable(text), flush=True)
-    except BrokenPipeError:  # as `head` does. Python flushes standard output when it ends.
+    except BrokenPipeError:
+        # Readers such as `head` close the pipe early. Python flushes standard output when it ends,
+        # which would raise the error again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -149,19 +151,20 @@ def make_table(
     rows: Iterable[Mapping[str, Any]],
     cell: Callable[[str, Any], str] = lambda _, value: "" if value is None else str(value),
 ) -> Cells:
-    """Return a head, and a row of cells for each mapping.
+    """Return a table with a row of headings, and a row of cells for each mapping.
 
     Args:
-        columns: the headings, by the names of the values.
-        rows: the values. A row need not have all.
-        cell: makes a cell from the name of a column and a value. Default: in full precision.
+        columns: the heading of each column, by the name of its values in the rows.
+        rows: the values of each row by their names. Those that a row lacks are None.
+        cell: a function from the name of a column and a value to a cell. Default: `str` of the
+            value, in full precision, or "" for None.
     """
     head = [*columns.values()]
     return [head, *([cell(name, row.get(name)) for name in columns] for row in rows)]
 
 
 def as_flag(parameter: str) -> str:
-    """Return a parameter as it is typed in a shell: "--check-correct-fn"."""
+    """Return the flag of a parameter in the shell, such as "--check-correct-fn"."""
     return f"--{parameter.replace('_', '-')}"
 
 
@@ -171,15 +174,15 @@ def number_of(count: int | str, noun: str) -> str:
 
 
 def short_label(label: str) -> str:
-    """Return the label of a group on one short line."""
+    """Return the label of a group on one line of at most 24 characters; "(no label)" if empty."""
     line = " ".join(label.split()) or "(no label)"
     return line if len(line) <= 24 else f"{line[:22]}.."
 
 
 def group_heading(group: str | None, has_groups: bool, averaging: str) -> str:
-    """Return the heading of a table of all questions (None), or of a group of them.
+    """Return the heading of the table of a group of questions, or of all questions (None).
 
-    `averaging` is that of `Scope`.
+    The heading of all questions is "" if there are no groups. For `averaging` see `Scope`.
     """
     if group is None:
         return overall_label(averaging) if has_groups else ""
@@ -187,11 +190,11 @@ def group_heading(group: str | None, has_groups: bool, averaging: str) -> str:
 
 
 class Scale(NamedTuple):
-    """How papers print numbers: as percentages, or rewards in their own unit.
+    """The format of numbers in papers: percentages, or rewards in their own unit.
 
     Args:
-        percent: whether the scores are shares.
-        decimals: of the numbers that are shown.
+        percent: whether numbers are shown as percentages.
+        decimals: the number of decimals that are shown.
     """
 
     percent: bool
@@ -199,7 +202,10 @@ class Scale(NamedTuple):
 
     @classmethod
     def of(cls, metrics: Iterable[str], values: Iterable[float]) -> Scale:
-        """The scale of scores of these metrics with these values, limits included."""
+        """Return the scale for scores of these metrics, with these scores and limits as values.
+
+        They are percentages if the scores are no rewards, and all values are from 0 to 1.
+        """
         is_reward = not {"max@k", "bayes@N"}.isdisjoint(metrics)
         largest, smallest = max(values := [*values]), min(values)
         if not is_reward and smallest >= 0 and largest <= 1:
@@ -208,11 +214,11 @@ class Scale(NamedTuple):
 
     @property
     def heading(self) -> str:
-        """The heading of scores, with their unit."""
+        """The heading of a column of scores, with the unit."""
         return "Score (%)" if self.percent else "Score"
 
     def number(self, value: float, sign: bool = False) -> str:
-        """Return a number without its unit; with `sign`, numbers above 0 have a +."""
+        """Return a number without its unit. With `sign`, numbers above 0 begin with +."""
         shown = round(100 * value if self.percent else value, self.decimals) + 0.0  # not -0.0
         return f"{shown:{'+' if sign and shown else ''}.{self.decimals}f}"
 
@@ -244,19 +250,19 @@ def aligned(table: Cells) -> str:
 
 
 def csv_text(rows: Iterable[Iterable[Any]]) -> str:
-    """Return rows as CSV, in which no text is a formula or starts another row."""
+    """Return rows as CSV, in which spreadsheets take no text for a formula or a new row."""
     stream = io.StringIO()
-    safe = ([_text_cell(x) if isinstance(x, str) else x for x in row] for row in rows)
+    safe = ([_spreadsheet_safe(x) if isinstance(x, str) else x for x in row] for row in rows)
     csv.writer(stream, lineterminator="\n").writerows(safe)
     return stream.getvalue()
 
 
-def _text_cell(cell: str) -> str:
-    """Return a cell that a spreadsheet takes for text: OWASP, "CSV injection".
+def _spreadsheet_safe(cell: str) -> str:
+    """Return a cell that spreadsheets do not take for a formula (OWASP, "CSV injection").
 
-    A cell that starts with a formula's first character, and is no number, gets an apostrophe.
-    Spreadsheets drop spaces and characters that cannot be seen before it. A carriage return would
-    start a row, because the module csv does not quote it.
+    A cell that starts like a formula, and is no number, gets an apostrophe in front. The check
+    skips spaces and invisible characters, as spreadsheets do. Carriage returns are escaped, because
+    the module csv does not quote them, and each would start a new row.
     """
     cell = printable(cell)
     first = next((x for x in cell if x.isprintable() and not x.isspace()), " ")
@@ -265,14 +271,14 @@ def _text_cell(cell: str) -> str:
 
 
 def _markdown(table: Cells) -> str:
-    """Return a table in Markdown, with the first column on the left and others on the right."""
+    """Return a table in Markdown: the first column is left-aligned, the others right-aligned."""
     lines = ["| " + " | ".join(map(_markdown_text, row)).rstrip() + " |" for row in table]
     rule = "|" + "|".join([":--", *["--:"] * (len(table[0]) - 1)]) + "|"
     return "\n".join([lines[0], rule, *lines[1:]])
 
 
 def _markdown_text(text: str) -> str:
-    """Return a text without a tag, a link, an entity or a code span, on one line."""
+    """Return a text on one line with Markdown and HTML escaped, so that it is shown as it is."""
     text = re.sub(
         r"[\\|`*\[\]]|~(?=~)|(?<!\w)_|_(?!\w)",
         lambda match: f"\\{match[0]}",
@@ -282,11 +288,14 @@ def _markdown_text(text: str) -> str:
 
 
 def _latex_table(table: Cells, label: str, caption: str) -> str:
-    """Return a table with the rules of the package booktabs; numbers are on the right."""
+    """Return a table in LaTeX, for the package booktabs. Columns with numbers are right-aligned.
+
+    Comments above it name the packages and the engine that it needs.
+    """
     columns = list(zip(*table[1:], strict=True))[1:]
     sides = "l" + "".join("r" if re.search(r"\d", "".join(cells)) else "l" for cells in columns)
     head, *lines = (" & ".join(map(_latex_cell, row)) + r" \\" for row in table)
-    caption = _filled(rf"\caption{{{_latex_text(caption)}}}", 80)
+    caption = _wrapped(rf"\caption{{{_latex_text(caption)}}}", 80)
     body = [caption, rf"\label{{tab:{label}}}", rf"\begin{{tabular}}{{{sides}}}"]
     body += [r"\toprule", head, r"\midrule", *lines, r"\bottomrule"]
     needs = [r"% needs \usepackage{booktabs}"]
@@ -299,20 +308,27 @@ def _latex_table(table: Cells, label: str, caption: str) -> str:
 
 
 def _latex_cell(text: str) -> str:
-    """Return a cell. A bracket at its start would be an argument of the end of the line before."""
+    """Return a cell in LaTeX.
+
+    A bracket or an asterisk at its start follows empty braces: after the end of a line, LaTeX would
+    take it for an argument.
+    """
     text = _latex_text(text)
     return f"{{}}{text}" if text.startswith(("[", "*")) else text
 
 
 def _latex_text(text: str) -> str:
-    """Return a text for pdfLaTeX; a letter beyond Latin Extended-A needs another engine."""
+    """Return a text in LaTeX, with special characters escaped.
+
+    Letters beyond Latin Extended-A are kept, although pdfLaTeX cannot print them.
+    """
     text = unicodedata.normalize("NFC", printable(text).replace("\t", " ").replace("\n", " "))
     text = re.sub(
         r"[\\^~&%$#_{}<>|`]", lambda match: _LATEX_CHARACTERS.get(match[0], f"\\{match[0]}"), text
     )
-    text = re.sub(r"-(?=-)", "-{}", text)  # two hyphens would be a dash
+    text = re.sub(r"-(?=-)", "-{}", text)  # LaTeX would print two hyphens as a dash.
     text = re.sub(r"(?<=\d) (?=\\%)", r"\\,", text)
-    return re.sub(r"(?<![\w.])-(?=\d)", "$-$", text)  # a minus, and no hyphen
+    return re.sub(r"(?<![\w.])-(?=\d)", "$-$", text)  # This hyphen is a minus.
 
 
 # --- Words for intervals, samples and runs ------------------------------------------------
@@ -326,15 +342,15 @@ P_VALUES = (
 
 
 class Scope(NamedTuple):
-    """What a sentence is about: the questions of one or several runs, and their samples.
+    """The questions of one or several runs and their samples, which sentences describe.
 
     Args:
-        sizes: for each run (M,) numbers of samples.
+        sizes: (M,) numbers of samples of the questions, for each run.
         checker: the name of the checker, or None if the samples were graded before.
-        row, noun: what a question and a sample are called.
-        correction: what the scores are corrected for, as the end of a sentence, or "".
-        averaging: how questions are averaged, as the end of a sentence, or "".
-        missing: what was missing and how it was counted, or "".
+        row, noun: the words for a question and for a sample.
+        correction: a phrase that says for which errors the scores are corrected, or "".
+        averaging: a phrase that says how questions are averaged, or "".
+        missing: a phrase that says what was missing and how it was counted, or "".
     """
 
     sizes: Sequence[np.ndarray]
@@ -346,7 +362,7 @@ class Scope(NamedTuple):
     missing: str = ""
 
     def in_words(self) -> str:
-        """The numbers of questions and of their samples, and the checker."""
+        """Return the numbers of questions and samples, and the other facts, as one phrase."""
         ranges = dict.fromkeys((int(n.min()), int(n.max())) for n in self.sizes)
         if len(ranges) > 2:
             ranges = {(min(low for low, _ in ranges), max(high for _, high in ranges)): None}
@@ -362,12 +378,12 @@ class Scope(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """What limits are, in words.
+    """The words that describe the limits of an interval.
 
     Args:
-        confidence: of the interval.
+        confidence: the confidence of the interval.
         interval: "sampling", "hierarchical", "posterior" or "questions".
-        row: what a question is called.
+        row: the word for a question.
         anytime: whether the limits hold at all looks together.
     """
 
@@ -378,7 +394,7 @@ class Limits(NamedTuple):
 
     @property
     def percent(self) -> str:
-        """The confidence."""
+        """The confidence, such as "95 %"."""
         return f"{100 * self.confidence:g} %"
 
     @property
@@ -396,21 +412,21 @@ class Limits(NamedTuple):
 
     @property
     def heading(self) -> str:
-        """The heading of a column: the confidence, and which questions the limits are for."""
+        """The heading of a column of limits: "95 % CI, other questions" or "same questions"."""
         which = "other" if self.interval == "questions" else "same"
         return f"{self.percent} CI, {which} {self.row}s"
 
     def described(self, scale: Scale, limits: tuple[float, float]) -> str:
-        """Return limits with the name of the interval and what it is for."""
+        """Return limits in words: "95 % confidence interval 1.2 to 3.4, for other questions .."."""
         lo, hi = map(scale.number, limits)
         return f"{self.name} {lo} to {hi}, {self.scope}"
 
 
 def p_value(p: float) -> str:
-    """Return a p-value as a text."""
+    """Return a p-value with 4 decimals, or "< 0.0001"."""
     return "< 0.0001" if p < 1e-4 else f"{p:.4f}"
 
 
 def enumerated(texts: Sequence[str]) -> str:
-    """Return texts with commas, and "and" before the last."""
+    """Return one or more texts as an enumeration: "a, b and c"."""
     return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)

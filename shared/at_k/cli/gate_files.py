@@ -40,7 +40,7 @@ examples, with the samples of the package:
 
 
 def add_gate_flags(command: argparse.ArgumentParser) -> None:
-    """Add the flags of the gate and of reading files to the parser, and the function it runs."""
+    """Add the flags of the gate and of reading files to the parser, and set what it runs."""
     parameters, helps = parameters_and_helps(compare, ("R_a", "R_b", "p_values"))
     helps["k"] = "size of the subsets of samples. Default: 1."
     helps["confidence"] = "probability that the interval covers the true score or difference."
@@ -79,9 +79,9 @@ def _gate_files(
     margin: float | None = None,
     **flags: Any,
 ) -> int:
-    """Print the verdict on files, which are parts of one run, and return the exit status.
+    """Print the verdict on one run, whose parts are in files, and return the exit status.
 
-    The arguments are the values of flags, by the names of parameters.
+    `flags` are the values of the other flags, by the names of parameters.
     """
     if (at_least is None) == (baseline is None):
         problem = "Give the least score as --at-least, or a run to compare as --baseline"
@@ -105,17 +105,17 @@ def _gate_files(
             gate = gate_at_least(runs[0], at_least, options)
         else:
             gate = gate_not_worse(runs[0], runs[1], margin, options)
-    said = "\n".join(f"{run.name}: {run.described()}" for run in inputs)
+    input_lines = "\n".join(f"{run.name}: {run.described()}" for run in inputs)
     if output_format == "table":
-        print_output(f"{said}\n{verdict(gate)}")
+        print_output(f"{input_lines}\n{verdict(gate)}")
     else:
-        print(printable(said), file=sys.stderr)
+        print(printable(input_lines), file=sys.stderr)
         print_output(_verdict_as_json(gate))
     return EXIT_STATUS[gate.status]
 
 
 def verdict(gate: Gate) -> str:
-    """Return a sentence: the claim, whether it is shown, and how much more data would decide."""
+    """Return sentences that say whether the claim is shown, and how much more data would decide."""
     scale = Scale(percent=False, decimals=4)
     limits = Limits(gate.confidence, gate.interval, anytime=gate.anytime)
     interval = limits.described(scale, (gate.lo, gate.hi))
@@ -139,7 +139,7 @@ def verdict(gate: Gate) -> str:
 
 
 def _what_would_decide(gate: Gate) -> str:
-    """Return how much more data would decide an undecided gate, in a sentence; or ""."""
+    """Return a sentence that says how much more data would decide, or "" if it is decided."""
     if gate.status != UNDECIDED:
         return ""
     if gate.more is None:
@@ -156,7 +156,7 @@ def _what_would_decide(gate: Gate) -> str:
 
 
 def _verdict_as_json(gate: Gate) -> str:
-    """Return the verdict as JSON: the status, the fields of the gate, and the sentence."""
+    """Return the verdict as JSON: the status, the fields of the gate, and the sentences."""
     fields = gate._asdict()
     for name in ("size", "unit", "has_labels", "averaging"):
         del fields[name]

@@ -1,4 +1,4 @@
-"""The runs in files, read and graded: what compare, gate and plan start from."""
+"""Reading and grading the runs in files, for the subcommands compare, gate and plan."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from .flags import condition, split_arguments
 from .run_input import RunInput
 
 ROLES_OF_SECOND = ("predictions", "outcomes", "references", "questions", "where")
-"""What may differ for the second file: the names of its columns, and which of its rows are read."""
-_OF_QUESTIONS = {"groups", "clusters", "question_weights"}
+"""The arguments of `read_run` that may differ for a second file: its columns, and its rows."""
+_ROLES_OF_QUESTIONS = {"groups", "clusters", "question_weights"}
 
 
 def add_second_flags(command: argparse.ArgumentParser, what: str) -> None:
-    """Add the flags that end in -b, for a second file: `what` says which it is."""
+    """Add the flags that end in -b, which are for a second file. `what` names it in the help."""
     second = command.add_argument_group(f"columns and rows of {what}, if they differ")
     for role in ROLES_OF_SECOND:
         options: dict[str, Any] = {"metavar": "COLUMN"}
@@ -41,21 +41,21 @@ def add_second_flags(command: argparse.ArgumentParser, what: str) -> None:
 
 
 def _condition_or_none(text: str) -> tuple[str, str] | None:
-    """Return the column and the entry of COLUMN=VALUE; None for an empty text."""
+    """Return (column, value) of a text COLUMN=VALUE, or None for an empty text."""
     return condition(text) if text else None
 
 
 class FileArguments(NamedTuple):
-    """The values of the flags of a command that compares runs, or plans one.
+    """The values of the flags of compare, gate or plan.
 
     Attributes:
         reading: arguments of `read_run`.
-        parameters: those of the options of the comparison.
+        parameters: arguments of the options of the comparison or plan.
         second: arguments of `read_run` that differ for the second run.
-        checker_rates: the true-positive and the false-positive rate of the checker.
-        labels: numbers of a person's labels, such as {"tp": 90, "fn": 8, "fp": 3, "tn": 99}, of a
-            single run without a column of labels.
-        common: whether only the questions are compared that all runs have.
+        checker_rates: the true-positive and the false-positive rate of the checker, or None.
+        labels: counts of labels, such as {"tp": 90, "fn": 8, "fp": 3, "tn": 99}, for a single run
+            without a column of labels; or None.
+        common: whether only the questions that all runs have are compared.
     """
 
     reading: dict[str, Any]
@@ -67,10 +67,14 @@ class FileArguments(NamedTuple):
 
 
 def file_arguments(flags: dict[str, Any], files: Sequence[str] = ()) -> FileArguments:
-    """Return the values of flags, by the names of parameters, as what they are arguments of.
+    """Sort the values of flags by the functions whose arguments they are.
+
+    Args:
+        flags: the values by the names of parameters. Those of the second file are removed.
+        files: the files of the runs, to refuse one that is given twice.
 
     Raises:
-        ValueError: if two of the files are one, and no flag says what differs.
+        ValueError: if a file is given twice, and no flag says how the two runs in it differ.
     """
     second = {x: y for x in ROLES_OF_SECOND if (y := flags.pop(f"{x}_b", None)) is not None}
     if "where" in second:
@@ -93,14 +97,17 @@ def graded_files(
     arguments: FileArguments,
     options: ComparisonOptions,
 ) -> tuple[list[RunInput], list[Run], Any]:
-    """Return the runs of a comparison as they were read, and graded; and its options.
+    """Read and grade runs. Return the runs as they were read, the graded runs, and the options.
 
-    Groups, clusters and weights are those of the first run. Other runs need not have them.
+    Groups, clusters and weights come from the first run. Other runs need not have them.
 
     Args:
         sources: the name of each run, and its files.
-        arguments: the values of flags.
-        options: of the comparison, which are validated before any sample is checked.
+        arguments: the values of the flags.
+        options: the options of the comparison. They are validated before any sample is checked.
+
+    Raises:
+        ValueError: if a file or an option is invalid, or if the runs have different questions.
     """
     reading, labels = arguments.reading, arguments.labels
     if labels is not None and len(sources) != 1:
@@ -110,8 +117,9 @@ def graded_files(
         )
     read = _read_runs(sources, arguments, options)
     if options.interval != "questions":
-        options.clusters = read[0][1].get("clusters")  # to be refused
-    with contextlib.redirect_stdout(sys.stderr):  # a checker cannot print among the scores
+        options.clusters = read[0][1].get("clusters")  # This raises an error later if not None.
+    # What a checker prints goes to standard error, so that it does not mix with the scores.
+    with contextlib.redirect_stdout(sys.stderr):
         runs, options = grade_sources(
             read,
             options,
@@ -129,8 +137,8 @@ def _read_runs(
     arguments: FileArguments,
     options: ComparisonOptions,
 ) -> list[tuple[str, ReadRun]]:
-    """Read the questions of each run; the arguments are those of `graded_files`."""
-    # A role that is None would be read from a column with a usual name.
+    """Return the name and the questions of each run. The arguments are those of `graded_files`."""
+    # A role whose value is None would be read from a column with a usual name.
     unnamed = {"groups"} if options.interval == "questions" else {"groups", "clusters"}
     given = arguments.reading.items()
     reading = {x: y for x, y in given if y is not None or x not in unnamed}
@@ -148,17 +156,17 @@ def _read_runs(
 def _read_files(
     files: Sequence[str], reading: Mapping[str, Any], index: int, number: int
 ) -> ReadRun:
-    """Read the questions of a run; an error about its columns names its file and its flags.
+    """Return the questions of a run. An error about its columns names its file and its flags.
 
-    `index` is that of the run, and `number` that of all runs. The flags of the second of two end in
-    -b.
+    `index` is that of the run among `number` runs. Flags for the second of two runs end in -b.
     """
     try:
         return read_run(files, **reading)
     except SelectionError as error:
-        if index and error.roles and error.roles <= _OF_QUESTIONS:  # the first run has them
-            rest = {role: x for role, x in reading.items() if role not in error.roles}
-            return _read_files(files, rest, index, number)
+        if index and error.roles and error.roles <= _ROLES_OF_QUESTIONS:
+            # Only the first run needs these columns.
+            without = {role: x for role, x in reading.items() if role not in error.roles}
+            return _read_files(files, without, index, number)
         start, ways, end = "" if files[0] in str(error) else f"{files[0]}: ", error.ways, ""
         if (index, number) == (1, 2):
             ways = list(map(_way_of_second, ways))
@@ -170,13 +178,13 @@ def _read_files(
 
 
 def _way_of_second(way: Way) -> Way:
-    """Return a way to settle an error with the flags of the second file."""
+    """Return the same way to resolve an error, with the flags of the second file."""
     arguments = {f"{x}_b" if x in ROLES_OF_SECOND else x: y for x, y in way.arguments.items()}
     return Way(arguments, way.meaning)
 
 
 def refuse_ungraded(questions: ReadRun) -> None:
-    """Raise a ValueError if samples are texts, and nothing says which are correct."""
+    """Raise an InputError if a sample is a text, and nothing says whether it is correct."""
     columns, predictions = questions.columns, questions["predictions"]
     if "references" in questions or not isinstance(predictions, list):
         return

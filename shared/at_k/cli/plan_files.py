@@ -24,12 +24,12 @@ from .formats import (
 from .graded_files import file_arguments, graded_files
 from .run_input import RunInput
 
-_FLAGS = {
+_FLAG_NAMES = {
     "questions": "number_of_questions",
     "samples": "number_of_samples",
     "labels": "number_of_labels",
 }
-"""Parameters whose names are those of columns of a file, and their names as flags."""
+"""The names of flags for parameters whose own names stand for columns of a file."""
 
 _PLAN_COLUMNS = {
     "questions": "questions",
@@ -51,11 +51,11 @@ examples, with the samples of the package:
 
 
 def add_plan_flags(command: argparse.ArgumentParser) -> None:
-    """Add the flags of `at_k.plan` and of reading files to the parser, and the function it runs."""
+    """Add the flags of `at_k.plan` and of reading files to the parser, and set what it runs."""
     parameters, helps = parameters_and_helps(plan, ("R", "R_b"))
-    helps |= {flag: f"{helps[name]} In Python: {name}." for name, flag in _FLAGS.items()}
+    helps |= {flag: f"{helps[name]} In Python: {name}." for name, flag in _FLAG_NAMES.items()}
     shown = [
-        parameter.replace(name=_FLAGS.get(parameter.name, parameter.name))
+        parameter.replace(name=_FLAG_NAMES.get(parameter.name, parameter.name))
         for parameter in parameters.values()
     ]
     shown.append(parameters["labels"])  # the column of a file
@@ -64,9 +64,9 @@ def add_plan_flags(command: argparse.ArgumentParser) -> None:
 
 
 def _plan_files(files: Sequence[str], output_format: str, **flags: Any) -> None:
-    """Print the plan from pilot runs in files, or from assumed rates.
+    """Print the plan for pilot runs in files, or for assumed rates.
 
-    The arguments are the values of flags, by the names of parameters.
+    `flags` are the values of the other flags, by the names of parameters.
     """
     if len(files) > 2:
         raise ValueError(f"There are {len(files)} files: give one pilot run, or two.")
@@ -74,7 +74,7 @@ def _plan_files(files: Sequence[str], output_format: str, **flags: Any) -> None:
     parameters = arguments.parameters
     if arguments.labels is not None and not files:
         raise ValueError("--labels has the labels of a pilot run: give its file too.")
-    for name, flag in _FLAGS.items():
+    for name, flag in _FLAG_NAMES.items():
         if flag in parameters:
             parameters[name] = parameters.pop(flag)
     options = PlanOptions(**parameters, checker_rates=arguments.checker_rates)
@@ -90,12 +90,12 @@ def _plan_files(files: Sequence[str], output_format: str, **flags: Any) -> None:
 
 @dataclass(frozen=True)
 class PlanView(View):
-    """The precision of designs.
+    """The precision of designs, as `at_k.plan` returns it.
 
     Args:
-        plan: of `at_k.plan`.
-        wanted: the precision that the cheapest design has, or None.
-        input: a sentence for each pilot run: what was read.
+        plan: the result of `at_k.plan`.
+        wanted: the precision that the cheapest design has to reach, or None.
+        input: a sentence for each pilot run that says what was read.
     """
 
     plan: dict[str, Any]
@@ -104,28 +104,32 @@ class PlanView(View):
     label = "plan"
 
     def data(self) -> dict[str, Any]:
-        """The dict that `plan` returns."""
+        """Return the dict that `plan` returns."""
         return self.plan
 
     def _rows(self) -> list[dict[str, Any]]:
-        """The rows of the grid, and the cheapest design as the last, each with its name."""
+        """Return the rows of the plan, and last the cheapest design if there is one.
+
+        The value of "design" is "grid" or "cheapest".
+        """
         designs = [("grid", row) for row in self.plan["rows"]]
         designs += [("cheapest", row) for row in [self.plan["cheapest"]] if row]
         return [{"design": name, "key": self.plan["key"], **row} for name, row in designs]
 
     def tables(self) -> list[Cells]:
-        """One table with a row for each design."""
-        columns = {x: y for x, y in _PLAN_COLUMNS.items() if x in self.plan["rows"][0]}
+        """Return one table with a row for each design."""
+        first = self.plan["rows"][0]
+        columns = {name: heading for name, heading in _PLAN_COLUMNS.items() if name in first}
         return [make_table(columns, self._rows(), _plan_cell)]
 
     def records(self) -> Cells:
-        """A row for each design, with its name and the key of the score."""
+        """Return a row for each design, which begins with "grid" or "cheapest" and the key."""
         rows = self._rows()
         names = [name for name in ("design", "key", *_PLAN_COLUMNS) if name in rows[0]]
         return make_table(dict(zip(names, names, strict=True)), rows)
 
     def notes(self, for_paper: bool = False) -> list[str]:
-        """What the columns are, the cheapest design, and what is assumed."""
+        """Return texts about the columns, the cheapest design, and the assumptions."""
         plan, wanted = self.plan, self.wanted
         confidence, power = (f"{100 * plan[name]:g} %" for name in ("confidence", "power"))
         notes = [
@@ -145,12 +149,12 @@ class PlanView(View):
             if wanted.name == "difference":
                 claim = f"finds a difference of {wanted.value:g} with a probability of {power}"
             claim += f", {Limits(plan['confidence'], wanted.kind).scope}"
-            notes.append(_cheapest_design(plan["cheapest"], claim, has_labels))
-        return [*notes, _assumptions(plan["assumptions"])]
+            notes.append(_cheapest_in_words(plan["cheapest"], claim, has_labels))
+        return [*notes, _assumptions_in_words(plan["assumptions"])]
 
 
 def _plan_cell(column: str, value: float | None) -> str:
-    """Return the cell of a value in a column of a plan; - for None."""
+    """Return the cell of a value in a column of a plan, or "-" for None."""
     if value is None:
         return "-"
     if column in ("questions", "samples", "labels"):
@@ -158,10 +162,10 @@ def _plan_cell(column: str, value: float | None) -> str:
     return f"{value:g}" if column == "cost" else f"{value:.4f}"
 
 
-def _cheapest_design(cheapest: Mapping[str, Any] | None, claim: str, has_labels: bool) -> str:
-    """Return the cheapest design in a sentence, or that no design is enough.
+def _cheapest_in_words(cheapest: Mapping[str, Any] | None, claim: str, has_labels: bool) -> str:
+    """Return a sentence with the cheapest design, or one that says that no design is enough.
 
-    `claim` says what is wanted of it, such as "has a half-width of at most 0.02".
+    `claim` is the wanted precision, such as "has a half-width of at most 0.02".
     """
     if cheapest is None:
         more = ["questions (--number-of-questions)", "samples (--number-of-samples)"]
@@ -180,8 +184,8 @@ def _cheapest_design(cheapest: Mapping[str, Any] | None, claim: str, has_labels:
     )
 
 
-def _assumptions(assumptions: Mapping[str, Any]) -> str:
-    """Return a sentence about what a plan is based on, from its "assumptions"."""
+def _assumptions_in_words(assumptions: Mapping[str, Any]) -> str:
+    """Return sentences that say what a plan is based on, from its "assumptions"."""
     if assumptions["rates_are"] == "assumed":
         text = "The success rates of questions are assumed"
     else:

@@ -1,4 +1,4 @@
-"""The flag `--plot FILE`: which chart shows the scores, and what its caption says."""
+"""The flag `--plot FILE`, which writes the chart that fits the scores."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _FILE_SUFFIXES = (".svg", ".pdf", ".png", ".html")
 
 
 def draw(file: str | None, figure: Callable[[], Figure]) -> None:
-    """Write a chart; a ValueError if there is none, also because its file cannot be written.
+    """Write the chart that `figure` makes to a file, or do nothing if `file` is None.
 
-    None is for no chart.
+    Raises ValueError if the chart cannot be made, or its file cannot be written.
     """
     if file is None:
         return
@@ -36,7 +36,10 @@ def draw(file: str | None, figure: Callable[[], Figure]) -> None:
 
 
 def check_plot(file: str | None) -> None:
-    """Raise a ValueError or ImportError if a chart cannot be written: before anything is scored."""
+    """Raise an error before anything is scored, if a chart could not be written to this file.
+
+    It is a ValueError for an unknown suffix or a missing folder, and an ImportError without Altair.
+    """
     if file is None:
         return
     path = Path(file)
@@ -47,14 +50,17 @@ def check_plot(file: str | None) -> None:
         )
     if not path.parent.is_dir():
         raise ValueError(f"--plot {file}: there is no folder {path.parent}.")
-    from ..charts import by_k  # noqa: F401  (slow, and needs an extra)
+    from ..charts import by_k  # noqa: F401  (imported here because it is slow and needs an extra)
 
 
 def chart_of_scores(view: ScoresView, run: RunInput) -> Figure:
-    """Return the chart of the scores of a run; a ValueError if there is nothing that it can show.
+    """Return the chart of the scores of a run.
 
-    It shows single questions or groups where these are scored, or else the scores against k, or
-    G-Pass@k against its threshold if there is a single k.
+    It shows the scores of single questions, or else of groups, if there are any. Otherwise it shows
+    the scores against k, or G-Pass@k against its threshold if there is a single k.
+
+    Raises:
+        ValueError: if there is none of these.
     """
     from ..charts import by_group, by_k, by_question, by_threshold
 
@@ -80,7 +86,10 @@ def chart_of_scores(view: ScoresView, run: RunInput) -> Figure:
 
 
 def chart_of_comparison(compared: Compared, inputs: Sequence[RunInput]) -> Figure:
-    """Return the chart of a comparison: the difference of two runs against k, or a leaderboard."""
+    """Return the chart of a comparison.
+
+    For two runs and several k, it is the difference against k. Otherwise it is a leaderboard.
+    """
     from ..charts import difference, forest
     from ..runs.differences import differences_of
     from ..runs.leaderboard import leaderboard_of

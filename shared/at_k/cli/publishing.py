@@ -1,4 +1,4 @@
-"""The format in which scores are published on the Hub's model pages.
+"""The format eval-results, in which scores are published on the Hub's model pages.
 
 `--format eval-results` prints the YAML of a file in the folder `.eval_results` of a model on the
 Hub, whose model page and leaderboards show it (https://huggingface.co/docs/hub/eval-results).
@@ -22,11 +22,14 @@ PUBLISHED_FIELDS = {
     "task": "task of the benchmark, such as default",
     "source_url": "where the samples or a report are",
 }
-"""What published scores say about a run, besides its samples."""
+"""The flags for facts that published scores need besides the samples, and their help."""
 
 
 def check_published(fields: Mapping[str, str | None], output_format: str) -> None:
-    """Raise a ValueError unless the format has what it needs and takes what is given."""
+    """Raise a ValueError if PUBLISHED_FORMAT lacks a field, or another format has one.
+
+    `fields` are the values of PUBLISHED_FIELDS, or None. "source_url" may be missing.
+    """
     is_published = output_format == PUBLISHED_FORMAT
     for name, value in fields.items():
         flag = as_flag(name)
@@ -41,26 +44,26 @@ def check_published(fields: Mapping[str, str | None], output_format: str) -> Non
 
 
 def published(view: ScoresView, fields: Mapping[str, str | None]) -> str:
-    """Return the YAML of the score of a view, with the values of PUBLISHED_FIELDS.
+    """Return the YAML of the single score of a view. `fields` are as in `check_published`.
 
     Raises:
-        ValueError: if there are several scores: the format has one for each task.
+        ValueError: if there are several scores, as the format has one for each task.
     """
     import yaml
 
-    x, *others = (x for x in view.estimates if x.group is None)
+    estimate, *others = (estimate for estimate in view.estimates if estimate.group is None)
     if others:
         raise ValueError(
             f"The format eval-results has one score for a task, and there are {1 + len(others)}, "
-            f"such as {x.key} and {others[0].key}: select one, as by --include pass@k --k 1."
+            f"such as {estimate.key} and {others[0].key}: select one, as by --include pass@k --k 1."
         )
     entry: dict[str, Any] = {
         "dataset": {"id": fields["dataset"], "task_id": fields["task"]},
-        "value": x.score,
+        "value": estimate.score,
     }
     if fields["source_url"] is not None:
         entry["source"] = {"url": fields["source_url"]}
-    entry["notes"] = _notes(x, view)
+    entry["notes"] = _notes_on_score(estimate, view)
     return yaml.safe_dump([entry], sort_keys=False, allow_unicode=True, width=88).rstrip()
 
 
@@ -74,11 +77,11 @@ def add_publishing_flags(command: argparse.ArgumentParser) -> None:
         group.add_argument(as_flag(name), metavar="TEXT", help=f"{text}.")
 
 
-def _notes(x: Estimate, view: ScoresView) -> str:
-    """Return what a reader needs to judge a score: its name, its samples and its uncertainty."""
-    notes = [x.key, view.scope.in_words()]
-    if x.interval is not None and x.limits is not None:
-        method = view.method_of(x)
-        words = Limits(view.confidence or 0.0, method).described(Scale(False, 4), x.limits)
-        notes += [f"standard error {x.interval.sigma:.4f}", f"{words} ({method})"]
+def _notes_on_score(estimate: Estimate, view: ScoresView) -> str:
+    """Return one line for readers of a score: its key, samples, limits and the package."""
+    notes = [estimate.key, view.scope.in_words()]
+    if estimate.interval is not None and estimate.limits is not None:
+        method = view.method_of(estimate)
+        words = Limits(view.confidence or 0.0, method).described(Scale(False, 4), estimate.limits)
+        notes += [f"standard error {estimate.interval.sigma:.4f}", f"{words} ({method})"]
     return "; ".join([*notes, f"evaluate-at-k {at_k.__version__}"])

@@ -1,4 +1,4 @@
-"""What was read for a run: its questions, their samples, and how these are checked."""
+"""A run as subcommands have read it: its questions, their samples, and their checker."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from .formats import number_of
 
 @dataclass(frozen=True)
 class RunInput:
-    """The questions of a run.
+    """The questions of a run, as they were read.
 
     Args:
-        questions: the arguments of `compute` that were read, with what is known about them.
-        check_correct_fn: the checker of their samples.
-        name: of the run, or of its file.
-        unanswered: number of samples in which the checker found no answer.
+        questions: the result of `at_k.read`: arguments of `compute`, with facts about the file.
+        check_correct_fn: the checker of the samples.
+        name: the name of the run, or of its file.
+        unanswered: the number of samples in which the checker found no answer.
     """
 
     questions: ReadRun
@@ -35,7 +35,7 @@ class RunInput:
 
     @property
     def checker(self) -> str | None:
-        """The name of the checker, or of its type; None if the samples were graded before."""
+        """The name of the checker; None if the samples were graded before."""
         columns, checker = self.questions.columns, self.check_correct_fn
         if "references" not in columns or "outcomes" in columns:
             return None
@@ -45,13 +45,13 @@ class RunInput:
 
     @cached_property
     def sizes(self) -> np.ndarray:
-        """(M,) the number of samples of each question that are not missing."""
+        """The number of samples of each of M questions that are not missing, (M,)."""
         samples = read_samples(self.questions["predictions"])
         return samples.scored_sizes
 
     @property
     def caption(self) -> dict[str, Any]:
-        """What the caption of a chart says about the run."""
+        """The facts for the caption of a chart: "questions", "n" and "checker"."""
         least, most = int(self.sizes.min()), int(self.sizes.max())
         n = most if least == most else f"{least} to {most}"
         return {"questions": len(self.sizes), "n": n, "checker": self.checker}
@@ -59,7 +59,7 @@ class RunInput:
     def described(self, row: str = "question", noun: str = "sample") -> str:
         """Return a sentence that says what was read, from which columns, and how it was checked.
 
-        A question is called `row`, and a sample `noun`.
+        `row` and `noun` are the words for a question and for a sample.
         """
         columns, sizes = dict(self.questions.columns), self.caption["n"]
         text = f"{number_of(len(self.sizes), row)}, {number_of(sizes, noun)} each"
@@ -91,22 +91,27 @@ class RunInput:
 
 @dataclass(frozen=True)
 class CheckedOnce(SampledQuestions):
-    """Samples whose first check is used for all calls of a metric, and is the entry of `checks`."""
+    """Samples that are checked once, for all calls of a metric.
+
+    Attributes:
+        checks: the result of the check, once there is one.
+    """
 
     checks: list[Checked] = field(default_factory=list)
 
     def check(self, checking: Checking) -> Checked:
+        """Return the result of the first check, whatever `checking` is in later calls."""
         if not self.checks:
             self.checks.append(super().check(checking))
         return self.checks[0]
 
 
 def warn_of_other_grades(questions: ReadRun, outcomes: Samples) -> None:
-    """Warn if a harness has graded samples otherwise than the checker does.
+    """Warn if the grades of a harness differ from the outcomes of the checker.
 
     Args:
-        questions: that were read.
-        outcomes: of their samples, as the checker says.
+        questions: the questions that were read. Without grades there is no warning.
+        outcomes: the outcomes of their samples by the checker.
     """
     if questions.grades is None:
         return
@@ -114,14 +119,16 @@ def warn_of_other_grades(questions: ReadRun, outcomes: Samples) -> None:
     grades = [grade for row, size in rows for grade in [*row, *[None] * size][:size]]
     scored = zip(grades, outcomes.values.tolist(), outcomes.is_scored.tolist(), strict=True)
     compared, others = 0, []
-    for i, (theirs, ours, is_scored) in enumerate(scored):
-        if is_scored and isinstance(theirs, (int, float)):
+    for i, (grade, outcome, is_scored) in enumerate(scored):
+        if is_scored and isinstance(grade, (int, float)):
             compared += 1
-            if theirs != ours:
+            if grade != outcome:
                 _, question, sample, *_ = sample_place("", outcomes.sizes, i)
                 name = questions.ids[question] if questions.ids else question
                 name = " ".join(name) if isinstance(name, tuple) else name
-                others.append(f"question {name}, sample {sample} ({theirs:g} there, {ours:g} here)")
+                others.append(
+                    f"question {name}, sample {sample} ({grade:g} there, {outcome:g} here)"
+                )
     if others:
         warnings.warn(
             f"The log grades {len(others)} of {compared} samples otherwise than the checker does: "
@@ -131,6 +138,6 @@ def warn_of_other_grades(questions: ReadRun, outcomes: Samples) -> None:
 
 
 def checker_of_all(runs: Sequence[RunInput]) -> str | None:
-    """Return the name of the checker of all runs, or None if they differ."""
+    """Return the name of the checker that all runs have in common, or None if they differ."""
     checkers = {run.checker for run in runs}
     return checkers.pop() if len(checkers) == 1 else None

@@ -58,12 +58,20 @@ Several files are parts of one run, and - is standard input:
 """
 
 _WITH_NOISE = {*compared_scores()} - {"bayes@N", "score_agg"}
-_DEFINING = {"weights", "lam", "pass_power", "unanimous_power", "R0", "categories", "budget"}
-"""Options that define a score, which a comparison does not have."""
+_OPTIONS_OF_DEFINITION = {
+    "weights",
+    "lam",
+    "pass_power",
+    "unanimous_power",
+    "R0",
+    "categories",
+    "budget",
+}
+"""Options that change the definition of a score. Comparisons do not have them."""
 
 
 def add_metric_flags(command: argparse.ArgumentParser, name: str) -> None:
-    """Add the flags of a metric to its parser, and the function that it runs."""
+    """Add the flags of a metric to the parser of its subcommand, and set what this runs."""
     computation = COMPUTATIONS[name]
     examples = _VERDICT_EXAMPLES if name == "score_agg" else _METRIC_EXAMPLES
     epilog = (examples + _FILES).format(name=name, cool=COOL, warm=WARM)
@@ -75,7 +83,7 @@ def add_metric_flags(command: argparse.ArgumentParser, name: str) -> None:
 
 
 def _parameter_helps_of(name: str) -> dict[str, str]:
-    """Return the text of each parameter of a metric from its script."""
+    """Return the help text of each parameter of a metric, from the docstring in its script."""
     script = ast.parse(metric_script(name).read_text(encoding="utf-8"))
     texts = {
         ast.unparse(node.targets[0]): node.value
@@ -93,42 +101,43 @@ def _score_files(
     plot: str | None = None,
     **flags: Any,
 ) -> None:
-    """Print the scores of a metric for files, which are parts of one run.
+    """Print the scores of the metric `name` for one run, whose parts are in files.
 
-    The other arguments are the values of flags, by the names of parameters.
+    `plot` is the file of a chart, or None. `flags` are the values of the other flags, by the names
+    of parameters.
     """
     fields = {field: flags.pop(field) for field in PUBLISHED_FIELDS}
     check_published(fields, output_format)
     reading, parameters = split_arguments(flags)
     check_plot(plot)
-    run = _read(name, computation, files, reading, parameters)
-    view = _scored(name, computation, run, parameters)
+    run = _read_samples_of_run(name, computation, files, reading, parameters)
+    view = _scores_view(name, computation, run, parameters)
     is_published = output_format == PUBLISHED_FORMAT
     print_output(published(view, fields) if is_published else view.printed(output_format))
     draw(plot, lambda: chart_of_scores(view, run))
 
 
-def _read(
+def _read_samples_of_run(
     name: str,
     computation: Computation,
     files: Sequence[str],
     reading: dict[str, Any],
     parameters: Mapping[str, Any],
 ) -> RunInput:
-    """Return the samples of files, which are parts of one run.
+    """Return the samples of one run, whose parts are in files, for the metric `name`.
 
-    `reading` has arguments of `read_run`, and is changed; `parameters` are those of the metric.
-
-    Raises:
-        ValueError: if nothing says which samples are correct.
+    `reading` are arguments of `read_run`, which are changed here. `parameters` are the arguments of
+    the metric. Raises ValueError if nothing says which samples are correct.
     """
     has_labels = name == "score_agg" or "categories" in parameters
     counts = reading["counts"] or ()
     if len(counts) > 1 and has_labels:
-        reading["counts"] = {number_in(column): column for column in counts}  # named by labels
+        # The columns are named by the labels that they count.
+        reading["counts"] = {number_in(column): column for column in counts}
     reading["has_labels"] = has_labels
     if parameters.get("interval") != "questions" and reading.get("clusters") is None:
-        reading.pop("clusters", None)  # None would read them from a column with a usual name
+        # With None, clusters would be read from a column with a usual name.
+        reading.pop("clusters", None)
     checker = parameters.get("check_correct_fn", "exact_match")
     try:
         questions = read_run(files, **reading)
@@ -144,26 +153,33 @@ def _read(
     return RunInput(questions, checker)
 
 
-def _scored(
+def _scores_view(
     name: str, computation: Computation, run: RunInput, parameters: Mapping[str, Any]
 ) -> ScoresView:
-    """Return the scores of a run, and what the tables and sentences say about it."""
+    """Return the scores of a run in a view, which can print them.
+
+    `parameters` are the arguments of the metric `name`. Those that were read are added.
+    """
     questions = run.questions
-    defaults = {x.name: x.default for x in computation.parameters.values()}
-    read_options = questions.keys() & defaults.keys()
-    given = {x: questions[x] for x in read_options} | dict(parameters)
-    if name == "gpassk" and "include" not in given and run.sizes.max(initial=1) == 1:
-        given["include"] = "pass@k"  # all scores of one sample are equal
-    options, noise = defaults | given, None
-    # A checker cannot print among the scores.
+    defaults = {option.name: option.default for option in computation.parameters.values()}
+    read_options = {name: questions[name] for name in questions.keys() & defaults.keys()}
+    arguments = read_options | dict(parameters)
+    if name == "gpassk" and "include" not in arguments and run.sizes.max(initial=1) == 1:
+        arguments["include"] = "pass@k"  # With one sample of each question, all scores are equal.
+    options, noise = defaults | arguments, None
+    # What a checker prints goes to standard error, so that it does not mix with the scores.
     with contextlib.redirect_stdout(sys.stderr), naming_questions(questions):
-        read = computation.samples(questions["predictions"], questions.get("references"), given)
+        read = computation.samples(questions["predictions"], questions.get("references"), arguments)
         samples = CheckedOnce(read.batch, read.validate, read.cache)
-        scores = computation.results(samples, **given)
-        for checked in samples.checks:  # none if the metric has not asked for outcomes
+        scores = computation.results(samples, **arguments)
+        for checked in samples.checks:  # Empty if the metric has not checked the samples.
             warn_of_other_grades(questions, checked.outcomes)
             run = replace(run, unanswered=number_unanswered(checked))
-            noise = None if _DEFINING & given.keys() else _noise_of(scores, checked, options)
+            noise = (
+                None
+                if _OPTIONS_OF_DEFINITION & arguments.keys()
+                else _noise_of_leading_score(scores, checked, options)
+            )
     nouns = nouns_of([name])
     scope = Scope(
         [run.sizes],
@@ -173,18 +189,20 @@ def _scored(
         averaging=scores.averaging,
         missing=questions.missing,
     )
-    said = [run.described(*nouns)]
+    input_sentences = [run.described(*nouns)]
     if words := ", ".join(filter(None, [scope.correction, scope.averaging])):
-        said.append(f"Scores are {words}.")
-    return ScoresView(scores, scope, said, options, noise, questions.ids)
+        input_sentences.append(f"Scores are {words}.")
+    return ScoresView(scores, scope, input_sentences, options, noise, questions.ids)
 
 
 def _with_both_scores(
     error: MissingError, files: Sequence[str], reading: dict[str, Any], checker: Any
 ) -> MissingError:
-    """Return the error about missing answers with pass@1 if they are incorrect, and if left out.
+    """Return an error about missing answers, with pass@1 added to its message for both choices.
 
-    The error about missing outcomes has these scores already. Slow checkers are not run.
+    The choices are to count missing answers as incorrect, and to leave them out. The error is
+    returned unchanged if the checker is slow, or if it has such scores already. `files` and
+    `reading` are the arguments of `read_run`, which raised it.
     """
     is_slow = checker not in ("exact_match", "numeric", "choice")
     if is_slow or len(error.ways) < 2 or "the mean outcome" in str(error):
@@ -203,20 +221,22 @@ def _with_both_scores(
 
 
 def _leading_score(scores: Result) -> Estimate | None:
-    """Return one score of all questions whose noise is known, or None.
+    """Return the score of all questions whose noise is shown, or None if there is none.
 
-    It is that of the first metric, but vote@k comes before others, at its largest k.
+    It is that with the largest k of the first metric with known noise; vote@k precedes others.
     """
-    shown = [x for x in estimates_of(scores) if x.group is None and x.metric in _WITH_NOISE]
-    shown.sort(key=lambda x: x.metric != "vote@k")  # stable
-    of_first = [x for x in shown if x.metric == shown[0].metric and isinstance(x.k, int)]
+    known = [x for x in estimates_of(scores) if x.group is None and x.metric in _WITH_NOISE]
+    known.sort(key=lambda x: x.metric != "vote@k")  # The others keep their order.
+    of_first = [x for x in known if x.metric == known[0].metric and isinstance(x.k, int)]
     return max(of_first, key=lambda x: int(str(x.k)), default=None)
 
 
-def _noise_of(scores: Result, checked: Checked, options: Mapping[str, Any]) -> Noise | None:
-    """Return what the error of the leading score is made of, or None if that is not known.
+def _noise_of_leading_score(
+    scores: Result, checked: Checked, options: Mapping[str, Any]
+) -> Noise | None:
+    """Return the noise of the leading score, or None if there is none or it is not known.
 
-    `options` are all of the metric.
+    `options` are the options of the metric, defaults included.
     """
     score, outcomes, clusters = _leading_score(scores), checked.outcomes, options["clusters"]
     if score is None or score.interval is None:

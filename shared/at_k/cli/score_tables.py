@@ -1,4 +1,4 @@
-"""How the scores of one run are shown: in the terminal, in papers, as records and in a sentence."""
+"""The output for the scores of one run: tables, records and sentences."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ _HEADINGS = {
     "band_hi": "band hi",
     "interval": "interval",
 }
-"""The columns of a table of scores: the statistic, and the heading."""
+"""The heading of each statistic in a table of scores."""
 
-_MOST_SCORES = 6  # in a sentence: a table shows more of them better
+_MOST_SCORES_IN_SENTENCE = 6  # More scores than this are easier to read in a table.
 
 
 @dataclass(frozen=True)
@@ -46,12 +46,12 @@ class ScoresView(View):
     """The scores of a run.
 
     Args:
-        scores: of `compute`.
+        scores: the result of `compute` of a metric.
         scope: the questions and their samples.
         input: sentences that say what was read, and how scores are corrected and averaged.
-        options: of the metric, with their defaults.
-        noise: what the error of one of the scores is made of, or None.
-        ids: of the M questions, see `readers.run.Run`; or None.
+        options: the options of the metric, defaults included.
+        noise: the causes of the error of one score, or None.
+        ids: the ids of the M questions, see `readers.run.Run`; or None.
     """
 
     scores: dict[str, Any]
@@ -68,7 +68,7 @@ class ScoresView(View):
 
     @cached_property
     def estimates(self) -> list[Estimate]:
-        """The scores with their limits, of all questions and of groups."""
+        """The estimates of the scores, for all questions and for groups."""
         return estimates_of(self.scores)
 
     @cached_property
@@ -85,50 +85,57 @@ class ScoresView(View):
         return _score_rows(self.estimates)
 
     def method_of(self, x: Estimate) -> str:
-        """The method of the interval of a score that has one.
+        """Return the method of the interval of a score, which has an interval.
 
-        The posterior is the default of bayes_at_n, whose scores do not name their intervals.
+        Scores of bayes_at_n do not name it. If the options have none either, it is "posterior".
         """
         named = x.interval is not None and x.interval.interval
         return named or self.options.get("interval") or "posterior"
 
     @cached_property
     def _methods(self) -> set[str]:
-        """The methods of the intervals: none if no score has limits."""
+        """The methods of the intervals that exist."""
         return {self.method_of(x) for x in self.estimates if x.limits is not None}
 
     @property
     def _has_band(self) -> bool:
-        """Whether a score has a simultaneous band."""
+        """Whether some score has a simultaneous band."""
         return any(x.band is not None for x in self.estimates)
 
     def data(self) -> dict[str, Any]:
-        """The dict that `compute` returns."""
+        """Return the dict that `compute` returns."""
         return self.scores
 
     # --- Tables ---------------------------------------------------------------------------
 
     def tables(self) -> list[Cells]:
-        """A row for each key, and a column for all questions and for each group.
+        """Return the tables for the terminal.
 
-        With intervals there is a table for all questions and one for each group. Scores of single
-        questions follow in a table of their own.
+        Without intervals, it is one table with a row for each key, and columns for all questions
+        and for each group. With intervals, there is a table for all questions and one for each
+        group. A table of the scores of single questions follows, if there are any.
         """
         headings = self._group_headings("" if self._methods else "score")
         groups, tables = self._by_group, []
         if not self._methods:
-            rows = [[x, *(f"{y[x].score:.4f}" for y in groups.values())] for x in groups[None]]
+            rows = [
+                [key, *(f"{estimates[key].score:.4f}" for estimates in groups.values())]
+                for key in groups[None]
+            ]
             return [[["", *headings], *rows], *self._per_question_table()]
         for group, heading in zip(groups, headings, strict=True):
             shown = [row for row in self._rows if row["group"] == group]
-            columns = {"key": heading} | _known_columns(shown)
+            columns = {"key": heading} | _columns_in(shown)
             if all(row.get("mu", row["score"]) == row["score"] for row in shown):
-                columns.pop("mu", None)  # the center of the intervals is the score itself
-            tables.append(make_table(columns, shown, _cell))
+                columns.pop("mu", None)  # The intervals are centered at the scores themselves.
+            tables.append(make_table(columns, shown, _table_cell))
         return [*tables, *self._per_question_table()]
 
     def paper_tables(self) -> list[Cells]:
-        """A table with a row for each key and a column for each group, transposed if narrower."""
+        """Return a table with a row for each key and a column for each group, or the transpose.
+
+        The longer side has the rows. A table of the scores of single questions may follow.
+        """
         overall, *groups = self._group_headings("Estimate")
         rows, columns = [*self._by_group[None]], [overall.capitalize(), *groups]
         scale = self._scale([*self._by_group[None].values()])
@@ -149,44 +156,47 @@ class ScoresView(View):
         return [[[scale.heading, *head], *table], *self._per_question_table()]
 
     def records(self) -> Cells:
-        """A row for each key and group, with an empty text for the group of all questions.
+        """Return a row for each key and group; the group of all questions is "".
 
         Raises:
-            ValueError: if there are scores of single questions, which have other columns.
+            ValueError: if there are scores of single questions, which need other columns.
         """
         if "per_question" in self.scores:
             raise ValueError("CSV has no scores of single questions: use --format json.")
         return records_of(self.estimates)
 
     def _scale(self, shown: Sequence[Estimate]) -> Scale:
-        """The scale of some of the scores, by all numbers of the run."""
+        """Return the scale for some scores; their unit depends on all numbers of the run."""
         values = [value for row in self._rows for value in row.values()]
         numbers = [value for value in values if isinstance(value, (int, float))]
         return Scale.of([x.metric for x in shown], numbers)
 
     def _group_headings(self, without_groups: str) -> list[str]:
-        """Return the headings of all questions, or `without_groups`, and of each group."""
+        """Return the heading for all questions, and those for the groups.
+
+        If there are no groups, it is only `without_groups`.
+        """
         labels = [label for label in self._by_group if label is not None]
         overall = overall_label(self.scope.averaging) if labels else without_groups
         return [overall, *map(short_label, labels)]
 
     def _per_question_table(self) -> list[Cells]:
-        """The table of the scores of single questions, if there are any."""
+        """Return [the table of the scores of single questions], or [] if there are none."""
         if "per_question" not in self.scores:
             return []
         per_question = self.scores["per_question"]
         scores_of_questions = [*zip(*per_question.values(), strict=True)]
         ids = self.ids or range(len(scores_of_questions))
         rows = [
-            [short_label(" ".join(x) if isinstance(x, tuple) else str(x)), *map("{:.4f}".format, y)]
-            for x, y in zip(ids, scores_of_questions, strict=True)
+            [short_label(" ".join(i) if isinstance(i, tuple) else str(i)), *map("{:.4f}".format, x)]
+            for i, x in zip(ids, scores_of_questions, strict=True)
         ]
         return [[["question", *per_question], *rows]]
 
     # --- Sentences ------------------------------------------------------------------------
 
     def notes(self, for_paper: bool = False) -> list[str]:
-        """What the limits are for, why scores have none, and what mG-Pass@k and maj@k are."""
+        """Return sentences about the limits, scores without limits, mG-Pass@k and maj@k."""
         notes = self._notes_of_limits(for_paper)
         if "falls_with_k" in self.scores.get("checker", {}):
             notes.append(
@@ -208,7 +218,10 @@ class ScoresView(View):
         return notes
 
     def _noise_in_words(self, noise: Noise) -> str:
-        """The limits that the table lacks, for other or the same questions, and the shares."""
+        """Return sentences about one score: other limits, and the shares of its variance.
+
+        The limits are those that the table lacks: for other questions, or for the same questions.
+        """
         noun, key = self.scope.row, noise.score_id.key
         by_cause = {"questions": noise.questions, "samples": noise.samples, "labels": noise.checker}
         shares = [f"{100 * x:.0f} % from the {name}" for name, x in by_cause.items() if x]
@@ -221,16 +234,18 @@ class ScoresView(View):
         if self._methods == {"questions"} and noise.same_questions is not None:
             limits, what = noise.same_questions, f"the same {noun}s, sampled again"
             of = f"the variance of {key} for other {noun}s"
-        scale = Scale.of(
-            [x.metric for x in self._by_group[None].values()], limits
-        )  # as the other sentences
+        # The other sentences have the same scale.
+        scale = Scale.of([x.metric for x in self._by_group[None].values()], limits)
         lo, hi = scale.number(limits[0]), scale.with_unit(limits[1])
         return (
             f"For {what}, {key} is between {lo} and {hi}. Of {of}, {enumerated(shares)}, {helps}."
         )
 
     def _notes_of_limits(self, for_paper: bool) -> list[str]:
-        """Return what the limits are for, and which scores are extrapolated."""
+        """Return sentences that say what the limits are for, and which scores are extrapolated.
+
+        The list is empty if no score has limits.
+        """
         if not self._methods or self.confidence is None:
             return []
         limits, band = "lo and hi are limits", "band lo and band hi are limits"
@@ -243,7 +258,7 @@ class ScoresView(View):
             (words,) = scopes
         notes = [f"{limits} {words}."]
         shown = self._by_group[None].values() if "hierarchical" in self._methods else []
-        if numbers := [f"{x.key} {words}" for x in shown if (words := self._extrapolated(x))]:
+        if numbers := [f"{x.key} {words}" for x in shown if (words := self._extrapolation(x))]:
             notes.append(
                 f"Scores are extrapolated where a {self.scope.row} has fewer than k "
                 f"{self.scope.noun}s: {enumerated(numbers)}."
@@ -255,118 +270,131 @@ class ScoresView(View):
         return notes
 
     def sentence(self) -> str:
-        """The scores with their limits, or an empty text if a score has none, or if many do.
+        """Return a sentence with the scores of all questions and their limits.
 
-        There is none either for a corrected pass@k that falls with k. A cons@k with a k below n is
-        biased, and left out. vote@k, the majority vote of most papers, is the first.
+        Return "" if a score has no limits, if there are too many scores, or if a corrected pass@k
+        falls with k. A biased cons@k is left out, see `_is_biased`. vote@k, which is the majority
+        vote of most papers, comes first.
         """
         shown = [x for x in self._by_group[None].values() if not self._is_biased(x)]
         shown.sort(key=lambda x: x.metric != "vote@k")
         if self.options.get("interval") not in (None, "posterior"):
-            shown = [x for x in shown if x.metric != "bayes@N"]  # its limits are those of avg@N
+            # The limits are those of avg@N here, not of the posterior.
+            shown = [x for x in shown if x.metric != "bayes@N"]
         has_limits = all(x.limits is not None for x in shown) and self.confidence is not None
         falls = "falls_with_k" in self.scores.get("checker", {})
-        if falls or not has_limits or len(shown) > _MOST_SCORES:
+        if falls or not has_limits or len(shown) > _MOST_SCORES_IN_SENTENCE:
             return ""
         scale = self._scale(shown)
         statements = [self._statement(x, scale, is_first=x is shown[0]) for x in shown]
         return f"On {self.scope.in_words()}, {enumerated(statements)}."
 
-    def _is_biased(self, x: Estimate) -> bool:
-        """Whether a score is a cons@k with a k below the number of samples of a question."""
-        if x.metric != "cons@k" or not isinstance(x.k, int):
+    def _is_biased(self, estimate: Estimate) -> bool:
+        """Return whether a score is a cons@k with a k below the number of samples of a question."""
+        if estimate.metric != "cons@k" or not isinstance(estimate.k, int):
             return False
-        return any(int(n.max()) > x.k for n in self.scope.sizes)
+        return any(int(n.max()) > estimate.k for n in self.scope.sizes)
 
-    def _extrapolated(self, x: Estimate) -> str:
-        """For how many questions the score is extrapolated, or "" if for none.
+    def _extrapolation(self, estimate: Estimate) -> str:
+        """Return "for 3 of 10 questions" if a score is extrapolated there, or "".
 
-        Samples that stop at the first correct one (`budget`) may be fewer than k.
+        Only the interval "hierarchical" extrapolates to questions with fewer than k samples. With
+        `budget`, sampling stops at the first correct sample, so fewer samples are enough.
         """
-        if not isinstance(x.k, int) or self.method_of(x) != "hierarchical":
+        if not isinstance(estimate.k, int) or self.method_of(estimate) != "hierarchical":
             return ""
         sizes, noun = np.concatenate(self.scope.sizes), self.scope.row
-        number = int((sizes < x.k).sum())
+        number = int((sizes < estimate.k).sum())
         if number == len(sizes):
             return f"for all {noun}s"
         return f"for {number} of {len(sizes)} {noun}s" if number else ""
 
-    def _statement(self, x: Estimate, scale: Scale, is_first: bool) -> str:
-        """A score with its limits, whose method and confidence the first one names.
+    def _statement(self, estimate: Estimate, scale: Scale, is_first: bool) -> str:
+        """Return a clause with a score and its limits, such as "pass@4 is 51.2 % (48.0 to 54.1)".
 
-        Limits of a posterior need not contain the score, so its mean is named instead.
+        Limits of a posterior need not contain the score, so the clause has the posterior mean
+        instead. `is_first` adds the confidence and the method, which hold for later clauses too.
         """
-        assert x.limits is not None
-        assert x.interval is not None
-        name, value, method = x.key, x.score, self.method_of(x)
+        assert estimate.limits is not None
+        assert estimate.interval is not None
+        name, value, method = estimate.key, estimate.score, self.method_of(estimate)
         if "temperature" in self.options:
-            name = f"{x.key} at temperature {self.options['temperature']:g}"
-        if method == "posterior" and x.interval.mu is not None:
-            name, value = f"the posterior mean of {x.key}", x.interval.mu
-        words = " to ".join(map(scale.number, x.limits))
+            name = f"{estimate.key} at temperature {self.options['temperature']:g}"
+        if method == "posterior" and estimate.interval.mu is not None:
+            name, value = f"the posterior mean of {estimate.key}", estimate.interval.mu
+        words = " to ".join(map(scale.number, estimate.limits))
         if is_first:
             confidence, anytime = self.confidence or 0.0, bool(self.options.get("anytime"))
-            words = Limits(confidence, method, self.scope.row, anytime).described(scale, x.limits)
-        if extrapolated := self._extrapolated(x):
+            words = Limits(confidence, method, self.scope.row, anytime).described(
+                scale, estimate.limits
+            )
+        if extrapolated := self._extrapolation(estimate):
             words += f", extrapolated {extrapolated}"
         return f"{name} is {scale.with_unit(value)} ({words})"
 
 
 def nouns_of(metrics: Iterable[str]) -> tuple[str, str]:
-    """Return what metrics call a question and a sample: score_agg has items with verdicts."""
+    """Return the nouns for a question and a sample: "item" and "verdict" for score_agg."""
     return ("item", "verdict") if "score_agg" in metrics else ("question", "sample")
 
 
 def records_of(estimates: Iterable[Estimate]) -> Cells:
-    """Return a row for each key and group, see `ScoresView.records`."""
+    """Return a table with a row for each estimate, with full precision, for CSV."""
     rows = _score_rows(estimates)
-    columns = _known_columns([row for row in rows if row["group"] is None])
+    columns = _columns_in([row for row in rows if row["group"] is None])
     return make_table({"group": "group", "key": "key"} | columns, rows)
 
 
 def _score_rows(estimates: Iterable[Estimate]) -> list[dict[str, Any]]:
-    """Return a dict for each estimate: its group, key and score, and known limits and band."""
+    """Return a dict for each estimate with its group, key and score, and known limits."""
     rows = []
-    for x in estimates:
-        row: dict[str, Any] = {"group": x.group, "key": x.key, "score": x.score}
-        if x.interval is not None:
-            fields = x.interval._asdict()
-            if x.interval.is_unknown:
-                fields = {"interval": x.interval.interval}
+    for estimate in estimates:
+        row: dict[str, Any] = {
+            "group": estimate.group,
+            "key": estimate.key,
+            "score": estimate.score,
+        }
+        if estimate.interval is not None:
+            fields = estimate.interval._asdict()
+            if estimate.interval.is_unknown:
+                fields = {"interval": estimate.interval.interval}
             row |= {name: value for name, value in fields.items() if value is not None}
-        if x.band is not None:
-            row["band_lo"], row["band_hi"] = x.band
+        if estimate.band is not None:
+            row["band_lo"], row["band_hi"] = estimate.band
         rows.append(row)
     return rows
 
 
-def _known_columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """The columns of the statistics that some rows have, with their headings."""
+def _columns_in(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the headings of the statistics that some rows have, by their names."""
     known = {name for row in rows for name in row}
     return {name: heading for name, heading in _HEADINGS.items() if name in known}
 
 
 def _reasons_for_no_interval(estimates: Iterable[Estimate]) -> list[str]:
-    """Sentences that say why scores have no interval."""
+    """Return a sentence for each reason why scores have no interval."""
     intervals = (x.interval for x in estimates if x.interval is not None and x.interval.is_unknown)
     reasons = sorted({str(interval.interval) for interval in intervals})
     return [f"{reason.replace('none', 'No interval', 1)}." for reason in reasons]
 
 
-def _paper_cells(scale: Scale, x: Estimate | None, has_band: bool) -> list[str]:
-    """The score with its limits, and the limits of the band in a cell of their own."""
+def _paper_cells(scale: Scale, estimate: Estimate | None, has_band: bool) -> list[str]:
+    """Return the cells of a score and its band in a paper; they are empty for None."""
     score = band = ""
-    if x is not None:
-        score = scale.number(x.score)
-        if x.limits is not None:
-            score += f" {scale.limits(*x.limits)}"
-        if x.band is not None:
-            band = scale.limits(*x.band)
+    if estimate is not None:
+        score = scale.number(estimate.score)
+        if estimate.limits is not None:
+            score += f" {scale.limits(*estimate.limits)}"
+        if estimate.band is not None:
+            band = scale.limits(*estimate.band)
     return [score, band] if has_band else [score]
 
 
-def _cell(name: str, value: float | str | None) -> str:
-    """Return a cell of a table for the terminal, with 4 decimals."""
+def _table_cell(name: str, value: float | str | None) -> str:
+    """Return the cell of a value for the terminal; numbers have 4 decimals.
+
+    `name` is that of the column. An interval is shown without the reason after its colon.
+    """
     if value is None:
         return ""
     if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""The scores of this package inside of harnesses, which put them into their own logs and tables.
+"""Metrics for evaluation harnesses, which write the scores to their own logs and tables.
 
 Each module needs its harness, and is imported when it is first used.
 
@@ -15,6 +15,7 @@ from typing import Any
 
 
 def __getattr__(name: str) -> Any:
+    """Import the module of a harness when it is first used."""
     if name in ("inspect", "lighteval", "lm_eval"):
         return import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

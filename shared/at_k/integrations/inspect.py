@@ -5,8 +5,8 @@
     Task(dataset=.., solver=.., scorer=match(), epochs=8,
          metrics=[at_k(k=[1, 4], scores=["pass@k", "pass^k"], interval="questions")])
 
-The epochs of a sample are the samples of a question. The metric is given all of them, not their
-means, so that one metric gives all scores.
+What inspect_ai calls a sample is a question here, and its epochs are the samples of the question.
+The metric receives all epochs, not their means, so that it can compute all scores.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ def at_k(
 ) -> Metric:
     """Return a metric with pass@k, pass^k and other scores of the epochs, and their limits.
 
-    A sample that raised an error or is unscored is left out, as by the other metrics. A score is
+    A sample that raised an error or is unscored is left out, as in the other metrics. A score is
     NaN if it cannot be computed. Then another entry of the log says why: its name is a sentence,
-    such as "questions with fewer than 8 scored samples, ..", and its value their number.
+    such as "questions with fewer than 8 scored samples, ..", and its value the number of these.
 
     Args:
         k: sizes of the subsets of epochs.
         scores: names of scores of the metric `gpassk`, or "max@k".
         interval: "sampling", for the same questions, sampled again; "questions", for other
             questions like these; or another one of `gpassk`.
-        confidence: of the limits `pass@4_lo` and `pass@4_hi`, or None for scores alone.
-        groups: the key in the metadata of samples with the group, whose scores are added as
-            "<group>/pass@4".
-        clusters: the key in the metadata with the cluster, for the interval "questions".
+        confidence: confidence of the limits `pass@4_lo` and `pass@4_hi`, or None for no limits.
+        groups: the key of the group in the metadata of samples. The scores of each group are added
+            as "<group>/pass@4".
+        clusters: the key of the cluster in the metadata, for the interval "questions".
         correct_values: the values of scores that are correct, such as ["C"]. All others are
-            incorrect. Default: "C" is 1, "I" and "N" are 0, and numbers are themselves. "P" is 0.5,
-            which max@k accepts, and pass@k does not.
+            incorrect. Default: "C" is 1, "I" and "N" are 0, "P" is 0.5, and numbers are not
+            changed. max@k accepts values such as 0.5, and pass@k does not.
 
     Raises:
         ValueError: if an argument is invalid.
@@ -57,11 +57,13 @@ def at_k(
     wanted = set(map(comparable, correct_values or ()))
 
     def outcome(value: Any) -> Any:
+        """Return the outcome for the value of a score."""
         if correct_values is not None:
             return int(comparable(value) in wanted)
         return as_outcome(score_of_inspect(value))
 
     def scores_of_epochs(scores: list[SampleScore]) -> Value:
+        """Return the scores by name, and the numbers of problems by their sentences."""
         samples: dict[str, list[Any]] = {}
         metadata: dict[str, dict[str, Any]] = {}
         for index, sample in enumerate(scores):

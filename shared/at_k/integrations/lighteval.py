@@ -20,10 +20,10 @@ from .request import REQUESTED, ScoreRequest, log_problems
 
 
 class SampleOutcomes(PassAtK):
-    """The outcomes of the n samples of a document, normalized and scored as for its pass@k."""
+    """The outcomes of the n samples of a document, which lighteval normalizes as for its pass@k."""
 
     def pass_at_k(self, all_scores: list[Any]) -> Any:
-        """Return the outcomes, of which the scores of the task are made."""
+        """Return the outcomes of the samples, from which the scores of the task are computed."""
         return [float(score) for score in all_scores]
 
 
@@ -41,9 +41,9 @@ def at_k(
 
     Args:
         n: number of samples to generate for each document. Default: the largest k.
-        k, scores, interval, confidence: as of `at_k.integrations.inspect.at_k`.
-        **scoring: how lighteval scores a sample: its `normalize`, `strip_strings` and
-            `sample_scoring_function`, as for `PassAtK`.
+        k, scores, interval, confidence: see `at_k.integrations.inspect.at_k`.
+        **scoring: arguments of lighteval's `PassAtK` for the outcome of a sample: `normalize`,
+            `strip_strings` and `sample_scoring_function`.
 
     Raises:
         ValueError: if an argument is invalid.
@@ -51,6 +51,7 @@ def at_k(
     request = ScoreRequest(k, scores, interval, confidence)
 
     def scores_of_task(documents: list[list[float]]) -> dict[str, float]:
+        """Return the scores of a task by name, from the outcomes of each document."""
         ids = [f"document {i}" for i in range(len(documents))]
         values, problems = request.values(documents, ids)
         log_problems(problems)

@@ -6,12 +6,15 @@
     metric_list:
       - {metric: at_k, k: [1, 4], check_correct_fn: numeric}
 
-The harness has no entry points, so this module is named when it is run, with the usual arguments:
+The harness finds no plugins by itself, so run it through this module, with its usual arguments:
 
     python -m at_k.integrations.lm_eval run --model hf --tasks my_task ...
 
-In Python, `import at_k.integrations.lm_eval` before `simple_evaluate`. The metric is given the
-responses that each filter keeps. Without `filter_list`, the harness keeps the first one only.
+In Python, `import at_k.integrations.lm_eval` before `simple_evaluate`. The metric receives the
+responses that each filter keeps. Without `filter_list`, the harness keeps only the first response.
+
+The harness calls a metric for each document, and then aggregates the values of all documents to the
+score of the task. So the value of a document carries its outcomes.
 """
 
 from __future__ import annotations
@@ -30,12 +33,12 @@ from .request import REQUESTED, ScoreRequest, log_problems
 
 
 class ScoreOfDocument(float):
-    """A score of one document, with what the score of the task needs.
+    """A score of one document, with the data for the score of the task.
 
     Attributes:
-        name: of the score, its standard error, or one of its limits.
-        outcomes: of the responses.
-        request: of all scores.
+        name: the name of the score, of its standard error, or of one of its limits.
+        outcomes: the outcomes of the responses.
+        request: the request with all scores.
         compares_texts: whether the checker is "exact_match".
     """
 
@@ -46,9 +49,13 @@ class ScoreOfDocument(float):
 
 
 class ScoresOfDocument(dict[str, ScoreOfDocument]):
-    """The scores by name. If there are several targets, the harness looks up `at_k` itself."""
+    """The scores of one document by their names.
+
+    If a document has several targets, the harness looks up the name "at_k", which raises an error.
+    """
 
     def __missing__(self, name: str) -> Any:
+        """Raise a ValueError that names a way to score documents with several targets."""
         raise ValueError(
             "at_k: the task has documents with several targets, which the harness checks one by "
             "one. Score its log instead: at-k gpassk samples_*.jsonl --references target_list."
@@ -64,12 +71,12 @@ def at_k(
     confidence: float | None = 0.95,
     check_correct_fn: str | Callable[..., Any] = "exact_match",
 ) -> ScoresOfDocument:
-    """Return the scores of a document, with its outcomes for those of the task.
+    """Return the scores of a document, which carry its outcomes for the scores of the task.
 
     Args:
-        references: the target of the document.
-        predictions: its responses, as the filter returns them.
-        k, scores, interval, confidence: as of `at_k.integrations.inspect.at_k`.
+        references: a list with the target of the document.
+        predictions: a list with the responses of the document, as the filter returns them.
+        k, scores, interval, confidence: see `at_k.integrations.inspect.at_k`.
         check_correct_fn: a named checker, such as "numeric", or `!function utils.check` in YAML.
 
     Raises:
@@ -79,7 +86,7 @@ def at_k(
     samples = [responses] if isinstance(responses, str) else list(responses)
     rows = stored(read_samples([samples]), list(references))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about this document; `_values` looks at all of them
+        warnings.simplefilter("ignore")  # `_values_of_task` warns about all documents together.
         checking = Checking(check_correct_fn)
         checked = checking.check(rows).outcomes
     values = checked.values if checked.scored is None else checked.values[checked.scored]
@@ -94,18 +101,21 @@ def at_k(
     return result
 
 
-def _at_k_of_task(scores: Sequence[ScoreOfDocument]) -> float:
-    """Return one of the scores of a task, its standard error, or one of its limits."""
+def _aggregate_at_k(scores: Sequence[ScoreOfDocument]) -> float:
+    """Return a score of the task, or NaN, from the values with its name of all documents."""
     documents = tuple(score.outcomes for score in scores)
-    values = _values(scores[0].request, documents, scores[0].compares_texts)
+    values = _values_of_task(scores[0].request, documents, scores[0].compares_texts)
     return values.get(scores[0].name, math.nan)
 
 
 @lru_cache(maxsize=16)
-def _values(
+def _values_of_task(
     request: ScoreRequest, documents: tuple[tuple[Any, ...], ...], compares_texts: bool
 ) -> dict[str, float]:
-    """Return the scores of a task, and log why some of them are NaN."""
+    """Return the scores, standard errors and limits of a task, and log why some are NaN.
+
+    `documents` are the outcomes of each document. Those without outcomes are left out.
+    """
     scored = {f"document {i}": outcomes for i, outcomes in enumerate(documents) if outcomes}
     values, problems = request.values([*scored.values()], [*scored])
     log_problems(problems)
@@ -128,12 +138,12 @@ if __name__ == "__main__":
 
     from lm_eval.__main__ import cli_evaluate
 
-    import_module("at_k.integrations.lm_eval")  # this file, which `__main__` is a copy of
+    import_module("at_k.integrations.lm_eval")  # Import this file, as `__main__` is another copy.
     cli_evaluate()
 else:
     from lm_eval.api.registry import register_aggregation, register_metric
 
-    register_aggregation("at_k")(_at_k_of_task)
+    register_aggregation("at_k")(_aggregate_at_k)
     register_metric(
         metric="at_k", higher_is_better=True, output_type="generate_until", aggregation="at_k"
     )(at_k)

@@ -1,7 +1,7 @@
 """The scores that a task of a harness requests, and their values for its samples.
 
-A harness must not stop at its end because a score cannot be computed. So a score is NaN then, and a
-sentence says why.
+If a score cannot be computed, the harness must not fail after it has generated all samples. So the
+score is NaN, and a sentence says why.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ REQUESTED = ("pass@k", "pass^k")
 _KNOWN = (*PASS_FAMILY, "max@k")
 
 
-@dataclass(unsafe_hash=True)  # a key of a cache of scores
+@dataclass(unsafe_hash=True)  # Requests are keys of a cache of scores.
 class ScoreRequest:
-    """Scores, each at several k, and their intervals.
+    """The requested scores, each at one or more k, and their intervals.
 
     Args:
-        k: one or more.
-        scores: names, such as "pass@k", "G-Pass@k" or "max@k".
-        interval: as in the metric `gpassk`.
-        confidence: of the limits, or None for scores alone.
+        k: one or more k. It becomes a tuple.
+        scores: one or more names, such as "pass@k", "G-Pass@k" or "max@k". They become a tuple.
+        interval: the interval, as in the metric `gpassk`.
+        confidence: the confidence of the limits, or None for scores without limits.
 
     Raises:
-        ValueError: if one of them is invalid.
+        ValueError: if an argument is invalid.
     """
 
     k: Any = 1
@@ -55,16 +55,17 @@ class ScoreRequest:
         groups: Sequence[str] | None = None,
         clusters: Sequence[Any] | None = None,
     ) -> tuple[dict[str, float], dict[str, float]]:
-        """Return the scores by name, and sentences about those that are NaN.
+        """Return the scores, and sentences about scores or limits that cannot be computed.
 
         Args:
-            outcomes: of M questions, each with one sample or more.
-            ids: (M,) what the questions are called in sentences.
-            groups, clusters: (M,) labels.
+            outcomes: the outcomes of M questions, each with one or more samples.
+            ids: (M,) the names of the questions in sentences.
+            groups, clusters: (M,) labels of the questions, or None.
 
         Returns:
-            the scores with their standard errors and limits; and for each sentence the number of
-            questions that it is about, or NaN.
+            Two dicts. The first has the scores, standard errors and limits by their names, in which
+            requested scores that cannot be computed are NaN. The second maps each sentence to the
+            number of questions that it is about, or to NaN.
         """
         n = [len(samples) for samples in outcomes]
         estimates: list[Estimate] = []
@@ -72,7 +73,8 @@ class ScoreRequest:
         for k in self.k if outcomes else ():
             few = [i for i, size in enumerate(n) if size < k]
             if few and max(n) == 1:
-                # An estimate needs to know how questions differ, which n = 1 does not show.
+                # Scores with k > n are extrapolated from how questions differ, which n = 1 does not
+                # show.
                 text = f"questions with one scored sample each: no scores at k = {k}"
                 problems[text] = float(len(n))
                 continue
@@ -99,16 +101,21 @@ class ScoreRequest:
 
     @property
     def names(self) -> dict[str, str]:
-        """The names of the scores, their standard errors and limits, each with the score's key."""
-        requested = [*scores_by_name(self._binary, self.k, ScoreOptions())]
+        """The key of the score for the name of each requested score, standard error and limit.
+
+        Without a confidence, there are only scores.
+        """
+        requested = [*scores_by_name(self._binary_scores, self.k, ScoreOptions())]
         if "max@k" in self.scores:
             requested += [ScoreId("max@k", k) for k in self.k]
-        most = None if self.confidence is not None else 1  # the key alone
-        return {name: x.key for x in requested for name in _names(x.key)[:most]}
+        most = None if self.confidence is not None else 1  # 1 is for the score alone.
+        return {
+            name: score.key for score in requested for name in _names_of_score(score.key)[:most]
+        }
 
     @property
-    def _binary(self) -> list[str]:
-        """The requested scores of correct and incorrect samples."""
+    def _binary_scores(self) -> list[str]:
+        """The requested scores of the metric gpassk: all but max@k."""
         return [name for name in self.scores if name != "max@k"]
 
     def _estimates(
@@ -119,34 +126,38 @@ class ScoreRequest:
         groups: Sequence[str] | None,
         clusters: Sequence[Any] | None,
     ) -> list[Estimate]:
-        """Return the estimates at this k, with limits if there is a confidence."""
+        """Return the estimates of the requested scores at this k.
+
+        They have limits unless `confidence` is None. The other arguments are those of `values`.
+        Raises ValueError if an estimate or a limit cannot be computed.
+        """
         options: dict[str, Any] = {"predictions": outcomes, "k": k, "groups": groups}
         if confidence is not None:
             options |= {"confidence": confidence, "interval": self.interval, "clusters": clusters}
         results = []
-        if self._binary:
-            results.append(GPASSK.compute(include=self._binary, **options))
+        if self._binary_scores:
+            results.append(GPASSK.compute(include=self._binary_scores, **options))
         if "max@k" in self.scores:
             results.append(MAX_AT_K.compute(**options))
         return [estimate for result in results for estimate in estimates_of(result)]
 
 
 def log_problems(problems: Mapping[str, float]) -> None:
-    """Write the sentences of `ScoreRequest.values` to the log of the run."""
+    """Log a warning for each sentence that `ScoreRequest.values` returns."""
     for sentence, number in problems.items():
         shown = sentence if math.isnan(number) else f"{number:.0f} {sentence}"
         logging.getLogger(__name__).warning("at_k: %s.", shown)
 
 
-def _names(key: str) -> list[str]:
-    """Return the names of a score, of its standard error and of its limits."""
+def _names_of_score(key: str) -> list[str]:
+    """Return the names of a score with this key, of its standard error, and of its limits."""
     return [key, f"{key}_stderr", f"{key}_lo", f"{key}_hi"]
 
 
 def _values_by_name(estimate: Estimate) -> Iterator[tuple[str, float]]:
-    """Yield a score, its standard error and its limits, each with its name."""
+    """Yield (name, value) for the score, the standard error and the limits of an estimate."""
     values = [estimate.score]
     if estimate.interval is not None and estimate.limits is not None:
         values += [estimate.interval.sigma, *estimate.limits]
-    for name, value in zip(_names(estimate.full_key), values, strict=False):
+    for name, value in zip(_names_of_score(estimate.full_key), values, strict=False):
         yield name, math.nan if value is None else float(value)

@@ -1,8 +1,8 @@
 """The difference between the scores of two runs on the same questions.
 
-A `Difference` has fields, and the dict that `compare` returns has keys such as "pass@4_lo".
-`differences_as_dict` makes the keys. The dict carries the differences, and `differences_in` reads
-the keys of those that were changed, merged, or read from a file.
+`differences_as_dict` converts a list of `Difference` to the dict that `compare` returns, with keys
+such as "pass@4_lo". `differences_in` converts it back. The dict carries the differences; if it was
+changed, merged, or read from a file, they are parsed from its keys.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from .options import ComparisonOptions, RunOptions
 
 
 class Difference(NamedTuple):
-    """The score of run b minus that of run a, and how uncertain it is.
+    """The score of run b minus that of run a at one k, and its limits.
 
     Attributes:
         metric: the name of the score, such as "pass@k".
-        k: the number that its key has in place of the k, or None; see `Estimate`.
-        tau: the threshold of G-Pass@k, else None.
+        k: the k in the key of the score, or its n or "n" if it has no k; see `Estimate`.
+        tau: the threshold of G-Pass@k; None for other scores.
         group: the label of the group of questions, or None for all questions.
-        score: b - a.
+        score: the difference b - a.
         a, b: the scores of the runs.
-        interval: the limits of the difference.
-        band: its limits in the simultaneous band over k.
+        interval: the (lower, upper) limits of the difference.
+        band: its (lower, upper) limits in the simultaneous band over k.
         p: the two-sided p-value, or None if it was not requested.
     """
 
@@ -46,17 +46,17 @@ class Difference(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The key of the score, without the group."""
+        """The key of the score, such as "pass@4", without the group."""
         return ScoreId(self.metric, self.k, self.tau).key
 
     @property
     def full_key(self) -> str:
-        """The key of the difference in the dict of `compare`: "topic/pass@4"."""
+        """The key in the dict of `compare`: "pass@4", or "topic/pass@4" for a group."""
         return self.key if self.group is None else f"{self.group}/{self.key}"
 
     @property
     def sign(self) -> int:
-        """1 or -1 if the band is above or below 0, or else 0."""
+        """1 if the band is above 0, -1 if it is below 0, and 0 if it contains 0."""
         return (self.band[0] > 0) - (self.band[1] < 0)
 
 
@@ -80,23 +80,24 @@ def compare(
 ) -> Result:
     """Return the score of run b minus that of run a on the same questions, for each k.
 
-    `leaderboard` has the opposite sign: a pair (a, b) there is the score of a minus that of b.
+    `leaderboard` has the opposite sign: its pair (a, b) is the score of a minus that of b.
 
     Args:
         R_a: run a: the outcomes of the samples of M questions; or a dict of predictions and
             references, as `at_k.read` returns it.
         R_b: run b on the same questions. The numbers of samples may differ. Runs that were read
             are paired by the ids of their questions; matrices are paired by their rows.
-        metric: the score: one of the metric gpassk, such as pass@k or pass^k; or vote@k, max@k,
-            avg@N, bayes@N or score_agg.
+        metric: the name of the score: one of those of gpassk, such as pass@k or pass^k; or vote@k,
+            max@k, avg@N, bayes@N or score_agg.
         k: size of the subsets of samples, one or several. Default: each k up to the smallest number
-            of samples of a question, above 64 powers of the square root of 2, and this number; for
-            vote@k the powers of 2, and this number. avg@N, bayes@N and score_agg have no k.
-        interval: "questions", for other questions like these, paired, as in a claim about models;
-            or "sampling", for the same questions, sampled again. score_agg has "questions" only,
-            and bayes@N has "posterior" only, for the same questions, sampled again. Default:
+            of samples of a question, above 64 only the powers of the square root of 2, and this
+            number; for vote@k the powers of 2, and this number. avg@N, bayes@N and score_agg have
+            no k.
+        interval: "questions", for other questions like these, as in a claim about models; or
+            "sampling", for the same questions, sampled again. score_agg has "questions" only, and
+            bayes@N has "posterior" only, for the same questions, sampled again. Default:
             "questions" where it applies.
-        confidence: probability of the interval at each k, and of the simultaneous band over all k.
+        confidence: confidence of the interval at each k, and of the simultaneous band over all k.
         tau: share of correct samples that G-Pass@k requires, from 0 to 1.
         clusters: a label of the cluster of each question, for interval "questions". Default: each
             question is its own cluster.
@@ -110,15 +111,16 @@ def compare(
         p_values: whether to add <key>_p, the two-sided p-value of no difference: the smallest alpha
             at which the interval at this k with the confidence 1 - alpha excludes 0.
         checker_rates: true-positive and false-positive rate of a checker that errs alike on both
-            runs. The scores are those of truly correct samples then; for pass@k and its family, and
-            for avg@N.
-        labels: what a person says of some samples of run a, and of run b, as the metric gpassk
-            takes it: two lists or two dicts of counts. The rates of the checker are estimated for
-            each run, as it may favor one of them. Default: the labels that both were read with.
+            runs. The scores are corrected for its errors, so they count truly correct samples. Only
+            for avg@N and the scores of gpassk.
+        labels: the labels that a person gave to some samples of run a, and those for run b, each in
+            a form that the metric gpassk takes: a list, or a dict of counts. The rates of the
+            checker are estimated for each run, as it may favor one of them. Default: the labels
+            that both were read with.
         by_order: whether questions are paired by their order, if runs were read without ids.
-        common: whether only the questions that all runs have are compared, by their ids. Without
-            it, runs with different questions are an error.
-        groups: a label for each question. Adds the differences within each group, as
+        common: whether only the questions that all runs have are compared, by their ids. If not,
+            runs with different questions raise an error.
+        groups: a label for each question. Adds the differences within each group, with keys
             <label>/<key>.
         average: "questions" (the default), for the mean over all questions; or "groups", for the
             mean of the scores of the groups, whatever their sizes (macro average).
@@ -174,9 +176,12 @@ def differences_as_dict(
     others: Mapping[str, Any] | None = None,
     averaging: str = "",
 ) -> Result:
-    """Return the flat dict of `compare`, with other entries at its end.
+    """Return the dict that `compare` returns.
 
-    `averaging` says how questions are averaged, or is "".
+    Args:
+        differences: the differences, in the order of the keys.
+        others: more entries for the end of the dict, or None.
+        averaging: a phrase that says how questions are averaged, or "".
     """
     differences = list(differences)
     result: dict[str, Any] = {}
@@ -197,14 +202,17 @@ def differences_as_dict(
 
 
 def differences_in(comparison: Mapping[str, Any]) -> list[Difference]:
-    """Return the differences that the flat dict of `compare` was made of, in its order."""
+    """Return the differences in a dict that `compare` has returned, in the order of its keys.
+
+    The dict may have been changed, merged with other entries, or read from a file.
+    """
     carried = carried_by(comparison, Difference)
     if carried is not None:
         return carried
     differences = []
     for estimate in estimates_of(comparison):
         if estimate.interval is None or estimate.band is None:
-            continue  # the score of a run, or a p-value
+            continue  # This entry is the score of one run, or a p-value.
         key = estimate.full_key
         difference = Difference(
             estimate.metric,
@@ -223,16 +231,19 @@ def differences_in(comparison: Mapping[str, Any]) -> list[Difference]:
 
 
 def by_sign(differences: Iterable[Difference]) -> list[tuple[int, list[Difference]]]:
-    """Return successive differences of the same sign together, each time with their sign."""
-    groups = itertools.groupby(differences, lambda x: x.sign)
+    """Return (sign, differences) for each stretch of successive differences of the same sign."""
+    groups = itertools.groupby(differences, lambda difference: difference.sign)
     return [(sign, [*successive]) for sign, successive in groups]
 
 
 def zero_in_band(differences: Sequence[Difference], names: Sequence[str]) -> str:
-    """Return where the band excludes 0, and which run is higher there: what follows "The band"."""
+    """Return the end of the sentence "The band ..": where it excludes 0, and which run is higher.
+
+    `names` are those of runs a and b.
+    """
     ranges = []
     for sign, successive in by_sign(differences):
-        keys = [x.key for x in successive]
+        keys = [difference.key for difference in successive]
         if sign != 0:
             higher = names[1] if sign > 0 else names[0]
             if len(differences) == 1:

@@ -65,23 +65,25 @@ from ..intervals.sampling import SamplingIntervals
 from ..scores.checker_rates import CheckerRates, estimator
 from .outcomes_of_runs import Run
 
-_UP = np.array([1, 2, 3, 4, 6, 8, 11, 15, 20, 28, 40, 60])  # shifts by steps of the log-odds
+_UP = np.array([1, 2, 3, 4, 6, 8, 11, 15, 20, 28, 40, 60])  # in steps of the grid of log-odds
 _PRIOR_SHIFTS = np.concatenate([-_UP[::-1], [0], _UP])
 _SUPPORTS = [
     slice(RATE_SUPPORT.start + shift, RATE_SUPPORT.stop + shift) for shift in _PRIOR_SHIFTS.tolist()
 ]
-_UNSHIFTED = len(_UP)  # the index of no shift
-_NODES = (np.arange(20) + 0.5) / 20  # probabilities of the quantiles that a mean is taken over
-_DIFFERENCES = 2001  # candidates for the smallest difference
+_UNSHIFTED = len(_UP)  # the index of the shift 0
+_PROBABILITIES = (
+    np.arange(20) + 0.5
+) / 20  # The mean over a distribution is that of these quantiles.
+_DIFFERENCE_GRID_SIZE = 2001  # number of candidates for the smallest difference
 
 
 class Goal(NamedTuple):
-    """What intervals and comparisons are planned for.
+    """The parameters of the planned intervals and comparisons.
 
     Args:
-        confidence: of the intervals.
-        power: probability that a comparison finds the difference.
-        correlation: over questions, of the scores of two runs.
+        confidence: the confidence of the intervals.
+        power: the probability that a comparison finds the difference.
+        correlation: the correlation r of the scores of two runs over questions.
     """
 
     confidence: float
@@ -92,7 +94,8 @@ class Goal(NamedTuple):
 class Precision(NamedTuple):
     """The expected half-width of an interval, and the smallest difference that is found.
 
-    A value is None if the interval does not exist, or if no score is high enough.
+    Both are None if the interval does not exist. The difference is None, too, if no score of a
+    second run is high enough for a comparison to find the difference.
     """
 
     half_width: float | None
@@ -102,19 +105,22 @@ class Precision(NamedTuple):
 class Design:
     """Questions with n samples each, whose success rates have a prior.
 
-    The methods take the number M of `questions`, and the `kind` of the interval: "sampling" or
-    "questions". `shifts` are s indices of `_PRIOR_SHIFTS`, the steps in log-odds by which the prior
-    is moved to have another score.
+    The methods have these arguments: `questions` is the number M of questions. `kind` is the kind
+    of the interval, "sampling" or "questions". `shifts` are s indices of `_PRIOR_SHIFTS`, and each
+    stands for the prior moved by this number of steps in log-odds, which has another score.
 
     Args:
-        prior: (161,) over the grid of success rates, of sum 1.
-        score: with a single column, of k <= n samples.
-        goal: of the plan.
+        prior: (161,) probabilities of the success rates on the grid `RATES`, with the sum 1.
+        score: the planned score, with a single column and k <= n.
+        goal: the goal of the plan.
         n: number of samples of each question.
-        rates: of the checker.
-        labels: number of labelled samples of a run that estimate the rates, or None if they are
-            known.
-        design_effect: by how much weights of questions increase the variance of a mean.
+        rates: the rates of the checker.
+        labels: number of labelled samples of a run, from which the rates are estimated; None if
+            the rates are known.
+        design_effect: the factor by which weights of questions increase the variance of a mean.
+
+    Attributes:
+        scores: (25,) the mean score at each shift of the prior.
     """
 
     def __init__(
@@ -137,7 +143,7 @@ class Design:
         )
         h, likelihood = self._family.columns[:, 0], binomial_likelihood(size, c, rates=rates)
         score_of_rate = h @ likelihood
-        # Each of these has an entry for each shift; `_between` is B, and `_total` is V.
+        # The arrays below have an entry for each shift. `_between` is B, and `_total` is V.
         self._pmf_of_c = np.array([likelihood[:, support] @ prior for support in _SUPPORTS])
         self.scores = np.clip(self._pmf_of_c @ h, 0.0, 1.0)
         self._between = np.array(
@@ -148,20 +154,20 @@ class Design:
         )
         total = (self._pmf_of_c * (h - self.scores[:, None]) ** 2).sum(axis=1)
         self._total = np.maximum(total, self._between)
-        self._rate_moves = cache(self._rate_moves_at)
+        self._rate_moves = cache(self._rate_moves_of_shift)
 
     @property
     def score(self) -> float:
-        """The mean score of the prior."""
+        """The mean score under the prior."""
         return float(self.scores[_UNSHIFTED])
 
     def precision(self, questions: int, kind: str) -> Precision:
-        """The precision with M questions, for "sampling" or "questions"."""
+        """Return the half-width and the smallest difference with M questions."""
         if (self.n < 2 and kind == "sampling") or not self._labels_suffice(questions):
             return Precision(None, None)
-        shifts, intervals = self._intervals(questions, kind)
+        shifts, intervals = self._intervals_by_shift(questions, kind)
         # Errors of the samples and of the estimated rates are independent: their squares add up.
-        mu, (down, up) = intervals.mu, self._moves(shifts, questions)
+        mu, (down, up) = intervals.mu, self._moves_of_score(shifts, questions)
         lo = np.maximum(mu - np.hypot(mu - intervals.lo, down), 0.0)
         hi = np.minimum(mu + np.hypot(intervals.hi - mu, up), 1.0)
         # The half-width depends on the score of the run: average it over the scores it may have.
@@ -172,7 +178,7 @@ class Design:
     # --- Labels ---------------------------------------------------------------------------
 
     def _labels_suffice(self, questions: int) -> bool:
-        """Return whether there are samples to label, and labels show a use of the checker."""
+        """Return whether there are as many samples as labels, and these show a useful checker."""
         if self.labels is None:
             return True
         samples = questions * self.n
@@ -184,8 +190,8 @@ class Design:
         correct = min(max(float(self._rates.corrected(called_correct)), 0.0), 1.0)
         return LabelCounts.expected(self.labels or 0, self._rates, correct, samples)
 
-    def _moves(self, shifts: np.ndarray, questions: int) -> np.ndarray:
-        """(2, s) how far the score may lie below and above, as labels estimate the rates."""
+    def _moves_of_score(self, shifts: np.ndarray, questions: int) -> np.ndarray:
+        """Return how far estimated rates of the checker may move the score down and up, (2, s)."""
         if self.labels is None:
             return np.zeros((2, len(shifts)))
         unlabelled = 1 - self.labels / (questions * self.n)
@@ -195,64 +201,87 @@ class Design:
         ]
         return np.minimum(np.transpose(moves), 1.0)
 
-    def _rate_moves_at(self, shift: int) -> RateMoves:
-        """Return how far labels move the score, for any confidence, at one shift of the prior."""
+    def _rate_moves_of_shift(self, shift: int) -> RateMoves:
+        """Return how far labels of an infinitely large run move the score at a shift of the prior.
+
+        `_moves_of_score` accounts for the size of the run.
+        """
         k = len(self._score.terms[0])
         c, size = np.arange(k + 1), np.full(k + 1, k)
         likelihood = binomial_likelihood(size, c, _SUPPORTS[shift], self._rates)
         pmf_of_c = likelihood @ self._prior
 
         def rescore(rates: CheckerRates) -> np.ndarray:
-            """Return the expected score, (1,), if it is corrected for these rates."""
+            """Return the expected score, (1,), corrected for these rates."""
             return pmf_of_c @ estimator({"": self._score}, rates)[1](size, c)
 
         labels = self._expected_labels(shift, math.inf)
         return moves_of_rates(labels, rescore(self._rates), rescore, self._goal.confidence)
 
     def _checker_variance(self, shifts: np.ndarray, questions: int) -> np.ndarray:
-        """(s,) the variance of the score of a run that comes from the estimated rates."""
-        return (self._moves(shifts, questions).mean(axis=0) / normal_z(self._goal.confidence)) ** 2
+        """Return the variance of the score of a run that the estimated rates add, (s,)."""
+        return (
+            self._moves_of_score(shifts, questions).mean(axis=0) / normal_z(self._goal.confidence)
+        ) ** 2
 
     # --- Half-widths ----------------------------------------------------------------------
 
-    def _variance(self, kind: str) -> np.ndarray:
-        """(s,) the variance of the estimate of a question, V or W, at each shift."""
+    def _variance_of_question(self, kind: str) -> np.ndarray:
+        """Return the variance of the estimate of one question, (25,), at each shift of the prior.
+
+        It is V for new questions, and W for new samples.
+        """
         return self._total if kind == "questions" else self._total - self._between
 
     def _run_scores(self, questions: int, kind: str) -> np.ndarray:
-        """Quantiles of the score of a run, at the probabilities `_NODES`; one if it is fixed."""
+        """Return quantiles of the score of a run, (20,), or its mean, (1,), if it does not vary."""
         mean = self.score
-        variance = self._variance(kind)[_UNSHIFTED] / self._effective_questions(questions)
+        variance = self._variance_of_question(kind)[_UNSHIFTED] / self._effective_questions(
+            questions
+        )
         variance += self._checker_variance(np.array([_UNSHIFTED]), questions)[0]
         largest = mean * (1 - mean)
         if variance <= 1e-9 * largest or largest < 1e-12:
             return np.array([mean])
         size = max(largest / variance - 1, 1e-3)
-        return betaincinv(mean * size, (1 - mean) * size, _NODES)
+        return betaincinv(mean * size, (1 - mean) * size, _PROBABILITIES)
 
-    def _intervals(self, questions: int, kind: str) -> tuple[np.ndarray, Interval]:
-        """The shifts that matter, and the intervals of the expected run of each, as arrays."""
+    def _intervals_by_shift(self, questions: int, kind: str) -> tuple[np.ndarray, Interval]:
+        """Return the shifts that matter, (s,), and the interval of the expected run at each.
+
+        The fields of the `Interval` are arrays, (s,). The shifts cover the scores that the run may
+        have, and those of a second run up to twice the difference that is about found.
+        """
         scores = self._run_scores(questions, kind)
         z = normal_z(self._goal.confidence) + abs(NormalDist().inv_cdf(self._goal.power))
         # Twice the difference that the normal approximation gives is far enough.
         checker_variance = self._checker_variance(np.array([_UNSHIFTED]), questions)[0]
         effective = self._effective_questions(questions)
-        far = 2 * z * math.sqrt(2 * (self._variance(kind).max() / effective + checker_variance))
+        far = (
+            2
+            * z
+            * math.sqrt(2 * (self._variance_of_question(kind).max() / effective + checker_variance))
+        )
         first = np.searchsorted(self.scores, scores.min(), "right") - 1
         last = np.searchsorted(self.scores, max(scores.max(), self.score + far), "left")
-        last = min(max(last, _UNSHIFTED), len(_PRIOR_SHIFTS) - 1)  # also if all scores are equal
+        # If all scores are equal, searchsorted returns one past the last index.
+        last = min(max(last, _UNSHIFTED), len(_PRIOR_SHIFTS) - 1)
         shifts = np.arange(min(max(first, 0), _UNSHIFTED), last + 1)
         if kind == "questions":
-            return shifts, self._for_other_questions(effective, shifts)
+            return shifts, self._question_intervals(effective, shifts)
         runs = effective * self._pmf_of_c[shifts]
         return shifts, SamplingIntervals(self._family).over(runs, self._goal.confidence)[""]
 
     def _effective_questions(self, questions: int) -> float:
-        """The number of questions of equal weights that have the same variance."""
+        """Return the number of questions of equal weight whose mean has the same variance."""
         return questions / self._design_effect
 
-    def _for_other_questions(self, questions: float, shifts: np.ndarray) -> Interval:
-        """The intervals, as arrays, of runs with the expected mean and variance at each shift."""
+    def _question_intervals(self, questions: float, shifts: np.ndarray) -> Interval:
+        """Return an `Interval` of arrays, (s,): the limits for new questions at each shift.
+
+        They are the limits of a run with the expected mean and variance. `questions` is the
+        effective number of questions.
+        """
         mu, variance = self._pmf_of_c[shifts] @ self._family.columns[:, 0], self._total[shifts]
         number = np.full(len(shifts), questions)
         means = MeansOfQuestions(mu, np.diag(variance / questions), number, questions, questions)
@@ -264,14 +293,15 @@ class Design:
     def _smallest_difference(
         self, questions: int, kind: str, shifts: np.ndarray, intervals: Interval
     ) -> float | None:
-        """Return the smallest difference that a comparison finds with the wanted power, or None.
+        """Return the smallest difference that a comparison finds with the power of the goal.
 
-        `intervals` are those of the expected run at each of the shifts.
+        Return None if it finds no difference up to the highest score at these shifts. `intervals`
+        has the interval of the expected run at each shift, in arrays (s,).
         """
-        up, variances = shifts[shifts >= _UNSHIFTED], self._variance(kind)
+        up, variances = shifts[shifts >= _UNSHIFTED], self._variance_of_question(kind)
         scores_b = self.scores[up]
-        d = np.linspace(0.0, scores_b[-1] - self.score, _DIFFERENCES)
-        # Of one question: the variances of both estimates, their covariance, and that of b - a.
+        d = np.linspace(0.0, scores_b[-1] - self.score, _DIFFERENCE_GRID_SIZE)
+        # These are the variances and the covariance of the estimates of one question.
         score_b = self.score + d
         variance_a, variance_b = variances[_UNSHIFTED], np.interp(score_b, scores_b, variances[up])
         covariance = np.zeros(len(d))
@@ -279,25 +309,25 @@ class Design:
             between = np.interp(score_b, scores_b, self._between[up])
             covariance = self._goal.correlation * np.sqrt(self._between[_UNSHIFTED] * between)
         r = covariance / np.maximum(np.sqrt(variance_a * variance_b), 1e-300)
-        # The labels of one run say nothing of those of the other.
+        # The runs are labelled independently, so labels add to the variances only.
         effective = self._effective_questions(questions)
         checker_variance = effective * self._checker_variance(up, questions)
         variance_a = variance_a + checker_variance[0]
         variance_b = variance_b + np.interp(score_b, scores_b, checker_variance)
         variance = np.maximum(variance_a + variance_b - 2 * covariance, 1e-300)
         quantile = NormalDist().inv_cdf(self._goal.power) * np.sqrt(variance / effective)
-        # The expected scores of both runs if b - a is at the quantile that the power asks for.
+        # These are the expected scores of both runs if b - a is at the quantile for the power.
         a = self.score + quantile * (variance_a - covariance) / variance
         b = score_b - quantile * (variance_b - covariance) / variance
         mu, lo, hi = intervals.mu, intervals.lo, intervals.hi
         above, below = np.interp(a, mu, hi - mu), np.interp(b, mu, mu - lo)
-        down, up_moves = self._moves(shifts, questions)
+        down, up_moves = self._moves_of_score(shifts, questions)
         length = np.sqrt(
             np.maximum(above**2 + below**2 - 2 * r * above * below, 0.0)
             + np.interp(a, mu, up_moves) ** 2
             + np.interp(b, mu, down) ** 2
         )
-        if kind == "questions":  # see `differences`
+        if kind == "questions":  # An unseen kind of questions: see the module `differences`.
             share = unseen_share(effective, 1 - self._goal.confidence)
             length = np.maximum(length, share * np.maximum(b, 1 - a))
         is_found = d - quantile > length
@@ -308,15 +338,19 @@ class Design:
 
 
 class Pilot:
-    """A run that a plan is estimated from.
+    """A pilot run, from which the prior of the success rates is estimated.
 
     Args:
-        run: with outcomes 0 or 1.
-        score: that is planned for, with a single column.
-        weighting: how its questions are averaged. The prior is that of questions by their weights.
+        run: a run with outcomes 0 or 1.
+        score: the planned score, with a single column.
+        weighting: how the questions of the run are averaged. Their weights also weight the prior.
+
+    Attributes:
+        prior: (161,) probabilities of the success rates on the grid `RATES`.
+        design_effect: the factor by which the weights increase the variance of a mean.
 
     Raises:
-        ValueError: if each question of the run has one sample.
+        ValueError: if no question of the run has two samples.
     """
 
     def __init__(self, run: Run, score: Score, weighting: Weighting):
@@ -337,7 +371,7 @@ class Pilot:
 
     @property
     def assumptions(self) -> dict[str, Any]:
-        """What a plan says about the run."""
+        """The "assumptions" of a plan that describe the pilot run."""
         least = int(self._counts.n.min())
         return {
             "rates_are": "estimated",
@@ -347,10 +381,11 @@ class Pilot:
         }
 
     def correlation(self, other: Pilot) -> float:
-        """The correlation over questions of the scores of two runs, without the noise of samples.
+        """Return the correlation of the true scores of two runs over questions.
 
-        Samples of two runs are independent, so the covariance of the estimates is that of the
-        scores.
+        It is 0 if one of the scores does not vary. Samples of two runs are independent, so the
+        covariance of the estimates is also that of the true scores. Raises ValueError if a run has
+        one question, or a question with fewer than k samples.
         """
         a, b, weights = self._deviations(), other._deviations(), self._weights
         # For equal weights, this divides by M - 1.
@@ -360,7 +395,7 @@ class Pilot:
         return min(max(covariance / size, -1.0), 1.0) if size > 0 else 0.0
 
     def _deviations(self) -> np.ndarray:
-        """(M,) the estimated score of each question, minus their mean."""
+        """Return the estimated score of each question minus their weighted mean, (M,)."""
         if self._k > self._counts.n.min():
             raise ValueError(
                 f"k is {self._k}, and {self._name} has {self._counts.n.min()} samples of a "
@@ -373,15 +408,15 @@ class Pilot:
         return scores - np.average(scores, weights=self._weights)
 
     def _variance_between(self) -> float:
-        """The variance of the true scores of questions under the prior."""
+        """Return the variance of the true scores of questions under the prior."""
         scores = scores_of_rates(self._score.terms)[:, 0]
         return float(self.prior @ (scores - self.prior @ scores) ** 2)
 
 
 def prior_of_rates(rates: np.ndarray) -> np.ndarray:
-    """Return a prior, (161,) over the grid `RATES`, for success rates that occur equally often.
+    """Return the prior, (161,) on the grid `RATES`, under which each given rate is equally likely.
 
-    Each rate is split between its neighbors on the grid, so that the mean is preserved.
+    The probability of a rate is split between its neighbors on the grid, which preserves the mean.
     """
     rates = np.clip(rates, RATES[0], RATES[-1])
     above = np.clip(np.searchsorted(RATES, rates), 1, len(RATES) - 1)

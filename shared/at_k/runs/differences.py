@@ -63,24 +63,28 @@ _LARGEST_Z, _HALVINGS = 8.0, 26
 
 
 class Compared:
-    """K runs on the same questions with m scores of each, and the differences b - a of all pairs.
+    """K runs on the same questions, and the differences b - a of all P pairs of runs.
 
-    For "questions", the questions are new too, and so the runs are paired by question.
+    Each run has m scores, one for each k. For the interval "questions", runs are paired by
+    question, as both have the same new questions.
 
     Args:
-        runs: with their outcomes. A checker may leave samples unscored, so k is chosen by the
-            samples that have outcomes.
-        options: of the comparison.
+        runs: the graded runs. The default of k depends on the samples that have outcomes, as a
+            checker may leave samples unscored.
+        options: the options of the comparison.
         warns: whether to warn of each run whose corrected pass@k falls with k.
 
     Attributes:
-        options: for the samples of the runs.
-        scored: the runs with their scores.
-        scores: m scores, one for each k.
-        falling: the names of runs whose corrected pass@k falls with k.
-        pairs: (P, 2) the indices of a and b.
-        values: (P, m) the differences.
-        simultaneous: simultaneous inference about all of them.
+        options: the options, validated for the samples of the runs.
+        scored: K runs with their scores.
+        scores: the ids of the m scores.
+        falling: the names of runs whose corrected pass@k falls with k; empty without `warns`.
+        pairs: (P, 2) indices of the runs a and b of each pair, a before b.
+        values: (P, m) differences.
+        simultaneous: simultaneous inference about all differences.
+
+    Raises:
+        ValueError: if a run does not allow the score or its interval. The message has its name.
     """
 
     def __init__(self, runs: Sequence[Run], options: ComparisonOptions, warns: bool = True):
@@ -107,17 +111,17 @@ class Compared:
 
     @property
     def checkers(self) -> dict[str, dict[str, float]]:
-        """For each run what its scores are corrected for; empty if they are not corrected."""
+        """A dict for each corrected run: the rates of its checker, and maybe "falls_with_k"."""
         checkers = {run.name: run.errors.described() for run in self.runs if run.errors != Errors()}
         for name in self.falling:
             checkers[name]["falls_with_k"] = True
         return checkers
 
     def _covariance(self, a: ScoredRun, b: ScoredRun) -> np.ndarray:
-        """(m, m) covariance of the errors of the differences of a pair.
+        """Return the covariance of the errors of the m differences of two runs, (m, m).
 
-        Both runs have the same new questions, so their errors are subtracted question by question.
-        New samples of the same questions are independent: covariances add up.
+        If the questions are new, both runs have the same ones, so the errors are subtracted cluster
+        by cluster. New samples of the same questions are independent, so the covariances add up.
         """
         if self._new_questions:
             errors = b.errors - a.errors
@@ -127,27 +131,31 @@ class Compared:
         return a.covariance + b.covariance
 
     def limits(self, confidence: float) -> np.ndarray:
-        """(2, P, m) lower and upper limits of the differences."""
+        """Return lower and upper limits of all differences, (2, P, m), each with this confidence.
+
+        With `anytime`, the limits of a difference have this confidence at all looks together.
+        """
         limits = [self._pair_limits(pair, confidence) for pair in range(len(self.pairs))]
         return np.stack(limits, axis=1)
 
     def _pair_limits(self, pair: int, confidence: float) -> np.ndarray:
-        """(2, m) lower and upper limits of the differences of a pair, given by its index."""
+        """Return the limits of the pair with this index, (2, m). For `confidence` see `limits`."""
         a, b = (self.scored[run] for run in self.pairs[pair])
         (lo_a, hi_a), (lo_b, hi_b) = a.limits(confidence), b.limits(confidence)
         r, difference, shared = self._correlation[pair], self.values[pair], self._shared[pair]
         alpha = 1 - a.look_confidence(confidence)
         if self._new_questions:
             shared = student_quantile(a.freedom, alpha) * shared
-        down = _length(b.estimates - lo_b, hi_a - a.estimates, r, shared)
-        up = _length(hi_b - b.estimates, a.estimates - lo_a, r, shared)
+        down = _distance_of_limit(b.estimates - lo_b, hi_a - a.estimates, r, shared)
+        up = _distance_of_limit(hi_b - b.estimates, a.estimates - lo_a, r, shared)
         if self._new_questions:
             (least, most), share = self._bounds, unseen_share(a.clusters, alpha)
             down = np.fmax(down, share * np.fmax(b.estimates - least, most - a.estimates))
             up = np.fmax(up, share * np.fmax(most - b.estimates, a.estimates - least))
         for run, is_subtracted in ((a, True), (b, False)):
             moves = run.moves(confidence)
-            if moves is not None:  # labels of one run say nothing of those of the other
+            if moves is not None:
+                # The labels of the two runs are independent, so squared distances add up.
                 below, above = moves[::-1] if is_subtracted else moves
                 down, up = np.hypot(down, below), np.hypot(up, above)
         # Scores that are corrected for the errors of a checker may leave their range.
@@ -155,13 +163,13 @@ class Compared:
         return np.clip([difference - down, difference + up], -width, width)
 
     def simultaneous_limits(self, confidence: float) -> np.ndarray:
-        """(2, P, m) limits that cover together, over all pairs and scores."""
-        if self.options.anytime:  # Bonferroni: the bounds are those of one look
+        """Return limits that cover all differences together with this confidence, (2, P, m)."""
+        if self.options.anytime:  # `simultaneous` is for one look, so Bonferroni is used.
             return self.limits(1 - (1 - confidence) / self.values.size)
         return self.limits(self.simultaneous.confidence_of_each(confidence))
 
     def limits_by_run(self, confidence: float) -> np.ndarray:
-        """(2, K, K, m) lower and upper limits: [:, i, j] are those of run i minus run j."""
+        """Return lower and upper limits, (2, K, K, m): [:, i, j] are those of run i minus run j."""
         lo, hi = self.limits(confidence)
         a, b = self.pairs.T
         runs = len(self.runs)
@@ -171,7 +179,10 @@ class Compared:
         return result
 
     def p_values(self) -> np.ndarray:
-        """(K, K, m) p-values of the differences between each two runs, each by itself."""
+        """Return the two-sided p-value of each difference, (K, K, m), not adjusted for the others.
+
+        Those of equal scores are 1. The others are found by bisection of the miscoverage.
+        """
         normal = NormalDist()
         p = np.ones((len(self.runs), len(self.runs), self.values.shape[1]))
         for pair, score in np.argwhere(self.values != 0).tolist():
@@ -186,38 +197,42 @@ class Compared:
 
 
 def _least_variance(a: ScoredRun, b: ScoredRun) -> np.ndarray | float:
-    """(m,) the smallest variance of b - a: that for new samples of the same questions.
+    """Return the least variance that b - a may have for new questions.
 
-    Where samples show no variation, 2 stands for one question that only a answers and one that
-    only b does.
+    It is the variance for new samples of the same questions, (m,). If the samples do not show it,
+    it is one number for all scores, the squared error of two questions: one that only a answers,
+    and one that only b answers.
     """
     if a.covariance is None or b.covariance is None:
         return 2.0 * (a.bounds[1] - a.bounds[0]) ** 2 / a.number**2
     return np.diag(a.covariance + b.covariance)
 
 
-def _length(x: np.ndarray, y: np.ndarray, r: np.ndarray, shared: np.ndarray) -> np.ndarray:
-    """(m,) the distance of a limit from the difference; it grows with x, y and `shared`.
+def _distance_of_limit(
+    x: np.ndarray, y: np.ndarray, r: np.ndarray, shared: np.ndarray
+) -> np.ndarray:
+    """Return the distance of a limit from the difference, (m,); see the module docstring.
 
     Args:
-        x, y: (m,) distances of the limits of both scores.
-        r: (m,) correlations.
-        shared: (m,) distance if the correlation were 1.
+        x, y: (m,) distances of the limits of both scores from their estimates.
+        r: (m,) correlations of the scores.
+        shared: (m,) the distance that the limit would have with the correlation 1.
     """
-    shared = np.minimum(shared, np.maximum(x, y))  # the difference stays in its range
+    # With this bound, the limits of the difference stay in the range of differences.
+    shared = np.minimum(shared, np.maximum(x, y))
     squares, positive, negative = x * x + y * y, np.maximum(r, 0.0), np.minimum(r, 0.0)
     return np.sqrt(squares - positive * (squares - shared * shared) - 2 * negative * x * y)
 
 
 def _correlation(a: np.ndarray, b: np.ndarray, least: np.ndarray | float) -> np.ndarray:
-    """(m,) correlations of the scores of two runs over questions or clusters.
+    """Return the correlation of the scores of two runs over clusters of questions, (m,).
 
-    A correlation is limited so that the difference varies at least as much as it does for new
-    samples of the same questions.
+    A correlation is limited so that the variance of the difference is at least `least`. It is 0 if
+    a score does not vary.
 
     Args:
-        a, b: (G, m) errors of the means.
-        least: the smallest variance of b - a, (m,).
+        a, b: (G, m) the `ScoredRun.errors` of the runs, for G clusters.
+        least: the least variance of b - a, (m,) or one number.
     """
     square_a, square_b = np.sum(a * a, axis=0), np.sum(b * b, axis=0)
     most = np.maximum(square_a + square_b - least, 0.0) / 2
@@ -229,11 +244,12 @@ def _correlation(a: np.ndarray, b: np.ndarray, least: np.ndarray | float) -> np.
 
 
 class Simultaneous:
-    """Simultaneous inference about all differences between K runs, at m values of k.
+    """Simultaneous inference about the differences of all P pairs of K runs, at m values of k.
 
     Args:
-        runs: K.
-        angles: (P, m - 1) angles between the errors of each pair of runs at successive k.
+        runs: the number K of runs.
+        angles: (P, m - 1) angles between the errors of the difference of a pair at successive k,
+            see `intervals.band`.
         independent: whether the errors of different runs are independent.
     """
 
@@ -241,7 +257,7 @@ class Simultaneous:
         self._runs, self._angles, self._independent = runs, angles, independent
 
     def exceedance(self, c: float) -> float:
-        """A bound of the probability that any error exceeds c standard deviations."""
+        """Return an upper bound of the probability that any error exceeds c standard deviations."""
         pair_tails = path_exceedance(self._angles, c)
         with np.errstate(divide="ignore"):
             bound = -math.expm1(np.log1p(-pair_tails).sum())
@@ -252,20 +268,20 @@ class Simultaneous:
         return bound
 
     def confidence_of_each(self, confidence: float) -> float:
-        """The confidence of each interval, so that all cover with the given confidence."""
+        """Return the confidence that each interval needs so that all cover with `confidence`."""
         pairs, arcs = self._angles.shape
         return confidence_of_each(self.exceedance, pairs * (arcs + 1), confidence)
 
     def adjusted(self, p: float) -> float:
-        """The p-value of one difference, adjusted for all of them."""
+        """Return the p-value of one difference, adjusted for the number of differences."""
         return 1.0 if p >= 1 else max(p, self.exceedance(-NormalDist().inv_cdf(p / 2)))
 
 
 def studentized_range_tail(q: float, runs: int) -> float:
-    """P(Q > q) for the range Q of independent standard normal numbers, one for each run.
+    """Return P(Q > q) for the range Q of `runs` independent standard normal numbers.
 
-    With the largest at z, the others are between z - q and z. The trapezoidal rule converges
-    exponentially for this integrand.
+    The range is at most q if the largest number is z and all others are between z - q and z. The
+    trapezoidal rule converges exponentially for the integral over z.
     """
     z = np.linspace(-8.5, 8.5, 401)
     density = np.exp(-z * z / 2) / math.sqrt(2 * math.pi)
@@ -278,7 +294,7 @@ def studentized_range_tail(q: float, runs: int) -> float:
 
 
 def warn_of_falling_runs(runs: Sequence[Run], options: ComparisonOptions) -> list[str]:
-    """Return the names of runs whose corrected pass@k falls with k, and warn of each."""
+    """Warn of each run whose corrected pass@k falls with k, and return the names of these runs."""
     if options.metric != "pass@k":
         return []
     scores = options.scores_at(options.ks)
@@ -291,7 +307,10 @@ def warn_of_falling_runs(runs: Sequence[Run], options: ComparisonOptions) -> lis
 
 
 def compare_groups(overall: Compared, groups: Any) -> dict[str | None, Compared]:
-    """Return the comparison of all questions under None, and that of each group at the same k.
+    """Return a dict from the label of each group to the comparison of its questions.
+
+    The comparison of all questions has the key None, and is the first. That of a group has the same
+    k. Without groups, there is only the first.
 
     Args:
         overall: the comparison of all questions.
@@ -320,9 +339,9 @@ def differences_of(
     """Return the differences of two compared runs, one for each k.
 
     Args:
-        compared: two runs.
-        p_values: whether the differences have p-values.
-        group: the label of the questions, or None for all questions.
+        compared: the comparison of two runs.
+        p_values: whether to compute p-values.
+        group: the label of the group of the questions, or None for all questions.
     """
     a, b = (run.estimates.tolist() for run in compared.scored)
     confidence = compared.options.confidence

@@ -1,4 +1,4 @@
-"""Does a run reach a score, or is it no worse than another run? What an interval shows about it.
+"""The gate: whether an interval shows that a run reaches a score, or is no worse than another run.
 
 The claim is that a score is at least a threshold, or that the score of a run minus that of a
 baseline is at least -margin. The data show it if the whole interval is at or above the threshold,
@@ -8,10 +8,10 @@ shows a wrong claim with a probability of about 0.025.
 If the interval contains the threshold, more data would decide. The distance of a limit from the
 estimate is about proportional to 1 / sqrt(N), for N questions (or samples of each question, if the
 same questions are sampled again). With a limit at the distance s, and the threshold at the distance
-d, about N (s / d)^2 questions or samples would decide, if the estimate stayed as it is. For k > 1
-limits shrink faster with the number of samples, so that fewer suffice. Whoever adds data and looks
-again needs limits that hold at all looks, `anytime`: with those of one look, each look has a chance
-to be wrong.
+d, about N (s / d)^2 questions or samples would decide, if the estimate did not change. For k > 1
+limits shrink faster with the number of samples, so fewer samples suffice. Whoever adds data and
+looks again needs limits that hold at all looks (`anytime`): with limits for one look, each look has
+another chance to be wrong.
 """
 
 from __future__ import annotations
@@ -35,18 +35,19 @@ class Gate(NamedTuple):
     """A claim about the score of a run, and the interval that decides it.
 
     Attributes:
-        key: of the score, such as "pass@4".
-        score: of the run.
-        baseline: the score of the baseline, or None if the score itself is judged.
-        threshold: the least score; or minus the margin, the least difference from the baseline.
-        lo, hi: confidence limits of the score, or of the difference.
+        key: the key of the score, such as "pass@4".
+        score: the score of the run.
+        baseline: the score of the baseline; None if the claim is about the score itself.
+        threshold: the least score; with a baseline, the least difference, which is minus the
+            margin.
+        lo, hi: confidence limits of the score; with a baseline, of the difference.
         interval: "sampling", "posterior" or "questions".
-        confidence: of the interval.
+        confidence: the confidence of the interval.
         size: the number of questions, or of clusters, for the interval "questions"; otherwise the
             mean number of samples of a question.
-        unit: "question", "cluster" or "sample".
+        unit: what `size` counts: "question", "cluster" or "sample".
         has_labels: whether labels estimate the rates of the checker.
-        averaging: how questions are averaged, or "".
+        averaging: a phrase that says how questions are averaged, or "".
         anytime: whether the limits hold at all looks together.
     """
 
@@ -66,22 +67,23 @@ class Gate(NamedTuple):
 
     @property
     def estimate(self) -> float:
-        """What is compared with the threshold: the score or the difference."""
+        """The score of the run; with a baseline, the score minus that of the baseline."""
         return self.score if self.baseline is None else self.score - self.baseline
 
     @property
     def status(self) -> str:
-        """SHOWN, CONTRARY or UNDECIDED."""
+        """SHOWN or CONTRARY if the interval decides the claim, otherwise UNDECIDED."""
         if self.lo >= self.threshold:
             return SHOWN
         return CONTRARY if self.hi < self.threshold else UNDECIDED
 
     @property
     def more(self) -> int | None:
-        """About how many more questions, clusters, or samples of each would decide the claim.
+        """The approximate number of additional units that would decide the claim.
 
-        It is 0 if the claim is decided, and None if no number would decide it, because the estimate
-        is equal to the threshold, up to rounding.
+        Units are questions, clusters, or samples of each question; see `unit`. The number is 0 if
+        the claim is decided. It is None if no number would decide it, because the estimate is equal
+        to the threshold up to rounding.
         """
         if self.status != UNDECIDED:
             return 0
@@ -94,7 +96,10 @@ class Gate(NamedTuple):
 
 
 def gate_options(*arguments: Any, **options: Any) -> ComparisonOptions:
-    """Return the options of a gate: those of `ComparisonOptions`, with one k, by default 1."""
+    """Return `ComparisonOptions` with these arguments and one k, by default 1.
+
+    Raises ValueError if there are several k, or if an option is invalid.
+    """
     result = ComparisonOptions(*arguments, **options)
     if result.k is None and result.metric not in WITHOUT_K:
         result.k = 1
@@ -104,9 +109,10 @@ def gate_options(*arguments: Any, **options: Any) -> ComparisonOptions:
 
 
 def check_bound(name: str, value: Any, metric: str, is_margin: bool = False) -> float:
-    """Return the least score, or a margin of it, which messages call `name`.
+    """Return a threshold or a margin as a number.
 
-    It is a ValueError if it cannot be a score of this metric, or if a margin is negative.
+    Raises ValueError if it is not finite, not from 0 to 1 although the metric is, or a negative
+    margin. `name` is the name of the parameter in messages.
     """
     wanted, least = "give a finite number", -1e300
     if is_margin:
@@ -120,9 +126,10 @@ def check_bound(name: str, value: Any, metric: str, is_margin: bool = False) -> 
 
 
 def gate_at_least(run: Run, threshold: float, options: ComparisonOptions) -> Gate:
-    """Judge whether the score of a run is at least a threshold.
+    """Return the gate that tests whether the score of a run is at least a threshold.
 
-    Warns if a corrected pass@k falls with k.
+    Warns if the corrected pass@k of the run falls with k. Raises ValueError if the threshold is
+    outside of the range of the rewards, or if the run does not allow the score or its interval.
     """
     options = options.for_samples({run.name: run.outcomes.n})
     if options.metric in REWARDS and not (options.w is None and has_real_rewards(run.outcomes)):
@@ -137,19 +144,23 @@ def gate_at_least(run: Run, threshold: float, options: ComparisonOptions) -> Gat
     warn_of_falling_runs([run], options)
     ((lo,), (hi,)) = scored.limits_with_moves(options.confidence).tolist()
     (estimate,) = scored.estimates.tolist()
-    return Gate(score.key, estimate, None, threshold, lo, hi, **_basis([run], options))
+    return Gate(score.key, estimate, None, threshold, lo, hi, **_basis_of_limits([run], options))
 
 
 def gate_not_worse(run: Run, baseline: Run, margin: float, options: ComparisonOptions) -> Gate:
-    """Judge whether the score of a run is at least that of a baseline minus a margin."""
+    """Return the gate that tests whether a run scores at least a baseline's score minus a margin.
+
+    Warns and raises like `gate_at_least`.
+    """
     compared = Compared([baseline, run], options)
-    (x,) = differences_of(compared)
-    basis = _basis([baseline, run], compared.options)
-    return Gate(x.key, x.b, x.a, 0.0 - margin, *x.interval, **basis)
+    (difference,) = differences_of(compared)
+    basis = _basis_of_limits([baseline, run], compared.options)
+    scores = difference.b, difference.a
+    return Gate(difference.key, *scores, 0.0 - margin, *difference.interval, **basis)
 
 
-def _basis(runs: list[Run], options: ComparisonOptions) -> dict[str, Any]:
-    """Return the fields of a `Gate` that say what its limits are based on, by name."""
+def _basis_of_limits(runs: list[Run], options: ComparisonOptions) -> dict[str, Any]:
+    """Return the fields of a `Gate` that describe its limits, by name."""
     if options.interval != "questions":
         size, unit = float(np.mean([run.outcomes.n.mean() for run in runs])), "sample"
     elif options.clusters is not None:

@@ -134,14 +134,17 @@ def leaderboard(
 def leaderboard_of_groups(
     compared: Mapping[str | None, Compared], p_values: bool = False
 ) -> Result:
-    """Return what `leaderboard` returns, for the comparisons of all questions and of groups."""
+    """Return the result of `leaderboard` for what `compare_groups` returns.
+
+    The leaderboards of groups, if there are any, are in "groups".
+    """
     boards = {group: leaderboard_of(runs, p_values) for group, runs in compared.items()}
     board = boards.pop(None)
     return Result(board | {"groups": boards}, board.estimates, board.averaging) if boards else board
 
 
 def leaderboard_of(compared: Compared, p_values: bool = False) -> Result:
-    """Return what `leaderboard` returns, for compared runs."""
+    """Return the result of `leaderboard` for one comparison, without groups."""
     options = compared.options
     simultaneous = compared.simultaneous.confidence_of_each(options.confidence)
     lo, hi = compared.limits_by_run(options.confidence)
@@ -154,9 +157,9 @@ def leaderboard_of(compared: Compared, p_values: bool = False) -> Result:
     for column, score_id in enumerate(compared.scores):
         scores = [float(run.estimates[column]) for run in compared.scored]
         order = sorted(range(len(scores)), key=lambda run: -scores[run])
-        rows_of_score = _rows(compared, column, order, band_lo[:, :, column] > 0)
-        rows += rows_of_score
-        for row in rows_of_score:
+        score_rows = _rows_of_score(compared, column, order, band_lo[:, :, column] > 0)
+        rows += score_rows
+        for row in score_rows:
             limits_of_score = Interval(None, None, row["lo"], row["hi"], None)
             estimates.append(Estimate(*score_id, None, row["score"], limits_of_score))
         for a, b in itertools.combinations(order, 2):
@@ -184,12 +187,16 @@ def leaderboard_of(compared: Compared, p_values: bool = False) -> Result:
     return Result(board, estimates, options.weighting.words)
 
 
-def _rows(
+def _rows_of_score(
     compared: Compared, column: int, order: Sequence[int], better: np.ndarray
 ) -> list[dict[str, Any]]:
-    """Return the rows of the runs for the score of a column, in their order: by descending score.
+    """Return the dicts of "runs" for one score.
 
-    `better` says whether each of the K runs is certainly better than each other, (K, K).
+    Args:
+        compared: the comparison of K runs.
+        column: the index of the score.
+        order: the indices of the runs by descending score, which is the order of the rows.
+        better: (K, K) whether the run of a row is certainly better than that of a column.
     """
     scores = np.array([run.estimates[column] for run in compared.scored])
     rank, rank_lo, rank_hi = ranks(scores, better)
@@ -220,26 +227,26 @@ def _rows(
 
 
 def ranks(scores: np.ndarray, better: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The rank of each run by its score, and the lowest and highest rank it may have.
+    """Return the rank of each run, and the least and the greatest rank that it may have, each (K,).
 
-    Equal scores share a rank. A run ranks below all runs that are certainly better, and above all
-    that are certainly worse. If the intervals of all differences cover, so do the intervals of all
-    ranks (Mohamad, Goeman & van Zwet 2022, Biometrics 78, 238).
+    Rank 1 is the best, and equal scores share a rank. A run ranks below all runs that are certainly
+    better, and above all that are certainly worse. If the intervals of all differences cover, so do
+    the intervals of all ranks (Mohamad, Goeman & van Zwet 2022, Biometrics 78, 238).
 
     Args:
-        scores: (K,).
-        better: (K, K) whether each run is certainly better than each other.
+        scores: (K,) the scores of K runs.
+        better: (K, K) whether the run of a row is certainly better than that of a column.
     """
     rank = 1 + np.sum(scores[None, :] > scores[:, None], axis=1)
     return rank, 1 + better.sum(axis=0), len(scores) - better.sum(axis=1)
 
 
 def letters(different: np.ndarray) -> list[str]:
-    """Return the letters of K runs in their order: two runs share one if they do not differ.
+    """Return the letters of each run, such as "ab": two runs share a letter unless they differ.
 
-    Each letter is a group of runs of which no two differ, and each pair of runs that do not differ
-    is in a group. Thus the groups are a clique cover. The smallest one is NP-hard to find. The
-    heuristic of Kellerman takes polynomial time and gives few letters (Gramm et al. 2008).
+    Each letter stands for a group of runs of which no two differ, and each pair of runs that do not
+    differ is in a group. Thus the groups are a clique cover. A smallest cover is NP-hard to find.
+    The heuristic of Kellerman takes polynomial time and gives few letters (Gramm et al. 2008).
 
     Args:
         different: (K, K), symmetric: whether two runs certainly differ.
@@ -253,14 +260,16 @@ def letters(different: np.ndarray) -> list[str]:
 
 
 def _clique_cover(alike: np.ndarray) -> list[list[int]]:
-    """Return groups of runs that are all alike, such that each pair of them is in a group.
+    """Return groups of indices of runs: all runs of a group are alike, and all alike pairs covered.
 
-    A run with a pair that is in no group starts one. The group takes the run with most such pairs
-    among those that are alike all its members, until there is none. `alike` is (K, K), symmetric.
+    A pair is covered if both runs are in the same group. A run with an uncovered pair starts a
+    group. While a run is alike all runs of the group, the one with most uncovered pairs with them
+    joins. `alike` is (K, K) and symmetric.
     """
     runs = len(alike)
     alike = alike & ~np.eye(runs, dtype=bool)
-    uncovered = alike | np.eye(runs, dtype=bool)  # a run that is alike none has its own group
+    # The diagonal is uncovered at first, so that a run that is alike no other has its own group.
+    uncovered = alike | np.eye(runs, dtype=bool)
     groups = []
     for run in range(runs):
         while uncovered[run].any():
@@ -276,8 +285,8 @@ def _clique_cover(alike: np.ndarray) -> list[list[int]]:
 
 
 def _without_redundant(groups: Sequence[list[int]], runs: int) -> list[list[int]]:
-    """Return the groups in their order, without those whose pairs are all in other groups."""
-    number = np.zeros((runs, runs), dtype=int)  # of the groups that each pair is in
+    """Return the groups, sorted, without those of which each pair is in another group too."""
+    number = np.zeros((runs, runs), dtype=int)  # how many groups contain each pair
     for group in groups:
         number[np.ix_(group, group)] += 1
     kept = []
@@ -291,6 +300,6 @@ def _without_redundant(groups: Sequence[list[int]], runs: int) -> list[list[int]
 
 
 def _name_of_group(index: int) -> str:
-    """The name of a group: a .. z, A .. Z, then with a number."""
+    """Return the letter of a group: a .. z, A .. Z, then a1, b1 and so on."""
     number, letter = divmod(index, len(string.ascii_letters))
     return string.ascii_letters[letter] + (str(number) if number else "")

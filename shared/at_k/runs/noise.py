@@ -1,14 +1,15 @@
-"""What an error bar is made of: the questions, the samples, and the labels of a checker.
+"""`at_k.noise`: how much of an error bar comes from questions, samples and labels of a checker.
 
-For other questions like these, the variance of a score S over M questions is the sum of three:
+For other questions like these, the variance of a score is the sum of three parts. Let s be the
+true score of a question, S its estimate, and M the number of questions. The parts are
 
-    questions   Var[s] / M, for the true scores s of questions
-    samples     E[Var[S of a question | its samples are drawn again]] / M
+    questions   Var[s] / M
+    samples     E[Var[S | question]] / M
     checker     the squared error that estimated rates of a checker add, see `intervals.labelled`
 
-The first two together are the variance of the estimates of questions, or of clusters of questions.
-The second is the variance for the same questions, sampled again, which an interval "sampling" is
-for. With one sample of each question they cannot be told apart.
+The sum of the first two is estimated from the variance of S over questions, or over clusters of
+questions. The second is the variance for the same questions, sampled again, as in an interval
+"sampling". With one sample of each question the first two cannot be told apart.
 """
 
 from __future__ import annotations
@@ -25,18 +26,20 @@ from .options import ComparisonOptions, RunOptions
 
 
 class Noise(NamedTuple):
-    """The uncertainty of a score, and where it comes from.
+    """The uncertainty of a score, and its causes.
 
     Attributes:
-        score_id: which score.
+        score_id: the id of the score.
         score: the estimate.
-        standard_error: for other questions like these.
-        questions, samples, checker: shares of the variance, the sum of which is 1. If each question
-            has one sample, `samples` is None and its share is in that of the questions. `checker`
-            is 0 unless labels estimate the rates of the checker. If all questions have the same
-            score, the variance is 0, and the shares are those of the squared widths of the limits.
-        same_questions: limits for the same questions, sampled again, or None.
-        other_questions: limits for other questions like these.
+        standard_error: the standard error for other questions like these.
+        questions, samples, checker: the shares of the variance that come from each cause, with the
+            sum 1. If each question has one sample, `samples` is None and `questions` has the share
+            of both. `checker` is 0 unless labels estimate the rates of the checker. If all
+            questions have the same score, the variance is 0, and the shares are those of the
+            squared widths of the limits.
+        same_questions: the (lower, upper) limits for the same questions, sampled again; None if
+            each question has one sample.
+        other_questions: the (lower, upper) limits for other questions like these.
     """
 
     score_id: ScoreId
@@ -50,16 +53,18 @@ class Noise(NamedTuple):
 
     @property
     def largest_share(self) -> str:
-        """What most of the variance comes from: "questions", "samples" or "labels"."""
+        """The cause with the largest share of the variance: "questions", "samples" or "labels"."""
         shares = {"questions": self.questions, "samples": self.samples, "labels": self.checker}
         return max(shares, key=lambda name: shares[name] or 0.0)
 
     @property
     def helps_most(self) -> str:
-        """What would narrow the limits for other questions most: the largest share, or questions.
+        """What would narrow the limits for other questions most: more "questions" or the like.
 
-        A few questions show little of how questions vary, which makes these limits wide whatever
-        the shares are. More samples can only take away the width for the same questions.
+        It is the cause with the largest share, with one exception. Few questions show little of how
+        questions vary, which makes these limits wide whatever the shares are. More samples can only
+        remove the width of the limits for the same questions. If that is less than half of the
+        squared width, the answer is "questions".
         """
         if self.largest_share == "samples" and self.same_questions is not None:
             (a, b), (c, d) = self.same_questions, self.other_questions
@@ -68,7 +73,7 @@ class Noise(NamedTuple):
         return self.largest_share
 
     def as_dict(self) -> dict[str, Any]:
-        """What `noise` returns for the score."""
+        """Return the dict that `noise` returns for the score."""
         values = self._asdict() | {"helps_most": self.helps_most}
         del values["score_id"]
         return values
@@ -92,11 +97,11 @@ def noise(
             `at_k.read` returns it.
         k: size of the subsets of samples, one or several. Default: each k up to the smallest number
             of samples of a question; above 64, powers of the square root of 2, and this number.
-        metric: the score: one of those of `at_k.compare` other than bayes@N and score_agg.
-        confidence: probability of the intervals.
+        metric: the name of a score of `at_k.compare` other than bayes@N and score_agg.
+        confidence: the confidence of the intervals.
         checker_rates: true-positive and false-positive rate of a checker that errs.
-        labels: what a person says of some samples, in place of the rates, as the metric gpassk
-            takes it. Default: the labels that the run was read with.
+        labels: the labels that a person gave to some samples, in place of the rates, in a form that
+            the metric gpassk takes. Default: the labels that the run was read with.
         tau: share of correct samples that G-Pass@k requires, from 0 to 1.
         clusters: a label of the cluster of each question. Default: each is its own cluster.
         w: rewards of the categories, for max@k and avg@N. Default: 0 and 1.
@@ -107,14 +112,18 @@ def noise(
         question_weights: see `at_k.compare`.
 
     Returns:
-        For each score, by its key such as "pass@4", a dict: score; standard_error, for other
-        questions like these; questions, samples and checker, the shares of its square that come
-        from each, with the sum 1 (samples is None if each question has one sample, and questions
-        has the share of both; if all questions have the same score, they are the shares of the
-        squared widths of the limits); same_questions and other_questions, the (lower, upper) limits
-        for the same questions, sampled again, and for other questions like these; and helps_most,
-        which is "questions", "samples" or "labels": the largest share, or "questions" where few
-        questions show little of how they vary, as here.
+        A dict with a dict for the key of each score, such as "pass@4", with these entries:
+
+        - "score", and "standard_error", that for other questions like these;
+        - "questions", "samples" and "checker", the shares of the variance that come from each, with
+          the sum 1. If each question has one sample, "samples" is None, and "questions" has the
+          share of both. If all questions have the same score, they are the shares of the squared
+          widths of the limits;
+        - "same_questions", the (lower, upper) limits for the same questions, sampled again, or None
+          if each question has one sample; "other_questions", those for other questions like these;
+        - "helps_most", what would narrow the latter most: "questions", "samples" or "labels". It is
+          the one with the largest share; or "questions" if the questions are too few to show how
+          they vary, as in the example.
 
     Raises:
         ValueError: if an outcome or a parameter is invalid, or if there are fewer than two
@@ -136,11 +145,14 @@ def noise(
     requested = ComparisonOptions(metric, k, "questions", confidence, **options)
     labels_of_runs = None if labels is None else [labels]
     (run,), requested = grade_sources([("R", R)], requested, checker_rates, labels_of_runs)
-    return {x.score_id.key: x.as_dict() for x in noise_of(run, requested)}
+    return {
+        noise_of_score.score_id.key: noise_of_score.as_dict()
+        for noise_of_score in noise_of(run, requested)
+    }
 
 
 def noise_of(run: Any, options: ComparisonOptions) -> list[Noise]:
-    """Return the noise of the scores of a `Run`, for options with the interval "questions"."""
+    """Return the `Noise` of each score of a `Run`, for options with the interval "questions"."""
     from ..core.interval import normal_z
     from .scored_run import score_runs
 
@@ -154,7 +166,7 @@ def noise_of(run: Any, options: ComparisonOptions) -> list[Noise]:
         checker_variance = (moves.mean(axis=0) / normal_z(confidence)) ** 2
     standard_errors = np.sqrt(variance + checker_variance)
     lo, hi = scored.limits_with_moves(confidence)
-    # Questions with the same score show no variance, but for rounding. Their limits are apart.
+    # If all questions have the same score, the variance is 0 up to rounding, but the limits differ.
     is_flat = standard_errors <= 1e-12 * np.abs(scored.estimates)
     standard_errors = np.where(is_flat, 0.0, standard_errors)
     variance = np.where(is_flat, np.where(hi > lo, hi - lo, 1.0) ** 2, variance)
@@ -169,13 +181,16 @@ def noise_of(run: Any, options: ComparisonOptions) -> list[Noise]:
     shares = [(variance - within) / total, within / total, checker_variance / total]
     columns: list[list[Any]] = [x.tolist() for x in (scored.estimates, standard_errors, *shares)]
     if scored.covariance is None:
-        columns[3] = [None] * len(scores)  # the share of the samples is not known
+        columns[3] = [None] * len(scores)  # the unknown share of the samples
     limits = zip(lo.tolist(), hi.tolist(), strict=True)
     return [Noise(*row) for row in zip(scores, *columns, same_questions, limits, strict=True)]
 
 
 def correction_in_words(checker: Mapping[str, float]) -> str:
-    """What scores were corrected for, as the end of a sentence: the "checker" of `compute`."""
+    """Return the end of a sentence that says for which rates of a checker scores were corrected.
+
+    `checker` is the "checker" in the result of `compute`.
+    """
     rates = []
     for name in ("true_positive_rate", "false_positive_rate"):
         words = f"{name.replace('_rate', '').replace('_', '-')} rate of {100 * checker[name]:.1f} %"

@@ -1,7 +1,7 @@
 """The options that comparisons, leaderboards, gates, `noise` and plans share.
 
 `RunOptions` lists the parameters that their functions have in common, and `ComparisonOptions` has
-their values, validated once.
+their validated values. M is the number of questions.
 """
 
 from __future__ import annotations
@@ -49,19 +49,19 @@ WITHOUT_K = ("avg@N", "bayes@N", "score_agg")
 REWARDS = ("max@k", "avg@N", "bayes@N")
 """Scores in the unit of the rewards. All others are from 0 to 1."""
 
-_INTERVALS = {"bayes@N": ("posterior",), "score_agg": ("questions",)}
+_APPLICABLE_INTERVALS = {"bayes@N": ("posterior",), "score_agg": ("questions",)}
 _USUAL_KS = (4, 8, 16)
 
 
 def compared_scores() -> tuple[str, ...]:
-    """Return the names of the scores that runs are compared by."""
+    """Return the names of the scores by which runs can be compared."""
     return (*PASS_FAMILY, "vote@k", "max@k", *WITHOUT_K)
 
 
 class RunOptions(TypedDict, total=False):
-    """The parameters that `compare`, `leaderboard`, `noise` and `at_k.testing` share.
+    """The keyword arguments that `compare`, `leaderboard`, `noise` and `at_k.testing` share.
 
-    `compare` documents them.
+    The docstring of `compare` describes them.
     """
 
     tau: float
@@ -76,20 +76,24 @@ class RunOptions(TypedDict, total=False):
 
 @dataclass
 class ComparisonOptions:
-    """Which score of runs is compared, and how: the parameters of `at_k.compare`.
+    """The parameters of `at_k.compare`, which describes those that are not below.
+
+    The options are validated in two steps: here without the runs, and in `for_samples` for them.
 
     Args:
-        metric: the name of a score; or a key such as "pass@4", which has its k and tau.
-        clusters, groups, average, question_weights: of the questions, see `at_k.compare`.
-        all_k: whether the default is every k (see `spread_of_k`), or the largest of 4, 8 and 16.
+        metric: the name of a score, or a key such as "pass@4", which also sets k and tau.
+        all_k: whether the default of k is a list (see `spread_of_k`; for vote@k powers of 2). If
+            not, it is the largest of 4, 8 and 16 that the samples allow; for vote@k the smallest n.
 
     Attributes:
+        metric: the name of the score, without k and tau.
         interval: "sampling", "posterior" or "questions"; never None.
-        k, clusters: after `for_samples` an ascending list and (M,) integers, unless None.
-        weighting: after `for_samples` how questions are averaged.
+        k: an ascending list after `for_samples`; None if the score has no k.
+        clusters: (M,) integers after `for_samples`, or None.
+        weighting: how questions are averaged, after `for_samples`.
 
     Raises:
-        ValueError: if an option is invalid whatever the runs are.
+        ValueError: if an option is invalid for any runs.
     """
 
     metric: str = "pass@k"
@@ -110,8 +114,8 @@ class ComparisonOptions:
     weighting: Weighting = field(default=OVER_QUESTIONS, init=False)
 
     def __post_init__(self) -> None:
-        """Validate the options, and take k and tau out of a metric that is a key."""
-        self._read_metric()
+        """Validate the options, and fill in the interval, k and tau."""
+        self._split_metric_key()
         if check_flag("anytime", self.anytime) and self.metric == "bayes@N":
             raise ValueError("anytime is not for bayes@N, whose limits are those of a posterior.")
         self._check_interval()
@@ -128,7 +132,7 @@ class ComparisonOptions:
             refuse_group_average_of_products(self.average, self.scores_at([1]))
 
     def _refuse_unused(self) -> None:
-        """Raise a ValueError if an option of other scores differs from its default."""
+        """Raise a ValueError if an option that the score does not use differs from its default."""
         for name, is_given, metrics in (
             ("w", self.w is not None, REWARDS),
             ("tau", self.tau != 0.5, ("G-Pass@k",)),
@@ -140,8 +144,11 @@ class ComparisonOptions:
                     f"{', '.join(metrics)}."
                 )
 
-    def _read_metric(self) -> None:
-        """Take k and tau out of a metric that is a key."""
+    def _split_metric_key(self) -> None:
+        """If the metric is a key such as "pass@4", split it into the name of the score, k and tau.
+
+        Raises ValueError if the metric is unknown, or contradicts k or tau.
+        """
         if not isinstance(self.metric, str):
             check_name("metric", self.metric, compared_scores())
         (score,), _ = included_scores(self.metric, self.k, compared_scores(), parameter="metric")
@@ -156,8 +163,8 @@ class ComparisonOptions:
             self.tau = score.tau
 
     def _check_interval(self) -> None:
-        """Set the interval to its default if it is None; a ValueError if it does not apply."""
-        applicable = _INTERVALS.get(self.metric, ("questions", "sampling"))
+        """Replace None by the default interval. Raises ValueError if the score does not have it."""
+        applicable = _APPLICABLE_INTERVALS.get(self.metric, ("questions", "sampling"))
         interval = applicable[0] if self.interval is None else self.interval
         check_name("interval", interval, ("sampling", "posterior", "questions"))
         if interval not in applicable:
@@ -169,27 +176,28 @@ class ComparisonOptions:
 
     @property
     def ks(self) -> list[int]:
-        """The k, ascending after `for_samples`; empty if the metric has none."""
+        """The list of k, ascending after `for_samples`; empty if k is None."""
         return [] if self.k is None else as_list("k", self.k)
 
     @property
     def checking(self) -> Any:
-        """The `Checking` of the samples of runs with references."""
-        from ..core.checking import Checking  # imported here: it imports Arrow
+        """The `Checking` that grades the samples of runs with references."""
+        from ..core.checking import Checking  # Imported here because it imports Arrow.
 
         verdicts = VERDICTS if self.metric == "score_agg" else None
         return Checking(self.check_correct_fn, self.num_proc, labels=verdicts)
 
     def for_samples(self, sizes: Mapping[str, np.ndarray]) -> Self:
-        """Return the options for runs with these samples: a list of k, and clusters as integers.
+        """Return a copy of the options for these runs, with k, clusters and weighting filled in.
 
         Args:
-            sizes: for the name of each run (M,) samples of each question.
+            sizes: (M,) numbers of samples of the questions, by the name of each run.
 
         Raises:
-            ValueError: if there are not k samples of a question, or not M clusters.
+            ValueError: if a question has fewer than k samples, or if there are not M clusters,
+                groups or weights.
         """
-        questions, result = len(next(iter(sizes.values()))), copy(self)  # validated before
+        questions, result = len(next(iter(sizes.values()))), copy(self)
         result.weighting = question_weighting(
             self.average, self.question_weights, self.groups, questions
         )
@@ -200,7 +208,7 @@ class ComparisonOptions:
         return result
 
     def limit_options(self, interval: str) -> IntervalOptions:
-        """Return the options of the limits by a method, once `for_samples` has been called."""
+        """Return the options of the limits for this interval, after a call of `for_samples`."""
         clusters = self.clusters if interval == "questions" else None
         return IntervalOptions(
             self.confidence,
@@ -212,11 +220,14 @@ class ComparisonOptions:
 
     @property
     def weights(self) -> np.ndarray | None:
-        """(M,) the weight of each question in means, or None if all are equal."""
+        """The weight of each question in means, (M,), or None if all are equal."""
         return self.weighting.values
 
     def for_questions(self, rows: np.ndarray) -> Self:
-        """Return the options for the questions with these indices, after `for_samples`."""
+        """Return a copy of the options for only the questions with these indices, without groups.
+
+        `for_samples` has to be called before, and again for the copy.
+        """
         result = copy(self)
         result.groups, result.average = None, "questions"
         if self.clusters is not None:
@@ -225,11 +236,14 @@ class ComparisonOptions:
         return result
 
     def scores_at(self, ks: Sequence[int]) -> dict[ScoreId, Score]:
-        """The scores of the pass@k family at these k."""
+        """Return the score at each of these k, by its id, for a metric of the pass@k family."""
         return scores_by_name([self.metric], ks, ScoreOptions(thresholds=[self.tau]))
 
     def _choose_ks(self, sizes: Mapping[str, np.ndarray]) -> list[int]:
-        """Return the requested k, or the default, in ascending order."""
+        """Return the requested or the default k in ascending order; [] for a metric without k.
+
+        `sizes` is that of `for_samples`. Raises ValueError if a question has fewer than k samples.
+        """
         if self.metric in WITHOUT_K:
             return []
         if self.k is None:
@@ -241,8 +255,9 @@ class ComparisonOptions:
         return ks
 
     def _default_ks(self, least: int) -> list[int]:
-        """Return the default k for questions with this number of samples or more."""
-        if self.metric == "vote@k":  # whose variances take long for many k
+        """Return the default k, ascending, if each question has at least `least` samples."""
+        if self.metric == "vote@k":
+            # The variances of vote@k take long for many k.
             powers = [2**i for i in range(least.bit_length()) if 2**i < least]
             return [*powers, least] if self.all_k else [least]
         if self.all_k:
@@ -252,7 +267,10 @@ class ComparisonOptions:
 
 @contextlib.contextmanager
 def naming_run(name: str) -> Iterator[None]:
-    """Give errors about the input the name of its run, as their first part or their parameter."""
+    """Name the run in each ValueError that is raised in the block.
+
+    The error becomes an InputError whose message begins with the name, unless it has it already.
+    """
     try:
         yield
     except InputError as error:

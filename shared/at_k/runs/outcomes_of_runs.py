@@ -1,4 +1,8 @@
-"""The outcomes of runs, from matrices of outcomes or from what `at_k.read` returns."""
+"""The outcomes of runs, from matrices of outcomes or from the dicts that `at_k.read` returns.
+
+A source is a run as the user gave it: a matrix, counts or a dict. M is the number of questions, and
+S the number of all samples of a run.
+"""
 
 from __future__ import annotations
 
@@ -32,12 +36,13 @@ class Run(NamedTuple):
     """The outcomes of a run.
 
     Args:
-        name: for messages and tables.
-        outcomes: of its samples; before they are checked, the samples with their references.
-        answers: (S,) the code of the answer of each sample, or None if samples are outcomes.
-        errors: of the checker, which scores are corrected for.
-        unanswered: number of samples in which the checker found no answer.
-        source: what the run was parsed from, with its questions in the order of the first run.
+        name: the name for messages and tables.
+        outcomes: the outcomes of its samples; before grading, the samples with their references.
+        answers: (S,) integers, equal for samples with the same answer; None if the samples were
+            given as outcomes.
+        errors: the errors of the checker, for which scores are corrected.
+        unanswered: the number of samples in which the checker found no answer.
+        source: the source of the run, with its questions in the order of the first run.
     """
 
     name: str
@@ -48,7 +53,7 @@ class Run(NamedTuple):
     source: Any = None
 
     def for_questions(self, rows: Sequence[int] | np.ndarray) -> Run:
-        """The run on these questions, in this order."""
+        """Return the run with the questions at these indices only, without its source."""
         outcomes, sizes = self.outcomes, self.outcomes.sizes
         starts, sizes = (np.cumsum(sizes) - sizes)[rows], sizes[rows]
         index = np.repeat(starts - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
@@ -71,32 +76,41 @@ def grade_sources(
     by_order: bool = False,
     common: bool = False,
 ) -> tuple[list[Run], OptionsT]:
-    """Read and check runs on the same questions, all in the order of the first.
+    """Parse and grade runs, with the questions of all in the order of the first.
 
     Args:
-        sources: the name of each run, and what it is, see `_parsed`.
-        options: of the comparison or the plan. They are validated for the numbers of samples before
-            any sample is checked.
-        checker_rates, labels: see `_with_errors`. Default: the labels that the runs were read with.
-        by_order, common: see `in_one_order`.
+        sources: the name and the source of each run, see `_parse_run`.
+        options: the options of the comparison or the plan. If runs have references, the options are
+            validated for the numbers of samples before any sample is checked.
+        checker_rates: the true-positive and the false-positive rate of the checker, or None.
+        labels: a sequence with the labels of each run, or None. Default: the labels that the runs
+            were read with, unless checker_rates are given.
+        by_order: whether questions without ids are in the same order in all runs.
+        common: whether questions that a run lacks are left out of all runs.
 
     Returns:
-        The runs, and the options with clusters, groups and weights that the runs were read with.
+        The graded runs; and a copy of the options in which clusters, groups and weights that are
+        not given are those that the runs were read with.
+
+    Raises:
+        ValueError: if a source is invalid, the runs have different questions, a checker is given
+            but no run has references, or labels are invalid or too few.
     """
     sources, orders = in_one_order(sources, by_order, common)
     first = sources[0][1]
     with naming_questions(first):
-        options = _with_those_of(sources, options)
+        options = _with_values_of_runs(sources, options)
     checking = options.checking
     if labels is not None or checker_rates is None:
-        labels = _labels_in_order(labels, sources, orders)
+        labels = _reordered_labels(labels, sources, orders)
     runs = []
     for name, source in sources:
         with naming_questions(source):
-            runs.append(_parsed(name, source, checking.labels))
+            runs.append(_parse_run(name, source, checking.labels))
     with naming_questions(first):
         check_same_questions(runs)
-        if any(run.outcomes.references is not None for run in runs):  # which may be slow to check
+        if any(run.outcomes.references is not None for run in runs):
+            # Checking may take long, so invalid options have to be found before.
             options.for_samples({run.name: run.outcomes.n for run in runs})
         elif not checking.matches_exactly:
             raise ValueError(
@@ -105,15 +119,15 @@ def grade_sources(
             )
     for i, run in enumerate(runs):
         with naming_questions(run.source):
-            runs[i] = run if run.outcomes.references is None else _graded(run, checking)
+            runs[i] = run if run.outcomes.references is None else _grade_run(run, checking)
         warn_of_stopping(runs[i].outcomes, f"{run.name}: " if len(runs) > 1 else "")
     return _with_errors(runs, checker_rates, labels), options
 
 
-def _with_those_of(sources: Sequence[tuple[str, Any]], options: OptionsT) -> OptionsT:
-    """Return options with what the runs were read with, if it applies and no other is given.
+def _with_values_of_runs(sources: Sequence[tuple[str, Any]], options: OptionsT) -> OptionsT:
+    """Return a copy of the options with clusters, groups and weights of the runs, if not given.
 
-    These are the clusters, the weights of the questions, and for a mean over groups the groups.
+    Clusters are for the interval "questions" only, and groups for the average "groups" only.
     """
     applies = {
         "clusters": options.interval == "questions",
@@ -128,37 +142,42 @@ def _with_those_of(sources: Sequence[tuple[str, Any]], options: OptionsT) -> Opt
 
 
 def shared_by(sources: Sequence[tuple[str, Any]], role: str) -> Any:
-    """Return a value of each question that runs were read with, or None if none has any.
+    """Return the values for each question that runs were read with, or None if no run has some.
+
+    `role` is their key in a source, such as "clusters". All runs have the same order of questions.
 
     Raises:
-        ValueError: if two runs have different values, with the first question of them.
+        InputError: if two runs have different values. It names the first such question.
     """
     read = [(name, x.get(role)) for name, x in sources if isinstance(x, Mapping)]
     known = [(name, values) for name, values in read if values is not None]
     if not known:
         return None
     first, shared = known[0]
-    for name, own in known[1:]:
-        pairs = enumerate(zip(as_list(role, shared), as_list(role, own), strict=False))
-        for question, (ours, theirs) in pairs:
-            if ours != theirs:
+    for name, values in known[1:]:
+        pairs = enumerate(zip(as_list(role, shared), as_list(role, values), strict=False))
+        for question, (first_value, value) in pairs:
+            if first_value != value:
                 raise InputError(
                     Place("Question", question),
-                    f" has {short(ours)} in the {role} of {first} and {short(theirs)} in those of "
-                    f"{name}: read the runs with the same {role}, or give {role} that hold for "
-                    f"all of them.",
+                    f" has {short(first_value)} in the {role} of {first} and {short(value)} in "
+                    f"those of {name}: read the runs with the same {role}, or give {role} that "
+                    f"hold for all of them.",
                 )
     return shared
 
 
 @contextmanager
 def naming_questions(source: Any) -> Iterator[None]:
-    """Add to an InputError that is raised inside of it the id of its question in a run."""
+    """Add the id of the question to an InputError about a question that is raised in the block.
+
+    The error is unchanged if `source` has no ids, or no question with its index.
+    """
     try:
         yield
     except InputError as error:
         place, ids = error.place, getattr(source, "ids", None) or ()
-        if place is None or place.question >= len(ids):  # of another run
+        if place is None or place.question >= len(ids):
             raise
         entry, column = short(ids[place.question]), source.columns["questions"]
         text = f" Question {place.question} has the {column} {entry}."
@@ -168,30 +187,31 @@ def naming_questions(source: Any) -> Iterator[None]:
 # --- Pairing ------------------------------------------------------------------------------
 
 Orders = list[list[int] | None]
-"""For each run the positions of its questions in the order of the first run; None if it has it."""
+"""For each run, the positions in it of the questions of the first run; None if they are equal."""
 
 
 def in_one_order(
     sources: Sequence[tuple[str, Any]], by_order: bool = False, common: bool = False
 ) -> tuple[list[tuple[str, Any]], Orders]:
-    """Return runs with the questions of the first run in its order, and where they had them.
+    """Return the sources with their questions in the order of the first, and their `Orders`.
 
-    Questions are paired by the ids that runs were read with. Matrices have none: their rows are
-    paired by their order.
+    Questions are paired by the ids that runs were read with. Matrices have no ids: if all sources
+    are matrices, they are returned unchanged, and their rows are paired by their order.
 
     Args:
-        sources: see `grade_sources`.
-        by_order: whether questions without ids are in the same order.
-        common: whether questions that a run lacks are left out of all.
+        sources: the name and the source of each run.
+        by_order: whether sources are returned unchanged, too, if one of them has no ids.
+        common: whether questions that a run lacks are left out of all runs.
 
     Raises:
-        ValueError: if runs have different questions, or no ids by which to pair them.
+        ValueError: if runs have different questions and `common` is False, if they have none in
+            common, or if a run has no ids by which to pair them.
     """
     ids: list[Any] = [getattr(run, "ids", None) for _, run in sources]
     is_plain = all(getattr(run, "is_matrix", True) for _, run in sources)
     if len(sources) < 2 or (is_plain and not common) or (by_order and None in ids):
         return list(sources), [None] * len(sources)
-    questions = _questions_of_all(sources, ids, common)
+    questions = _shared_questions(sources, ids, common)
     ordered: list[tuple[str, Any]] = []
     orders: Orders = []
     for (name, run), own in zip(sources, ids, strict=True):
@@ -201,12 +221,13 @@ def in_one_order(
     return ordered, orders
 
 
-def _questions_of_all(
+def _shared_questions(
     sources: Sequence[tuple[str, Any]], ids: Sequence[Any], common: bool
 ) -> list[Any]:
-    """Return the ids of the questions of all runs, in the order of the first; see `in_one_order`.
+    """Return the ids of the questions that all runs have, in the order of the first run.
 
-    `ids` has those of each run.
+    `ids` has a list for each run, or None. Raises ValueError if a run has no ids, if no question
+    is in all runs, or if runs differ and `common` is False.
     """
     for (name, _), own in zip(sources, ids, strict=True):
         if own is None:
@@ -230,7 +251,11 @@ def _questions_of_all(
 def _with_questions(
     run: Any, ids: Sequence[Any], questions: list[Any]
 ) -> tuple[Any, list[int] | None]:
-    """Return a run with some of its questions, and where it had them; None if it has just these."""
+    """Return a source with only these questions in this order, and their positions in it.
+
+    The positions are None if the source has exactly these. `ids` are the ids of its questions, and
+    `questions` the wanted ids.
+    """
     if list(ids) == questions:
         return run, None
     position = {question: index for index, question in enumerate(ids)}
@@ -245,7 +270,10 @@ def _with_questions(
 def _require_same_ids(
     a: Sequence[Any], b: Sequence[Any], name_a: str, name_b: str, key: str
 ) -> None:
-    """Raise a ValueError if one of two runs lacks a question; ids are in the columns of the key."""
+    """Raise an InputError if one of two runs, with the ids `a` and `b`, lacks a question.
+
+    `key` is the name of the column of ids, for the message.
+    """
     known_a, known_b = {*a}, {*b}
     for missing, name, other in (
         ([x for x in a if x not in known_b], name_b, name_a),
@@ -263,9 +291,9 @@ def _require_same_ids(
 
 
 def check_same_questions(runs: Sequence[Run]) -> None:
-    """Raise a ValueError, with the names of the runs, unless all have the same questions.
+    """Raise a ValueError that names two runs unless all runs have the same questions.
 
-    Their numbers have to be equal, and so have the references of runs that have some.
+    The numbers of questions have to be equal, and so have the references of runs with references.
     """
     first, questions = runs[0].name, len(runs[0].outcomes)
     for run in runs[1:]:
@@ -281,33 +309,34 @@ def check_same_questions(runs: Sequence[Run]) -> None:
     ]
     for name, entries in references[1:]:
         other, others = references[0]
-        for question, (ours, theirs) in enumerate(zip(entries, others, strict=True)):
-            if ours != theirs:
+        for question, (entry, expected) in enumerate(zip(entries, others, strict=True)):
+            if entry != expected:
                 raise InputError(
                     Place("Question", question),
-                    f" has the reference {short(theirs)} in {other} and {short(ours)} in {name}: "
-                    f"give the same questions in the same order.",
+                    f" has the reference {short(expected)} in {other} and {short(entry)} in "
+                    f"{name}: give the same questions in the same order.",
                 )
 
 
 # --- Grading ------------------------------------------------------------------------------
 
 
-def _parsed(name: str, source: Any, labels: Labels | None) -> Run:
-    """Return a run whose samples may have yet to be checked.
+def _parse_run(name: str, source: Any, labels: Labels | None) -> Run:
+    """Return the run of a source, before the checker of the options grades it.
 
     Args:
-        name: for messages and tables.
-        source: outcomes as the functions take them; or a dict with predictions and, if these are
-            to be checked, references, as `at_k.read` returns it. They are checked here if it has
-            a check_correct_fn of its own, as answers that were graded have.
-        labels: labels that stand for outcomes, and the number of each.
+        name: the name for messages and tables.
+        source: outcomes as the functions of `at_k` take them; or a dict with predictions and
+            maybe references, as `at_k.read` returns it. Predictions without references are
+            outcomes. If the dict has a check_correct_fn of its own, as graded answers have, the
+            predictions are checked with it here.
+        labels: a number for each label that stands for an outcome, or None.
 
     Raises:
-        ValueError: if it has another form, with the name of the run.
+        ValueError: if the source is invalid. The message has the name of the run.
     """
     if not (isinstance(source, Mapping) and "predictions" in source):
-        return Run(name, read_outcomes(source, name, labels))  # its errors have the name
+        return Run(name, read_outcomes(source, name, labels))  # Errors name the run already.
     if source.get("R0") is not None:
         raise ValueError(
             f"{name} has prior outcomes R0, which only the metrics bayes_at_n and max_at_k use: "
@@ -319,11 +348,11 @@ def _parsed(name: str, source: Any, labels: Labels | None) -> Run:
             return Run(name, as_outcomes(rows, labels), source=source)
         run = Run(name, stored(rows, source["references"]), source=source)
         checker = source.get("check_correct_fn")
-        return run if checker is None else _graded(run, Checking(checker))
+        return run if checker is None else _grade_run(run, Checking(checker))
 
 
-def _graded(run: Run, checking: Checking) -> Run:
-    """Return a run with its samples checked."""
+def _grade_run(run: Run, checking: Checking) -> Run:
+    """Return a copy of a run whose samples have been checked against their references."""
     with naming_run(run.name):
         checked = checking.check(run.outcomes)
         return run._replace(
@@ -343,15 +372,16 @@ def number_unanswered(checked: Checked) -> int:
 # --- Errors of the checker ----------------------------------------------------------------
 
 
-def _labels_in_order(
+def _reordered_labels(
     labels: Any, sources: Sequence[tuple[str, Any]], orders: Orders
 ) -> list[Any] | None:
-    """Return the labels of each run with the questions in the order of `in_one_order`, or None.
+    """Return a list with the labels of each run, with the questions in the order of the first run.
 
-    Counts have no order. Default: the labels that the runs were read with.
+    If `labels` is None, use the labels that the runs were read with. Return None if no run has
+    some. `sources` and `orders` are the results of `in_one_order`. Counts of labels have no order.
 
     Raises:
-        ValueError: unless there is an entry for each run.
+        ValueError: unless `labels` has an entry for each run.
     """
     if labels is None:
         own = [x.get("labels") if isinstance(x, Mapping) else None for _, x in sources]
@@ -365,16 +395,13 @@ def _labels_in_order(
 
 
 def _with_errors(runs: Sequence[Run], checker_rates: Any, labels: Any) -> list[Run]:
-    """Return the runs with the errors of their checker.
+    """Return the runs with the errors of their checker, and warn if the outcomes contradict them.
 
-    Args:
-        runs: that have been graded.
-        checker_rates: of all runs, or None.
-        labels: for each run labels of some of its samples, or None for no labels at all.
+    `labels` is None or has the labels of some samples of each run.
 
     Raises:
-        ValueError: if only some runs have labels, or if those of a run are invalid or too few, with
-            the name of the run.
+        ValueError: if rates and labels are given, if only some runs have labels, or if the labels
+            of a run are invalid or too few.
     """
     if not check_errors(checker_rates, labels):
         return [*runs]

@@ -1,4 +1,7 @@
-"""`at_k.plan`: how many questions, samples and labels a wanted precision needs."""
+"""`at_k.plan`: how many questions, samples and labels a wanted precision needs.
+
+A design has M questions with n samples each, of which L in total may be labelled.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ _KINDS = ("sampling", "questions")
 _QUESTIONS = (100, 200, 500, 1000)
 AT_LIMIT = "estimated at its limit"
 _ASSUMED_CORRELATION = 0.5
-_JACKKNIFE_GROUPS = 20  # of the pilot questions, of which each is left out in turn
+_JACKKNIFE_GROUPS = 20  # The jackknife leaves out one of 20 groups of pilot questions at a time.
 _MOST_SAMPLES, _MOST_QUESTIONS, _MOST_LABELS = 4096, 1_000_000, 1_000_000
 
 
@@ -39,13 +42,13 @@ _MOST_SAMPLES, _MOST_QUESTIONS, _MOST_LABELS = 4096, 1_000_000, 1_000_000
 
 
 class Wanted(NamedTuple):
-    """The precision that is wanted of the cheapest design.
+    """The precision that the cheapest design has to reach.
 
     Args:
-        name: "half_width" or "difference".
-        value: the largest that is wanted.
-        kind: of the interval, "sampling" or "questions".
-        most: the largest number of questions.
+        name: "half_width" or "difference", the quantity that is limited.
+        value: the largest value that this quantity may have.
+        kind: the kind of the interval, "sampling" or "questions".
+        most: the largest number of questions that a design may have.
     """
 
     name: str
@@ -54,13 +57,17 @@ class Wanted(NamedTuple):
     most: int
 
     def ratio(self, design: Design, questions: int) -> float:
-        """Return the precision of a design over the wanted one; infinite if it has none."""
+        """Return the half-width or difference of a design, divided by the wanted value.
+
+        A design reaches the wanted precision if the ratio is at most 1. The ratio is infinite if
+        the design has no interval, or finds no difference.
+        """
         value = getattr(design.precision(questions, self.kind), self.name)
         return math.inf if value is None else value / self.value
 
 
 class PlanArguments(TypedDict, total=False):
-    """The parameters of `plan` beside the pilot runs and the score, which documents them."""
+    """The keyword arguments of `plan`, whose docstring describes them."""
 
     questions: int | list[int] | None
     samples: int | list[int] | None
@@ -86,13 +93,13 @@ class PlanArguments(TypedDict, total=False):
 
 @dataclass
 class PlanOptions(ComparisonOptions):
-    """The parameters of `at_k.plan` without the pilot runs.
+    """The parameters of `at_k.plan` without the pilot runs. `plan` describes them.
 
     Attributes:
-        questions, samples: once validated, ascending lists.
-        labels: once validated, an ascending list, or None.
-        rates: once validated, an array or None.
-        wanted: the half-width or the difference, or None.
+        questions, samples: ascending lists of integers, after validation.
+        labels: an ascending list of integers after validation, or None.
+        rates: an array after validation, or None.
+        wanted: the wanted half-width or difference, or None if neither is given.
 
     Raises:
         ValueError: if an option is invalid.
@@ -114,7 +121,7 @@ class PlanOptions(ComparisonOptions):
     wanted: Wanted | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
-        """Validate the options, and replace numbers by lists."""
+        """Validate the options, and replace single numbers by lists."""
         (score,), _ = included_scores(self.metric, None, scores_of_one_mean(), parameter="metric")
         check_name("interval", self.interval, _KINDS)
         if self.k is not None:
@@ -124,11 +131,13 @@ class PlanOptions(ComparisonOptions):
         super().__post_init__()
         (k,) = self.ks
         has_most = self.questions is not None
-        self.questions = _numbers("questions", self.questions, _QUESTIONS, 2, _MOST_QUESTIONS)
+        self.questions = _ascending_integers(
+            "questions", self.questions, _QUESTIONS, 2, _MOST_QUESTIONS
+        )
         default = (k, 2 * k, 4 * k, 8 * k)
-        self.samples = _numbers("samples", self.samples, default, k, _MOST_SAMPLES)
+        self.samples = _ascending_integers("samples", self.samples, default, k, _MOST_SAMPLES)
         if self.labels is not None:
-            self.labels = _numbers("labels", self.labels, (), 1, _MOST_LABELS)
+            self.labels = _ascending_integers("labels", self.labels, (), 1, _MOST_LABELS)
         if self.correlation is not None:
             rule = "a correlation is a number from -1 to 1"
             self.correlation = check_number("correlation", self.correlation, rule, -1, 1)
@@ -136,19 +145,20 @@ class PlanOptions(ComparisonOptions):
         self.power = check_number("power", self.power, rule, 0.5, 0.999)
         if self.rates is not None:
             rule, rates = "a success rate is a number from 0 to 1", as_list("rates", self.rates)
-            checked = [check_number(f"rates[{i}]", x, rule, 0, 1) for i, x in enumerate(rates)]
+            checked = [check_number(f"rates[{i}]", p, rule, 0, 1) for i, p in enumerate(rates)]
             self.rates = np.array(checked)
         most = max(self.questions) if has_most else _MOST_QUESTIONS
-        self.wanted = _check_wanted(self.half_width, self.difference, str(self.interval), most)
+        self.wanted = _wanted_precision(self.half_width, self.difference, str(self.interval), most)
         for name in ("question_cost", "sample_cost", "label_cost"):
             rule = "a cost is a number from 0 to 1e15"
             setattr(self, name, check_number(name, getattr(self, name), rule, 0, 1e15))
         check_rates(self.checker_rates)
 
     def for_samples(self, sizes: Mapping[str, np.ndarray]) -> Self:
-        """Return the options with the weights of the questions of a pilot run.
+        """Return a copy of the options with the weights of the questions of a pilot run.
 
-        Its samples may be fewer than k, and it has no clusters.
+        Unlike the method of the base class, it checks neither k nor clusters: a pilot run may have
+        fewer than k samples, and a plan uses no clusters.
         """
         result, questions = copy(self), len(next(iter(sizes.values())))
         result.weighting = question_weighting(
@@ -158,13 +168,18 @@ class PlanOptions(ComparisonOptions):
 
     @cached_property
     def score(self) -> tuple[ScoreId, Score]:
-        """The score that is planned for."""
+        """The id and the definition of the score that is planned for."""
         (item,) = self.scores_at(self.ks).items()
         return item
 
 
-def _numbers(name: str, value: Any, default: Sequence[int], least: int, most: int) -> list[int]:
-    """Return a parameter as ascending integers from `least` to `most`; None is the default."""
+def _ascending_integers(
+    name: str, value: Any, default: Sequence[int], least: int, most: int
+) -> list[int]:
+    """Return a parameter as an ascending list of different integers; None stands for `default`.
+
+    Raises ValueError if a number is no integer from `least` to `most`. `name` begins the message.
+    """
     numbers = as_list(name, default if value is None else value)
     rule = f"give integers from {least} to {most}"
     for i, number in enumerate(numbers):
@@ -173,8 +188,8 @@ def _numbers(name: str, value: Any, default: Sequence[int], least: int, most: in
     return sorted({int(number) for number in numbers})
 
 
-def _check_wanted(half_width: Any, difference: Any, kind: str, most: int) -> Wanted | None:
-    """Return the half-width or the difference that is wanted; None if neither is given."""
+def _wanted_precision(half_width: Any, difference: Any, kind: str, most: int) -> Wanted | None:
+    """Return the wanted half-width or difference, or None. Raises ValueError if both are given."""
     if half_width is not None and difference is not None:
         raise ValueError(f"{half_width=} and {difference=} are both given: give one of them.")
     for name, value in {"half_width": half_width, "difference": difference}.items():
@@ -198,15 +213,16 @@ def plan(
     """Return the precision of runs with M questions and n samples each, and the cheapest design.
 
     The distribution of success rates is estimated from a pilot run, or assumed. It gives the
-    variance for any n >= k, so n and k may exceed the n of the pilot run. Scores with such a k are
-    extrapolated. The formulas are in `at_k.runs.designs`. If the pilot run was read with labels, or
-    the rates of a checker that errs are given, the plan is for scores that are corrected for them,
-    and for limits that account for the number of labels of a run.
+    variance for any n >= k, so n and k may exceed the number of samples of the pilot run. Scores
+    with such a k are extrapolated. The formulas are in `at_k.runs.designs`. If the pilot run was
+    read with labels, or if the rates of a checker that errs are given, the planned scores are
+    corrected for its errors, and the limits account for the number of labels of a run.
 
     Args:
-        R: outcomes of a pilot run, 0 or 1, with two samples or more of a question; or
+        R: outcomes of a pilot run, 0 or 1, with at least two samples of some question; or
             `at_k.Counts`; or a dict of predictions and references, as `at_k.read` returns it.
-        metric: the score: one of the metric gpassk that is no product of two. pass@1 is avg@n.
+        metric: a score of the metric gpassk that is not a product of two means. For avg@n, give
+            pass@k with k = 1.
         k: size of the subsets of samples. Default: 1.
         questions: numbers of questions M, from 2 to a million. If given, the cheapest design has at
             most the largest of them. Default: 100, 200, 500 and 1000.
@@ -218,20 +234,20 @@ def plan(
         rates: assumed success rates of questions, from 0 to 1, instead of a pilot run. Each rate
             holds for the same share of the questions.
         correlation: correlation over questions of the true scores of two runs, from -1 to 1.
-            Default: estimated from two pilot runs, or 0.5 if there is one.
+            Default: estimated if there are two pilot runs, otherwise 0.5.
         interval: the interval that the wanted half-width or difference is for: "questions", or
             "sampling".
         half_width: the wanted half-width of the interval of a score.
-        difference: instead of a half-width, the difference of two runs that a comparison should
-            find with this power.
+        difference: the difference between two runs that a comparison should find with this power.
+            Give it in place of a half-width.
         question_cost: cost of a question. Default: 0.
         sample_cost: cost of a sample. Default: 1.
-        check_correct_fn: what the samples of the pilot runs are checked with, if they have
-            references, see the metric gpassk.
+        check_correct_fn: the checker of the samples of the pilot runs, if they have references; see
+            the metric gpassk.
         num_proc: number of processes to run the checker in.
-        labels: numbers of samples of a run that a person labels too, 1 or more, to estimate the
-            rates of the checker from; for a difference, of each run. Default: the number of labels
-            of the pilot run; without any, the rates are known.
+        labels: numbers of samples of a run, 1 or more, that a person labels too. They estimate the
+            rates of the checker. For a difference, each run has this number. Default: the number
+            of labels of the pilot run; if it has none, the rates are taken as known.
         label_cost: cost of a label. Default: 1.
         checker_rates: true-positive and false-positive rate of a checker that errs, instead of
             labels of the pilot run.
@@ -244,30 +260,31 @@ def plan(
         A dict that JSON can store: "key", such as "pass@4"; its expected "score"; "confidence" and
         "power"; and
 
-        - "rows", with a dict for each n and M, and for each number of labels L if labels estimate
-          the rates of the checker: "questions", "samples", "labels" if so, and "cost", which is
-          M (question_cost + n sample_cost) + L label_cost; "half_width_sampling", the expected
-          half-width of the interval for the same questions, sampled again, and
-          "half_width_questions", for other questions like these; "difference_sampling" and
-          "difference_questions", by how much the score of a second run has to be higher for
-          `compare` to find it with this power. For "questions" the comparison is paired. None
-          stands for an interval that does not exist, as n = 1 does not show how samples vary, there
-          are fewer samples than labels, or so few labels do not show that the checker is better
-          than chance; or for a difference that no score has.
-        - "cheapest", such a row with the lowest cost that has the wanted half-width or difference,
-          among the numbers in `samples` and `labels`, and with at most the largest number in
-          `questions` if these are given; or None. For a pilot run of three questions or more, it
-          also has "questions_lo" and "questions_hi", limits of the number of questions that this
-          design needs, with about the given confidence: few pilot questions tell little of the
-          rates (for 12 questions, limits of 95 % covered in 85 to 95 % of simulated pilot runs).
-        - "assumptions": "correlation", and "correlation_is" "assumed", "given", "estimated",
-          or "estimated at its limit", which pilot runs with few questions or samples give: then
-          nothing says how many questions a difference needs;
-          "rates_are" "assumed" or "estimated"; for a pilot run "pilot_questions", "pilot_samples"
-          (of the question with fewest), and whether the score is "extrapolated"; for weights
-          "design_effect", by how much they increase the variance; for a checker that
-          errs "checker", its rates as `compute` of gpassk returns them, and "checker_is" "given" or
-          "estimated".
+        - "rows", a list with a dict for each n and M, and for each number of labels L if labels
+          estimate the rates of the checker. Its keys are "questions", "samples", "labels" if labels
+          estimate the rates, and "cost", which is M (question_cost + n sample_cost) + L label_cost;
+          "half_width_sampling", the expected half-width of the interval for the same questions,
+          sampled again, and "half_width_questions", that for other questions like these;
+          "difference_sampling" and "difference_questions", by how much the score of a second run
+          has to be higher for `compare` to find the difference with this power. For "questions"
+          the comparison is paired. A half-width is None if the interval does not exist: n = 1 does
+          not show how samples vary, there are fewer samples than labels, or so few labels do not
+          show that the checker is better than chance. A difference is None then too, or if no
+          score is high enough.
+        - "cheapest", a row with the lowest cost that has the wanted half-width or difference, or
+          None. Its n and L are in `samples` and `labels`, and its M is at most the largest number
+          in `questions` if these are given. For a pilot run of three questions or more, it also has
+          "questions_lo" and "questions_hi", limits of the number of questions that this design
+          needs, with about the given confidence: few pilot questions tell little of the rates (for
+          12 questions, limits of 95 % covered in 85 to 95 % of simulated pilot runs).
+        - "assumptions", a dict with "correlation" and "correlation_is", which is "assumed",
+          "given", "estimated", or "estimated at its limit". Pilot runs with few questions or
+          samples give the last one, and then "cheapest" has no limits for a wanted difference;
+          "rates_are", which is "assumed" or "estimated"; for a pilot run "pilot_questions",
+          "pilot_samples" (of the question with fewest), and whether the score is "extrapolated";
+          for weights "design_effect", the factor by which they increase the variance; for a checker
+          that errs "checker", its rates as `compute` of gpassk returns them, and "checker_is",
+          which is "given" or "estimated".
 
     Raises:
         ValueError: if an outcome or a parameter is invalid; if neither R nor rates is given, or
@@ -302,7 +319,7 @@ def plan(
 
 
 def plan_runs(runs: Sequence[Run], options: PlanOptions) -> dict[str, Any]:
-    """Return what `at_k.plan` returns, from no, one or two pilot runs."""
+    """Return the dict that `at_k.plan` returns, for zero, one or two pilot runs."""
     if runs:
         options = options.for_samples({run.name: run.outcomes.n for run in runs})
     elif (options.average, options.question_weights, options.groups) != ("questions", None, None):
@@ -314,35 +331,36 @@ def plan_runs(runs: Sequence[Run], options: PlanOptions) -> dict[str, Any]:
             stacklevel=3,
         )
     new_design, assumptions = _design_maker(runs, options, options.weighting)
-    checker_rates, labels, about_checker = _checker(runs, options)
+    checker_rates, labels, about_checker = _checker_and_labels(runs, options)
     score_id, score = options.score
     require_correction({score_id.key: score}, checker_rates)
     designs = [
         new_design(n, rates=checker_rates, labels=number)
         for n, number in itertools.product(options.samples, labels)
     ]
-    cheapest = _cheapest(designs, options)
+    cheapest = _cheapest_row(designs, options)
     # A correlation at its limit does not vary as it should when questions are left out.
     varies = options.difference is None or assumptions["correlation_is"] != AT_LIMIT
     if cheapest is not None and len(runs) > 0 and varies:
-        cheapest |= _range_of_questions(runs, options, checker_rates, cheapest)
+        cheapest |= _limits_of_questions(runs, options, checker_rates, cheapest)
     return {
         "key": score_id.key,
         "score": designs[0].score,
         "confidence": options.confidence,
         "power": options.power,
-        "rows": [_row(design, m, options) for design in designs for m in options.questions],
+        "rows": [_plan_row(design, m, options) for design in designs for m in options.questions],
         "cheapest": cheapest,
         "assumptions": assumptions | about_checker,
     }
 
 
-def _checker(
+def _checker_and_labels(
     runs: Sequence[Run], options: PlanOptions
 ) -> tuple[CheckerRates, list[int] | list[None], dict[str, Any]]:
-    """Return the rates of the checker, the numbers of labels, and what a plan says about it.
+    """Return the rates of the checker, the numbers of labels, and "assumptions" of the plan.
 
-    The numbers are [None] if the rates are known.
+    The numbers of labels are [None] if the rates are known. The assumptions are a dict with
+    "checker" and "checker_is"; it is empty if scores are not corrected for errors of a checker.
     """
     from ..intervals.labelled import Errors
 
@@ -362,17 +380,19 @@ def _checker(
     return errors.rates, labels or [None], assumptions
 
 
-def _range_of_questions(
+def _limits_of_questions(
     runs: Sequence[Run],
     options: PlanOptions,
     checker_rates: CheckerRates,
     cheapest: Mapping[str, Any],
 ) -> dict[str, int]:
-    """Return limits of the number of questions that the cheapest design needs.
+    """Return confidence limits of the number of questions that the cheapest design needs.
 
-    `cheapest` is the row of this design. Groups of the questions of the pilot runs are left out in
-    turn. The variance of the logarithm of the number of questions is that of the jackknife, and its
-    limits are by Student's t.
+    The jackknife leaves out one group of pilot questions at a time, and estimates the variance of
+    the logarithm of the number of questions. The limits use Student's t.
+
+    Return a dict with "questions_lo" and "questions_hi". It is empty if there are fewer than three
+    pilot questions. `cheapest` is the row of the design.
     """
     wanted, questions = options.wanted, int(cheapest["questions"])
     size, weights = len(runs[0].outcomes), options.weights
@@ -398,11 +418,14 @@ def _range_of_questions(
 def _design_maker(
     runs: Sequence[Run], options: PlanOptions, weighting: Weighting
 ) -> tuple[Callable[..., Design], dict[str, Any]]:
-    """Return a function that makes a `Design`, and what a plan says it assumes.
+    """Return a function that makes a `Design`, and the "assumptions" of the plan as a dict.
 
-    The function takes the number n of samples, and as `rates` and `labels` the rates of the checker
-    and the number of labels that estimate them. Pilot runs, or the success rates in `options`,
-    decide on everything else.
+    The function is called as `new_design(n, rates=checker_rates, labels=number_of_labels)`. All
+    other arguments of `Design` are bound: they come from the pilot runs, or from `options.rates`.
+
+    Raises:
+        ValueError: if there are pilot runs and assumed success rates, or neither; or if there are
+            two pilot runs and a correlation.
     """
     from .designs import Design, Goal, Pilot, prior_of_rates
 
@@ -434,8 +457,8 @@ def _design_maker(
     return maker, pilot.assumptions | assumptions
 
 
-def _row(design: Design, questions: int, options: PlanOptions) -> dict[str, Any]:
-    """Return the row of a plan: a design with these questions, its cost and its precision."""
+def _plan_row(design: Design, questions: int, options: PlanOptions) -> dict[str, Any]:
+    """Return an entry of "rows": the cost and the precision of a design with M `questions`."""
     precisions = {kind: design.precision(questions, kind) for kind in _KINDS}
     labels = {} if design.labels is None else {"labels": design.labels}
     cost = questions * (options.question_cost + design.n * options.sample_cost)
@@ -445,17 +468,17 @@ def _row(design: Design, questions: int, options: PlanOptions) -> dict[str, Any]
         "samples": design.n,
         **labels,
         "cost": cost,
-        **{f"half_width_{kind}": x.half_width for kind, x in precisions.items()},
-        **{f"difference_{kind}": x.difference for kind, x in precisions.items()},
+        **{f"half_width_{kind}": expected.half_width for kind, expected in precisions.items()},
+        **{f"difference_{kind}": expected.difference for kind, expected in precisions.items()},
     }
 
 
-def _cheapest(designs: Sequence[Design], options: PlanOptions) -> dict[str, Any] | None:
-    """Return the row of the cheapest design that reaches what is wanted, or None."""
+def _cheapest_row(designs: Sequence[Design], options: PlanOptions) -> dict[str, Any] | None:
+    """Return the row of the cheapest design with the wanted precision, or None if there is none."""
     if options.wanted is None:
         return None
     rows = [
-        _row(design, questions, options)
+        _plan_row(design, questions, options)
         for design in designs
         if (questions := _fewest_questions(design, options.wanted)) is not None
     ]
@@ -463,17 +486,18 @@ def _cheapest(designs: Sequence[Design], options: PlanOptions) -> dict[str, Any]
 
 
 def _fewest_questions(design: Design, wanted: Wanted) -> int | None:
-    """Return about the smallest number of questions that reaches what is wanted, or None.
+    """Return about the smallest number M of questions that reaches the wanted precision.
 
-    A half-width and a difference are nearly proportional to 1 / sqrt(M), so repeated scaling of M
-    converges in a few steps.
+    Return None if even `wanted.most` questions do not reach it. A half-width and a difference are
+    nearly proportional to 1 / sqrt(M), so repeated scaling of M converges in a few steps. A
+    bisection then finds M to within 0.2 %.
     """
     ratio = partial(wanted.ratio, design)
     m = min(100, wanted.most)
     for _ in range(20):
         factor = ratio(m)
         if math.isinf(factor):
-            factor = 2.0  # no difference can be found in so few questions
+            factor = 2.0  # Too few questions to find any difference: try four times as many.
         scaled = min(max(math.ceil(m * factor**2), 2), wanted.most)
         if abs(scaled - m) <= m // 500:
             break

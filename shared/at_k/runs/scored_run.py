@@ -1,7 +1,11 @@
-"""The scored runs that comparisons, leaderboards, gates, `noise` and plans take.
+"""The scores of runs and their uncertainty, for comparisons, leaderboards, gates and `noise`.
 
-Each family of scores contributes the scores of questions and the method of their limits, as
-`compute` has them, and the covariance of the scores for new samples of the same questions.
+Each family of scores contributes the scores of questions, the method of their limits, and the
+covariance of the scores for new samples of the same questions. The scores and limits are the same
+as those of `compute`.
+
+A run has M questions and m scores, one for each k. The questions form G clusters; without clusters,
+each question is its own, and G = M. New questions are other questions like these.
 """
 
 from __future__ import annotations
@@ -49,23 +53,30 @@ from .options import ComparisonOptions, naming_run
 from .outcomes_of_runs import Run
 
 ScoresAndLimits = tuple[Scores, IntervalMethod]
-"""The scores of the questions, and the method of their limits."""
+"""The scores of the questions, and the method that computes the limits of their means."""
 
 
 class ScoredRun:
-    """The scores of a run, and how uncertain they are.
+    """The scores of a run and their uncertainty.
 
     Args:
-        n: (M,) samples of the questions.
-        options: of the comparison, for the samples of the run.
-        scores_and_limits: returns the scores, and the method of their limits, for some options.
-        shows_samples: whether the data show how samples of the same questions vary. By default,
-            one sample of each question does not.
-        covariance: returns the (m, m) covariance of the scores for new samples of the same
-            questions. Default: that of the method of limits for "sampling".
-        moves: returns (2, m) how far the scores may lie below and above because labels estimate
-            the rates of the checker, for a confidence; None if the rates are known.
+        n: (M,) numbers of samples of the questions.
+        options: the options of the comparison, validated for the samples of the run.
+        scores_and_limits: a function from options of an interval to the scores and the method of
+            their limits.
+        shows_samples: whether the data show how samples of the same questions vary. Default:
+            whether some question has more than one sample.
+        covariance: a function that returns the covariance of the scores for new samples of the same
+            questions, (m, m). Default: the method of limits for "sampling" computes it.
+        moves: a function from a confidence to an array, (2, m): how far the scores may lie below
+            and above the estimates because labels estimate the rates of the checker. None if the
+            rates are known.
         bounds: the least and the largest possible score.
+
+    Attributes:
+        points: the scores of the questions.
+        limits: a cached function from a confidence to the lower and upper limits, (2, m); see
+            `_limits`.
     """
 
     def __init__(
@@ -88,48 +99,52 @@ class ScoredRun:
 
     @cached_property
     def counted(self) -> np.ndarray:
-        """The indices of the questions that have a weight."""
-        return _counted(len(self.n), self.options.weights)
+        """The indices of the questions whose weight is not 0."""
+        return _indices_with_weight(len(self.n), self.options.weights)
 
     @cached_property
     def estimates(self) -> np.ndarray:
-        """(m,) scores over all questions, to the last digit as `compute` returns them."""
+        """The scores over all questions, (m,), identical to those of `compute`."""
         return np.array([*self.points.over(self.counted, self.options.weights).values()])
 
     @cached_property
     def errors(self) -> np.ndarray:
-        """(G, m) by how much the scores move without each question or cluster of questions.
+        """The change of the scores if each cluster is left out, (G, m).
 
-        See `cluster_errors`.
+        The changes are scaled so that the sum of their squares is the variance of the scores for
+        new questions; see `cluster_errors`.
         """
         weights = self.options.weights
         return cluster_errors(self.points.linearized(weights), self.options.clusters, weights)
 
     @property
     def standard_errors(self) -> np.ndarray:
-        """(m,) standard errors of the estimates, for other questions."""
+        """The standard errors of the estimates for new questions, (m,)."""
         return np.sqrt(np.sum(self.errors**2, axis=0))
 
     @property
     def number(self) -> float:
-        """M; with weights the effective number of questions."""
+        """The number of questions; with weights, the effective number."""
         return effective_clusters(None, len(self.n), self.options.weights)
 
     @property
     def freedom(self) -> float:
-        """The degrees of freedom of the standard errors."""
+        """The degrees of freedom of the standard errors, for Student's t."""
         clusters, weights = self.options.clusters, self.options.weights
         return degrees_of_freedom(effective_clusters(clusters, len(self.n), weights))
 
     @property
     def clusters(self) -> int:
-        """The number of clusters of questions; without clusters that of questions."""
+        """The number of clusters with a weight; without clusters, the number of questions."""
         labels = self.options.clusters
         return len(self.counted) if labels is None else len(np.unique(labels[self.counted]))
 
     @cached_property
     def covariance(self) -> np.ndarray | None:
-        """(m, m) covariance of the scores for new samples of the same questions, if known."""
+        """The covariance of the scores for new samples of the same questions, (m, m), or None.
+
+        It is None if the data do not show how samples vary.
+        """
         if not self._shows_samples:
             return None
         if self._covariance is not None:
@@ -137,7 +152,7 @@ class ScoredRun:
         return self._known("sampling")[1].covariance(self.counted, [*self.points.keys])
 
     def for_same_questions(self) -> ScoredRun:
-        """Return the run with limits for the same questions, sampled again."""
+        """Return a copy of this run with limits for new samples of the same questions."""
         run = copy(self)
         run.options = replace(self.options, method="sampling", clusters=None)
         run._method = self._known("sampling")[1]
@@ -145,14 +160,15 @@ class ScoredRun:
         return run
 
     def moves(self, confidence: float) -> np.ndarray | None:
-        """(2, m) how far the scores may lie below and above because labels estimate the rates.
+        """Return how far the scores may lie below and above the estimates, (2, m).
 
-        None if the rates of the checker are known.
+        These distances exist because labels estimate the rates of the checker. Return None if the
+        rates are known. With `anytime`, `confidence` is that of all looks together.
         """
         return None if self._moves is None else self._moves(self.look_confidence(confidence))
 
     def limits_with_moves(self, confidence: float) -> np.ndarray:
-        """(2, m) limits that account for estimated rates of the checker too, see `_limits`."""
+        """Return limits, (2, m), that also account for estimated rates of the checker, if any."""
         limits, moves = self.limits(confidence), self.moves(confidence)
         if moves is None:
             return limits
@@ -163,7 +179,8 @@ class ScoredRun:
     def look_confidence(self, confidence: float) -> float:
         """Return the confidence of the limits at this look.
 
-        With `anytime`, `confidence` is that of all looks together, and each look has a higher one.
+        With `anytime`, `confidence` is that of all looks together, and that of one look is higher.
+        Otherwise it is returned unchanged.
         """
         if not self.options.anytime:
             return confidence
@@ -171,9 +188,10 @@ class ScoredRun:
         return confidence_of_a_look(confidence, size)
 
     def _limits(self, confidence: float) -> np.ndarray:
-        """(2, m) lower and upper limits; a ValueError if the questions have no interval.
+        """Return the lower and upper limits of the scores, (2, m), each with this confidence.
 
-        The confidence is that of each interval; with `anytime`, at all looks together.
+        With `anytime`, the limits of a score have this confidence at all looks together. Raises
+        ValueError if the questions do not allow the interval.
         """
         method = self._method
         if self.options.anytime:
@@ -181,50 +199,53 @@ class ScoredRun:
         if problem := method.problem(self.counted):
             raise ValueError(f"{problem}.")
         (intervals,) = method.for_groups([self.counted], confidence)
-        return np.array([[x.lo, x.hi] for x in intervals.values()]).T
+        return np.array([[interval.lo, interval.hi] for interval in intervals.values()]).T
 
 
-def _counted(questions: int, weights: np.ndarray | None) -> np.ndarray:
-    """Return the indices of the questions that have a weight."""
+def _indices_with_weight(questions: int, weights: np.ndarray | None) -> np.ndarray:
+    """Return the indices of the questions whose weight is not 0: all if `weights` is None."""
     return np.arange(questions) if weights is None else np.flatnonzero(weights)
 
 
 def score_runs(runs: Sequence[Run], options: ComparisonOptions) -> list[ScoredRun]:
-    """Return the runs with their scores.
+    """Return a `ScoredRun` for each run, in the same order.
 
     Args:
-        runs: on the same questions.
-        options: for their samples.
+        runs: graded runs on the same questions.
+        options: the options of the comparison, validated for the samples of the runs.
 
     Raises:
-        ValueError: if a run does not allow the score or its interval, with the run's name.
+        ValueError: if a run does not allow the score or its interval. The message has its name.
     """
     metric = options.metric
     n = n_in_keys(np.concatenate([run.outcomes.n for run in runs]))
-    makers: Sequence[Callable[[Run, ComparisonOptions], ScoredRun]]
+    makers_of_runs: Sequence[Callable[[Run, ComparisonOptions], ScoredRun]]
     if metric in PASS_FAMILY or runs[0].errors != Errors():
-        makers = [partial(_pass_run, scores=_scores_of_counts(n, options))] * len(runs)
+        makers_of_runs = [partial(_pass_run, scores=_binary_scores(n, options))] * len(runs)
     elif metric in ("vote@k", "score_agg"):
-        makers = [_vote_run if metric == "vote@k" else _verdict_run] * len(runs)
+        makers_of_runs = [_vote_run if metric == "vote@k" else _verdict_run] * len(runs)
     else:
         ks = {ScoreId(metric, k): k for k in options.ks} or {ScoreId(metric, n): 1}
-        rewards, bounds = _rewards(runs, options.w)
-        makers = [partial(_reward_run, rewards=own, ks=ks, bounds=bounds) for own in rewards]
+        rewards, bounds = _rewards_of_runs(runs, options.w)
+        makers_of_runs = [
+            partial(_reward_run, rewards=own, ks=ks, bounds=bounds) for own in rewards
+        ]
     scored = []
-    for run, make in zip(runs, makers, strict=True):
+    for run, make in zip(runs, makers_of_runs, strict=True):
         with naming_run(run.name):
             scored.append(make(run, options))
-            scored[-1].limits(options.confidence)
+            scored[-1].limits(options.confidence)  # raises an error here, with the run's name
     return scored
 
 
 # --- Families of scores -------------------------------------------------------------------
 
 
-def _scores_of_counts(n: int | str, options: ComparisonOptions) -> dict[ScoreId, Score]:
-    """Return the scores of correct samples: of the pass@k family, or their corrected mean avg@N.
+def _binary_scores(n: int | str, options: ComparisonOptions) -> dict[ScoreId, Score]:
+    """Return the scores that count correct samples: those of the pass@k family, or avg@N.
 
-    `n` is the N in its key.
+    avg@N is pass@1 here, which can be corrected for the errors of a checker. `n` is the N in its
+    key. Raises ValueError for a score that cannot be corrected.
     """
     if options.metric in PASS_FAMILY:
         return options.scores_at(options.ks)
@@ -238,31 +259,34 @@ def _scores_of_counts(n: int | str, options: ComparisonOptions) -> dict[ScoreId,
 
 
 def _pass_run(run: Run, options: ComparisonOptions, scores: Mapping[ScoreId, Score]) -> ScoredRun:
-    """Return a run with scores of the pass@k family, corrected for the errors of its checker."""
+    """Return the scored run for scores of correct samples, corrected for errors of the checker."""
     counts, errors, weights = run.outcomes.counts(), run.errors, options.weights
-    questions = _counted(len(counts), weights)
+    questions = _indices_with_weight(len(counts), weights)
     require_correction(scores, errors.rates)
 
     def scores_and_limits(requested: IntervalOptions) -> ScoresAndLimits:
-        """Return the scores, corrected for the rates of the checker, and their method."""
+        """Return the corrected scores of the questions, and the method of their limits."""
         if errors.rates.are_exact:
             return pass_limits(counts, scores, requested)
         return pass_intervals(counts, scores, requested, errors.rates)
 
     def covariance() -> np.ndarray:
-        # The limits have neighbors, which would make it take ten times as long.
-        """Return the (m, m) covariance of the scores for new samples."""
+        """Return the covariance of the scores for new samples, (m, m).
+
+        It needs a family of its own: that of the limits also has neighboring scores, with which the
+        covariance takes ten times as long.
+        """
         known = estimator(scores, errors.rates)
         family = BinaryFamily.from_counts(counts, *known, {}, weights, rates=errors.rates)
         return SamplingIntervals(family).covariance(questions, [*scores])
 
     def rescore(rates: CheckerRates) -> np.ndarray:
-        """Return the scores, (m,), if they are corrected for these rates."""
+        """Return the scores over all questions, (m,), corrected for these rates."""
         points = corrected_scores(counts, scores, rates)
         return np.array([*points.over(questions, weights).values()])
 
     def moves(confidence: float) -> np.ndarray:
-        """Return how far labels move the scores, (2, m); see `ScoredRun`."""
+        """Return how far estimated rates may move the scores down and up, (2, m)."""
         assert errors.labels is not None
         return distances_of_rates(errors.labels, rescore(errors.rates), rescore, confidence)
 
@@ -277,9 +301,10 @@ def _reward_run(
     ks: Mapping[ScoreId, int],
     bounds: tuple[float, float],
 ) -> ScoredRun:
-    """Return a run with its scores of rewards: the best of k, or the posterior mean of bayes@N.
+    """Return the scored run for max@k, avg@N or bayes@N.
 
-    The k of a mean is 1. The bounds are the least and the largest reward of all runs.
+    `ks` has the k of each score; 1 for a mean, which is the best of one sample. `bounds` are the
+    least and the largest reward of all runs.
     """
     n = run.outcomes.n
     if options.metric == "bayes@N":
@@ -289,15 +314,18 @@ def _reward_run(
         return ScoredRun(n, options, lambda _: (means, method), shows_samples=True, bounds=bounds)
     points = max_scores(rewards, ks)
     family = RewardFamily.from_rewards(rewards, ks, {}, bounds, options.weights)
-    return ScoredRun(n, options, lambda x: (points, family_intervals(family, x)), bounds=bounds)
+    return ScoredRun(
+        n, options, lambda requested: (points, family_intervals(family, requested)), bounds=bounds
+    )
 
 
-def _rewards(
+def _rewards_of_runs(
     runs: Sequence[Run], w: Sequence[float] | None
 ) -> tuple[list[Rewards], tuple[float, float]]:
-    """Return the rewards of each run, and the least and the largest of all.
+    """Return the rewards of each run, and the (least, largest) reward of all runs.
 
-    They are real if one of the runs has real rewards.
+    If a run has real rewards and `w` is None, the outcomes of all runs are taken as real rewards.
+    Otherwise the outcomes are categories, and `w` has their rewards.
     """
     if w is None and any(has_real_rewards(run.outcomes) for run in runs):
         rewards = [real_rewards(run.outcomes) for run in runs]
@@ -312,7 +340,7 @@ def _rewards(
 
 
 def _vote_run(run: Run, options: ComparisonOptions) -> ScoredRun:
-    """Return a run with its scores vote@k; a ValueError if it has no answers."""
+    """Return the scored run for vote@k. Raises ValueError if the samples have no answers."""
     if run.answers is None:
         raise ValueError(
             "vote@k needs answers and references: give what at_k.read returns, with "
@@ -325,7 +353,7 @@ def _vote_run(run: Run, options: ComparisonOptions) -> ScoredRun:
 
 
 def _verdict_run(run: Run, options: ComparisonOptions) -> ScoredRun:
-    """Return a run with its score score_agg, from verdicts."""
+    """Return the scored run for score_agg, whose outcomes are weights of verdicts."""
     points = agg_scores(require_weights(run.outcomes), exponent(options.temperature))
 
     def scores_and_limits(requested: IntervalOptions) -> ScoresAndLimits:
