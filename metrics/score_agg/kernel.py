@@ -506,7 +506,7 @@ error that names the missing package, until `at_k/__init__` replaces it.
 """
 
 
-KERNEL = "0b2784a571c3"
+KERNEL = "4a293b395658"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -2261,7 +2261,7 @@ def safe_name(score: ScoreId) -> str:
 
 
 def safe_prefixes(labels: Sequence[str]) -> dict[str, str]:
-    """Return the prefix of the safe names of scores for the label of each group.
+    """Return a dict from the label of each group to the prefix of its names with keys="safe".
 
     Raises:
         ValueError: if two labels have the same safe name.
@@ -6345,7 +6345,7 @@ def gpassk_results(
     budget: int | None = None,
     **shared: Any,
 ) -> dict[str, Any]:
-    """Return the flat dict of scores. The script of the metric documents the parameters."""
+    """Return the flat dict of scores. metrics/<name>/<name>.py documents the parameters."""
     common = SharedOptions(**shared)
     checking = common.checking()
     if include is None:
@@ -6437,7 +6437,7 @@ def bayes_at_n_results(
     labels: list[list[int]] | dict[str, int] | None = None,
     **shared: Any,
 ) -> dict[str, Any]:
-    """Return the flat dict of scores. The script of the metric documents the parameters."""
+    """Return the flat dict of scores. metrics/<name>/<name>.py documents the parameters."""
     category_of_label = category_numbers(categories)
     common = SharedOptions(confidence=confidence, **shared)
     checking = common.checking(category_of_label)
@@ -6519,7 +6519,7 @@ def max_at_k_results(
     band: bool = False,
     **shared: Any,
 ) -> dict[str, Any]:
-    """Return the flat dict of scores. The script of the metric documents the parameters."""
+    """Return the flat dict of scores. metrics/<name>/<name>.py documents the parameters."""
     category_of_label = category_numbers(categories)
     common = SharedOptions(**shared)
     checking = common.checking(category_of_label)
@@ -6606,7 +6606,10 @@ def _included_tails(
 def _limits_if_requested(
     points: Scores, name: str, options: IntervalOptions, score_range: tuple[float, float]
 ) -> IntervalMethod | None:
-    """Return the method of limits of scores, or None if there is no confidence."""
+    """Return the interval method for scores, or None if there is no confidence.
+
+    `name` is what messages call the scores, and `score_range` their least and largest value.
+    """
     if options.confidence is None:
         return None
     return limits_for_questions(points, name, options, score_range)
@@ -6656,7 +6659,7 @@ def cons_at_k_results(
     band: bool = False,
     **shared: Any,
 ) -> dict[str, Any]:
-    """Return the flat dict of scores. The script of the metric documents the parameters."""
+    """Return the flat dict of scores. metrics/<name>/<name>.py documents the parameters."""
     common = SharedOptions(**shared)
     checking = common.checking()
     names = _SCORES_OF_CONSENSUS
@@ -6724,7 +6727,7 @@ def score_agg_results(
     weights: dict[str, float] = VERDICTS,
     **shared: Any,
 ) -> dict[str, Any]:
-    """Return the flat dict of scores. The script of the metric documents the parameters."""
+    """Return the flat dict of scores. metrics/<name>/<name>.py documents the parameters."""
     labels = check_weights(weights)
     common = SharedOptions(**shared)
     checking = common.checking(labels)

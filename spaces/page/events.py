@@ -86,7 +86,12 @@ def connect_events(space: Space, blocks: gr.Blocks, layout: Layout, downloads: D
     gr.on(files, js="() => page.markFiles()", **private)
     by_source = [layout.text, layout.files]
     layout.source.input(
-        handlers.show_source, layout.source, by_source, queue=False, **private
+        handlers.show_source,
+        layout.source,
+        by_source,
+        queue=False,
+        trigger_mode="always_last",  # the answer to an earlier choice would hide what is chosen
+        **private,
     ).then(None, js="() => page.review()", **private)
     scoring: dict[str, Any] = {
         "inputs": layout.inputs,
@@ -287,7 +292,7 @@ class Handlers:
         return updates
 
     def _asking_updates(self, request: Request, error: ChoiceError) -> Values:
-        """Return updates that show inputs for what the rules of reading ask."""
+        """Return updates that show the inputs that resolve an error: choices, outcomes, columns."""
         layout = self._layout
         choices = [(choice_in_words(choice), json.dumps(choice)) for choice in error.choices]
         updates: Values = {

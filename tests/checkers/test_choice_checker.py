@@ -180,6 +180,7 @@ def test_marks_that_a_model_repeats_are_no_choice(repeated, reference):
     [
         *("AB", "maybe", 3, "", PLANETS | {"answer": "E"}, {}, None),
         {"options": ["B", "A"], "answer": "B"},  # the letter, or the text of A
+        ["A", "yes"],
     ],
 )
 def test_a_reference_that_is_no_choice_is_an_error_with_its_index(reference):

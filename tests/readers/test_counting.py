@@ -171,6 +171,12 @@ def test_numbers_of_samples_show_that_none_is_repeated(monkeypatch, write, forma
 
 
 @pytest.mark.parametrize("format", FORMATS)
+def test_a_column_of_questions_may_have_letters_of_any_script(monkeypatch, write, format):
+    names = write({"idé": lambda columns, number: columns.pop("id")}, format=format)
+    both(monkeypatch, names, questions="idé")
+
+
+@pytest.mark.parametrize("format", FORMATS)
 def test_repeated_samples_are_refused(write, format):
     def again(columns, number):
         columns["id"] = columns["id"][:250] * 2

@@ -190,9 +190,11 @@ def _choose_markers(rows: Sequence[Row], x: LineAxis) -> None:
 def _line_layers(
     rows: Sequence[Row], x: LineAxis, y_options: Mapping[str, Any], room: float
 ) -> list[alt.Chart]:
-    """Return the layers of a panel: bands, lines and markers, whose data the figure has.
+    """Return the layers of a panel: bands, lines and markers. They have no data of their own.
 
-    `y_options` are arguments of `vertical_channel`, and `room` is the width for the legend.
+    The columns lo and hi are the limits at each x, and band_lo and band_hi a simultaneous band.
+    `y_options` are arguments of `vertical_channel`, and `room` is the width for the legend in
+    points.
     """
 
     def y(column: str) -> alt.Y:

@@ -183,7 +183,7 @@ class _RemoteProgram:
         except (StopIteration, StopAsyncIteration) as error:
             if method == "__next__":
                 raise
-            # A loop of the tests over `map` would end, and compare nothing.
+            # In a loop of the tests over `map(f, inputs)`, it would end the loop without a failure.
             raise RuntimeError(f"the program raised {type(error).__name__}") from error
 
     def _result(self, reply: dict[str, Any]) -> Any:

@@ -251,22 +251,29 @@ def match_numbers(rows: Samples, stop: Sequence[str] = ()) -> tuple[np.ndarray, 
 def match_choices(rows: Samples, stop: Sequence[str] = ()) -> tuple[np.ndarray, pa.ChunkedArray]:
     """Compare the option that each sample chooses with the correct ones of its question.
 
+    Args:
+        rows: samples and references.
+        stop: texts at which a sample is cut.
+
     Returns:
-        (S,) whether it is one of them, and (S,) its letter, or None if there is none.
+        Whether each sample chooses a correct option, (S,), and the option that it chooses, (S,): a
+        letter, or YES, NO, TRUE or FALSE; None if it chooses none.
 
     Raises:
-        ValueError: if a reference is no choice, with its index, or if samples are no texts.
+        ValueError: if a reference is no choice, or has options of two kinds, with its index; or if
+            a sample is not a text.
     """
     values = rows.values
     if pa.types.is_null(values.type):
         return np.zeros(len(values), dtype=bool), values
     if sample_kind(values) != "texts":
-        raise InputError("choice compares texts, and some predictions are none.")
+        raise InputError("choice compares texts, and some predictions are not texts.")
     options = []
     for question, reference in enumerate(to_python(rows.references)):
         references = reference if isinstance(reference, list) else [reference]
         accepted = [option for x in references if (option := read_options(x)) is not None]
-        if not accepted or len(accepted) < len(references):
+        kinds = {(option.letters, option.texts) for option in accepted}
+        if len(accepted) < len(references) or len(kinds) != 1:
             what = (
                 f" is {short(reference)}, but choice compares with a letter, yes or no, or with "
                 f'{{"answer": "B", "options": [..]}}'

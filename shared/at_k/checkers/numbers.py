@@ -384,7 +384,10 @@ class _Token:
 
 
 def _tokens(text: str) -> Iterator[_Token]:
-    """Yield the numbers of a text that `_plain` has returned."""
+    """Yield the numbers of a text that `_plain` has returned.
+
+    A number that is part of a name (`GPT-4`) or that numbers something ("step 3") is left out.
+    """
     for match in _NUMBER.finditer(text):
         start = match.start()
         before = text[max(0, start - 12) : start]

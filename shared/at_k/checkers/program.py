@@ -205,7 +205,8 @@ class _AnsweringProgram:
             function = getattr(called, method) if method else called
             result = function(*positional, **by_name)
         changed = self._encoded(values)
-        # What tests make of a class has methods, also where the class is one of numbers or lists.
+        # An instance of a subclass of int or list is sent as a reference, and not as a value, so
+        # that the tests can call its methods.
         if not method and isinstance(called, type) and as_base(result) is not result:
             self._reference(result)
         value = self._encoded(result)

@@ -86,7 +86,7 @@ def gpassk_results(
     budget: int | None = None,
     **shared: Any,
 ) -> dict[str, Any]:
-    """Return the flat dict of scores. The script of the metric documents the parameters."""
+    """Return the flat dict of scores. metrics/<name>/<name>.py documents the parameters."""
     common = SharedOptions(**shared)
     checking = common.checking()
     if include is None:
@@ -178,7 +178,7 @@ def bayes_at_n_results(
     labels: list[list[int]] | dict[str, int] | None = None,
     **shared: Any,
 ) -> dict[str, Any]:
-    """Return the flat dict of scores. The script of the metric documents the parameters."""
+    """Return the flat dict of scores. metrics/<name>/<name>.py documents the parameters."""
     category_of_label = category_numbers(categories)
     common = SharedOptions(confidence=confidence, **shared)
     checking = common.checking(category_of_label)
@@ -260,7 +260,7 @@ def max_at_k_results(
     band: bool = False,
     **shared: Any,
 ) -> dict[str, Any]:
-    """Return the flat dict of scores. The script of the metric documents the parameters."""
+    """Return the flat dict of scores. metrics/<name>/<name>.py documents the parameters."""
     category_of_label = category_numbers(categories)
     common = SharedOptions(**shared)
     checking = common.checking(category_of_label)
@@ -347,7 +347,10 @@ def _included_tails(
 def _limits_if_requested(
     points: Scores, name: str, options: IntervalOptions, score_range: tuple[float, float]
 ) -> IntervalMethod | None:
-    """Return the method of limits of scores, or None if there is no confidence."""
+    """Return the interval method for scores, or None if there is no confidence.
+
+    `name` is what messages call the scores, and `score_range` their least and largest value.
+    """
     if options.confidence is None:
         return None
     return limits_for_questions(points, name, options, score_range)
@@ -397,7 +400,7 @@ def cons_at_k_results(
     band: bool = False,
     **shared: Any,
 ) -> dict[str, Any]:
-    """Return the flat dict of scores. The script of the metric documents the parameters."""
+    """Return the flat dict of scores. metrics/<name>/<name>.py documents the parameters."""
     common = SharedOptions(**shared)
     checking = common.checking()
     names = _SCORES_OF_CONSENSUS
@@ -465,7 +468,7 @@ def score_agg_results(
     weights: dict[str, float] = VERDICTS,
     **shared: Any,
 ) -> dict[str, Any]:
-    """Return the flat dict of scores. The script of the metric documents the parameters."""
+    """Return the flat dict of scores. metrics/<name>/<name>.py documents the parameters."""
     labels = check_weights(weights)
     common = SharedOptions(**shared)
     checking = common.checking(labels)

@@ -104,7 +104,7 @@ def safe_name(score: ScoreId) -> str:
 
 
 def safe_prefixes(labels: Sequence[str]) -> dict[str, str]:
-    """Return the prefix of the safe names of scores for the label of each group.
+    """Return a dict from the label of each group to the prefix of its names with keys="safe".
 
     Raises:
         ValueError: if two labels have the same safe name.

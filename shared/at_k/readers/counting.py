@@ -151,7 +151,7 @@ def _run(
 
 
 def _can_be_counted(names: Sequence[str], reading: ReadingOptions) -> bool:
-    """Whether the files have one of the formats, and nothing needs single samples."""
+    """Whether all files are local and have one of the formats, and nothing needs single samples."""
     needs_samples = (
         any((reading.group_size, reading.records, reading.has_labels, reading.unfinished))
         or reading.checked
@@ -411,6 +411,6 @@ def _lines_of(names: Sequence[str], question: str, ids: Sequence[str]) -> list[d
         rows = connection.execute(
             "SELECT json FROM read_ndjson_objects(?) WHERE list_contains(?, "
             "json_extract_string(json, ?))",
-            [list(names), list(ids), f"$.{json.dumps(question)}"],
+            [list(names), list(ids), f"$.{json.dumps(question, ensure_ascii=False)}"],
         ).fetchall()
     return [json.loads(x) for (x,) in rows]

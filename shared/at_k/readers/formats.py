@@ -253,7 +253,8 @@ def _values_of_json(text: str, name: str) -> list[Any]:
             values.append(value)
             start = _NOT_BLANK.search(text, end)
     except json.JSONDecodeError as error:
-        before = text[: error.pos].rstrip()  # what is missing at the end of a line is missed later
+        # A comma that is missing at the end of a line is reported at the next value, lines below.
+        before = text[: error.pos].rstrip()
         line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
         raise ValueError(
             f"{name}, line {line}: invalid JSON: {error.msg} (column {column})."

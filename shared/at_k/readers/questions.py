@@ -284,7 +284,8 @@ def _merged(questions: QuestionRows, role: str) -> list[Any]:
 def _require_equal(questions: QuestionRows, role: str, one: int, other: int) -> None:
     """Raise a ValueError if two rows of a question, one and other, differ in the cells of a role.
 
-    If it is groups, each group may be another question.
+    For the role groups, the error is a SelectionError that offers to make the group a part of the
+    question's id.
     """
     first, second = questions.cells[role][one], questions.cells[role][other]
     if first == second or (is_missing(first) and is_missing(second)):

@@ -607,9 +607,9 @@ def _refuse_frequencies(table: Table, samples: Sequence[str]) -> None:
 
 
 def _may_be_counts(table: Table, n: str, correct: str) -> bool:
-    """Whether a table has a row for each question, with at most n correct ones.
+    """Whether each row can have the counts of a question in the columns `n` and `correct`.
 
-    Cells of both columns may be empty.
+    There is one row for each question then, and 0 <= correct <= n. Cells may be empty.
     """
     columns = table.columns[n], table.columns[correct]
     rows = list(zip(*columns, whole_numbers(table, n), whole_numbers(table, correct), strict=True))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 import warnings
 from collections.abc import Collection, Mapping, Sequence
 from copy import copy
@@ -135,7 +136,7 @@ def read(
             a `datasets.Dataset`, a list of dicts, or a dict of columns. Of several logs of a task,
             the newest that is complete is read.
         predictions: the column of samples to be checked, or several with a sample each. Beside
-            `outcomes`: of answers that were graded, for the votes of cons_at_k.
+            `outcomes`: the column of the graded answers, for the votes of cons_at_k.
         outcomes: the column of already-graded outcomes.
         references: the column to check the samples against. If the log has none: a dict with the
             reference of each question, a list with the reference of each row, or a file with
@@ -160,8 +161,8 @@ def read(
             Default: the rule of the tool that wrote the log; otherwise an error asks.
         unfinished: "incorrect" if responses that were cut off by length are incorrect.
         correct_values: the outcomes that are correct, such as ["C"]. All others are incorrect.
-            None keeps them as they are written: as verdicts of score_agg, where a column item may
-            name the questions, or as categories.
+            Default: the usual words, such as pass and yes. None: outcomes stay as they are written,
+            as categories, or as verdicts of score_agg, where questions may be in a column item.
         correct_at_least: the least score that is correct, such as 0.75.
         group_size: the number of consecutive rows that belong to a question, such as 8 for the
             rewards of TRL or verl with 8 samples of each prompt.
@@ -184,7 +185,7 @@ def read(
         ['q1', 'q2']
     """
     for name in [source] if isinstance(source, str) else source if type(source) is list else ():
-        if isinstance(name, str) and not (name and name.isprintable()):
+        if isinstance(name, str) and (not name or any(map(_is_control, name))):
             raise ValueError(f"source is {short(name)}: this is no name of a file.")
     if not isinstance(columns, Mapping | None):
         raise TypeError(
@@ -219,6 +220,11 @@ def read(
         if type(error).__module__.startswith("pyarrow"):
             raise ValueError(f"The source cannot be read: {error}") from error
         raise
+
+
+def _is_control(character: str) -> bool:
+    """Whether a character is a control character, which no name of a file should have."""
+    return unicodedata.category(character) == "Cc"
 
 
 def _in_python(way: Way) -> str:

@@ -302,7 +302,7 @@ def refuse_repeats(questions: QuestionRows) -> None:
     """
     table, pool = questions.table, questions.reading.pool
     columns = nested_columns(table)
-    numbers = _numbers_of(questions, columns)
+    numbers = _sample_number_columns(questions, columns)
     if not numbers:
         if questions.are_lists:
             _refuse_equal_questions(questions)
@@ -357,9 +357,10 @@ def are_continued(pairs: Iterable[tuple[Any, int]]) -> bool:
     )
 
 
-def _numbers_of(questions: QuestionRows, columns: Columns) -> list[str]:
-    """Return the columns that number samples: those of the layout, or by their names, without a
-    seed that all rows of a question share.
+def _sample_number_columns(questions: QuestionRows, columns: Columns) -> list[str]:
+    """Return the names of the columns that number samples: of the layout, or else by usual names.
+
+    A seed that is equal in all rows of each question is left out.
     """
     table, pool = questions.table, questions.reading.pool
     if table.layout:

@@ -385,12 +385,13 @@ def _has_column_names(record: Mapping[str, Any], reading: ReadingOptions) -> boo
 def _keyed_rows(record: dict[str, Any], title: str) -> list[dict[str, Any]] | None:
     """Return the rows of an object whose keys are ids; None for other objects.
 
-    Each value is a row, a list of rows, an outcome, or a list of samples.
+    Each value is a row, a list of rows, an outcome, or a list of samples. Messages call the object
+    `title`.
     """
     _refuse_samples_as_keys(record, title)
     values = list(record.values())
     if any(is_list_of(x, dict) for x in values) and not all(is_list_of(x, dict) for x in values):
-        return None  # rows beside what is said of them
+        return None  # some values are rows, and others say something about the run
     _refuse_empty_entries(values, title)
     are_rows = is_list_of(values, dict) and bool(set.intersection(*map(set, values)))
     rows_of = {key: [value] if are_rows else value for key, value in record.items()}

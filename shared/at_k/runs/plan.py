@@ -359,8 +359,9 @@ def _checker_and_labels(
 ) -> tuple[CheckerRates, list[int] | list[None], dict[str, Any]]:
     """Return the rates of the checker, the numbers of labels, and "assumptions" of the plan.
 
-    The numbers of labels are [None] if the rates are known. The assumptions are a dict with
-    "checker" and "checker_is"; it is empty if scores are not corrected for errors of a checker.
+    The numbers of labels are the option `labels`, or else that of the pilot run; [None] if there is
+    neither. The assumptions are a dict with "checker" and "checker_is", or an empty dict if scores
+    are not corrected for errors of a checker.
     """
     from ..intervals.labelled import Errors
 

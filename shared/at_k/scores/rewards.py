@@ -73,7 +73,8 @@ def counts_by_level(rewards: Rewards) -> tuple[np.ndarray, np.ndarray]:
 def counts_at(rewards: RankedRewards, level: np.ndarray) -> np.ndarray:
     """Return the number of samples of each question at each of L levels, (M, L).
 
-    `level`, (S,), is the index of the level of each sample.
+    `level`, (S,), is the index of the level of each sample. Ranked rewards have a row of their own
+    for each question.
     """
     size = int(level.max()) + 1
     cell = np.repeat(rewards.inverse * size, rewards.sizes) + level
