@@ -73,8 +73,9 @@ def by_k(
         name: _curves_of_run(name, scores, metric is not None) for name, scores in runs.items()
     }
     metrics = shown_names(metric, curves, "metric", "scores for several k")
-    left_out = [_drop_even_votes(lines) for lines in curves.values() if "maj@k" in metrics]
+    # A k may be marked at which maj@k is not shown.
     ks = [k for lines in curves.values() for shown in metrics for k in lines[shown]]
+    left_out = [_drop_even_votes(lines) for lines in curves.values() if "maj@k" in metrics]
     rows = [
         row_of(estimate, run=name, metric=shown, x=k)
         for name, lines in curves.items()
