@@ -84,3 +84,10 @@ def test_the_whole_range_of_a_score_is_not_shown_as_its_limits(capsys, tmp_path,
 def test_what_a_format_needs_is_said_before_or_after_reading(capsys, flags, message):
     numeric = ("--check-correct-fn", "numeric")
     assert message in error_of(capsys, "gpassk", COOL, *numeric, *flags)
+
+
+def test_the_notes_of_limits_that_hold_at_all_looks_say_so(capsys):
+    flags = ("--check-correct-fn", "numeric", "--include", "pass@1", "--confidence", 0.95)
+    looks = ("--interval", "questions", "--anytime")
+    (entry,) = yaml.safe_load(output_of(capsys, "gpassk", COOL, *flags, *looks, *HUB))
+    assert "for other questions like these, at all looks together (questions)" in entry["notes"]

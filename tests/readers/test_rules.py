@@ -857,7 +857,10 @@ def test_a_text_in_error_says_that_there_is_no_outcome():
     [
         {"error": ["timeout"]},
         {"error": True},
+        {"error": 429},
+        {"error": "429"},
         {"error": "429 Too Many Requests"},
+        {"error": {"code": 1}},
         {"error": {"code": 1, "message": "no memory"}},
         {"error_type": "timeout"},
         {"result": {"exception": "timeout"}},

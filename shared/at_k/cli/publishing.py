@@ -13,7 +13,7 @@ from typing import Any
 import at_k
 
 from ..core.estimates import Estimate
-from .formats import Limits, Scale, as_flag
+from .formats import Scale, as_flag
 from .score_tables import ScoresView
 
 PUBLISHED_FORMAT = "eval-results"
@@ -82,6 +82,6 @@ def _notes_on_score(estimate: Estimate, view: ScoresView) -> str:
     notes = [estimate.key, view.scope.in_words()]
     if estimate.interval is not None and estimate.limits is not None:
         method = view.method_of(estimate)
-        words = Limits(view.confidence or 0.0, method).described(Scale(False, 4), estimate.limits)
+        words = view.limits_by(method).described(Scale(False, 4), estimate.limits)
         notes += [f"standard error {estimate.interval.sigma:.4f}", f"{words} ({method})"]
     return "; ".join([*notes, f"evaluate-at-k {at_k.__version__}"])

@@ -66,6 +66,11 @@ class ScoresView(View):
         """The confidence of the intervals, or None if there are none."""
         return self.options.get("confidence")
 
+    def limits_by(self, method: str) -> Limits:
+        """Return what describes the limits by a method, which have a confidence."""
+        anytime = bool(self.options.get("anytime"))
+        return Limits(self.confidence or 0.0, method, self.scope.row, anytime)
+
     @cached_property
     def estimates(self) -> list[Estimate]:
         """The estimates of the scores, for all questions and for groups."""
@@ -141,7 +146,7 @@ class ScoresView(View):
         scale = self._scale([*self._by_group[None].values()])
         suffix, band = "", []
         if self.confidence is not None and self._methods:
-            words = Limits(self.confidence, next(iter(self._methods)), self.scope.row)
+            words = self.limits_by(next(iter(self._methods)))
             is_one = len(self._methods) == 1
             suffix = f" ({words.heading if is_one else f'{words.percent} CI'})"
             band = [f"{words.percent} band"] if self._has_band else []
@@ -324,10 +329,7 @@ class ScoresView(View):
             name, value = f"the posterior mean of {estimate.key}", estimate.interval.mu
         words = " to ".join(map(scale.number, estimate.limits))
         if is_first:
-            confidence, anytime = self.confidence or 0.0, bool(self.options.get("anytime"))
-            words = Limits(confidence, method, self.scope.row, anytime).described(
-                scale, estimate.limits
-            )
+            words = self.limits_by(method).described(scale, estimate.limits)
         if extrapolated := self._extrapolation(estimate):
             words += f", extrapolated {extrapolated}"
         return f"{name} is {scale.with_unit(value)} ({words})"

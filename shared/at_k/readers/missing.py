@@ -49,11 +49,22 @@ def missing_outcomes(table: Table, cells: Sequence[Any], used: Collection[Any]) 
         elif {*plain_name(name).split(".")}.isdisjoint(ERRORS):
             continue
         else:
-            broke_off = list(map(is_error, column))
+            # A column of numbers alone measures something. Beside empty entries they are codes.
+            are_codes = not all(map(_is_number, column))
+            broke_off = [is_error(x) or (are_codes and _is_code(x)) for x in column]
         if name not in used:
             rows = zip(cells, changed(lambda _: None, cells), broke_off, strict=True)
             cells = [missing if is_void else cell for cell, missing, is_void in rows]
     return list(cells)
+
+
+def _is_number(entry: Any) -> bool:
+    return type(number_in(entry)) in (int, float) and not is_missing(entry)
+
+
+def _is_code(entry: Any) -> bool:
+    """Whether an entry is a number other than 0, such as 429."""
+    return _is_number(entry) and number_in(entry) != 0
 
 
 def is_error(entry: Any) -> bool:
