@@ -169,3 +169,11 @@ def test_without_altair_the_error_says_what_to_install():
     code = "import sys; sys.modules['altair'] = None\ntry:\n import at_k.charts\n"
     code += "except ImportError as error: print(error)"
     assert "pip install altair vl-convert-python" in run_python(code)
+
+
+def test_names_of_models_break_after_slashes_hyphens_and_underscores():
+    name = "org-of-many/model_with_a_long_name-at-T_0.2"
+    lines = wrap_text(name, 60).split("\n")
+    assert "".join(lines) == name
+    assert all(line[-1] in "/_-" for line in lines[:-1])
+    assert max(map(text_width, lines)) <= 60

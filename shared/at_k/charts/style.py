@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Sequence
 from functools import lru_cache
@@ -66,11 +67,14 @@ def text_width(text: str) -> float:
 @lru_cache
 def wrap_text(text: str, width: float) -> str:
     """Return a text with line breaks, so that its lines are at most `width` points wide."""
+    # Long names may also break after these characters. A vertical tab marks each place.
+    breakable = re.sub("([/_-])(?=.)", "\\1\v", " ".join(text.split()))
     # No line has more characters than `most`, which is the number of the narrowest ones.
     lines, most = [text], min(len(text), int(4 * width / TEXT))
     while most > 1 and max(map(text_width, lines)) > width:
         most = min(most - 1, max(map(len, lines)))
-        lines = textwrap.wrap(text, most) or [""]
+        wrapped = textwrap.wrap(breakable, most, replace_whitespace=False, break_on_hyphens=False)
+        lines = [line.replace("\v", "") for line in wrapped] or [""]
     return "\n".join(lines)
 
 
