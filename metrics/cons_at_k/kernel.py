@@ -506,7 +506,7 @@ error that names the missing package, until `at_k/__init__` replaces it.
 """
 
 
-KERNEL = "4a293b395658"
+KERNEL = "422f4b529f75"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -6363,20 +6363,10 @@ def gpassk_results(
         beta0=beta0,
         band=band,
     )
-    options, errors = report.options, _errors_of_checker(checker_rates, labels)
-    if errors is not None and options.confidence is not None and options.method == "posterior":
-        raise ValueError(
-            "interval='posterior' does not correct for the errors of a checker: use 'sampling' or "
-            "'questions'."
-        )
-    n = questions.n
+    options, n = report.options, questions.n
+    errors = _errors_of_checker(checker_rates, labels, options)
     if budget is not None:
-        budget = _check_budget(budget, requested, metrics)
-        if errors is not None or options.prior != (1, 1):
-            raise ValueError(
-                "budget is for samples that stop at the first correct one, which neither a "
-                "correction for checker_rates or labels nor a prior is for: leave these out."
-            )
+        budget = _check_budget(budget, requested, metrics, options, errors)
         checked = questions.check(checking)
         points, method = PACKAGE.rooms.first_successes(checked, budget, requested, options)
         return report.result(points, n, method)
@@ -6399,15 +6389,32 @@ def gpassk_results(
     return report.result(points, n, method)
 
 
-def _errors_of_checker(checker_rates, labels) -> Any:
-    """Return the package's model of the checker's errors; None if neither parameter is given."""
+def _errors_of_checker(checker_rates, labels, options: IntervalOptions) -> Any:
+    """Return the package's model of the checker's errors; None if neither parameter is given.
+
+    Raises:
+        ValueError: if a parameter is invalid, or if limits are those of the posterior.
+    """
     if checker_rates is None and labels is None:
         return None
-    return PACKAGE.rooms.errors(checker_rates, labels)
+    errors = PACKAGE.rooms.errors(checker_rates, labels)
+    if options.confidence is not None and options.method == "posterior":
+        raise ValueError(
+            "interval='posterior' does not correct for the errors of a checker: use 'sampling' or "
+            "'questions'."
+        )
+    return errors
 
 
-def _check_budget(budget: int, ks: list[int] | None, metrics: set[str]) -> int:
-    """Return the budget; raise a ValueError if a k exceeds it, or if a metric is not pass@k."""
+def _check_budget(
+    budget: int, ks: list[int] | None, metrics: set[str], options: IntervalOptions, errors: Any
+) -> int:
+    """Return the budget, the largest number of samples of a question.
+
+    Raises:
+        ValueError: if a k exceeds the budget, if a metric is not pass@k, or if there is a prior or
+            a model of the checker's `errors`.
+    """
     budget = check_k(budget, name="budget")
     if ks and max(ks) > budget:
         raise ValueError(f"k is {max(ks)}: give a k of at most the budget, {budget}.")
@@ -6415,6 +6422,11 @@ def _check_budget(budget: int, ks: list[int] | None, metrics: set[str]) -> int:
         raise ValueError(
             f"include has {others[0]!r}, and samples that stop at the first correct one show "
             f"pass@k only: leave it out, or leave out budget."
+        )
+    if errors is not None or options.prior != (1, 1):
+        raise ValueError(
+            "budget is for samples that stop at the first correct one, which neither a correction "
+            "for checker_rates or labels nor a prior is for: leave these out."
         )
     return budget
 
@@ -6449,7 +6461,8 @@ def bayes_at_n_results(
         )
     # Both scores are the centers of their intervals, so mu would repeat them.
     report = common.report(len(questions), with_mu=False, bounds=bounds)
-    options, errors = report.options, _errors_of_checker(checker_rates, labels)
+    options = report.options
+    errors = _errors_of_checker(checker_rates, labels, options)
     if errors is not None and any(x is not None for x in (w, categories, bounds)):
         raise ValueError(
             "checker_rates and labels are for samples that are correct or not: leave out w, "
@@ -6462,22 +6475,23 @@ def bayes_at_n_results(
     n = n_in_keys(outcomes.n)
     # Both scores estimate the mean reward, which is Max@1.
     ks = {ScoreId("bayes@N", n): 1, ScoreId("avg@N", n): 1}
-    method: IntervalMethod | None = None
-    if are_real_rewards(outcomes, w, R0, categories):
+    are_real = are_real_rewards(outcomes, w, R0, categories)
+    if are_real:
         rewards = real_rewards(outcomes)
         points = max_scores(rewards, ks)
     else:
         rewards = category_rewards(outcomes, category_values, prior)
         moments = bayes_moments(rewards, *ks)
         points = Scores(moments.keys, moments.inverse, moments.mean)
-        if common.interval is None:  # the posterior defines Bayes@N
-            check_clusters(common.clusters, "posterior", len(questions))
-        if common.interval is None or options.method == "posterior":
-            range_of_rewards = float(rewards.levels[0]), float(rewards.levels[-1])
-            limits = options.bounds if bounds else range_of_rewards
-            name = None if common.interval is None else "posterior"  # a default is not named
-            method = PosteriorIntervals(moments, limits, name, options.weights)
-    if method is None and options.confidence is not None:
+    method: IntervalMethod | None = None
+    if not are_real and (common.interval is None or options.method == "posterior"):
+        # The posterior defines Bayes@N, so it is the default, which results do not name.
+        check_clusters(common.clusters, "posterior", len(questions))
+        range_of_rewards = float(rewards.levels[0]), float(rewards.levels[-1])
+        name = None if common.interval is None else "posterior"
+        limits = options.bounds if bounds else range_of_rewards
+        method = PosteriorIntervals(moments, limits, name, options.weights)
+    elif options.confidence is not None:
         _, method = max_limits(rewards, ks, options)
     if errors is None:
         return report.result(points, questions.n, method)
@@ -6535,34 +6549,31 @@ def max_at_k_results(
 
     outcomes = questions.check(checking).outcomes
     warn_of_stopping(outcomes)
-    are_rewards = are_real_rewards(outcomes, w, R0, categories)
-    if are_rewards:
+    are_real = are_real_rewards(outcomes, w, R0, categories)
+    if are_real:
         rewards = real_rewards(outcomes)
     else:
         rewards = category_rewards(outcomes, category_values, prior)
-    if are_rewards or (rewards.n < n).any():  # the checker left samples unscored
+    if are_real or (rewards.n < n).any():  # the checker left samples unscored
         # n samples say nothing about real rewards above the largest observed.
-        ks = choose_ks(requested, DEFAULT_K, rewards.n, options.allow_above_n and not are_rewards)
+        ks = choose_ks(requested, DEFAULT_K, rewards.n, options.allow_above_n and not are_real)
     if any(score.metric != "max@k" for score in included):
         check_samples(ks, rewards.n)
     scored: list[tuple[Scores, IntervalMethod | None]] = []
-    if max_ks := [k for k in ks if is_included("max@k", k, included)]:
-        keys = {ScoreId("max@k", k): k for k in max_ks}
-        has_limits = options.confidence is not None
-        scored.append(
-            max_limits(rewards, keys, options) if has_limits else (max_scores(rewards, keys), None)
-        )
+    if keys := {ScoreId("max@k", k): k for k in ks if is_included("max@k", k, included)}:
+        if options.confidence is None:
+            scored.append((max_scores(rewards, keys), None))
+        else:
+            scored.append(max_limits(rewards, keys, options))
     if ks_and_taus := _included_tails(included, ks, taus):
         tails = PACKAGE.rooms.tails(rewards, ks_and_taus)
         scored.append((tails, _limits_if_requested(tails, "TailPass@k", options, UNIT_RANGE)))
     if picked_by is not None:
-        values = outcomes.values if are_rewards else category_values[outcomes.values.astype(int)]
+        values = outcomes.values if are_real else category_values[outcomes.values.astype(int)]
         picked_ks = [k for k in ks if is_included("picked@k", k, included)]
         picked = PACKAGE.rooms.picked(outcomes, values, picked_by, picked_ks)
-        rewards_of_samples = values[outcomes.is_scored]
-        extremes = rewards_of_samples.min(), rewards_of_samples.max()
-        low, high = np.clip(extremes, *options.bounds).tolist()
-        scored.append((picked, _limits_if_requested(picked, "picked@k", options, (low, high))))
+        score_range = _clipped_range(values[outcomes.is_scored], options.bounds)
+        scored.append((picked, _limits_if_requested(picked, "picked@k", options, score_range)))
     points, method = _join_scored(scored)
     return report.result(points, n, method)
 
@@ -6601,6 +6612,12 @@ def _included_tails(
         for tau in (thresholds if score.tau is None else [score.tau])
     ]
     return list(dict.fromkeys(pairs))
+
+
+def _clipped_range(values: np.ndarray, bounds: tuple[float, float]) -> tuple[float, float]:
+    """Return the smallest and the largest of the values, clipped to the bounds."""
+    low, high = np.clip([values.min(), values.max()], *bounds).tolist()
+    return low, high
 
 
 def _limits_if_requested(

@@ -71,8 +71,7 @@ class ScoreRequest:
         estimates: list[Estimate] = []
         problems: dict[str, float] = {}
         for k in self.k if outcomes else ():
-            few = [i for i, size in enumerate(n) if size < k]
-            if few and max(n) == 1:
+            if max(n) == 1 < k:
                 # Scores with k > n are extrapolated from how questions differ, which n = 1 does not
                 # show.
                 text = f"questions with one scored sample each: no scores at k = {k}"
@@ -83,13 +82,7 @@ class ScoreRequest:
                     estimates += self._estimates(outcomes, k, confidence, groups, clusters)
                     break
                 except ValueError as error:
-                    text, number = str(error).rstrip("."), math.nan
-                    if few:
-                        text = (
-                            f"questions with fewer than {k} scored samples, such as {ids[few[0]]} "
-                            f"with {n[few[0]]}: no scores at k = {k}"
-                        )
-                        number = float(len(few))
+                    text, number = _problem(error, k, n, ids)
                     problems[text] = number
         scores = {name: x for estimate in estimates for name, x in _values_by_name(estimate)}
         requested_first = {
@@ -140,6 +133,23 @@ class ScoreRequest:
         if "max@k" in self.scores:
             results.append(MAX_AT_K.compute(**options))
         return [estimate for result in results for estimate in estimates_of(result)]
+
+
+def _problem(error: ValueError, k: int, n: Sequence[int], ids: Sequence[Any]) -> tuple[str, float]:
+    """Return the sentence for an error at this k, and the number of questions it is about.
+
+    The sentence is about the questions with fewer than k of their n samples, (M,), if there are
+    any. Otherwise it is the text of the error, and the number is NaN.
+    """
+    short_questions = [question for question, size in enumerate(n) if size < k]
+    if not short_questions:
+        return str(error).rstrip("."), math.nan
+    first = short_questions[0]
+    text = (
+        f"questions with fewer than {k} scored samples, such as {ids[first]} with {n[first]}: no "
+        f"scores at k = {k}"
+    )
+    return text, float(len(short_questions))
 
 
 def log_problems(problems: Mapping[str, float]) -> None:
