@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from . import integrations as integrations
     from . import testing as testing
     from .readers.run import read as read
-    from .runs.comparison import compare as compare
+    from .runs.differences import compare as compare
     from .runs.leaderboard import leaderboard as leaderboard
     from .runs.noise import noise as noise
     from .runs.plan import plan as plan
@@ -67,7 +67,7 @@ PACKAGE.rooms = PackageRooms()
 _MODULES = ("charts", "checkers", "integrations", "testing")
 _FUNCTIONS = {
     "read": "readers.run",
-    "compare": "runs.comparison",
+    "compare": "runs.differences",
     "leaderboard": "runs.leaderboard",
     "noise": "runs.noise",
     "plan": "runs.plan",

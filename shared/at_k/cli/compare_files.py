@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..runs.comparison import compare
-from ..runs.differences import Compared, compare_groups, differences_of
+from ..runs.differences import Compared, compare, compare_groups, differences_of
 from ..runs.leaderboard import leaderboard_of_groups
 from ..runs.noise import correction_in_words
 from ..runs.options import ComparisonOptions

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from ..runs.comparison import compare
+from ..runs.differences import compare
 from ..runs.gate import (
     CONTRARY,
     SHOWN,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import string
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -15,10 +15,9 @@ from ..core.interval import Interval
 from ..core.signatures import check_options, shows_options
 from ..functions import OutcomesLike
 from ..results import Result
+from .differences import Compared, compare_groups
 from .options import ComparisonOptions, RunOptions
-
-if TYPE_CHECKING:
-    from .differences import Compared
+from .outcomes_of_runs import grade_sources
 
 
 @shows_options(RunOptions, ComparisonOptions)
@@ -111,10 +110,6 @@ def leaderboard(
         Hayter (1984). Annals of Statistics 12, 61; and Royen (2014). Far East Journal of
             Theoretical Statistics 48, 139: see `at_k.runs.differences`.
     """
-    # Imported here because SciPy takes longer to import than the rest of at_k.
-    from .differences import Compared, compare_groups
-    from .outcomes_of_runs import grade_sources
-
     check_options(leaderboard, options)
     if not isinstance(runs, Mapping):
         raise ValueError(f"runs is {short(runs)}: give a dict from names to runs.")

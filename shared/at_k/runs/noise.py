@@ -19,10 +19,12 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
+from ..core.interval import normal_z
 from ..core.score import ScoreId
 from ..core.signatures import check_options, shows_options
 from ..functions import OutcomesLike
 from .options import ComparisonOptions, RunOptions
+from .outcomes_of_runs import Run, grade_sources
 
 
 class Noise(NamedTuple):
@@ -138,9 +140,6 @@ def noise(
         Miller (2024). Adding Error Bars to Evals. arXiv:2411.00640
         Wang (2025). Measuring all the noises of LLM Evals. arXiv:2512.21326
     """
-    # Imported here because SciPy takes longer to import than the rest of at_k.
-    from .outcomes_of_runs import grade_sources
-
     check_options(noise, options)
     requested = ComparisonOptions(metric, k, "questions", confidence, **options)
     labels_of_runs = None if labels is None else [labels]
@@ -151,9 +150,9 @@ def noise(
     }
 
 
-def noise_of(run: Any, options: ComparisonOptions) -> list[Noise]:
+def noise_of(run: Run, options: ComparisonOptions) -> list[Noise]:
     """Return the `Noise` of each score of a `Run`, for options with the interval "questions"."""
-    from ..core.interval import normal_z
+    # Imported here because it imports SciPy, which scores without limits do not need.
     from .scored_run import score_runs
 
     options = options.for_samples({run.name: run.outcomes.n})

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypedDict, Unpack
+from typing import Any, NamedTuple, Self, TypedDict, Unpack
 
 import numpy as np
 
@@ -23,12 +23,11 @@ from ..core.questions import student_quantile
 from ..core.score import Score, ScoreId
 from ..core.signatures import check_options, shows_options
 from ..functions import OutcomesLike
+from ..intervals.labelled import Errors
 from ..scores.checker_rates import CheckerRates, check_rates, require_correction
+from .designs import Design, Goal, Pilot, prior_of_rates
 from .options import ComparisonOptions
-
-if TYPE_CHECKING:
-    from .designs import Design
-    from .outcomes_of_runs import Run
+from .outcomes_of_runs import Run, grade_sources
 
 _KINDS = ("sampling", "questions")
 _QUESTIONS = (100, 200, 500, 1000)
@@ -302,9 +301,6 @@ def plan(
     References:
         Miller (2024). Adding Error Bars to Evals. arXiv:2411.00640
     """
-    # Imported here because SciPy and Arrow take longer to import than the rest of at_k.
-    from .outcomes_of_runs import grade_sources
-
     check_options(plan, options)
     if R is None and R_b is not None:
         raise ValueError("R_b is a second pilot run, and there is no first: give it as R.")
@@ -363,8 +359,6 @@ def _checker_and_labels(
     neither. The assumptions are a dict with "checker" and "checker_is", or an empty dict if scores
     are not corrected for errors of a checker.
     """
-    from ..intervals.labelled import Errors
-
     errors = runs[0].errors if runs else Errors(check_rates(options.checker_rates))
     if errors == Errors():
         if options.labels is not None:
@@ -428,8 +422,6 @@ def _design_maker(
         ValueError: if there are pilot runs and assumed success rates, or neither; or if there are
             two pilot runs and a correlation.
     """
-    from .designs import Design, Goal, Pilot, prior_of_rates
-
     if (options.rates is None) == (not runs):
         raise ValueError(
             "Give a pilot run or the assumed success rates, such as rates=[0.2, 0.8]; not both."
