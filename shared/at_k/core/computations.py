@@ -105,7 +105,8 @@ def gpassk_results(
         band=band,
     )
     options, n = report.options, questions.n
-    errors = _errors_of_checker(checker_rates, labels, options)
+    errors = _errors_of_checker(checker_rates, labels)
+    _refuse_posterior_of_errors(errors, options)
     if budget is not None:
         budget = _check_budget(budget, requested, metrics, options, errors)
         checked = questions.check(checking)
@@ -130,21 +131,20 @@ def gpassk_results(
     return report.result(points, n, method)
 
 
-def _errors_of_checker(checker_rates, labels, options: IntervalOptions) -> Any:
-    """Return the package's model of the checker's errors; None if neither parameter is given.
-
-    Raises:
-        ValueError: if a parameter is invalid, or if limits are those of the posterior.
-    """
+def _errors_of_checker(checker_rates, labels) -> Any:
+    """Return the package's model of the checker's errors; None if neither parameter is given."""
     if checker_rates is None and labels is None:
         return None
-    errors = PACKAGE.rooms.errors(checker_rates, labels)
-    if options.confidence is not None and options.method == "posterior":
+    return PACKAGE.rooms.errors(checker_rates, labels)
+
+
+def _refuse_posterior_of_errors(errors: Any, options: IntervalOptions) -> None:
+    """Raise a ValueError if the posterior would have to account for errors of the checker."""
+    if errors is not None and options.confidence is not None and options.method == "posterior":
         raise ValueError(
             "interval='posterior' does not correct for the errors of a checker: use 'sampling' or "
             "'questions'."
         )
-    return errors
 
 
 def _check_budget(
@@ -202,8 +202,7 @@ def bayes_at_n_results(
         )
     # Both scores are the centers of their intervals, so mu would repeat them.
     report = common.report(len(questions), with_mu=False, bounds=bounds)
-    options = report.options
-    errors = _errors_of_checker(checker_rates, labels, options)
+    options, errors = report.options, _errors_of_checker(checker_rates, labels)
     if errors is not None and any(x is not None for x in (w, categories, bounds)):
         raise ValueError(
             "checker_rates and labels are for samples that are correct or not: leave out w, "
