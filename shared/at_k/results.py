@@ -46,7 +46,7 @@ class Result(dict[str, Any], metaclass=_SerializedAsDict):
 
     @property
     def is_unchanged(self) -> bool:
-        """Whether nobody has changed the entries since the dict was made with its estimates."""
+        """Return whether the entries are those that the dict was made with."""
         return self == self._made
 
     def __reduce__(self) -> Any:

@@ -272,7 +272,7 @@ def _lone_letter(text: str) -> re.Match[str] | None:
 
 
 def _is_apart(text: str, letter: re.Match[str]) -> bool:
-    """Whether a letter at the start is a name, as in "C: ..", "C - the cell" or "(c) the cell"."""
+    """Return whether a letter at the start is a name, as in "C: .." or "(c) the cell"."""
     if _END_OF_NAME.match(text, letter.end()):
         return True
     is_only = len(re.findall(r"\([A-Za-z]\)", text)) == 1
@@ -280,7 +280,7 @@ def _is_apart(text: str, letter: re.Match[str]) -> bool:
 
 
 def _ends_line(text: str, match: re.Match[str]) -> bool:
-    """Whether only closing marks follow a match in its line."""
+    """Return whether only closing marks follow a match in its line."""
     return not text[match.end() :].partition("\n")[0].strip(_CLOSING_MARKS)
 
 

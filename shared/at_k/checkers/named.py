@@ -385,12 +385,12 @@ def verify_math(
 
 
 def _may_mark_answer(text: str) -> bool:
-    r"""Whether a text may mark its answer: by \boxed or $, "answer", or "=" near its end."""
+    r"""Return whether a text may mark its answer: by \boxed or $, "answer", or "=" near its end."""
     return "boxed" in text or "$" in text or re.search(r"answer|=\s*\S+\s*$", text) is not None
 
 
 def _is_collection(reference: str) -> bool:
-    """Whether a reference has several values: a list, a set, a pair, or values with "and"."""
+    """Return whether a reference has several values: a list, a set, a pair, or "1 and 2"."""
     text = re.sub(r"\d,\d{3}(?!\d)|[(\[][^()\[\]]*[)\]]", "", reference)
     return bool(re.search(r",|;|\\boxed.*\\boxed|\band\b|\bor\b|\\(?:pm|cup|lor|in)\b", text))
 
@@ -464,7 +464,7 @@ class _OutOfTime(BaseException):
 
 
 def _has_signals() -> bool:
-    """Whether Python handles signals of timers here: in the main thread, and not on Windows."""
+    """Return whether Python handles timer signals here: in the main thread, not on Windows."""
     return os.name == "posix" and threading.current_thread() is threading.main_thread()
 
 

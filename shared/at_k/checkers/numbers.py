@@ -162,7 +162,7 @@ def _form(match: re.Match[str], negative: bool) -> str | None:
 
 
 def _has_decimal_comma(match: re.Match[str]) -> bool:
-    """Whether a comma is the decimal point of a match, as in "1,5"."""
+    """Return whether a comma is the decimal point of a match, as in "1,5"."""
     number = match["number"] or ""
     return bool(_DECIMAL_COMMA.fullmatch(number)) and not _THOUSANDS.fullmatch(number)
 
@@ -327,7 +327,7 @@ class _Token:
 
     @property
     def is_operand(self) -> bool:
-        """Whether an operator and another term stand before the number."""
+        """Return whether an operator and another term stand before the number."""
         before = self.before
         if self.start < self.match.start() and _TERM_BEFORE.search(before[-3:]):
             return True
@@ -357,7 +357,7 @@ class _Token:
 
     @property
     def is_aside(self) -> bool:
-        """Whether the number explains another one, or is what a number is compared with."""
+        """Return whether the number explains another one, or is what a number is compared with."""
         stop = self.match.end()
         if _ASIDE_AFTER.match(self.text, stop) or _ORDINAL.match(self.text, stop):
             return True
@@ -372,12 +372,12 @@ class _Token:
 
     @property
     def goes_on(self) -> bool:
-        """Whether an operator and a number, or an equals sign, follow."""
+        """Return whether an operator and a number, or an equals sign, follow."""
         return _GOES_ON.match(self.text, self.match.end()) is not None
 
     @property
     def is_stated(self) -> bool:
-        """Whether the text says that something is this number."""
+        """Return whether the text says that something is this number."""
         if _EQUALS_SIGN.match(self.text, self.match.end()):
             return True
         return _STATED.search(self.before) is not None and not self.goes_on
@@ -503,7 +503,7 @@ def _marks(text: str) -> list[_Mark]:
 
 
 def _is_key_of_json(text: str, mark: _Mark) -> bool:
-    """Whether a mark is a key of JSON, as in {"answer": 5}."""
+    """Return whether a mark is a key of JSON, as in {"answer": 5}."""
     return _KEY_OF_JSON.search(text[max(0, mark.stop - 8) : mark.stop]) is not None
 
 
@@ -589,7 +589,7 @@ def _answer_of_line(tokens: list[_Token]) -> str | None:
 
 
 def _is_number_of_item(text: str, line: int, digit: int) -> bool:
-    """Whether a digit belongs to the number of an item of a list, which follows another one."""
+    """Return whether a digit numbers an item of a list that follows another item."""
     item = _ITEM.match(text, line)
     if item is None or item.end(1) <= digit:
         return False
@@ -613,7 +613,7 @@ def _without_explanation(tokens: list[_Token]) -> list[_Token]:
 
 
 def _are_two_facts(tokens: list[_Token]) -> bool:
-    """Whether the last two numbers answer two questions, as in "Ann has 5 and Bob has 7"."""
+    """Return whether the last two numbers answer two questions, as in "Ann has 5 and Bob has 7"."""
     if len(tokens) < 2:
         return False
     fact = _TWO_FACTS.fullmatch(_between(*tokens[-2:]))

@@ -68,7 +68,7 @@ _DISPLAYS = (ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Starred)
 
 
 def needs_interpreter(tree: ast.AST, borrowed: Mapping[str, str]) -> bool:
-    """Whether tests do what only the process of their program can do.
+    """Return whether tests do what only the process of their program can do.
 
     Args:
         tree: the code of the tests.
@@ -107,7 +107,7 @@ class _Uses:
         }
 
     def need_interpreter(self) -> bool:
-        """Whether one of the rules below holds for a part of the code."""
+        """Return whether one of the rules below holds for a part of the code."""
         rules = {
             ast.Name: [self._is_reaching, self._is_more_than_called],
             ast.arg: [lambda node: node.arg in _FIXTURES],
@@ -125,7 +125,7 @@ class _Uses:
     # --- Names and modules ----------------------------------------------------------------
 
     def _imports_others(self) -> bool:
-        """Whether tests import modules that may do more than compute."""
+        """Return whether tests import modules that may do more than compute."""
         return any(
             path.partition(".")[0] not in _PURE_MODULES
             or not _NEEDING_INTERPRETER.isdisjoint(path.split("."))
@@ -151,12 +151,12 @@ class _Uses:
         return isinstance(parent, ast.Call) and parent.func is node
 
     def _is_asked(self, node: ast.AST) -> bool:
-        """Whether a method of an object is called."""
+        """Return whether a method of an object is called."""
         parent = self._parents.get(node)
         return isinstance(parent, ast.Attribute) and self._is_method(parent)
 
     def _is_method(self, node: ast.Attribute) -> bool:
-        """Whether an attribute is called, or gets a name that is only called."""
+        """Return whether an attribute is called, or gets a name that is only called."""
         if self._is_called(node):
             return True
         target = self._target(self._parents[node])
@@ -173,7 +173,7 @@ class _Uses:
         ]
 
     def _is_more_than_called(self, node: ast.Name) -> bool:
-        """Whether tests use a name of the program as more than a function.
+        """Return whether tests use a name of the program as more than a function.
 
         Its value is a copy, or an object that has no attributes in the process of the tests.
         """
@@ -197,12 +197,12 @@ class _Uses:
     # --- Objects --------------------------------------------------------------------------
 
     def _is_class(self, node: ast.AST) -> bool:
-        """Whether a call seems to make an object of a class of the program."""
+        """Return whether a call seems to make an object of a class of the program."""
         name = _name(node.func) if isinstance(node, ast.Call) else ""
         return name[:1].isupper() and self._is_of_program(name)
 
     def _makes_an_object(self, node: ast.Call) -> bool:
-        """Whether tests do more with an object that they make than to call its methods."""
+        """Return whether tests do more with an object that they make than to call its methods."""
         parent = self._parents[node]
         if not self._is_class(node) or isinstance(parent, ast.Expr) or self._is_asked(node):
             return False
@@ -226,7 +226,7 @@ class _Uses:
         return node.name if is_fixture else ""
 
     def _is_attribute_of_an_object(self, node: ast.Attribute) -> bool:
-        """Whether tests read an attribute of what may be an object of the program, or set one.
+        """Return whether tests read or set an attribute of what may be an object of the program.
 
         Attributes of values are here, as well as those of the tests themselves and of modules.
         """
@@ -257,13 +257,13 @@ class _Uses:
         return names
 
     def _sends_an_object(self, node: ast.Call) -> bool:
-        """Whether an argument of a call of the program is a function or an iterator of tests."""
+        """Return whether a call of the program is given a function or an iterator of tests."""
         arguments = [*node.args, *(keyword.value for keyword in node.keywords)]
         parts = (part for argument in arguments for part in _parts(argument))
         return any(map(self._cannot_be_sent, parts)) and self._is_call_of_program(node.func)
 
     def _is_call_of_program(self, function: ast.AST) -> bool:
-        """Whether a function may be one of the program, or is a method of an object of it."""
+        """Return whether a function may be the program's, or a method of one of its objects."""
         if isinstance(function, ast.Attribute):
             made: list[Any] = [
                 node.value
@@ -276,7 +276,7 @@ class _Uses:
         return not (name in self._functions or name in self._paths or hasattr(builtins, name))
 
     def _cannot_be_sent(self, node: ast.AST) -> bool:
-        """Whether an expression is a function or an iterator that only the tests have."""
+        """Return whether an expression is a function or an iterator that only the tests have."""
         if isinstance(node, ast.Attribute):  # a method, such as str.upper
             return hasattr(builtins, _name(node.value))
         if isinstance(node, ast.Call):
@@ -287,7 +287,7 @@ class _Uses:
     # --- Effects --------------------------------------------------------------------------
 
     def _has_an_effect(self, node: ast.Call) -> bool:
-        """Whether a function of a module is called for its effect, such as `random.seed`.
+        """Return whether a function of a module is called for its effect, such as `random.seed`.
 
         It would not reach the program, and it would last for the next tests.
         """
@@ -298,7 +298,7 @@ class _Uses:
         return is_setting or isinstance(self._parents[node], ast.Expr)
 
     def _has_a_manager_of_others(self, node: ast.withitem) -> bool:
-        """Whether a context is not one of unittest or pytest."""
+        """Return whether a context is not one of unittest or pytest."""
         manager = node.context_expr
         function = manager.func if isinstance(manager, ast.Call) else manager
         path = self._path(function) or ""
@@ -328,7 +328,7 @@ def _parts(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _compares_identities(node: ast.Compare) -> bool:
-    """Whether `is` compares more than None or another constant. Values are copies."""
+    """Return whether `is` compares more than None or another constant. Values are copies."""
     sides = [node.left, *node.comparators]
     return any(
         isinstance(op, (ast.Is, ast.IsNot)) and not isinstance(side, ast.Constant)

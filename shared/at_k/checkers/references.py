@@ -93,7 +93,7 @@ class Tests:
 
     @property
     def may_have_tests(self) -> bool:
-        """Whether they are code whose functions and classes may be tests, see `TestCode`."""
+        """Return whether they are code whose functions and classes may be tests, see `TestCode`."""
         return self.code is not None and self.code.may_have_tests
 
     def jobs(
@@ -196,7 +196,7 @@ def _are_texts(entries: Any) -> bool:
 
 
 def _holds_cases(text: str) -> bool:
-    """Whether a text is an object of JSON with inputs and outputs."""
+    """Return whether a text is an object of JSON with inputs and outputs."""
     try:
         cases = json.loads(text) if text.lstrip().startswith("{") else None
     except (ValueError, RecursionError):
@@ -361,7 +361,7 @@ def _outside(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def _is_active(node: ast.AST, functions: Collection[str], classes: Collection[str]) -> bool:
-    """Whether code can fail for a program that is not correct, so that it tests something.
+    """Return whether code can fail for a program that is not correct, so that it tests something.
 
     It asserts, raises, or calls one of the functions or a method of one of the classes that the
     tests define, or it is the call of a function of the program, or is named like a test.
@@ -537,7 +537,7 @@ def _word(text: str) -> str | Decimal:
 
 
 def are_equal(result: Any, expected: Any) -> bool:
-    """Whether a result equals what is expected; floats may differ by 1e-9, relative or absolute."""
+    """Return whether a result is as expected; floats may differ by 1e-9, relative or absolute."""
     if isinstance(expected, (list, tuple)):
         return (
             isinstance(result, list)

@@ -109,7 +109,7 @@ def text_after_retraction(text: str) -> str:
 
 
 def is_assumption(text: str, start: int) -> bool:
-    """Whether "if", "you might think that" or the like stands before a mark that starts there."""
+    """Return whether "if", "you might think that" or the like stands before a mark."""
     return _ASSUMPTION.search(text[max(0, start - 40) : start]) is not None
 
 
@@ -153,7 +153,7 @@ def code_in(response: str, names: Collection[str] = ()) -> str:
 
 
 def is_code(text: str) -> bool:
-    """Whether Python can parse a text."""
+    """Return whether Python can parse a text."""
     try:
         ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -221,7 +221,7 @@ def _without_main(modules: list[str]) -> Iterator[None]:
 
 
 def _raises(code: types.CodeType, error: BaseException) -> bool:
-    """Whether code, or a function in it, raises an exception itself and calls nothing that does."""
+    """Return whether code or a function in it raised an error, and nothing that it called."""
     last = error.__traceback__
     while last is not None and last.tb_next is not None:
         last = last.tb_next
@@ -229,7 +229,7 @@ def _raises(code: types.CodeType, error: BaseException) -> bool:
 
 
 def _contains(code: types.CodeType, inner: types.CodeType) -> bool:
-    """Whether code is other code, or defines it at any depth."""
+    """Return whether code is other code, or defines it at any depth."""
     nested = (x for x in code.co_consts if isinstance(x, types.CodeType))
     return code is inner or any(_contains(x, inner) for x in nested)
 
@@ -252,7 +252,7 @@ def _suite(module: types.ModuleType, defined: dict[str, Any]) -> unittest.TestSu
 
 
 def _is_own_class(value: Any) -> bool:
-    """Whether a value is a class that the tests define."""
+    """Return whether a value is a class that the tests define."""
     return isinstance(value, type) and value.__module__ == MODULE
 
 
@@ -264,7 +264,7 @@ def _single_tests(suite: Any) -> list[Any]:
 
 
 def _skips_itself(test: Any) -> bool:
-    """Whether a decorator of the test or of its class skips it."""
+    """Return whether a decorator of the test or of its class skips it."""
     method = getattr(test, getattr(test, "_testMethodName", ""), None)
     return any(getattr(what, "__unittest_skip__", False) for what in (test, method))
 
@@ -275,7 +275,7 @@ _SET_UP = ("setup_", "teardown_", "pytest_plugins")
 
 
 def _needs_pytest(name: str, value: Any) -> bool:
-    """Whether a module defines a class of pytest, a test to call with arguments, or a set-up."""
+    """Return whether a module has a class of pytest, a test with arguments, or a set-up."""
     if _is_own_class(value):
         return name.startswith("Test") and not issubclass(value, unittest.TestCase)
     if not name.startswith("test") or not inspect.isfunction(value):

@@ -190,7 +190,7 @@ class Sandbox:
         return json.loads(line)
 
     def uses_more_than(self, memory: int) -> bool:
-        """Whether the processes of a program use more memory together, as Linux shows it.
+        """Return whether the processes of a program use more memory together, as Linux shows it.
 
         One process has a limit of its own, and so this looks at several, 20 times a second. Memory
         that is used and returned in between is not seen: a control group would see it, for which
@@ -263,7 +263,7 @@ def _memory(number: int) -> int:
 
 
 def _counts_processes_of_namespaces() -> bool:
-    """Whether the limit of processes counts those of the sandbox only, as since Linux 5.14."""
+    """Return whether the limit of processes is the sandbox's own, as since Linux 5.14."""
     release = platform.release().split(".")
     return tuple(int(part) for part in release[:2] if part.isdigit()) >= (5, 14)
 
@@ -335,7 +335,7 @@ def _python_and_settings() -> list[str]:
 
 @lru_cache
 def _has_sizes(program: str) -> bool:
-    """Whether this bubblewrap limits the size of a folder in memory, as since version 0.7."""
+    """Return whether bubblewrap can limit the size of a folder in memory, as since 0.7."""
     command = [program, "--help"]
     return "--size" in subprocess.run(command, capture_output=True, text=True).stdout
 

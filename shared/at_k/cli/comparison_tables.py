@@ -60,7 +60,7 @@ class ComparisonView(View):
 
     @property
     def _has_band(self) -> bool:
-        """Whether there are several k: with one, the band is equal to the interval."""
+        """Return whether there are several k: with one, the band is equal to the interval."""
         return len(self._overall) > 1
 
     @property
@@ -245,7 +245,7 @@ class LeaderboardView(View):
 
     @property
     def _shows_pairs(self) -> bool:
-        """Whether to show a table of differences: if there are few, or if they have p-values."""
+        """Return whether to show a table of differences: if they are few or have p-values."""
         return len(self.board["pairs"]) <= _MOST_PAIRS_SHOWN or "p" in self.board["pairs"][0]
 
     def data(self) -> dict[str, Any]:

@@ -104,7 +104,7 @@ class ScoresView(View):
 
     @property
     def _has_band(self) -> bool:
-        """Whether some score has a simultaneous band."""
+        """Return whether some score has a simultaneous band."""
         return any(x.band is not None for x in self.estimates)
 
     def data(self) -> dict[str, Any]:

@@ -349,7 +349,7 @@ def with_tests(table: Table) -> Table:
 
 
 def _has_cases(table: Table) -> bool:
-    """Whether each row has lists of inputs and outputs, and no column is named for references."""
+    """Return whether each row has lists of inputs and outputs, and there are no references."""
     inputs, outputs = (table.columns.get(name, ()) for name in ("inputs", "outputs"))
     return (
         0 < len(inputs) == len(outputs)
@@ -362,7 +362,7 @@ def _has_cases(table: Table) -> bool:
 
 
 def are_elsewhere(references: Any, table: Table) -> bool:
-    """Whether references are a dict or a list, or the name of a file instead of a column.
+    """Return whether references are a dict or a list, or the name of a file instead of a column.
 
     Raises:
         FileNotFoundError: if they are no column, and there is no file of this name.

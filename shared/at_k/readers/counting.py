@@ -151,7 +151,7 @@ def _run(
 
 
 def _can_be_counted(names: Sequence[str], reading: ReadingOptions) -> bool:
-    """Whether all files are local and have one of the formats, and nothing needs single samples."""
+    """Return whether all files are local and of one format, and nothing needs single samples."""
     needs_samples = (
         any((reading.group_size, reading.records, reading.has_labels, reading.unfinished))
         or reading.checked
@@ -166,7 +166,7 @@ def _can_be_counted(names: Sequence[str], reading: ReadingOptions) -> bool:
 
 
 def _are_large(names: Sequence[str]) -> bool:
-    """Whether files have so many rows or bytes in all that they are counted."""
+    """Return whether files have so many rows or bytes in all that they are counted."""
     import pyarrow.parquet as pq
 
     if names[0].lower().endswith(".parquet"):
@@ -255,7 +255,7 @@ def _distinct_rows(choice: Choice) -> Any | None:
 
 
 def _has_unclear_ids(ids: Any, column: str) -> bool:
-    """Whether an id is the text of a float, or may stand in a row of a summary or of the names."""
+    """Return whether an id is the text of a float, or that of a row of totals or of names."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -298,7 +298,7 @@ def _rows_counted(name: str, choice: Choice) -> Any | None:
 
 
 def _has_quotes(name: str) -> bool:
-    """Whether a file of CSV has quotes below the names of its columns."""
+    """Return whether a file of CSV has quotes below the names of its columns."""
     with open(name, "rb") as file:
         file.readline()
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
@@ -351,7 +351,7 @@ def _lines_counted(name: str, choice: Choice) -> Any | None:
 
 
 def _may_have_repeats(rows: Any, choice: Choice) -> bool:
-    """Whether a question may have the same sample number twice.
+    """Return whether a question may have the same sample number twice.
 
     The numbers of n samples between a least and a greatest one are distinct if there are as many
     as numbers between them, and their sum is that of these numbers.

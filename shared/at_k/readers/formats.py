@@ -145,11 +145,21 @@ def zip_member(data: bytes, member: zipfile.ZipInfo, name: str) -> bytes:
 
 
 def _decoded(data: bytes, name: str) -> str:
-    """Return bytes as text, which are UTF-8, or UTF-16 with a byte order mark."""
+    """Return the text of bytes in UTF-8, or in UTF-16 with a byte order mark.
+
+    Raises:
+        ValueError: if the bytes are no such text. The message has the line of the first problem.
+    """
+    is_utf_16 = data.startswith(_UTF_16)
     try:
-        text = data.decode("utf-16" if data.startswith(_UTF_16) else "utf-8")
+        text = data.decode("utf-16" if is_utf_16 else "utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
+        if is_utf_16:
+            raise ValueError(
+                f"{name}, line {line}: the text is not UTF-16 ({error.reason}), as the file says "
+                f"at its start: it may be damaged. Write it again, as UTF-8."
+            ) from error
         raise ValueError(
             f"{name}, line {line}: the text is not UTF-8 ({error.reason}), but may be Latin-1 or "
             f"another encoding. Save the file as UTF-8, which spreadsheets call CSV UTF-8."

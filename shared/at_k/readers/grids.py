@@ -199,7 +199,8 @@ def _problem_of_row(row: CellsOfRow, most: int, least: int, head: Sequence[str])
     `head` has the names of the columns in small letters, or nothing if they have none.
     """
     if not least <= len(row) <= most:
-        return f"{len(row)} cells, but line 1 names {most} columns."
+        remedy = " If line 1 is a title, leave it out." if most == 1 else ""
+        return f"{len(row)} cells, but line 1 names {most} columns.{remedy}"
     is_like_name = bool(head) and row[-1][:60].strip().lower() in head
     is_head = is_like_name and [x.strip("\ufeff ").lower() for x in row] == head
     if is_head and not all(map(is_value, row)):  # names may be numbers, which rows have again
@@ -265,7 +266,7 @@ def names_columns(head: Sequence[Any], below: Sequence[CellsOfRow], unnamed: str
 
 
 def is_value(cell: Any) -> bool:
-    """Whether a cell holds a number, a bool or a verdict, as samples do."""
+    """Return whether a cell holds a number, a bool or a verdict, as samples do."""
     text = word(cell)
     return text in _VALUES or is_decimal_comma(text) or not isinstance(number_in(text), str)
 

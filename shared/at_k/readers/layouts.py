@@ -70,7 +70,7 @@ class Layout:
     refusal: str = ""
 
     def matches(self, table: Table) -> bool:
-        """Whether a table has the fields of the tool, with entries of their types."""
+        """Return whether a table has the fields of the tool, with entries of their types."""
         return (
             table.complete >= {*self.fields.split()}
             and (table.size == 1 or not self.is_object)
@@ -223,7 +223,7 @@ def _lm_eval_roles(columns: Columns) -> Roles:
 
 
 def _has_counts_by_pass_at_1(columns: Columns) -> bool:
-    """Whether pass@1 counts other responses as correct than those that are equal to the target."""
+    """Return whether pass@1 differs from the share of responses that equal the target."""
     correct = columns.get(_CORRECT, (None,))
     if None in correct or None not in columns.get("target_list", (None,)):
         return False
@@ -442,7 +442,7 @@ def _arc_rows(submission: LogRow) -> list[LogRow]:
 
 
 def is_arc(value: LogRow) -> bool:
-    """Whether an object holds attempts of ARC, by task."""
+    """Return whether an object holds attempts of ARC, by task."""
     return bool(value) and all(
         is_list_of(tests, dict) and all("attempt_1" in x for x in tests) for tests in value.values()
     )
@@ -492,7 +492,7 @@ def _batch_choices(row: LogRow) -> list[str | None]:
 
 
 def _is_one(reward: Any) -> bool:
-    """Whether a reward of tau-bench is a success: missing rewards are not."""
+    """Return whether a reward of tau-bench is a success: missing rewards are not."""
     return reward is not None and abs(reward - 1) <= 1e-6
 
 

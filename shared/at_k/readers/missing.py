@@ -63,12 +63,12 @@ def _is_number(entry: Any) -> bool:
 
 
 def _is_code(entry: Any) -> bool:
-    """Whether an entry is a number other than 0, such as 429."""
+    """Return whether an entry is a number other than 0, such as 429."""
     return _is_number(entry) and number_in(entry) != 0
 
 
 def is_error(entry: Any) -> bool:
-    """Whether an entry of a column such as `error` says that something failed."""
+    """Return whether an entry of a column such as `error` says that something failed."""
     if isinstance(entry, list):
         return any(map(is_error, entry))
     text = word(entry)
@@ -186,7 +186,7 @@ def _with_multiplicities(
 
 
 def _has_losses(outcomes: Iterable[Any]) -> bool:
-    """Whether an outcome is below 0, so that one that is missing does not count as 0."""
+    """Return whether an outcome is below 0, so that one that is missing does not count as 0."""
     return any(isinstance(x, (int, float)) and x < 0 for x in outcomes)
 
 

@@ -161,13 +161,17 @@ SETTINGS = frozenset(
 )
 """Columns whose entries are equal in all samples of a question."""
 
+KEYS_OF_ROWS = ("key", "outer_key", "outermost_key")
+"""Columns of the keys of an object of JSON whose rows have ids: the first that no row has."""
+
 PARTS = frozenset(
     (
+        *KEYS_OF_ROWS,
         *("task", "task_name", "subtask", "dataset", "dataset_name", "benchmark", "subset"),
         *("split", "subject", "category", "topic", "level", "language", "lang", "domain"),
         *("exam", "suite", "contest", "competition", "track", "scenario", "environment", "env"),
         *("repo", "area", "field", "discipline", "chapter", "year", "test_set", "collection"),
-        *("corpus", "key", "part", "section", "paper", "volume", "book", "fold"),
+        *("corpus", "part", "section", "paper", "volume", "book", "fold"),
     )
 )
 """Columns that identify a question together with its id."""
@@ -212,7 +216,7 @@ _NO_VERDICT = re.compile(
 
 
 def is_verdict(name: str) -> bool:
-    """Whether a column is a verdict of a sample by its name, such as correctness_of_judge."""
+    """Return whether a name is that of a verdict on a sample, such as correctness_of_judge."""
     part = last_part(name)
     return _VERDICT.fullmatch(part) is not None and not _NO_VERDICT.fullmatch(part)
 

@@ -92,7 +92,7 @@ _SECONDS_OF_SILENCE = 60
 
 
 def is_remote(source: str) -> bool:
-    """Whether the source is a name with a protocol, such as `s3://`."""
+    """Return whether the source is a name with a protocol, such as `s3://`."""
     return re.match(r"[a-z][a-z0-9+.]*(::|://)", source) is not None
 
 

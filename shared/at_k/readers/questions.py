@@ -245,7 +245,7 @@ def _refuse_summaries(questions: QuestionRows) -> None:
 
 
 def _is_summary(text: str) -> bool:
-    """Whether an id names a row that sums up others, such as Total, or Algebra total."""
+    """Return whether an id names a row that sums up others, such as Total, or Algebra total."""
     name = text.strip("*:. ")
     words = name.lower().split()
     is_total = len(words) <= 3 and not {"total", "subtotal"}.isdisjoint(words)
@@ -315,7 +315,7 @@ _LAST_NUMBER = re.compile(r"(?:^|(?<=[-_/]))([a-z]*|\d+b)_(\d+)(?=(?:\.[a-z][a-z
 
 
 def are_repeated_runs(names: Sequence[str]) -> bool:
-    """Whether names of files differ in nothing but the number of a run, a time, or _1 to _n."""
+    """Return whether names of files differ only in the number of a run, a time, or _1 to _n."""
     if are_parts(names):
         return False
     masked = [_NUMBERED_RUN.sub(r"\1#", _TIME.sub("TIME", name.lower())) for name in names]

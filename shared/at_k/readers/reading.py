@@ -74,7 +74,7 @@ class ReadingOptions:
 
     @property
     def are_labels(self) -> bool:
-        """Whether outcomes are labels, which nothing is checked against."""
+        """Return whether outcomes are labels, which nothing is checked against."""
         is_checked = self.checked or self.columns.get("references") is not None
         return self.has_labels and not is_checked
 

@@ -437,7 +437,7 @@ def _refuse_ids_of_samples(table: Table, column: str, texts: Sequence[str]) -> N
 
 
 def _is_unique(table: Table, *names: str) -> bool:
-    """Whether all rows differ in some columns, of those that the table has."""
+    """Return whether all rows differ in some columns, of those that the table has."""
     columns = (table.columns[name] for name in names if name in table.columns)
     rows = list(zip(*(map(entry_text, cells) for cells in columns), strict=True))
     return len({*rows}) == len(rows)
@@ -533,7 +533,7 @@ def _counts_of(table: Table, reading: ReadingOptions) -> dict[str, str]:
 
 
 def _may_be_samples(table: Table, n: str, correct: str, reading: ReadingOptions) -> bool:
-    """Whether a row of whole numbers can be a sample: its outcome, or how many tests it passed.
+    """Return whether a row of whole numbers can be a sample: its outcome or its passed tests.
 
     Outcomes are no counts unless questions have the same size above 0, as requested.
     """
@@ -607,7 +607,7 @@ def _refuse_frequencies(table: Table, samples: Sequence[str]) -> None:
 
 
 def _may_be_counts(table: Table, n: str, correct: str) -> bool:
-    """Whether each row can have the counts of a question in the columns `n` and `correct`.
+    """Return whether each row can have the counts of a question in the columns `n` and `correct`.
 
     There is one row for each question then, and 0 <= correct <= n. Cells may be empty.
     """

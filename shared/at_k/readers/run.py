@@ -223,7 +223,7 @@ def read(
 
 
 def _is_control(character: str) -> bool:
-    """Whether a character is a control character, which no name of a file should have."""
+    """Return whether a character is a control character, which no name of a file should have."""
     return unicodedata.category(character) == "Cc"
 
 

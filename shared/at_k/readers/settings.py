@@ -107,7 +107,7 @@ def _settings_by_values(
 
 
 def _has_outcomes(texts: Sequence[str]) -> bool:
-    """Whether one of the texts is an outcome: verdicts are, and names of judges are not."""
+    """Return whether one of the texts is an outcome: verdicts are, and names of judges are not."""
     return any(isinstance(as_outcome(x), (bool, int, float)) for x in {*texts})
 
 
@@ -131,7 +131,7 @@ def _refuse_models(table: Table, columns: Mapping[str, Sequence[str]], rows: Seq
 
 
 def _is_setting_by_name(name: str, table: Table) -> bool:
-    """Whether the name of a column says that it is equal in all samples of a question.
+    """Return whether the name of a column says that it is equal in all samples of a question.
 
     A layout knows its questions. Inside of an object, `prompt` and the like may be anything, such
     as numbers of tokens.
@@ -174,12 +174,15 @@ def _refuse_mixed_settings(
 
 
 def _differs(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> bool:
-    """Whether the texts, one in each row, differ in one of the questions, given by their rows."""
+    """Return whether two rows of one of the questions have different texts.
+
+    `texts` has one for each row, and `questions` the rows of each question.
+    """
     return any(texts[row] != texts[rows[0]] for rows in questions for row in rows[1:])
 
 
 def _numbers_rows(name: str, texts: Sequence[str], questions: int) -> bool:
-    """Whether a column such as `run` numbers samples, or one such as `id` numbers the rows.
+    """Return whether a column such as `run` numbers samples, or one such as `id` numbers the rows.
 
     It has a text in each row; `questions` is the number of questions.
     """
@@ -190,7 +193,7 @@ def _numbers_rows(name: str, texts: Sequence[str], questions: int) -> bool:
 
 
 def _is_one_to_one(texts: Sequence[str], numbers: Sequence[Sequence[str]]) -> bool:
-    """Whether a column says the same as one of `numbers`, the columns that number samples."""
+    """Return whether a column is one-to-one with one of `numbers`, which number samples."""
     return any(
         len({*zip(texts, of_samples, strict=True)}) == len({*texts}) == len({*of_samples})
         for of_samples in numbers
@@ -198,7 +201,7 @@ def _is_one_to_one(texts: Sequence[str], numbers: Sequence[Sequence[str]]) -> bo
 
 
 def is_setting(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> bool:
-    """Whether the values of a column, one in each row, are those of a setting.
+    """Return whether the values of a column, one in each row, are those of a setting.
 
     `questions` has the rows of each question.
     """
@@ -210,7 +213,7 @@ def is_setting(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> bool
 
 
 def _is_crossed(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> bool:
-    """Whether questions, given by their rows, have the values of a column equally often.
+    """Return whether questions, given by their rows, have the values of a column equally often.
 
     At least two values occur in more than half of the questions, no question has more rows of one
     than its modal number, they cover 90 % of the rows, and half of the questions have exactly the
@@ -235,7 +238,7 @@ def _is_crossed(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> boo
 
 
 def _has_blocks(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> bool:
-    """Whether a second block of rows, with another value of the column, has some questions again.
+    """Return whether the rows of some values are blocks that have some questions again.
 
     The rows of each value follow each other, and have all their questions equally often. One of two
     blocks that share two questions has half of all questions.
@@ -289,7 +292,7 @@ def _falling(numbers: Iterable[int], k: int) -> int:
 
 
 def are_parts(names: Sequence[str]) -> bool:
-    """Whether files are parts of one run, which number its samples together."""
+    """Return whether files are parts of one run, which number its samples together."""
     return all(map(_PART.search, names))
 
 
@@ -341,7 +344,7 @@ def _equal_rows(questions: QuestionRows, entries: Sequence[Any]) -> tuple[int, i
 
 
 def are_continued(pairs: Iterable[tuple[Any, int]]) -> bool:
-    """Whether a file goes on where another ends: they share questions, and each has others too.
+    """Return whether two files share questions, and each has others too, as parts of one run.
 
     The pairs are those of a question and the index of a file that has it.
     """
@@ -425,7 +428,7 @@ def _refuse_equal_rows(questions: QuestionRows) -> None:
 
 
 def _is_unique_by_nature(text: str) -> bool:
-    """Whether a text is a random id, or a time of day."""
+    """Return whether a text is a random id, or a time of day."""
     is_random = sum(x in "0123456789abcdefABCDEF" for x in text) >= 16
     is_time = len(text) >= 10 and (text.count(":") >= 2 or text.replace(".", "").isdigit())
     return is_random or is_time

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-import itertools
 import json
 import os
 import re
@@ -29,7 +28,7 @@ from .formats import (
 from .frames import one_split, table_of_dataset, table_of_object
 from .grids import sample_columns
 from .layouts import ARC, LM_EVAL_NAME, is_arc, read_layout, recognised
-from .names import COLUMN_NAMES, IDS, INDICES, columns_named, plain_name
+from .names import COLUMN_NAMES, IDS, INDICES, KEYS_OF_ROWS, columns_named, plain_name
 from .opening import (
     is_remote,
     path_of,
@@ -94,7 +93,7 @@ def load_files(names: Sequence[str], reading: ReadingOptions) -> Table:
 
 
 def _has_chosen_rows(table: Table, where: Mapping[str, Sequence[Any]]) -> bool:
-    """Whether one of several files is read: not if it is the log of a task that is not chosen.
+    """Return whether one of several files is read: not if it is the log of another task.
 
     `where` has the entries that are chosen, by column.
     """
@@ -145,7 +144,7 @@ def logs_in(folder: Path) -> list[str]:
 
 
 def _is_dataset(folder: Path) -> bool:
-    """Whether `datasets` wrote a folder, or it has the card of a dataset of the Hub."""
+    """Return whether `datasets` wrote a folder, or it has the card of a dataset of the Hub."""
     card = folder / "README.md"
     has_card = card.is_file() and card.read_bytes().startswith(b"---")
     return has_card or any((folder / name).is_file() for name in _OF_DATASETS)
@@ -198,17 +197,17 @@ def _newest_logs(names: Sequence[str], are_runs: bool) -> list[str]:
 
 
 def _is_lm_eval_log(file: Path) -> bool:
-    """Whether a file is samples_<task>_<date>.jsonl."""
+    """Return whether a file is samples_<task>_<date>.jsonl."""
     return LM_EVAL_NAME.fullmatch(file.name) is not None
 
 
 def _is_lighteval_log(file: Path) -> bool:
-    """Whether a file is details_<task>_<date>.parquet."""
+    """Return whether a file is details_<task>_<date>.parquet."""
     return file.name.startswith("details_") and file.suffix == ".parquet"
 
 
 def _is_inspect_log(file: Path) -> bool:
-    """Whether a file is a log of inspect_ai, by its suffix or the beginning of its JSON."""
+    """Return whether a file is a log of inspect_ai, by its suffix or the beginning of its JSON."""
     if file.suffix != ".json" or not file.is_file():
         return file.suffix == ".eval" and file.is_file()
     with file.open(encoding="utf-8", errors="replace") as lines:
@@ -376,7 +375,7 @@ def _columns_and_data(record: Mapping[str, Any], title: str) -> dict[str, list[A
 
 
 def _has_column_names(record: Mapping[str, Any], reading: ReadingOptions) -> bool:
-    """Whether a key is among `COLUMN_NAMES`, or is named by the caller."""
+    """Return whether a key is among `COLUMN_NAMES`, or is named by the caller."""
     named = {role: x for role, x in reading.named().items() if role != "references"}
     known = {name for _, name in pairs_of(named)} | {*reading.questions}
     return any(plain_name(key) in _COLUMN_NAMES or key in known for key in map(str, record))
@@ -397,12 +396,12 @@ def _keyed_rows(record: dict[str, Any], title: str) -> list[dict[str, Any]] | No
     rows_of = {key: [value] if are_rows else value for key, value in record.items()}
     if not all(is_list_of(rows, dict) for rows in rows_of.values()):
         return _rows_of_samples(record, title)
-    rows = itertools.chain.from_iterable(rows_of.values())
-    has_ids = any(columns_named(map(str, row), (*IDS, *INDICES)) for row in rows)
+    names = {name for rows in rows_of.values() for row in rows for name in map(str, row)}
+    has_ids = bool(columns_named(names, (*IDS, *INDICES)))
     if are_rows and has_ids and list(record) == list(map(str, range(len(record)))):
         return values  # the index of a data frame
-    name = "key" if has_ids else "id"
-    return [{name: key, **row} for key, rows in rows_of.items() for row in rows]
+    column = next(x for x in KEYS_OF_ROWS if x not in names) if has_ids else "id"
+    return [{column: key, **row} for key, rows in rows_of.items() for row in rows]
 
 
 def _refuse_empty_entries(values: Sequence[Any], title: str) -> None:

@@ -71,7 +71,7 @@ class SelectionError(InputError):
 
     @property
     def is_open(self) -> bool:
-        """Whether the caller has to choose one of the columns that the message lists."""
+        """Return whether the caller has to choose one of the columns that the message lists."""
         return all(value is None for way in self.ways for value in way.arguments.values())
 
     def __reduce__(self) -> Any:
@@ -301,7 +301,7 @@ def field_at(cell: Any, keys: Sequence[str]) -> Any:
 
 
 def _has_value(field: Any) -> bool:
-    """Whether a field, or an entry of nested lists of fields, is not None."""
+    """Return whether a field, or an entry of nested lists of fields, is not None."""
     return any(map(_has_value, field)) if isinstance(field, list) else field is not None
 
 

@@ -145,7 +145,7 @@ def _as_label(cell: Any, is_told: bool) -> Any:
 
 
 def is_decimal_comma(text: str) -> bool:
-    """Whether a text is a number with a comma, which may be a decimal one."""
+    """Return whether a text is a number with a comma, which may be a decimal one."""
     return _COMMA_NUMBER.fullmatch(text) is not None
 
 
@@ -253,10 +253,10 @@ def as_lists(cells: Sequence[Any]) -> Sequence[Any]:
 
 
 def is_list_of(value: Any, kind: type) -> TypeGuard[list[Any]]:
-    """Whether a value is a list with nothing but entries of a type, and is not empty."""
+    """Return whether a value is a list with nothing but entries of a type, and is not empty."""
     return isinstance(value, list) and bool(value) and all(isinstance(x, kind) for x in value)
 
 
 def has_lists(cells: Sequence[Any]) -> bool:
-    """Whether the first cell that is not None is a list."""
+    """Return whether the first cell that is not None is a list."""
     return isinstance(next((cell for cell in cells if cell is not None), None), list)
