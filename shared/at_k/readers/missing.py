@@ -273,20 +273,21 @@ def _missing_error(
 
 
 def _both_scores(counted: Collection[list[tuple[Any, int]]]) -> str:
-    """Return the mean of the outcomes over questions under both rules, as the end of a sentence.
+    """Return the mean outcome over questions under both rules, as the end of a sentence.
 
-    `counted` has, for each question, pairs of an outcome and how often it occurs.
+    Return "" if no outcome is known, or if one is no number.
+
+    Args:
+        counted: for each question, pairs of an outcome and how often it occurs.
     """
-    scored = [x for row in counted for x, n in row if x is not None and n]
-    if not scored or not all(isinstance(x, (int, float)) for x in scored):
+    known = [[(x, n) for x, n in row if x is not None and n] for row in counted]
+    if not any(known) or not all(isinstance(x, (int, float)) for row in known for x, _ in row):
         return ""
-    totals = [sum(x * n for x, n in row if x is not None) for row in counted]
-    sizes = [sum(n for _, n in row) for row in counted]
-    known = [size - _missing_in(row) for size, row in zip(sizes, counted, strict=True)]
-    means = [
-        np.mean([total / n for total, n in zip(totals, numbers, strict=True) if n])
-        for numbers in (sizes, known)
-    ]
+    totals = np.array([sum(x * n for x, n in row) for row in known])
+    means = []
+    for rows in (counted, known):
+        sizes = np.array([sum(n for _, n in row) for row in rows])
+        means.append(np.mean(totals[sizes > 0] / sizes[sizes > 0]))
     return ": the mean outcome is {:.4g} or {:.4g}".format(*means)
 
 

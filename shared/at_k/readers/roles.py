@@ -165,28 +165,50 @@ def _columns_by_name(
     others = {"questions": reading.questions, "pool": reading.pool, "where": tuple(reading.where)}
     candidates = {"samples": (*predictions, *references, *outcomes), "counts": counts}
     used = {name for _, name in pairs_of({**named, **others, **candidates})}
-    checkable = predictions if references else ()
-    fields = nested_columns(table) if checkable and not outcomes else table.columns
-    verdicts = [] if table.layout else _verdicts(fields, used)
     if not (outcomes or counts):
-        if verdicts and checkable:
-            _refuse_two_readings(table, checkable, references, verdicts, counts)
-        elif not references:
-            _refuse_scores(table, verdicts, predictions[:1])
-        return _with_references(table, predictions, references)
-    _refuse_two_readings(table, checkable, references, outcomes, counts)
-    if counts:
-        return counts
+        return _ungraded_samples(table, predictions, references, used)
+    _refuse_two_readings(table, predictions, references, outcomes, counts)
+    return counts or _graded_outcomes(table, references, outcomes, used)
+
+
+def _ungraded_samples(
+    table: Table, predictions: Sequence[str], references: Sequence[str], used: Collection[str]
+) -> dict[str, str]:
+    """Return the columns of samples, and of references if there are any, by their roles.
+
+    Raises:
+        SelectionError: if another column may hold outcomes or scores of the samples.
+    """
+    verdicts = _verdicts(table, nested_columns(table) if references else table.columns, used)
+    if references and verdicts:
+        _refuse_two_readings(table, predictions, references, verdicts)
+    elif not references:
+        _refuse_scores(table, verdicts, predictions[:1])
+    return _with_references(table, predictions, references)
+
+
+def _graded_outcomes(
+    table: Table, references: Sequence[str], outcomes: Sequence[str], used: Collection[str]
+) -> dict[str, str]:
+    """Return the column of outcomes by its role, from those with exact names.
+
+    Raises:
+        SelectionError: if it may hold gold answers, or if another column may hold the outcomes.
+    """
     _refuse_gold_answers(table, outcomes[0], references)
+    verdicts = _verdicts(table, table.columns, used)
     names = [*outcomes, *_rivals(table, outcomes[0], verdicts)]
     return {"outcomes": column_of_role(table, "outcomes", names)}
 
 
-def _verdicts(columns: Columns, used: Collection[str]) -> list[str]:
-    """Return the columns that may have outcomes by their names, without those that are used.
+def _verdicts(table: Table, columns: Columns, used: Collection[str]) -> list[str]:
+    """Return the columns that may hold outcomes by their names, without those that are used.
 
-    Some of their entries are outcomes, or all if the name says more, such as judge_score.
+    Some of the entries of such a column are outcomes; if its name says more than a usual name, such
+    as judge_score, all are. The layout of a tool knows its outcomes, so there are none beside them.
     """
+    if table.layout:
+        return []
     verdicts = []
     for name in [x for x in columns if x not in used and is_verdict(x)]:
         entries = [x for x in map(as_outcome, flat(columns[name])) if x is not None]
@@ -239,22 +261,25 @@ def _samples_by_name(
 
 def _refuse_two_readings(
     table: Table,
-    checkable: Sequence[str],
+    predictions: Sequence[str],
     references: Sequence[str],
     outcomes: Sequence[str],
-    counts: Mapping[str, str],
+    counts: Mapping[str, str] | None = None,
 ) -> None:
-    """Raise a SelectionError if two of these are there: samples in `checkable`, which can be
-    checked against `references`; outcomes; and counts.
+    """Raise a SelectionError if the columns allow two readings.
+
+    These are samples that are checked against references, outcomes, and counts. The arguments are
+    the columns that each of them may have; there are outcomes or counts.
     """
+    counts = counts or {}
     graded = [Way({"outcomes": name}) for name in outcomes]
     graded += [Way(counts)] if counts else []
     names = [*outcomes[:1], *counts.values()]
-    if checkable and not table.layout:
+    if predictions and references and not table.layout:
         raise SelectionError(
-            f"The samples in {shown_name(checkable[0])} can be checked against "
+            f"The samples in {shown_name(predictions[0])} can be checked against "
             f"{shown_name(references[0])}, and {shown_name(names[-1])} has graded outcomes.",
-            [Way({"predictions": checkable[0]}), *graded],
+            [Way({"predictions": predictions[0]}), *graded],
         )
     if outcomes and counts:
         problem = f"There are outcomes in {names[0]}, and counts in {' and '.join(names[1:])}."
@@ -302,26 +327,33 @@ def _refuse_gold_answers(table: Table, outcome: str, references: Sequence[str]) 
     """Raise a SelectionError if a column of outcomes may hold the gold answers.
 
     It may if the table is of no known layout and has answers, but no other column of references,
-    and if both columns have lists or neither has. Answers may be equal to outcomes: they are words
-    for them, or probabilities. `correct` and `outcome` may also be others, unless they are bools.
+    and if both columns have lists or neither has. The answers have to be possible outcomes: words
+    for them, or probabilities. Beside a column `correct` or `outcome` that is not of bools, they
+    may be anything.
     """
     names = columns_named(table.columns, ANSWERS)
     if table.layout or [name for name in references if name not in names]:
         return
     cells = table.columns[outcome]
     are_bools = all(isinstance(x, bool) for x in flat(cells) if x is not None)
-    is_any = plain_name(outcome) in ("correct", "outcome") and not are_bools
+    may_be_gold = plain_name(outcome) in ("correct", "outcome") and not are_bools
     for name in names:
         answers = table.columns[name]
-        entries = [x for x in map(as_outcome, flat(answers)) if x is not None]
-        are_alike = all(isinstance(x, (bool, int, float)) and 0 <= x <= 1 for x in entries)
-        may_be_gold = is_any or (bool(entries) and are_alike)
-        if name != outcome and has_lists(cells) == has_lists(answers) and may_be_gold:
+        if name == outcome or has_lists(cells) != has_lists(answers):
+            continue
+        if may_be_gold or _are_shares(answers):
             raise SelectionError(
                 f"{shown_name(outcome)} may hold the outcomes, or the correct answers to check "
                 f"{shown_name(name)} against.",
                 [Way({"outcomes": outcome}), Way({"predictions": name, "references": outcome})],
             )
+
+
+def _are_shares(cells: Sequence[Any]) -> bool:
+    """Return whether cells, or lists in them, hold outcomes from 0 to 1 and nothing else."""
+    entries = [x for x in map(as_outcome, flat(cells)) if x is not None]
+    are_numbers = all(isinstance(x, (bool, int, float)) for x in entries)
+    return bool(entries) and are_numbers and all(0 <= x <= 1 for x in entries)
 
 
 def _check_exclusive(named: ColumnsByRole) -> None:

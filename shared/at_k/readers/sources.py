@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import itertools
 import json
 import os
 import re
@@ -389,19 +390,35 @@ def _keyed_rows(record: dict[str, Any], title: str) -> list[dict[str, Any]] | No
     """
     _refuse_samples_as_keys(record, title)
     values = list(record.values())
-    if any(is_list_of(x, dict) for x in values) and not all(is_list_of(x, dict) for x in values):
+    are_lists_of_rows = [is_list_of(value, dict) for value in values]
+    if all(are_lists_of_rows):
+        return _rows_with_keys(record)
+    if any(are_lists_of_rows):
         return None  # some values are rows, and others say something about the run
     _refuse_empty_entries(values, title)
-    are_rows = is_list_of(values, dict) and bool(set.intersection(*map(set, values)))
-    rows_of = {key: [value] if are_rows else value for key, value in record.items()}
-    if not all(is_list_of(rows, dict) for rows in rows_of.values()):
+    if not (is_list_of(values, dict) and set.intersection(*map(set, values))):
         return _rows_of_samples(record, title)
-    names = {name for rows in rows_of.values() for row in rows for name in map(str, row)}
-    has_ids = bool(columns_named(names, (*IDS, *INDICES)))
-    if are_rows and has_ids and list(record) == list(map(str, range(len(record)))):
-        return values  # the index of a data frame
-    column = next(x for x in KEYS_OF_ROWS if x not in names) if has_ids else "id"
-    return [{column: key, **row} for key, rows in rows_of.items() for row in rows]
+    is_index_of_frame = list(record) == list(map(str, range(len(record))))
+    if is_index_of_frame and _have_ids(values):
+        return values
+    return _rows_with_keys({key: [row] for key, row in record.items()})
+
+
+def _rows_with_keys(rows_of: Mapping[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Return the rows of all keys, each with its key in a column.
+
+    The column is "id", or one of `KEYS_OF_ROWS` if the rows have ids of their own.
+    """
+    rows = list(itertools.chain(*rows_of.values()))
+    column = "id"
+    if _have_ids(rows):
+        column = next(name for name in KEYS_OF_ROWS if not any(name in row for row in rows))
+    return [{column: key, **row} for key, own in rows_of.items() for row in own]
+
+
+def _have_ids(rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether a row has a column with a usual name for an id."""
+    return any(columns_named(map(str, row), (*IDS, *INDICES)) for row in rows)
 
 
 def _refuse_empty_entries(values: Sequence[Any], title: str) -> None:
