@@ -58,10 +58,10 @@ class TestCode:
 
 @dataclass(frozen=True)
 class Tests:
-    """The tests of a question.
+    """The tests of a question: code, or inputs with outputs.
 
     Attributes:
-        prompt: what is put before a sample.
+        prompt: the code that is put before a sample.
         setup: code that runs before a program, in its namespace.
         entry_point: the function that is tested, or None if it is not known.
         code: the tests as code, or None if there are inputs and outputs.
@@ -99,10 +99,11 @@ class Tests:
     def jobs(
         self, program: str | None, case: int = 0
     ) -> tuple[dict[str, Any], dict[str, Any] | None]:
-        """Return what the server needs to run a case, and what the examiner needs.
+        """Return the job of the server, which runs the program, and that of the examiner.
 
-        The server gets no tests, and neither gets an expected output. The examiner gets a dict with
-        the attributes of `TestCode` and three more, or nothing without code.
+        The server gets no tests, and neither gets an expected output. The examiner runs the tests:
+        its job has the attributes of `TestCode` and three more, or is None if the tests are inputs
+        and outputs.
 
         Args:
             program: the program, or None to find the tests.
@@ -191,7 +192,8 @@ def _tests_of_row(reference: Mapping[str, Any], where: str) -> Tests | None:
     )
 
 
-def _are_texts(entries: Any) -> bool:
+def _are_texts(entries: Iterable[Any]) -> bool:
+    """Return whether all entries are texts."""
     return all(isinstance(entry, str) for entry in entries)
 
 
@@ -216,6 +218,7 @@ def _object(value: Any, where: str) -> dict[str, Any]:
 
 
 def _check_entry_point(entry_point: Any, where: str) -> None:
+    """Raise a ValueError unless an entry point is None or a name such as "f" or "Solution.f"."""
     is_name = isinstance(entry_point, str) and all(
         part.isidentifier() for part in entry_point.split(".")
     )
@@ -251,6 +254,7 @@ def _prompt_of_function(row: Mapping[str, Any], entry_point: str | None, where: 
 
 
 def _has_only_imports(code: str) -> bool:
+    """Return whether code has nothing but statements of import, or does not compile."""
     try:
         return all(isinstance(node, (ast.Import, ast.ImportFrom)) for node in ast.parse(code).body)
     except SyntaxError:
@@ -289,39 +293,51 @@ def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
     """
     tree = _parsed_code(code)
     nodes = list(ast.walk(tree))
-    functions = {x.name for x in nodes if isinstance(x, (ast.FunctionDef, ast.AsyncFunctionDef))}
-    classes = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
-    is_test = any(_is_active(node, functions, classes) for node in _outside(tree))
+    is_test = _has_active_code(tree)
     has_definitions = any(isinstance(node, (*_DEFINITIONS, ast.Lambda)) for node in nodes)
     if not is_test and not has_definitions:
         raise ValueError(f"is {short(code)}, which tests nothing: python_tests takes {FORMS}.")
     has_check = any(isinstance(x, ast.FunctionDef) and x.name == "check" for x in tree.body)
     modules = _imported_modules(nodes)
+    _require_installed(modules)
+    statements = [x for x in tree.body if isinstance(x, (ast.Import, ast.ImportFrom))]
+    attributes = [x for x in nodes if isinstance(x, ast.Attribute)]
+    borrowed = _borrowed_modules(nodes)
+    return TestCode(
+        tests=code,
+        names=_used_names(nodes),
+        imports=tuple(map(ast.unparse, statements)),
+        modules=tuple(modules),
+        is_test=is_test,
+        may_have_tests=has_definitions and not (entry_point and has_check),
+        borrowed=tuple(borrowed.items()),
+        replaced=tuple(x.attr for x in attributes if isinstance(x.ctx, ast.Store)),
+        shares_interpreter=needs_interpreter(tree, borrowed),
+    )
+
+
+def _used_names(nodes: Iterable[ast.AST]) -> tuple[str, ...]:
+    """Return the names in code in alphabetical order, without those such as __name__."""
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    return tuple(sorted(name for name in names if not name.startswith("__")))
+
+
+def _require_installed(modules: Iterable[str]) -> None:
+    """Raise a ValueError with the predicate of a message if a module is not installed."""
     for module in modules:
         if not _is_installed(module.partition(".")[0]):
             raise ValueError(
                 f"imports {module}, which is not installed here: install it, or leave out the line "
                 f"if it stands for the program, whose names the tests see without an import."
             )
-    names = {node.id for node in nodes if isinstance(node, ast.Name) and node.id[:2] != "__"}
-    borrowed = _borrowed_modules(nodes)
-    return TestCode(
-        tests=code,
-        names=tuple(sorted(names)),
-        imports=tuple(
-            ast.unparse(x) for x in tree.body if isinstance(x, (ast.Import, ast.ImportFrom))
-        ),
-        modules=tuple(modules),
-        is_test=is_test,
-        may_have_tests=has_definitions and not (entry_point and has_check),
-        borrowed=tuple(borrowed.items()),
-        replaced=tuple(
-            node.attr
-            for node in nodes
-            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
-        ),
-        shares_interpreter=needs_interpreter(tree, borrowed),
-    )
+
+
+def _has_active_code(tree: ast.Module) -> bool:
+    """Return whether code outside functions and classes tests something; see `_is_active`."""
+    nodes = list(ast.walk(tree))
+    functions = {x.name for x in nodes if isinstance(x, (ast.FunctionDef, ast.AsyncFunctionDef))}
+    classes = {x.name for x in nodes if isinstance(x, ast.ClassDef)}
+    return any(_is_active(node, functions, classes) for node in _outside(tree))
 
 
 def _imported_modules(nodes: Iterable[ast.AST]) -> list[str]:
@@ -381,6 +397,7 @@ def _is_active(node: ast.AST, functions: Collection[str], classes: Collection[st
 
 @lru_cache(maxsize=1 << 10)
 def _is_installed(module: str) -> bool:
+    """Return whether a module can be imported here."""
     try:
         return importlib.util.find_spec(module) is not None
     except (ImportError, ValueError):  # ValueError for a module such as __main__
@@ -475,6 +492,8 @@ def _cases_of_hub(row: dict[str, Any], where: str) -> dict[str, Any]:
 
 
 class _Unpickler(pickle.Unpickler):
+    """An unpickler of texts and numbers, which raises an error for any object of a module."""
+
     def find_class(self, module: str, name: str) -> Any:
         raise pickle.UnpicklingError(f"the pickle asks for {module}.{name}")
 
@@ -533,6 +552,7 @@ def _words(text: str) -> list[list[str | Decimal]]:
 
 
 def _word(text: str) -> str | Decimal:
+    """Return a decimal number for a text that is one, and any other text unchanged."""
     return Decimal(text) if _DECIMAL.fullmatch(text) else text
 
 

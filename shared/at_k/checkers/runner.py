@@ -36,7 +36,10 @@ class UnusableTestsError(Exception):
 
 
 class _NoMain:
-    """In place of `main` of unittest and pytest: their tests are found with all others."""
+    """What takes the place of `unittest.main` and `pytest.main`, and runs nothing.
+
+    The tests that they would run are found with all others.
+    """
 
     def __init__(self, *arguments: Any, **options: Any):
         self.result = unittest.TestResult()
@@ -98,10 +101,12 @@ def name_of(test: Any) -> str:
 
 
 def find_tests(job: dict[str, Any]) -> dict[str, Any]:
-    """Return the names of the tests, as `ran`, and `problem`, what is wrong with them, or None.
+    """Return a dict with "ran", the names of the tests, and "problem", a text or None.
 
-    In place of the names of a program are objects that allow everything. The names of the tests are
-    None if they are there only beside a program. `job` is what `Tests.jobs` returns.
+    The code of the tests runs without a program, in place of whose names are objects that allow
+    everything. "ran" is None if the code fails then, and "problem" says why no program can pass.
+
+    `job` is the job of the examiner, as `Tests.jobs` returns it.
     """
     from unittest.mock import MagicMock
 
@@ -121,6 +126,7 @@ def find_tests(job: dict[str, Any]) -> dict[str, Any]:
 
 @functools.lru_cache(maxsize=256)
 def _compiled(source: str) -> types.CodeType:
+    """Return the compiled code of tests."""
     return compile(source, _FILE, "exec", dont_inherit=True)
 
 
@@ -128,8 +134,9 @@ def run_tests(job: dict[str, Any], module: types.ModuleType, only_find: bool = F
     """Run the code of tests, and the tests that it defines.
 
     Args:
-        job: what `Tests.jobs` returns.
-        module: it has the names of the program that the tests use, and gets theirs.
+        job: the job of the examiner, as `Tests.jobs` returns it.
+        module: a module with the names of the program that the tests use. Those of the tests are
+            added.
         only_find: whether to run no test: `ran` has the names of those that would run.
 
     Raises:
@@ -139,39 +146,53 @@ def run_tests(job: dict[str, Any], module: types.ModuleType, only_find: bool = F
     linecache.cache[_FILE] = (len(source), None, source.splitlines(keepends=True), _FILE)
     result, space = Result(), vars(module)
     space |= {"__name__": MODULE, "__file__": "/tmp/tests.py"}
-    linked = dict(space)
+    before = dict(space)
     own_main, sys.modules[MODULE] = sys.modules[MODULE], module
     try:
         with _without_main(job["modules"]):
             error = _problem_of_code(code, space)
-        if error is not None:
-            if only_find:
-                raise error
-            result.fails(CODE, error)
-            return result
-        if job["is_test"]:
-            result.ran.append(CODE)
-        defined = {key: x for key, x in space.items() if key not in linked or x is not linked[key]}
-        check, entry_point = defined.get("check"), job["entry_point"]
-        if entry_point is not None and inspect.isfunction(check):
-            result.ran.append("check")
-            if not only_find:
-                call = functools.partial(_check, check, space, entry_point)
-                _note_failure_of(result, "check", call)
-        if "pytest" in job["modules"] or any(_needs_pytest(*item) for item in defined.items()):
-            if importlib.util.find_spec("pytest") is None:
-                raise UnusableTestsError("need pytest, which is not installed here")
-            _run_with_pytest(module, defined, result, only_find)
+        if error is None:
+            if job["is_test"]:
+                result.ran.append(CODE)
+            defined = {x: y for x, y in space.items() if x not in before or y is not before[x]}
+            _run_defined_tests(job, module, defined, result, only_find)
+        elif only_find:
+            raise error
         else:
-            suite = _suite(module, defined)
-            if only_find:
-                tests = _single_tests(suite)
-                result.ran += [name_of(test) for test in tests if not _skips_itself(test)]
-            else:
-                _note_failure_of(result, CODE, lambda: suite.run(result))
+            result.fails(CODE, error)
         return result
     finally:
         sys.modules[MODULE] = own_main
+
+
+def _run_defined_tests(
+    job: dict[str, Any],
+    module: types.ModuleType,
+    defined: dict[str, Any],
+    result: Result,
+    only_find: bool,
+) -> None:
+    """Run the functions and classes of tests, and add to the result; see `run_tests`.
+
+    `defined` has the values that the code of the tests has defined in the module, by their names.
+    """
+    check, entry_point = defined.get("check"), job["entry_point"]
+    if entry_point is not None and inspect.isfunction(check):
+        result.ran.append("check")
+        if not only_find:
+            call = functools.partial(_check, check, vars(module), entry_point)
+            _note_failure_of(result, "check", call)
+    if "pytest" in job["modules"] or any(_needs_pytest(*item) for item in defined.items()):
+        if importlib.util.find_spec("pytest") is None:
+            raise UnusableTestsError("need pytest, which is not installed here")
+        _run_with_pytest(module, defined, result, only_find)
+        return
+    suite = _suite(module, defined)
+    if only_find:
+        tests = _single_tests(suite)
+        result.ran += [name_of(test) for test in tests if not _skips_itself(test)]
+    else:
+        _note_failure_of(result, CODE, lambda: suite.run(result))
 
 
 def _problem_of_code(code: types.CodeType, space: dict[str, Any]) -> BaseException | None:
@@ -328,6 +349,7 @@ class _Plugin:
         self.problem: str | None = None
 
     def pytest_pycollect_makemodule(self, module_path: Any, parent: Any) -> Any:
+        """Return a collector of pytest for the module in place of a file."""
         import pytest
 
         module = self._module
@@ -343,6 +365,7 @@ class _Plugin:
         return [] if collector.obj is self._module and name not in self._defined else None
 
     def pytest_collectreport(self, report: Any) -> None:
+        """Note that the tests cannot be collected."""
         if report.failed:
             self.problem = f"cannot be run by pytest: {report.longrepr}"
 
@@ -357,6 +380,7 @@ class _Plugin:
         return True
 
     def pytest_runtest_makereport(self, item: Any, call: Any) -> Any:
+        """Note whether a test ran and how it failed, from the report of each of its phases."""
         from _pytest.skipping import evaluate_skip_marks
 
         report = yield
@@ -377,7 +401,10 @@ class _Plugin:
 
 
 def last_line(error: BaseException) -> str:
-    """Return the last line of the traceback; for an assertion without a message, its test."""
+    """Return the last line of the traceback of an error, of at most 500 characters.
+
+    For an assertion without a message, the line of the tests is added.
+    """
     line = exception_line(error)
     if line == "AssertionError":
         frames = traceback.extract_tb(error.__traceback__)
