@@ -220,6 +220,20 @@ def test_an_equation_in_a_box_is_its_single_number(content, number):
         ("Answer: unclear without the 2 lengths", None),
         ("It has 31 floors. Feel free to ask 2 more questions.", "31"),
         ("y=4 is a solution of 3y-2=10.", "4"),
+        ("The pool holds 31 m3. (Before: 12 m3.)", "31"),
+        ("w = 31.\n**Verification:** 31 + 4 = 35", "31"),
+        ("Hence w = 31. Indeed, 31 - 2 = 29.", "31"),
+        ("Note: a box has 4 pens.\nSo there are 31 pens.", "31"),
+        ("The bus drives 31 miles in 2 hours.", "31"),
+        ("It took 2 hours.", "2"),
+        ("31 pupils eat in Hall 4.", "31"),
+        ("31 tickets, 7 of which were free.", "31"),
+        ("31 tickets, of which 7 were free.", "31"),
+        ("It fills 31 vats at a rate of 4 a day.", "31"),
+        ("He owes 31 euros on May 4.", "31"),
+        ("There are 31 pets: 12 cats and 19 dogs.", "31"),
+        ("There are 30 pets: 12 cats and 19 dogs.", "19"),
+        ("Answer: 3 times the price, 31 euros", "31"),
         ('{"result": 31, "retries": 2}', "31"),
         # bounds and times of a day
         ("at most 6", None),
@@ -237,7 +251,10 @@ def test_a_response_ends_with_a_text_of_its_own():
 
 @pytest.mark.parametrize(
     ("mark", "number"),
-    [("\nQ: ", 30_000), ("<think>", 30_000), ("answer is ", 20_000), ("[THINK]x[/THINK]", 9_000)],
+    [
+        *(("\nQ: ", 30_000), ("<think>", 30_000), ("answer is ", 20_000)),
+        *(("[THINK]x[/THINK]", 9_000), ("\n", 30_000), (" \n", 20_000), (". (y)", 9_000)),
+    ],
 )
 def test_thousands_of_marks_are_read_as_three_in_linear_time(mark, number):
     for end in ("x 1 x", "so it is 5"):

@@ -257,7 +257,7 @@ _PART_BEFORE = re.compile(
 )
 _MONTH_BEFORE = re.compile(rf"\b{_MONTHS}\s$")
 _GOES_ON = re.compile(
-    r"\s(?:less|more|fewer)\sthan\s[-+]?\d|"
+    r"\s(?:less|more|fewer)\sthan\s[-+]?\d|\stimes\s(?:as|more|the)\b|"
     rf"\s?{_OPERATOR}\s?[({{]?\s?[-+]?[\d.\\]|\s?[|)]?\s?=|:\d|\s(?:to|bis)\s\d|\s?,\s?[-+]?\d+\s?[)\]}}]"
     r"|(?:,\s[-+]?\d[\d.]*)+,?\s(?:or|and)\s"
     r"|\s*(?:,|\bor\b|\band\b)\s*[a-z](?:_\{?\w+\}?)?\s*=\s*[-+]?\d"
@@ -273,10 +273,10 @@ _PARENTHESIS = re.compile(
     r"\d(?:[^\W\d_]|[ °%²³'\"/*-])*[\s\u4e00-\u9fff]\([^()\n]*$"
 )  # 72 inches (
 _COMPARED_WITH = (
-    r"out of|\d+\sof(?:\s(?:her|his|their|my|our))?|reach|including"
+    r"out of|\d+\sof(?:\s(?:her|his|their|my|our))?|of wh(?:ich|om)|reach|including"
     r"|more\s[^.\d]{0,16}\bto\s\w+|than(?:\s[^.,;\d]{1,24})??|not|except|excluding"
     r"|not\s(?:counting|including)|(?:after|by|before|without)\s[a-z]+ing"
-    r"|each\s(?:with|having|of|at|for|holding|containing)|after|among|from\san?"
+    r"|each\s(?:with|having|of|at|for|holding|containing)|after|among|from\san?|at\san?\s[a-z]+\sof"
 )
 _KNOWN = (  # a determiner names a number that is known from before
     r"(?:at|for|from|in|of|on|over|to|with)\s(?:the|these|those|his|her|their|its)"
@@ -287,12 +287,18 @@ _ASIDE = re.compile(
     rf"|\b(?:at|with)\s[\d.]+\s?%$|,\swith\s(?:the\s|an?\s|only\s)?[-+]?\d\S*\s?$|{_IN_YEAR}",
     re.IGNORECASE,
 )
+_WITHIN = re.compile(r"\d[^\n.!?;,]{1,32}\s(?:in|within|every)\s$")
+_TIME = re.compile(rf"\s(?:{_UNITS_OF_TIME})\b")
+"""Around a number: 120 km in 3 hours."""
+_LABELLED = re.compile(rf"\b(?:in|at|on|from|of)\s(?!{_MONTHS}\s)[A-Z][a-z]{{2,}}\s$")
+"""Before a number that is a name: in Room 101."""
 _ORDINAL = re.compile(r"(?:st|nd|rd|th)\b")
 _EXPLANATION = re.compile(
     r"\b(?:because|since|although|though|whereas|given that|instead of|rather than|ahead of"
     r"|compared (?:to|with)|(?:down|up|reduced|raised) from)\b|,\sas\s|—|[:.]\sCheck:"
     r"|\bis (?:the|a) solution (?:of|to)\b"
-    r"|,\swhich\s(?:also\s)?(?:can|could|costs?|covers?|ha[sd]|have|lasts?|needs?|was|were|will|would)\b"
+    r"|,\swhich\s(?:also\s)?(?:can|could|costs?|covers?|ha[sd]|have|lasts?|needs?|was|were|will|would"
+    r"|satisf(?:y|ies))\b"
 )
 _CONCLUSION = re.compile(
     r"\b(?:so|thus|hence|therefore|then|total|answer|now)\b|\n|。|[.!?;](?=\s)", re.IGNORECASE
@@ -300,10 +306,12 @@ _CONCLUSION = re.compile(
 _TWO_FACTS = re.compile(
     r".*\b(?:and|while|but)\s(?!(?:each|every|only|he|she|it|they|we)\b)\S.*\s([^\W\d_]+)\s"
 )
-_ASIDE_AFTER = re.compile(  # 5 years older than, 100% sure
-    r"\s(?:[a-z]+\s)?(?:more|less|[a-z]+er)\sthan\b|\s(?:sure|certain|confident)\b"
+_ASIDE_AFTER = re.compile(  # 5 years older than, 24 of which, 100% sure
+    r"\s(?:[a-z]+\s)?(?:more|less|[a-z]+er)\sthan\b|\sof\swh(?:ich|om)\b"
+    r"|\s(?:sure|certain|confident)\b"
 )
 _RESULT_OF = ("=", "+", "*")
+_BEFORE_PARTS = re.compile(r"[:(]\s*$")
 
 
 @dataclass(slots=True)  # frozen ones take longer to make
@@ -364,10 +372,14 @@ class _Token:
         before = self.text[max(0, self.start - 48) : self.start]
         if before.endswith("[") and self.text.startswith("]", stop):
             return True  # the number of a source
+        if stop - self.start <= 2 and _MONTH_BEFORE.search(before):
+            return True
         if "(" in before and _PARENTHESIS.search(before):
             return True
         if before.rstrip()[-1:] in _RESULT_OF:
             return False
+        if _WITHIN.search(before) and _TIME.match(self.text, stop):
+            return True
         return _ASIDE.search(before + self.text[self.start : stop]) is not None
 
     @property
@@ -395,6 +407,8 @@ def _tokens(text: str) -> Iterator[_Token]:
             continue
         if before[-1:] == " " and before[:-1].rpartition(" ")[2].lower() in _NUMBERED:
             continue
+        if _LABELLED.search(text[max(0, start - 24) : start]):
+            continue
         if sign := _SIGN.search(before):
             start -= len(sign[0])
         yield _Token(text, match, start)
@@ -404,13 +418,20 @@ def _tokens(text: str) -> Iterator[_Token]:
 
 _DIGIT = re.compile(rf"[\d{_VULGAR}]")
 _TAIL = re.compile(
-    r"[\n.!?]\s*[#*_]*(?:(?:confidence|certainty|sources?|references?|citations?)"
+    r"[\n.!?][ \t]*[#*_]*(?:(?:confidence|certainty|sources?|references?|citations?)"
     r"(?: (?:level|score))?[*_]*:"
     r"|let me know\b|feel free\b|i hope\b|hope this\b|would you like\b|is there anything\b"
     r"|if you have (?:any|more|further)\b)",
     re.IGNORECASE,
 )
 """What a response says after its answer."""
+_LAST_REMARK = re.compile(
+    r"[\n.!?)][ \t]*[#*_]*(?:\((?:[^()\n]|\([^()\n]*\))*\)[.*_ ]*"
+    r"|(?:(?:(?:double[- ])?check|verification|verify|proof|note)[*_]*:|indeed,)[^\n]*)"
+    r"(?:\n\s*)?\Z",
+    re.IGNORECASE,
+)
+"""A last sentence in parentheses, or a last line such as "Check: ..", which follows the answer."""
 _MOST_BEFORE, _MOST_AFTER = 240, 40  # characters around the last digit that are read
 _ITEM = re.compile(r"[\s*#]*(\d+)[.)]\**\s+[^\W\d]")
 _HASHES = re.compile(r"####\s*(?:[Aa]nswer:?\s*)?(?=[-+$\\.\d\u2212])")
@@ -422,7 +443,7 @@ _ANSWER_MARK = re.compile(
     rf"(?:(?<![^\W_])(?:{_VERBS})(?![^\W_])|=|:|\|)(?:\s(?:therefore|thus|donc|also))?[*_]*\s?:?(?!\s*not\b)"
     r"|(?:答案|答え|정답)[^\n。:\uff1a是为為]{0,8}(?:是|为|為|は|은|는|[:\uff1a])[ \uff1a:]*"
     r"|[\"'](?:final|result|solution)[\"']\s*:\s*"
-    r"|<answer>|^[#*_\s]*(?:final )?answer[*_]*[ ]*$",
+    r"|<answer>|^[#*_ \t]*(?:final )?answer[*_]*[ ]*$",
     re.IGNORECASE | re.MULTILINE,
 )
 _NO_ANSWER = re.compile(
@@ -554,8 +575,8 @@ def _last(text: str) -> str | None:
     """Return the form of the last number of a text; of an operand, that of the last one stated."""
     digits = [match.start() for match in _DIGIT.finditer(text)]
     stop = len(text)
-    if tail := _TAIL.search(text, digits[0]):
-        stop = tail.start()
+    if end := _TAIL.search(text, digits[0]) or _LAST_REMARK.search(text, digits[0]):
+        stop = end.start() + 1
     while digits:
         digit = digits.pop()
         if digit >= stop:
@@ -578,7 +599,7 @@ def _answer_of_line(tokens: list[_Token]) -> str | None:
         if _SENTENCE_END.search(_between(*tokens[-2:])):
             break
         tokens.pop()
-    tokens = _without_explanation(tokens)
+    tokens = _without_parts(_without_explanation(tokens))
     if _are_two_facts(tokens):
         return None
     answer = tokens[-1].form
@@ -609,6 +630,17 @@ def _without_explanation(tokens: list[_Token]) -> list[_Token]:
         is_apart = _SENTENCE_END.search(text, explained[-1].match.end(), explanation.start())
         if not is_apart and not _CONCLUSION.search(text, explanation.end(), stop):
             return explained
+    return tokens
+
+
+def _without_parts(tokens: list[_Token]) -> list[_Token]:
+    """Drop the last numbers if they are the parts of one before, as in "28: 15 girls, 13 boys"."""
+    for index in range(len(tokens) - 2):
+        forms = [token.form for token in tokens[index:]]
+        if _BEFORE_PARTS.search(_between(*tokens[index : index + 2])) and None not in forms:
+            total, *parts = (Fraction(str(form).rstrip("%")) for form in forms)
+            if total == sum(parts):
+                return tokens[: index + 1]
     return tokens
 
 

@@ -92,7 +92,7 @@ def boxed(text: str) -> str | None:
 
 
 _RETRACTION = re.compile(
-    r"(?:^|[\n.!?])\s*(?:Wait|Actually|Hold on|Correction|Sorry|Oops|Hmm)\b(?:,? no\b)?"
+    r"(?:^|[\n.!?])[ \t]*(?:Wait|Actually|Hold on|Correction|Sorry|Oops|Hmm)\b(?:,? no\b)?"
     r"|\bno, (?:sorry|wait)\b|\?\s*No\b(?=,)"
 )
 _ASSUMPTION = re.compile(
