@@ -175,6 +175,11 @@ def test_marks_that_a_model_repeats_are_no_choice(repeated, reference):
     assert chosen(repeated * 20_000, reference) is None
 
 
+@pytest.mark.parametrize("repeated", ["\n", " \n", "**\n", ". \n"])
+def test_lines_that_a_model_repeats_after_its_choice_take_linear_time(repeated):
+    assert chosen(f"The answer is B{repeated * 20_000}x", "B") == "B"
+
+
 @pytest.mark.parametrize(
     "reference",
     [

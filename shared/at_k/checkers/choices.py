@@ -138,7 +138,7 @@ _ANSWER_MARK = re.compile(
     r"(?:\s+(?:us|with|only))*"
     rf"|(?P<it_is>it(?:['\u2019]s|\s(?:is|must be|has to be|should be))){_ADVERB}?"
     rf"|(?:{_OTHER_NOUNS})\b[^.\n]{{0,20}}?(?:\b(?:est|ist|lautet|es|é|è)\s+{_ARTICLE}|:|—))"
-    r"|\\boxed|<answer>|####|^[#*_\s]*(?:final |correct )?answer[*_]*(?:[ ]*$|[ ](?=\W*[A-Z]\W*$))"
+    r"|\\boxed|<answer>|####|^[#*_ \t]*(?:final |correct )?answer[*_]*(?:[ ]*$|[ ](?=\W*[A-Z]\W*$))"
     r"|(?:答案|选项)[^\n。]{0,6}?(?:是|为|為|[:\uff1a])|(?<!不)选择?|(?:正解|答え|정답)[は은는:\uff1a])"
     rf"{_MARKS_AROUND}(?:the\s+|option\s+|choice\s+|letter\s+)*",
     re.IGNORECASE | re.MULTILINE,
@@ -150,7 +150,7 @@ _NAMED_LETTER = re.compile(
 )
 # "B is the correct one", where "Vitamin B is .." has another subject.
 _LETTER_CALLED_CORRECT = re.compile(
-    r"(?:^|[\n.,;:]\s*|\b(?:[Ss]o|[Tt]hus|[Tt]herefore|[Hh]ence|but|that|only)\s+|[Oo]ption\s+)[*_]{0,3}"
+    r"(?:^|[\n.,;:][ \t]*|\b(?:[Ss]o|[Tt]hus|[Tt]herefore|[Hh]ence|but|that|only)\s+|[Oo]ption\s+)[*_]{0,3}"
     rf"{_LETTER}[)*\].:]*\s*(?:it is\b|(?:\b(?:is|must be|seems|would be)\s+)?"
     r"(?:(?:the|clearly|only|most|best)\s+)*"
     r"(?:[Cc]orrect|[Rr]ight|[Tt]rue|[Yy]es|best|answer|accurate|plausible|likely|appropriate)\b)"
@@ -162,13 +162,13 @@ _ALTERNATIVE = re.compile(
     r"[\s)*\].}$\"']*(?:\bor\b|\band\b|/|,|&|\boder\b|\bou\b|\bo\b|[或和、])\s*(?:option\s+)?[*(\[\"']*"
     r"(?P<other>[A-Z])(?![\w'\u2019])"
 )
-_LETTER_OF_LINE = re.compile(rf"^[\s#>-]*{_LETTER}", re.MULTILINE)
+_LETTER_OF_LINE = re.compile(rf"^[ \t#>-]*{_LETTER}", re.MULTILINE)
 _LETTER_IN_BRACKETS = re.compile(r"\(([A-Z])\)|\*\*([A-Z])\*\*|\*\*\(([A-Z])\)\*\*")
 _LETTER_AT_END = re.compile(
-    rf"(?:\b(?:[Ii]s|[Ss]o|[Tt]herefore|[Tt]hus|[Hh]ence)[,\s]+|[.!?]\s+|=>|[\u2192\u21d2\u2234])\s*{_LETTER}"
+    rf"(?:\b(?:[Ii]s|[Ss]o|[Tt]herefore|[Tt]hus|[Hh]ence)[,\s]++|[.!?]\s++|=>|[\u2192\u21d2\u2234])\s*+{_LETTER}"
     r"[)*\].\s]*$"
 )
-_ITEM = re.compile(r"^[\s*(-]*([A-Z])[).:]", re.MULTILINE)
+_ITEM = re.compile(r"^[ \t*(-]*([A-Z])[).:]", re.MULTILINE)
 _NAMED_ITEM = re.compile(r"[\s*#-]*(?:option|choice)\s+\W{0,3}[A-Z]\W{0,4}[:.)]", re.IGNORECASE)
 _LINE_OF_ITEM = re.compile(rf"{_ITEM.pattern}.*", re.MULTILINE)
 _LONGEST_OPTION = 1000  # characters
