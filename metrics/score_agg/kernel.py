@@ -506,7 +506,7 @@ error that names the missing package, until `at_k/__init__` replaces it.
 """
 
 
-KERNEL = "46be6395c6e6"
+KERNEL = "7c70c668708f"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -6544,7 +6544,7 @@ def max_at_k_results(
         len(questions), has_prior_outcomes=bool(prior.any()), bounds=bounds, band=band
     )
     options, n = report.options, questions.n
-    ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n)
+    choose_ks(requested, DEFAULT_K, n, options.allow_above_n)  # an error comes before the check
 
     outcomes = questions.check(checking).outcomes
     warn_of_stopping(outcomes)
@@ -6553,9 +6553,9 @@ def max_at_k_results(
         rewards = real_rewards(outcomes)
     else:
         rewards = category_rewards(outcomes, category_values, prior)
-    if are_real or (rewards.n < n).any():  # the checker left samples unscored
-        # n samples say nothing about real rewards above the largest observed.
-        ks = choose_ks(requested, DEFAULT_K, rewards.n, options.allow_above_n and not are_real)
+    # The checker may have left samples unscored, and n samples say nothing about real rewards above
+    # the largest observed.
+    ks = choose_ks(requested, DEFAULT_K, rewards.n, options.allow_above_n and not are_real)
     if any(score.metric != "max@k" for score in included):
         check_samples(ks, rewards.n)
     scored: list[tuple[Scores, IntervalMethod | None]] = []
