@@ -150,7 +150,8 @@ _NAMED_LETTER = re.compile(
 )
 # "B is the correct one", where "Vitamin B is .." has another subject.
 _LETTER_CALLED_CORRECT = re.compile(
-    r"(?:^|[\n.,;:][ \t]*|\b(?:[Ss]o|[Tt]hus|[Tt]herefore|[Hh]ence|but|that|only)\s+|[Oo]ption\s+)[*_]{0,3}"
+    r"(?:^|[\n.,;:][ \t]*|\b(?:[Ss]o|[Tt]hus|[Tt]herefore|[Hh]ence|but|that|only)\s+|[Oo]ption\s+)"
+    r"[*_]{0,3}"
     rf"{_LETTER}[)*\].:]*\s*(?:it is\b|(?:\b(?:is|must be|seems|would be)\s+)?"
     r"(?:(?:the|clearly|only|most|best)\s+)*"
     r"(?:[Cc]orrect|[Rr]ight|[Tt]rue|[Yy]es|best|answer|accurate|plausible|likely|appropriate)\b)"
