@@ -404,15 +404,16 @@ class LevelDistributions:
 
     def _variance(self, k: int, effect: np.ndarray) -> np.ndarray:
         """Return the variance of a mean of maxima of subsets, from the effect of overlap, (..)."""
-        terms = np.exp(k * self._log_below) * self.gaps
-        twice = 2 * np.cumsum(terms, axis=-1) - terms
-        return (self._interpolated(effect) * twice) @ self.gaps
+        # A matrix product takes a third of the time of cumulative sums over the levels.
+        pairs = (2 * np.triu(np.ones(2 * self.gaps.shape)) - np.eye(len(self.gaps))) * self.gaps
+        weights = np.exp(k * self._log_below) @ (self.gaps[:, None] * pairs)
+        return np.einsum("...l,...l", self._interpolated(effect), weights)
 
     def _interpolated(self, effect: np.ndarray) -> np.ndarray:
         """Return a table of effects at `_ODDS`, interpolated at the log-odds, (.., L - 1)."""
         # np.interp takes many times as long.
         row, weight = self._row_of_table
-        return effect[row] + weight * np.diff(effect, append=effect[-1])[row]
+        return effect.take(row) + weight * np.diff(effect, append=effect[-1]).take(row)
 
 
 def squared_changes(counts: np.ndarray, gaps: np.ndarray, k: int) -> np.ndarray:
