@@ -143,7 +143,8 @@ class LeveledSamples:
         data about as well.
         """
         grid = self._grid()
-        used = slice(None, None, -(-len(self.counts) // _COUNTS_AT_ONCE))
+        # A part of many distinct counts has about the same share of questions of each n.
+        used = np.sort(np.argsort(self.n, kind="stable")[:: -(-len(self.counts) // _COUNTS_AT_ONCE)])
         likelihood = grid.distributions.likelihood(self.counts[used])
         observed = Observed(self.n[used], likelihood, self.multiplicity[None, used])
         estimates = [
