@@ -89,7 +89,8 @@ def pass_intervals(
     estimated = with_neighbors(scores, int(least)) if rates.are_exact else observed
     keys, estimate = estimator(estimated, rates)
     _, estimate_without_errors = estimator(estimated)
-    weights, inner_k = options.weights, _inner_k(observed)
+    inner = [x for score in observed.values() for x in score.terms if any(x[1:-1])]
+    weights, inner_k = options.weights, max(map(len, inner), default=1)
     family = BinaryFamily.from_counts(
         counts, keys, estimate, extrapolated, weights, inner_k, rates, estimate_without_errors
     )
@@ -98,12 +99,6 @@ def pass_intervals(
     # Hierarchical limits for all k come from the same priors, so they are in order already.
     is_coherent = rates.are_exact and options.method != "hierarchical"
     return points, CoherentIntervals(method, scores) if is_coherent else method
-
-
-def _inner_k(scores: Mapping[ScoreKey, Score]) -> int:
-    """Return the largest k of scores that are neither pass@k nor pass^k, or 1 without any."""
-    credits = (term for score in scores.values() for term in score.terms)
-    return max((len(x) for x in credits if any(x[1:-1])), default=1)
 
 
 def _single_credits(scores: Mapping[ScoreKey, Score]) -> dict[ScoreKey, Credits]:

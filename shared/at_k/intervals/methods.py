@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.choice import method_of_auto
 from ..core.interval import DerivedIntervals, Interval, IntervalMethod, normal_z
 from ..core.questions import wilson_limits
 from ..core.score import ScoreKey
@@ -48,8 +47,7 @@ class AutoIntervals(IntervalMethod):
 
     def _method(self, questions: np.ndarray) -> IntervalMethod:
         """Return the method for the questions with these indices."""
-        chosen = method_of_auto(False, False, repeated=bool(self._n[questions].max() > 1))
-        return self._repeated if chosen == "sampling" else self._single
+        return self._repeated if self._n[questions].max() > 1 else self._single
 
 
 class JoinedIntervals(DerivedIntervals):

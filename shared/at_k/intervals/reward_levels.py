@@ -144,7 +144,8 @@ class LeveledSamples:
         """
         grid = self._grid()
         # A part of many distinct counts has about the same share of questions of each n.
-        used = np.sort(np.argsort(self.n, kind="stable")[:: -(-len(self.counts) // _COUNTS_AT_ONCE)])
+        step = -(-len(self.counts) // _COUNTS_AT_ONCE)
+        used = np.sort(np.argsort(self.n, kind="stable")[::step])
         likelihood = grid.distributions.likelihood(self.counts[used])
         observed = Observed(self.n[used], likelihood, self.multiplicity[None, used])
         estimates = [
