@@ -202,12 +202,11 @@ class BinaryFamily(Family):
         return estimate_rate_prior(self.n, self.c, multiplicity, self.rates)
 
     def _priors_that_fit(self, fit: Fit) -> list[Mapping[int, np.ndarray]]:
-        """Return the priors of a fit, and a second estimate if it also fits some group.
+        """Return a list of `fit.priors`, and of second priors {n: (B, 161)} if they fit some group.
 
-        Each element has the form of `fit.priors`, {n: (B, 161)}. The second estimate starts from
-        Beta distributions with unbiased estimates of the mean and of the variance of the rates. One
-        step of the EM algorithm adapts them to the samples. A group that they do not fit keeps its
-        first prior.
+        The second prior of a group starts from the Beta distribution with unbiased estimates of the
+        mean and of the variance of the rates. One step of the EM algorithm adapts it to the
+        samples. If it does not fit the group, it is replaced by the first prior.
         """
         n, c, multiplicity, rates = self.n, self.c, fit.multiplicity, self.rates
         mean = multiplicity @ (c / n) / multiplicity.sum(axis=1)
@@ -236,7 +235,7 @@ class BinaryFamily(Family):
         return ranges, (np.minimum(at_none, ranges[0]), np.maximum(at_all, ranges[1]))
 
     def shifted(self, fit: Fit) -> list[Shifted]:
-        """Return the family shifted along the log-odds, once for each prior that fits."""
+        """Return the family shifted along the log-odds, for each prior of `_priors_that_fit`."""
         pairs = list(dict.fromkeys(p for score in self.scores.values() for p in score.pairs()))
         priors_by_n, groups, total = self._priors_that_fit(fit), len(fit.multiplicity), np.zeros(())
         for n in fit.priors:
@@ -253,7 +252,10 @@ class BinaryFamily(Family):
         return result
 
     def _moments(self, n: int, pairs: list[ColumnPair]) -> np.ndarray:
-        """Return (283, m + P) means of the columns and covariances of P pairs for n samples."""
+        """Return means of the columns and covariances of P pairs at each rate, (283, m + P).
+
+        They are those of estimates from n samples of a question with this rate.
+        """
         if n > _LARGEST_FULL_N and self.inner_k is not None:
             sums = self._sums_by_quadrature(n, pairs)
         else:
@@ -268,7 +270,10 @@ class BinaryFamily(Family):
         return np.hstack([mean, covariances])
 
     def _sums_over_counts(self, n: int, pairs: list[ColumnPair]) -> np.ndarray:
-        """Return means of `_estimates_and_products` over c at each rate, (283, 2 m + 2 P)."""
+        """Return the means of `_estimates_and_products` at each rate, (283, 2 m + 2 P).
+
+        The mean is over the binomial number c of correct samples among n.
+        """
         result = np.zeros((GRID_SIZE, 2 * self.columns.shape[1] + 2 * len(pairs)))
         for start in range(0, n + 1, _COUNTS_OF_A_BLOCK):
             c = np.arange(start, min(n + 1, start + _COUNTS_OF_A_BLOCK))
@@ -277,7 +282,7 @@ class BinaryFamily(Family):
         return result
 
     def _sums_by_quadrature(self, n: int, pairs: list[ColumnPair]) -> np.ndarray:
-        """Return what `_sums_over_counts` returns, for large n, from a part of the counts c.
+        """Return approximately the result of `_sums_over_counts`, from a part of the counts c.
 
         The binomial distribution and the estimate are smooth in c, so a sum over each s-th c
         suffices: the trapezoidal rule converges exponentially. A threshold of k samples changes
@@ -311,9 +316,10 @@ class BinaryFamily(Family):
         return result
 
     def _estimates_and_products(self, n: int, c: np.ndarray, pairs: list[ColumnPair]) -> np.ndarray:
-        """Return (C, 2 m + 2 P) estimates h, distances top - h, and products of P pairs of each.
+        """Return estimates and products for C counts of a question, (C, 2 m + 2 P).
 
-        The value `top` is the estimate if all samples are correct.
+        The columns are m estimates h, their m distances from the estimates if all samples are
+        correct, the products of P pairs of h, and the products of P pairs of distances.
 
         Args:
             n: number of samples of a question.
@@ -339,7 +345,7 @@ class BinaryFamily(Family):
         return np.asarray(result)
 
     def _extrapolate(self, fit: Fit) -> list[np.ndarray]:
-        """Return posterior means of extrapolated scores for the V counts of each group, (V, e)."""
+        """Return for each group the posterior means of its V distinct counts, (V, e)."""
         scores = extrapolated_scores(
             self.n, self.c, fit.multiplicity, self._scores_of_rates, self.rates
         )
@@ -347,14 +353,14 @@ class BinaryFamily(Family):
 
     @cached_property
     def _scores_of_rates(self) -> np.ndarray:
-        """Return extrapolated scores at the rate 0, the rates of the support, and 1, (163, e)."""
+        """Return the extrapolated scores at the rates 0, of the support, and 1, (163, e)."""
         return scores_with_ends(self.credits)
 
     def _coherent_means(self, means: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
-        """Return means (e,) that are in the order of pass@k and pass^k.
+        """Return (e,) means with pass@k at least pass@n and pass^k at most pass^n, for k > n.
 
-        For k > n, the smallest n of a question, pass@k is at least pass@n and pass^k at most
-        pass^n, if these are among the scores. The arguments are those of `Family._coherent_means`.
+        n is the smallest number of samples of a question. Means are changed only if pass@n or
+        pass^n is among the scores. The arguments are those of `Family._coherent_means`.
         """
         result = means.copy()
         unbiased = multiplicity @ self.columns / multiplicity.sum()
@@ -400,13 +406,17 @@ class BinaryFamily(Family):
 
 
 def _means_over_shifted(prior: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return sums over rates of (283, m) values at each of 123 shifts, (123, m, B).
+    """Return the means of m values under B priors at each of 123 shifts, (123, m, B).
 
-    The weights are (B, 161) priors. The first and the last shift move all rates to 0 and to 1.
+    The first and the last shift move all rates to 0 and to 1.
+
+    Args:
+        prior: (B, 161) weights of the rates of the support at shift 0.
+        values: (283, m) values at each rate of the grid.
     """
     support, inner = prior.shape[1], values[1:-1]
     shifts = range(len(inner) - support + 1)
-    # There is one product for each shift. A single product of all windows would not use BLAS.
+    # A single product of all windows would not use the fast routines for matrices.
     shifted = [(prior @ inner[shift : shift + support]).T for shift in shifts]
     weight = prior.sum(axis=1)
     first, last = values[0][:, None] * weight, values[-1][:, None] * weight

@@ -248,16 +248,18 @@ def count_labels(labels, graded: Samples | None) -> LabelCounts:
             "labels go with samples in their order, and predictions are counts: give counts of "
             "labels, such as {'tp': 110, 'fn': 8, 'fp': 3, 'tn': 79}."
         )
-    aligned = read_aligned(labels, "labels", graded.sizes)
-    label, verdict = aligned.values, require_binary(graded).values
-    aligned.require((label == 0) | (label == 1), "a label is 1 if the sample is correct, or else 0")
+    labelled = read_aligned(labels, "labels", graded.sizes)
+    label, verdict = labelled.values, require_binary(graded).values
+    labelled.require(
+        (label == 0) | (label == 1), "a label is 1 if the sample is correct, or else 0"
+    )
     question = np.repeat(np.arange(len(graded.sizes)), graded.sizes)
-    is_labelled = aligned.is_given & graded.is_scored
+    is_labelled = labelled.is_scored & graded.is_scored
     warn_of_dependent_errors(question[is_labelled], label[is_labelled], verdict[is_labelled])
     cells = np.array(
         [
-            np.bincount(question, is_labelled & (label == labelled) & (verdict == accepted))
-            for labelled, accepted in [(1, 1), (1, 0), (0, 1), (0, 0)]
+            np.bincount(question, is_labelled & (label == correct) & (verdict == accepted))
+            for correct, accepted in [(1, 1), (1, 0), (0, 1), (0, 0)]
         ]
     )
     counts, (tp, fn, fp, tn) = graded.counts(), cells.sum(axis=1).astype(int).tolist()

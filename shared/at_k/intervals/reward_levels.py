@@ -75,7 +75,10 @@ def _levels_and_counts(rewards: Rewards) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _bins(values: np.ndarray, low: float, high: float) -> np.ndarray:
-    """Return the bin of each value. Bins are cut by share of the values and by range."""
+    """Return the index of the bin of each value, for values in [low, high].
+
+    The limits of bins are quantiles of the values, and points at equal distances.
+    """
     shares = np.linspace(0, 1, _LEVEL_BINS + 1)
     # Bins are finer at the top, which decides the maximum of many samples.
     top = 1 - 0.5 ** np.arange(2, math.log2(len(values)))
@@ -111,14 +114,14 @@ class LeveledSamples:
 
     @cached_property
     def n(self) -> np.ndarray:
-        """Return the numbers of samples, (U,), each replaced by a mean of similar ones.
+        """Return the numbers of samples, (U,), each replaced by a mean of similar numbers.
 
         Numbers between the same two powers of 2 become their harmonic mean, because moments are
         computed for each distinct n and variances are about proportional to 1 / n.
         """
         n = self.counts.sum(axis=1)
         octave = np.floor(np.log2(n)).astype(np.int64)
-        questions = np.bincount(octave, self.multiplicity)[octave]  # which weights make a fraction
+        questions = np.bincount(octave, self.multiplicity)[octave]  # with weights, no integers
         inverse = np.bincount(octave, self.multiplicity / n)[octave]
         return np.rint(questions / inverse).astype(np.int64)
 
@@ -137,7 +140,7 @@ class LeveledSamples:
         return np.transpose([self.rewards.max_of(k) - binned.max_of(k) for k in observed])
 
     def fit(self) -> FittedRewards:
-        """Estimate the prior over the distributions of the grid.
+        """Return the distributions of the grid with one or two estimates of the prior over them.
 
         A prior under which mean rewards are Beta distributed is the second estimate, if it fits the
         data about as well.
@@ -170,7 +173,7 @@ class LeveledSamples:
         )
 
     def _grid(self) -> _Grid:
-        """Return the distributions that a prior gives weights to."""
+        """Return the grid of distributions, with the prior that the EM algorithm starts from."""
         total = self.multiplicity @ self.counts + 0.5
         above = np.cumsum(total[::-1])[::-1][1:] / total.sum()
         base = np.log(above) - np.log1p(-above)
@@ -210,7 +213,10 @@ class LeveledSamples:
         return observed.beta_prior(grid.start, log_rates, np.array([mean]), between)
 
     def _sharpness(self) -> float:
-        """Return the standard deviation of all samples over that within questions, from 1 to 32."""
+        """Return the ratio of the standard deviations of all samples and within questions.
+
+        It is clipped to the range from 1 to 32. If samples of a question do not vary, it is 1.
+        """
         n = self.counts.sum(axis=1)
         first, second = (self.multiplicity @ (self.counts @ self.scaled**p) for p in (1, 2))
         samples = self.multiplicity @ n
@@ -289,7 +295,9 @@ class FittedRewards:
         return np.array([whole_prior(estimate) for estimate in self.estimates])
 
     def excess_variances(self, k: int) -> np.ndarray:
-        """Return factors, at least 1, by which estimates of Max@k vary more than predicted, (E,).
+        """Return by which factor estimates of Max@k vary more than each prior predicts, (E,).
+
+        Factors are at least 1.
 
         With few questions the estimated distributions are too close to the samples. With many
         levels the grid may have no distribution close to those of the questions. A factor is the
@@ -309,7 +317,10 @@ class FittedRewards:
         return np.maximum(np.where(known, observed / np.maximum(expected, 1e-300), 1.0), 1.0)
 
     def shifted(self, shifts: int) -> LevelDistributions:
-        """Return each shape at all T locations within this number of shifts, (S, T)."""
+        """Return (S, T) distributions: each shape at all locations within so many shifts.
+
+        There are T locations, up to `shifts` steps below the lowest and above the highest one.
+        """
         locations = np.arange(self.location.min() - shifts, self.location.max() + shifts + 1)
         return self.samples.distributions(self.shapes[:, None], locations)
 
@@ -323,7 +334,7 @@ class FittedRewards:
         return priors @ values[self.shape[:, None], column[:, None] + shifts]
 
     def posterior_means(self, values: np.ndarray) -> np.ndarray:
-        """Return posterior means of (J, e) values of the distributions, (U, e)."""
+        """Return the posterior means of each question, (U, e), for (J, e) values."""
         means = []
         for start in range(0, len(self.samples.counts), _COUNTS_AT_ONCE):
             counts = self.samples.counts[start : start + _COUNTS_AT_ONCE]
