@@ -172,14 +172,22 @@ class LabelCounts(NamedTuple):
         return (lo[0], hi[0]), (lo[1], hi[1])
 
     def _limits_of_strata(self, confidence: float) -> tuple[_Limits, _Limits]:
-        """Return the limits of P and of F, or of t and f."""
-        limits, z = [], normal_z(confidence)
+        """Return the limits of P and of F, or of t and of f.
+
+        They are quantiles of the posterior of a share under Jeffreys' prior. Labels of the run
+        count as the number of independent ones that the module docstring defines.
+        """
+        from scipy.special import betaincinv  # imported here: it takes longer than all of at_k
+
+        limits, z, tail = [], normal_z(confidence), (1 - confidence) / 2
         for i, (successes, failures) in enumerate(self.strata):
             weight = 1.0
             if self.run is not None:
                 t = student_quantile(self.run.freedom[i], 1 - confidence)
                 weight = (z / t) ** 2 / self.run.effects[i]
-            limits.append(jeffreys_limits(weight * successes, weight * failures, confidence))
+            a, b = weight * successes, weight * failures
+            lo, hi = betaincinv(a + 0.5, b + 0.5, [tail, 1 - tail]).tolist()
+            limits.append((lo if successes else 0.0, hi if failures else 1.0))
         return limits[0], limits[1]
 
     @property
@@ -207,15 +215,6 @@ class LabelCounts(NamedTuple):
                 f"incorrect ones {self.fp / (number - correct):.0%}. Label more samples."
             )
         return self
-
-
-def jeffreys_limits(successes: float, failures: float, confidence: float) -> _Limits:
-    """Return the limits of a proportion: quantiles of its posterior under Jeffreys' prior."""
-    from scipy.special import betaincinv  # imported here, because it takes longer than all of at_k
-
-    tail = (1 - confidence) / 2
-    lo, hi = betaincinv(successes + 0.5, failures + 0.5, [tail, 1 - tail]).tolist()
-    return lo if successes else 0.0, hi if failures else 1.0
 
 
 # --- Counting -----------------------------------------------------------------------------
