@@ -270,10 +270,7 @@ class BinaryFamily(Family):
         return np.hstack([mean, covariances])
 
     def _sums_over_counts(self, n: int, pairs: list[ColumnPair]) -> np.ndarray:
-        """Return the means of `_estimates_and_products` at each rate, (283, 2 m + 2 P).
-
-        The mean is over the binomial number c of correct samples among n.
-        """
+        """Return mean `_estimates_and_products` for binomial c at each rate, (283, 2 m + 2 P)."""
         result = np.zeros((GRID_SIZE, 2 * self.columns.shape[1] + 2 * len(pairs)))
         for start in range(0, n + 1, _COUNTS_OF_A_BLOCK):
             c = np.arange(start, min(n + 1, start + _COUNTS_OF_A_BLOCK))

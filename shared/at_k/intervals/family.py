@@ -392,6 +392,6 @@ def multiplicities(
 
 
 def interval_of_group(interval: Interval, group: int) -> Interval:
-    """Return the interval of one of B groups, from an interval of (B,) arrays."""
+    """Return the interval of one of B groups, whose fields are floats, from (B,) arrays."""
     mu, sigma, lo, hi = (float(values[group]) for values in interval[:4])
     return Interval(mu, sigma, lo, hi, interval.interval)

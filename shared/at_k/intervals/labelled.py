@@ -347,7 +347,8 @@ class CheckerErrors:
         Raises:
             ValueError: if a score cannot be corrected, or the labels are invalid or too few.
         """
-        counts, errors = checked.outcomes.counts(), self._errors(checked)
+        counts = checked.outcomes.counts()
+        errors = Errors.from_options(self._rates, self._labels, checked.outcomes)
         require_correction(scores, errors.rates)
         errors.warn_if_contradicted(counts)
         described = errors.described()
@@ -380,7 +381,7 @@ class CheckerErrors:
             method: the method of the limits of these rates, or None for no limits.
             options: options of the limits.
         """
-        errors = self._errors(checked)
+        errors = Errors.from_options(self._rates, self._labels, checked.outcomes)
         errors.warn_if_contradicted(checked.outcomes.counts())
 
         def rescore(rates: CheckerRates) -> Scores:
@@ -393,10 +394,6 @@ class CheckerErrors:
             if labels is not None:
                 method = LabelledIntervals(method, rescore, labels, options.weights)
         return corrected, method, errors.described()
-
-    def _errors(self, checked: Checked) -> Errors:
-        """Return the rates of the checker, known or estimated from labels of these samples."""
-        return Errors.from_options(self._rates, self._labels, checked.outcomes)
 
 
 def falls_with_k(

@@ -28,13 +28,11 @@ class AutoIntervals(IntervalMethod):
 
     def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
         """Return the interval of each score for each group of question indices."""
-        methods = [self._method(questions) for questions in groups]
-        repeated = [i for i, method in enumerate(methods) if method is self._repeated]
-        intervals = self._repeated.for_groups([groups[i] for i in repeated], confidence)
-        result = dict(zip(repeated, intervals, strict=True))
-        for i, questions in enumerate(groups):
-            if i not in result:
-                (result[i],) = self._single.for_groups([questions], confidence)
+        result: dict[int, Intervals] = {}
+        for method in (self._repeated, self._single):
+            own = [i for i, questions in enumerate(groups) if self._method(questions) is method]
+            intervals = method.for_groups([groups[i] for i in own], confidence)
+            result |= dict(zip(own, intervals, strict=True))
         return [result[i] for i in range(len(groups))]
 
     def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:

@@ -63,7 +63,7 @@ class Observed(NamedTuple):
             start: (J,) the prior before the first step, with the sum 1.
 
         Returns:
-            The priors in parts, as `last_step` returns them.
+            The part of the prior for each n. The sum over n and J is 1 for each group.
         """
         steps = np.array([early_steps(number) for number in self.multiplicity.sum(axis=1)])
         priors, share = np.tile(start, (len(steps), 1)), self.share
@@ -73,10 +73,7 @@ class Observed(NamedTuple):
         return self.last_step(priors)
 
     def last_step(self, prior: np.ndarray) -> dict[int, np.ndarray]:
-        """Return the (B, J) priors after one step of the EM algorithm, in parts {n: (B, J)}.
-
-        The part of n comes from the questions with n samples. The parts sum to the whole prior.
-        """
+        """Return priors after one step of the EM algorithm: parts {n: (B, J)} that sum to 1."""
         weights = _relative_shares(self.likelihood, self.share, prior)
         return {
             size: prior * (weights[:, self.n == size] @ self.likelihood[self.n == size])
@@ -115,11 +112,7 @@ class Observed(NamedTuple):
     def fits_too(
         self, priors: Mapping[int, np.ndarray], others: Mapping[int, np.ndarray]
     ) -> np.ndarray:
-        """Return whether other priors fit about as well as the estimated ones, (B,).
-
-        Twice the difference of the log-likelihoods is then at most 4. Both kinds are parts
-        {n: (B, J)} of whole priors.
-        """
+        """Return whether `others` fit about as well as the estimated priors of B groups, (B,)."""
         log_likelihood, other_log_likelihood = (
             np.log(_probabilities(whole_prior(x), self.likelihood)) for x in (priors, others)
         )
@@ -246,10 +239,7 @@ class _Model:
         self._bounds = np.array([(-14.0, 14.0), spread] + [(-12.0, 8.0)] * len(ends))
 
     def fit(self) -> _Fitted:
-        """Return the model with the largest likelihood that the optimizer finds.
-
-        A model with shares is fitted from two starts, because it may have two local maxima.
-        """
+        """Return the model with the largest likelihood, from two starts if it has shares."""
         from scipy.optimize import minimize  # imported here: it takes longer than all of at_k
 
         fits = [

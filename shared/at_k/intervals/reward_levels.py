@@ -75,10 +75,7 @@ def _levels_and_counts(rewards: Rewards) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _bins(values: np.ndarray, low: float, high: float) -> np.ndarray:
-    """Return the index of the bin of each value, for values in [low, high].
-
-    The limits of bins are quantiles of the values, and points at equal distances.
-    """
+    """Return the bin of each value. Bins end at quantiles, and at equal distances."""
     shares = np.linspace(0, 1, _LEVEL_BINS + 1)
     # Bins are finer at the top, which decides the maximum of many samples.
     top = 1 - 0.5 ** np.arange(2, math.log2(len(values)))
@@ -213,10 +210,7 @@ class LeveledSamples:
         return observed.beta_prior(grid.start, log_rates, np.array([mean]), between)
 
     def _sharpness(self) -> float:
-        """Return the ratio of the standard deviations of all samples and within questions.
-
-        It is clipped to the range from 1 to 32. If samples of a question do not vary, it is 1.
-        """
+        """Return the standard deviation of all samples over that within questions, from 1 to 32."""
         n = self.counts.sum(axis=1)
         first, second = (self.multiplicity @ (self.counts @ self.scaled**p) for p in (1, 2))
         samples = self.multiplicity @ n
@@ -295,9 +289,7 @@ class FittedRewards:
         return np.array([whole_prior(estimate) for estimate in self.estimates])
 
     def excess_variances(self, k: int) -> np.ndarray:
-        """Return by which factor estimates of Max@k vary more than each prior predicts, (E,).
-
-        Factors are at least 1.
+        """Return factors >= 1 by which estimates of Max@k vary more than priors predict, (E,).
 
         With few questions the estimated distributions are too close to the samples. With many
         levels the grid may have no distribution close to those of the questions. A factor is the
@@ -317,10 +309,7 @@ class FittedRewards:
         return np.maximum(np.where(known, observed / np.maximum(expected, 1e-300), 1.0), 1.0)
 
     def shifted(self, shifts: int) -> LevelDistributions:
-        """Return (S, T) distributions: each shape at all locations within so many shifts.
-
-        There are T locations, up to `shifts` steps below the lowest and above the highest one.
-        """
+        """Return each shape at T locations: those of the grid, and so many beside them, (S, T)."""
         locations = np.arange(self.location.min() - shifts, self.location.max() + shifts + 1)
         return self.samples.distributions(self.shapes[:, None], locations)
 
