@@ -28,7 +28,7 @@ from ..core.credits import PASS_FAMILY, Credits, ScoreOptions, check_tau, thresh
 from ..core.expected import blocks_of_rows
 from ..core.samples import outcomes_in_run
 from ..scores.distributions import pmf
-from .reward_groups import like, read_rewards
+from .reward_groups import read_rewards, weights_like
 
 _BASELINES = ("marginal", "none", "leave-one-out", "centered")
 _BELOW_N = ("leave-one-out", "centered")  # These need k < n.
@@ -153,7 +153,9 @@ def advantages(
         return grouped_rewards.by_sample(sum(weights[1:], weights[0]))
 
     is_centered_later = baseline == "centered" and not normalize
-    return like(rewards, samples.map(weigh, "mean" if is_centered_later else "zero"))
+    return weights_like(
+        rewards, samples.weights_of_samples(weigh, "mean" if is_centered_later else "zero")
+    )
 
 
 # --- Parameters ---------------------------------------------------------------------------

@@ -266,7 +266,9 @@ def count_labels(labels, graded: Samples | None) -> LabelCounts:
 
 
 def _labelled_run(cells: np.ndarray, n: np.ndarray, c: np.ndarray) -> LabelledRun:
-    """Return how labels were drawn, see the module docstring.
+    """Return how labels were drawn: their design effects, degrees of freedom and correlation.
+
+    The module docstring has the formulas.
 
     Args:
         cells: (4, M) numbers of labels of each question: tp, fn, fp, tn.
