@@ -243,9 +243,9 @@ def _check_size(ks: Iterable[int], n: int, prompt: str, baseline: str, normalize
 
 
 def _with_baseline(means: _Credited | _Maximum, baseline: str, weight: float) -> np.ndarray:
-    """Return the weights of samples with a baseline, in the shape of the means.
+    """Return the weights of samples after subtracting a baseline, in the shape of the means.
 
-    `weight` is the weight of the score of this k.
+    `weight` is that of the score at this k in the sum of scores.
     """
     n, k = means.n, means.k
     if baseline == "marginal":
@@ -422,7 +422,7 @@ class _Maximum:
 
 
 def _running_sums(rows: np.ndarray) -> np.ndarray:
-    """Replace (G, n) numbers by the sums up to each, and return them."""
+    """Replace (G, n) numbers by their cumulative sums along each row, and return them."""
     for i in range(1, rows.shape[1]):  # For many short rows, np.cumsum takes four times as long.
         rows[:, i] += rows[:, i - 1]
     return rows

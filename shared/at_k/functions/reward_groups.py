@@ -105,7 +105,7 @@ class RewardGroups:
 
 
 def read_rewards(rewards, groups=None, group_size=None) -> RewardGroups:
-    """Return rewards of shape (prompts, samples), possibly ragged, or flat ones with their groups.
+    """Return the groups of rewards, which have a row for each prompt, or are flat.
 
     Args:
         rewards, groups, group_size: as in `advantages`.

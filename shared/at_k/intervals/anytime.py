@@ -37,7 +37,7 @@ _LARGEST = math.nextafter(1.0, 0.0)
 
 @lru_cache(maxsize=1 << 10)
 def confidence_of_a_look(confidence: float, size: float) -> float:
-    """Return the confidence of the limits of a look that gives all looks together `confidence`.
+    """Return the confidence that one look needs, so that all looks together have `confidence`.
 
     Args:
         confidence: the confidence of all looks together.

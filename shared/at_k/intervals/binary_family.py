@@ -270,7 +270,7 @@ class BinaryFamily(Family):
         return np.hstack([mean, covariances])
 
     def _sums_over_counts(self, n: int, pairs: list[ColumnPair]) -> np.ndarray:
-        """Return mean `_estimates_and_products` for binomial c at each rate, (283, 2 m + 2 P)."""
+        """Return the means of `_estimates_and_products` at each rate, (283, 2 m + 2 P)."""
         result = np.zeros((GRID_SIZE, 2 * self.columns.shape[1] + 2 * len(pairs)))
         for start in range(0, n + 1, _COUNTS_OF_A_BLOCK):
             c = np.arange(start, min(n + 1, start + _COUNTS_OF_A_BLOCK))
@@ -350,7 +350,7 @@ class BinaryFamily(Family):
 
     @cached_property
     def _scores_of_rates(self) -> np.ndarray:
-        """Return the extrapolated scores at the rates 0, of the support, and 1, (163, e)."""
+        """Return the extrapolated scores at 163 rates: 0, the support, and 1, (163, e)."""
         return scores_with_ends(self.credits)
 
     def _coherent_means(self, means: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
@@ -469,7 +469,7 @@ def extrapolated_scores(
 
 
 def scores_with_ends(credits: Sequence[Credits]) -> np.ndarray:
-    """Return expected credits at the rate 0, the rates of the support, and 1, (163, e)."""
+    """Return expected credits at 163 rates: 0, the support, and 1, (163, e)."""
     return np.vstack(
         [np.zeros(len(credits)), scores_of_rates(credits), [sum(credit) for credit in credits]]
     )
@@ -491,7 +491,7 @@ def scores_of_rates(credits: Sequence[Credits]) -> np.ndarray:
 
 
 def _likelihood_with_ends(n: np.ndarray, c: np.ndarray, rates: CheckerRates) -> np.ndarray:
-    """Return `binomial_likelihood` at the rate 0, the rates of the support, and 1, (U, 163)."""
+    """Return `binomial_likelihood` at 163 rates: 0, the support, and 1, (U, 163)."""
     likelihood = binomial_likelihood(n, c, rates=rates)
     return np.column_stack([likelihood[:, 0], likelihood[:, RATE_SUPPORT], likelihood[:, -1]])
 

@@ -169,7 +169,7 @@ class Family(abc.ABC):
                 self.known_means[key] = self._coherent_means(mean, multiplicity)
         return np.array([self.known_means[key] for key in keys])
 
-    def means_over(self, multiplicity: np.ndarray) -> np.ndarray:
+    def means_of_group(self, multiplicity: np.ndarray) -> np.ndarray:
         """Return the extrapolated scores of a group with (U,) numbers of questions, (e,)."""
         known = self.known_means.get(_group_key(multiplicity))
         return self.means_of_groups(self.fit(multiplicity[None]))[0] if known is None else known
@@ -318,7 +318,7 @@ class ExtrapolatedScores(Scores):
         The prior of extrapolated scores is estimated from these questions alone.
         """
         (multiplicity,) = self.family.multiplicities([questions]).numbers
-        means = self.family.means_over(multiplicity)
+        means = self.family.means_of_group(multiplicity)
         own = {key: float(means[i]) for key, i in self.extrapolated.items()}
         return super().over(questions, weights) | own
 

@@ -91,7 +91,7 @@ class Errors:
 
     @classmethod
     def from_options(cls, checker_rates, labels, graded: Samples | None) -> Errors:
-        """Return the errors that the parameters of a metric state, after `check_errors`.
+        """Return the errors from parameters of a metric that `check_errors` has accepted.
 
         Args:
             checker_rates, labels: as in `check_errors`.

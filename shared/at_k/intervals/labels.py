@@ -127,7 +127,7 @@ class LabelCounts(NamedTuple):
         return self.rates_at(*(a / (a + b) if a + b else math.nan for a, b in self.strata))
 
     def rates_at(self, first: float, second: float) -> CheckerRates:
-        """Return the rates of the checker at values of P and F, or of t and f themselves."""
+        """Return the rates of the checker, given values of P and F, or of t and f themselves."""
         if self.run is None:
             return CheckerRates(first, second)
         s = self.run.accepted
@@ -150,7 +150,7 @@ class LabelCounts(NamedTuple):
         ]
 
     def unlabelled(self) -> tuple[float, float]:
-        """Return the parts of the variances of P and F that concern samples without a label."""
+        """Return the parts of the variances of P and F that come from samples without a label."""
         if self.run is None:
             return 1.0, 1.0
         shares = (self.run.accepted, 1 - self.run.accepted)

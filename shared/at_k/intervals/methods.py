@@ -15,7 +15,7 @@ from . import Intervals
 
 
 class AutoIntervals(IntervalMethod):
-    """For each group of questions, the method that its data allow: see `method_of_auto`.
+    """Intervals by the method that the data of each group allow, see `method_of_auto`.
 
     Args:
         n: (M,) numbers of samples.
@@ -49,11 +49,11 @@ class AutoIntervals(IntervalMethod):
 
 
 class JoinedIntervals(DerivedIntervals):
-    """A method for most scores of a metric, joined with another for some.
+    """Intervals of all scores of a metric, some of which have a method of their own.
 
     Args:
         most: the method for most scores.
-        some: the method for the others.
+        some: the method for the other scores.
         keys: the keys of the scores of `some`.
     """
 

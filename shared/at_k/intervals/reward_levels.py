@@ -69,12 +69,12 @@ def _levels_and_counts(rewards: Rewards) -> tuple[np.ndarray, np.ndarray]:
     levels, index = np.unique(values, return_inverse=True)
     if len(levels) > _MOST_LEVELS:
         low, high = levels[[0, -1]]
-        _, index = np.unique(_bins(values, low, high), return_inverse=True)
+        _, index = np.unique(_bin_of_each(values, low, high), return_inverse=True)
         levels = np.bincount(index, values - low) / np.bincount(index) + low
     return levels, counts_at(rewards, index)
 
 
-def _bins(values: np.ndarray, low: float, high: float) -> np.ndarray:
+def _bin_of_each(values: np.ndarray, low: float, high: float) -> np.ndarray:
     """Return the bin of each value. Bins end at quantiles, and at equal distances."""
     shares = np.linspace(0, 1, _LEVEL_BINS + 1)
     # Bins are finer at the top, which decides the maximum of many samples.
@@ -199,7 +199,7 @@ class LeveledSamples:
 
     def _beta_prior(self, grid: _Grid) -> np.ndarray:
         """Return the prior under which mean rewards are Beta distributed, (1, J)."""
-        log_rates = np.log(np.maximum(grid.distributions.mean_and_rest(), 1e-300))
+        log_rates = np.log(np.maximum(grid.distributions.distances_of_mean(), 1e-300))
         n = self.counts.sum(axis=1)
         mean, square = (
             self.multiplicity @ (self.counts @ self.scaled**p / n) / self.multiplicity.sum()
@@ -370,7 +370,7 @@ class LevelDistributions:
         log_likelihood = counts @ log_pmf.T
         return np.exp(log_likelihood - log_likelihood.max(axis=1, keepdims=True))
 
-    def mean_and_rest(self) -> np.ndarray:
+    def distances_of_mean(self) -> np.ndarray:
         """Return the mean minus the lowest level, and the highest level minus the mean, (2, ..)."""
         return np.stack(
             [np.exp(x) @ self.gaps for x in (self._log_below + self.log_odds, self._log_below)]

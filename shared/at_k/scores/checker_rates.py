@@ -98,7 +98,7 @@ def check_rates(checker_rates) -> CheckerRates:
 
 @lru_cache(maxsize=1 << 10)
 def corrected_credits(credit: Credits, rates: CheckerRates) -> tuple[float, Credits]:
-    """Return h(0) and the k credits h(j) - h(j - 1), some of which are negative.
+    """Return h(0) and the k credits h(j) - h(j - 1) of the corrected score. Some are negative.
 
     h(j) is the value of j samples among k that the checker calls correct, such that the expected h
     is the score of k samples with these credits.
@@ -191,7 +191,7 @@ def unbiased_estimates(
 def estimator(
     scores: Mapping[ScoreKey, Score], rates: CheckerRates = NO_ERRORS
 ) -> tuple[dict[ScoreKey, Score], Estimator]:
-    """Return each score in terms of columns, and the function that estimates the columns.
+    """Return the scores in terms of columns, and the function that estimates the columns.
 
     A score that is averaged over questions after its product is taken has a column of its own.
     """

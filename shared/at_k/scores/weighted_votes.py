@@ -124,10 +124,9 @@ def weigh_answers(
 def _distinct_answers(
     codes: np.ndarray, is_correct: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the distinct codes of answers to a question, the index of each sample, and shares.
+    """Return the A distinct codes, the index of each sample's code among them, and A shares.
 
-    The index, (n,), is that of the sample's code among the distinct ones. The shares of correct
-    samples are those of each code.
+    The share of a code is that of its samples which are correct.
     """
     distinct, index = np.unique(codes, return_inverse=True)
     return distinct, index, np.bincount(index, is_correct) / np.bincount(index)
