@@ -38,7 +38,7 @@ _LEVEL_BINS = 20  # number of bins with equal shares of the samples, and of bins
 _LOCATION_RANGE, _SHIFTS_PER_LOCATION = 12.0, 3  # the grid of d: range, and step in shifts
 _OCTAVES = np.arange(-2, 3.1, 0.5)  # the grid of a: powers of 2, times the average sharpness
 _NEGLIGIBLE = 1e-7  # Distributions with less than this share of the largest prior are dropped.
-_COUNTS_AT_ONCE = 2000  # At most so many distinct counts are used for a prior, and at once.
+_COUNTS_AT_ONCE = 2000  # At most so many counts are used for a prior, and at once.
 _ODDS_STEP = 0.025
 _ODDS = _ODDS_STEP * np.arange(-1000, 1001)  # log-odds at which effects of overlaps are tabulated
 
@@ -143,11 +143,9 @@ class LeveledSamples:
         data about as well.
         """
         grid = self._grid()
-        # A part of many distinct counts has about the same share of questions of each n.
-        step = -(-len(self.counts) // _COUNTS_AT_ONCE)
-        used = np.sort(np.argsort(self.n, kind="stable")[::step])
+        used, multiplicity = self._counts_of_prior()
         likelihood = grid.distributions.likelihood(self.counts[used])
-        observed = Observed(self.n[used], likelihood, self.multiplicity[None, used])
+        observed = Observed(self.n[used], likelihood, multiplicity[None])
         estimates = [
             observed.estimated_prior(grid.start),
             observed.last_step(self._beta_prior(grid)),
@@ -168,6 +166,19 @@ class LeveledSamples:
                 for has, estimate in zip(has_share, estimates, strict=True)
             ],
         )
+
+    def _counts_of_prior(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the indices of the counts that the prior is estimated from, and their numbers.
+
+        Of more than 2,000 distinct counts, it is a systematic sample of 2,000 questions in order of
+        n. Each n then has about its share of the questions, or of their weights.
+        """
+        if len(self.counts) <= _COUNTS_AT_ONCE:
+            return np.arange(len(self.counts)), self.multiplicity
+        order = np.argsort(self.n, kind="stable")
+        share = np.cumsum(self.multiplicity[order]) / self.multiplicity.sum()
+        drawn = np.searchsorted(share, (np.arange(_COUNTS_AT_ONCE) + 0.5) / _COUNTS_AT_ONCE)
+        return np.unique(order[drawn], return_counts=True)
 
     def _grid(self) -> _Grid:
         """Return the grid of distributions, with the prior that the EM algorithm starts from."""
