@@ -192,7 +192,12 @@ def _credits_of_score(score, k: int) -> Credits | None:
     if score == _MAXIMUM:
         return None
     if score.startswith(_THRESHOLD):
-        return threshold(k, check_tau(_threshold_in_name(score)))
+        try:
+            tau = float(score.removeprefix(_THRESHOLD))
+        except ValueError:
+            wanted = "give a threshold, as in 'G-Pass@k_0.5'"
+            raise ValueError(f"score is {short(score)}: {wanted}.") from None
+        return threshold(k, check_tau(tau))
     if score == "G-Pass@k":
         raise ValueError(f"score is {score!r}: add the threshold, as in 'G-Pass@k_0.5'.")
     check_name("score", score, [_MAXIMUM, f"{_THRESHOLD}0.5", *PASS_FAMILY])
@@ -203,16 +208,6 @@ def _credits_of_score(score, k: int) -> Credits | None:
             f"subsets of k samples: train on its factors, such as 'pass@k' and 'pass^k'."
         )
     return terms[0]
-
-
-def _threshold_in_name(score: str) -> float:
-    """Return the threshold in the name of a score such as "G-Pass@k_0.5"."""
-    try:
-        return float(score.removeprefix(_THRESHOLD))
-    except ValueError:
-        raise ValueError(
-            f"score is {short(score)}: give a threshold, as in 'G-Pass@k_0.5'."
-        ) from None
 
 
 def _check_size(ks: Iterable[int], n: int, prompt: str, baseline: str, normalize) -> None:

@@ -55,10 +55,10 @@ def hierarchical_intervals(fit: Fit, confidence: float) -> Intervals:
         _hierarchical_limits(fit, group, means, confidence)
         for group, means in enumerate(fit.family.means_of_groups(fit))
     ]
-    mu, sigma, lo, hi = np.transpose(limits, (1, 2, 0))
+    by_score = np.transpose(limits, (2, 1, 0))
     return {
-        key: Interval(mu[column], sigma[column], lo[column], hi[column], "hierarchical")
-        for column, key in enumerate(keys)
+        key: Interval(mu, sigma, lo, hi, "hierarchical")
+        for key, (mu, sigma, lo, hi) in zip(keys, by_score, strict=True)
     }
 
 

@@ -184,32 +184,18 @@ def _inflated_prior(
     questions = float(multiplicity.sum())
     share = multiplicity / questions
     fits = [
-        _Model(likelihood, share, log_odds, ends).fit()
+        _Model(likelihood, share, log_odds, ends).fit(questions)
         for size in range(3)
         for ends in itertools.combinations((0, 1), size)
     ]
-    criterion = np.array([questions * fit.loss + fit.parameters for fit in fits])  # AIC / 2
-    weights = np.exp(criterion.min() - criterion)
-    averaged = weights @ np.array([fit.prior for fit in fits]) / weights.sum()
+    half_aic, priors = (np.array(x) for x in zip(*fits, strict=True))
+    weights = np.exp(half_aic.min() - half_aic)
+    averaged = weights @ priors / weights.sum()
     adapted = _em_steps(likelihood, share, averaged, early_steps(questions))
     converged = _em_steps(likelihood, share, averaged, _FULL_STEPS)
     before, after = (np.log(_probabilities(x, likelihood)) for x in (averaged, converged))
     weight = 1 / (1 + np.exp(_MORE_PARAMETERS - multiplicity @ (after - before)))
     return weight * adapted + (1 - weight) * averaged
-
-
-class _Fitted(NamedTuple):
-    """A model that was fitted by maximum likelihood.
-
-    Attributes:
-        loss: negative log-likelihood, divided by the number of questions.
-        prior: (J,) the prior over the rates.
-        parameters: number of parameters.
-    """
-
-    loss: float
-    prior: np.ndarray
-    parameters: int
 
 
 class _Model:
@@ -238,8 +224,11 @@ class _Model:
         spread = math.log(_LEAST_SPREAD), math.log(_MOST_SPREAD)
         self._bounds = np.array([(-14.0, 14.0), spread] + [(-12.0, 8.0)] * len(ends))
 
-    def fit(self) -> _Fitted:
-        """Return the model with the largest likelihood, from two starts if it has shares."""
+    def fit(self, questions: float) -> tuple[float, np.ndarray]:
+        """Return AIC / 2 and the (J,) prior at the maximum of the likelihood.
+
+        A model with shares is fitted from two starts, because it may have two local maxima.
+        """
         from scipy.optimize import minimize  # imported here: it takes longer than all of at_k
 
         fits = [
@@ -254,10 +243,10 @@ class _Model:
             for taken in ((0.1, 0.9) if self._ends else (0.0,))
         ]
         best = min(fits, key=lambda fit: fit.fun)
-        return _Fitted(float(best.fun), self._prior_and_slopes(best.x)[0], len(best.x))
+        return questions * float(best.fun) + len(best.x), self._prior_and_slopes(best.x)[0]
 
     def loss_and_gradient(self, at: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return the loss at (p,) parameters, and its derivatives (p,)."""
+        """Return minus the mean log-likelihood at (p,) parameters, and its derivatives, (p,)."""
         prior, slopes = self._prior_and_slopes(at)
         chances = _probabilities(prior, self._likelihood)
         loss = -float(self._share @ np.log(chances))

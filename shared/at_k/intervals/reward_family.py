@@ -247,7 +247,10 @@ class RewardFamily(Family):
         multiplicity = samples.multiplicity[has_n]
         questions, prior = multiplicity.sum().item(), fitted.estimates[0][n]
         prior = prior / prior.sum()
-        ks = _ks_up_to(int(rewards.sizes.min()))
+        # Values of k up to n: the rounded powers of the square root of 2, and n itself.
+        least = int(rewards.sizes.min())
+        powers = {round(2 ** (power / 2)) for power in range(2 * least.bit_length())}
+        ks = sorted(k for k in powers | {least} if k <= least)
         observed = np.array([multiplicity @ rewards.max_of(j) for j in ks]) / questions
         expected = np.array([finer.max_mean(j) for j in ks])
         excess = fitted.excess_variances(1)[0]
@@ -281,9 +284,3 @@ def _shifted_moments(fitted: FittedRewards, ks: Sequence[int]) -> tuple[np.ndarr
         )
         variances.append(fitted.excess_variances(k)[:, None] * np.maximum(variance, 0.0))
     return np.stack(means, axis=-1), np.stack(variances, axis=-1)
-
-
-def _ks_up_to(n: int) -> list[int]:
-    """Return values of k up to n: the rounded powers of the square root of 2, and n itself."""
-    steps = {round(2 ** (power / 2)) for power in range(2 * n.bit_length())} | {n}
-    return sorted(step for step in steps if step <= n)
