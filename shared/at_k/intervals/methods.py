@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..core.choice import method_of_auto
 from ..core.interval import DerivedIntervals, Interval, IntervalMethod, normal_z
 from ..core.questions import wilson_limits
 from ..core.score import ScoreKey
@@ -45,7 +46,8 @@ class AutoIntervals(IntervalMethod):
 
     def _method(self, questions: np.ndarray) -> IntervalMethod:
         """Return the method for the questions with these indices."""
-        return self._repeated if self._n[questions].max() > 1 else self._single
+        chosen = method_of_auto(False, False, repeated=bool(self._n[questions].max() > 1))
+        return self._repeated if chosen == "sampling" else self._single
 
 
 class JoinedIntervals(DerivedIntervals):
