@@ -253,11 +253,11 @@ class RateMoves(NamedTuple):
             share * square if share else np.zeros_like(square)
             for share, square in zip(unlabelled, self.squares, strict=True)
         )
-        # Squares are infinite where labels do not bound a rate.
-        is_shared = np.broadcast_to(self.correlations > 0, first.shape)
-        shared = np.sqrt(np.multiply(first, second, where=is_shared, out=np.zeros_like(first)))
-        both = first + second + 2 * self.correlations * shared
-        return np.sqrt(np.maximum(both - self.realized / samples, 0.0))
+        # Squares are infinite where labels do not bound a rate, and 0 times infinity is NaN.
+        is_correlated = np.broadcast_to(self.correlations > 0, first.shape)
+        product = np.multiply(first, second, where=is_correlated, out=np.zeros_like(first))
+        squares = first + second + 2 * self.correlations * np.sqrt(product)
+        return np.sqrt(np.maximum(squares - self.realized / samples, 0.0))
 
 
 Rescore = Callable[[CheckerRates], np.ndarray]

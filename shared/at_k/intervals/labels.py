@@ -277,23 +277,24 @@ def _labelled_run(cells: np.ndarray, n: np.ndarray, c: np.ndarray) -> LabelledRu
     correct, samples = cells[:2], np.stack([c, n - c])  # of the accepted and the rejected ones
     labels = correct + cells[2:]
     number, questions = labels.sum(axis=1), np.count_nonzero(labels, axis=1)
-    share = questions / np.maximum(np.count_nonzero(samples, axis=1), 1)
+    labelled_share = questions / np.maximum(np.count_nonzero(samples, axis=1), 1)
     p = correct.sum(axis=1) / np.maximum(number, 1)
-    residuals, variances = correct - p[:, None] * labels, number * p * (1 - p)
+    # Variances are those of the numbers of correct labels: of independent labels, of clusters.
+    residuals, independent = correct - p[:, None] * labels, number * p * (1 - p)
     freedom = np.maximum(questions - 1.0, 1.0)
-    squares = questions / freedom * np.sum(residuals**2, axis=1)
-    largest = np.where(number, np.sum(labels**2, axis=1) / np.maximum(number, 1), 1.0)
-    is_known = (variances > 0) & (questions > 1)
-    effect = np.where(is_known, squares / np.where(is_known, variances, 1.0), largest)
-    effects = (1 - share) * np.maximum(effect, 1.0) + share
-    size = math.sqrt(np.prod(variances) * np.prod(effects))
-    product = (1 - share.max()) * float(residuals[0] @ residuals[1])
+    clustered = questions / freedom * np.sum(residuals**2, axis=1)
+    largest_effect = np.where(number, np.sum(labels**2, axis=1) / np.maximum(number, 1), 1.0)
+    is_known = (independent > 0) & (questions > 1)
+    effect = np.where(is_known, clustered / np.where(is_known, independent, 1.0), largest_effect)
+    effects = (1 - labelled_share) * np.maximum(effect, 1.0) + labelled_share
+    deviations = math.sqrt(np.prod(independent) * np.prod(effects))
+    covariance = (1 - labelled_share.max()) * float(residuals[0] @ residuals[1])
     return LabelledRun(
         float(c.sum() / n.sum()),
         int(n.sum()),
         tuple(effects.tolist()),
         tuple(freedom.tolist()),
-        min(max(product / size, 0.0), 1.0) if size else 0.0,
+        min(max(covariance / deviations, 0.0), 1.0) if deviations else 0.0,
     )
 
 
