@@ -105,7 +105,7 @@ class RewardGroups:
 
 
 def read_rewards(rewards, groups=None, group_size=None) -> RewardGroups:
-    """Return the groups of rewards, which have a row for each prompt, or are flat.
+    """Return the rewards in groups. They have a row for each prompt, or are flat.
 
     Args:
         rewards, groups, group_size: as in `advantages`.

@@ -45,7 +45,7 @@ def confidence_of_a_look(confidence: float, size: float) -> float:
     """
     penalty = -2 * math.log(1 - confidence)
     x = penalty
-    for _ in range(60):
+    for _ in range(60):  # The fixed point is x0 of the module docstring.
         x = math.log1p(x) + penalty
     x *= size
     z = math.sqrt((1 + 1 / x) * (math.log1p(x) + penalty))

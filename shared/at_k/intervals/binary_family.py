@@ -202,11 +202,11 @@ class BinaryFamily(Family):
         return estimate_rate_prior(self.n, self.c, multiplicity, self.rates)
 
     def _priors_that_fit(self, fit: Fit) -> list[Mapping[int, np.ndarray]]:
-        """Return a list of `fit.priors`, and of second priors {n: (B, 161)} if they fit some group.
+        """Return [fit.priors], or [fit.priors, second priors] if the second ones fit a group.
 
-        The second prior of a group starts from the Beta distribution with unbiased estimates of the
-        mean and of the variance of the rates. One step of the EM algorithm adapts it to the
-        samples. If it does not fit the group, it is replaced by the first prior.
+        Both have the form {n: (B, 161)}. The second prior of a group starts from the Beta
+        distribution with unbiased estimates of the mean and of the variance of the rates. One step
+        of the EM algorithm adapts it to the samples. If it does not fit, the first replaces it.
         """
         n, c, multiplicity, rates = self.n, self.c, fit.multiplicity, self.rates
         mean = multiplicity @ (c / n) / multiplicity.sum(axis=1)

@@ -192,7 +192,7 @@ def _jackknife_variance(counts: AnswerCounts, k: int) -> float:
 def _without_one_sample(counts: AnswerCounts) -> list[tuple[int, AnswerCounts]]:
     """Return pairs of a number of samples, and the counts that remain without one of them."""
     answers, result = Counter(counts.answers), []
-    for (m, accepted), number in answers.items():
+    for (m, accepted), number in answers.items():  # answers with m samples, of which some accepted
         one_less = ((accepted, (m - 1, accepted - 1)), (m - accepted, (m - 1, accepted)))
         for samples, answer in one_less:
             if samples:

@@ -112,7 +112,10 @@ class Observed(NamedTuple):
     def fits_too(
         self, priors: Mapping[int, np.ndarray], others: Mapping[int, np.ndarray]
     ) -> np.ndarray:
-        """Return whether `others` fit about as well as the estimated priors of B groups, (B,)."""
+        """Return whether `others` fit about as well as the estimated `priors`, (B,).
+
+        Both are the priors of B groups in parts, {n: (B, J)}.
+        """
         log_likelihood, other_log_likelihood = (
             np.log(_probabilities(whole_prior(x), self.likelihood)) for x in (priors, others)
         )
@@ -121,7 +124,7 @@ class Observed(NamedTuple):
 
 
 def early_steps(questions: float) -> int:
-    """Return the number of steps after which the EM algorithm is stopped."""
+    """Return the number of steps after which the EM algorithm is stopped early."""
     return max(20, int(2 * math.sqrt(questions)))
 
 

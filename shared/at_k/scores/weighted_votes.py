@@ -126,7 +126,7 @@ def _distinct_answers(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the A distinct codes, the index of each sample's code among them, and A shares.
 
-    The share of a code is that of its samples which are correct.
+    The share of a code is the share of its samples that are correct.
     """
     distinct, index = np.unique(codes, return_inverse=True)
     return distinct, index, np.bincount(index, is_correct) / np.bincount(index)
