@@ -34,7 +34,7 @@ from ..core.score import ColumnPair, Score, ScoreKey, Scores
 from ..scores.checker_rates import NO_ERRORS, CheckerRates, Estimator, corrected_scores, estimator
 from ..scores.covariances import pass_moments
 from .family import Candidates, Family, Fit, Shifted, Statistics, with_extrapolated
-from .prior import LOG_ODDS_STEP, Observed, inflated_priors
+from .prior import LOG_ODDS_STEP, Observed, inflated_prior
 from .sampling import family_intervals
 
 _HALF_SUPPORT, _SHIFTS = 80, 60  # The prior has log-odds from -12 to 12, and shifts by -9 to 9.
@@ -452,7 +452,7 @@ def extrapolated_scores(
     scores: np.ndarray,
     rates: CheckerRates = NO_ERRORS,
 ) -> np.ndarray:
-    """Return posterior means of extrapolated scores for B groups, (B, U, e), see `inflated_priors`.
+    """Return posterior means of extrapolated scores for B groups, (B, U, e), see `inflated_prior`.
 
     Args:
         n, c: (U,) distinct pairs of numbers of samples and of correct samples.
@@ -461,7 +461,12 @@ def extrapolated_scores(
         rates: rates of the checker that called samples correct.
     """
     likelihood = _likelihood_with_ends(n, c, rates)
-    priors = inflated_priors(likelihood, multiplicity, _LOG_ODDS[RATE_SUPPORT])
+    priors = np.array(
+        [
+            inflated_prior(likelihood[numbers > 0], numbers[numbers > 0], _LOG_ODDS[RATE_SUPPORT])
+            for numbers in multiplicity
+        ]
+    )
     chances = np.maximum(priors @ likelihood.T, 1e-300)
     means = [(likelihood * prior) @ scores for prior in priors]
     # A sum over the grid may exceed the largest score by rounding.

@@ -159,30 +159,18 @@ def _probabilities(prior: np.ndarray, likelihood: np.ndarray) -> np.ndarray:
 # --- Scores of k > n ----------------------------------------------------------------------
 
 
-def inflated_priors(
+def inflated_prior(
     likelihood: np.ndarray, multiplicity: np.ndarray, log_odds: np.ndarray
 ) -> np.ndarray:
-    """Return priors over rates for B groups, (B, J). The first rate is 0 and the last is 1.
+    """Return the prior over J rates for a group of questions, (J,).
+
+    The first rate is 0 and the last is 1. The module docstring explains how the fitted models and
+    the EM algorithm are averaged.
 
     Args:
         likelihood: (U, J) probability of each distinct count at each rate.
-        multiplicity: (B, U) number of questions with each distinct count.
+        multiplicity: (U,) number of questions with each distinct count, above 0.
         log_odds: (J - 2,) log-odds of the rates between 0 and 1.
-    """
-    return np.array(
-        [
-            _inflated_prior(likelihood[numbers > 0], numbers[numbers > 0], log_odds)
-            for numbers in multiplicity
-        ]
-    )
-
-
-def _inflated_prior(
-    likelihood: np.ndarray, multiplicity: np.ndarray, log_odds: np.ndarray
-) -> np.ndarray:
-    """Return the prior of one group with (U,) numbers of questions, (J,).
-
-    The module docstring explains how the fitted models and the EM algorithm are averaged.
     """
     questions = float(multiplicity.sum())
     share = multiplicity / questions
