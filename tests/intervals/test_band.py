@@ -82,6 +82,14 @@ def test_votes_have_a_band_for_other_questions():
     assert result["vote@3_band_lo"] < result["vote@3_lo"]
 
 
+def test_scores_with_k_above_n_have_a_band_where_the_checker_errs(gpassk):
+    options = {"include": "pass@k", "confidence": 0.9, "band": True, "checker_rates": (0.95, 0.05)}
+    alone = gpassk.compute(predictions=some_run(5), k=[16, 32], **options)
+    beside = gpassk.compute(predictions=some_run(5), k=[1, 16, 32], **options)
+    assert alone["pass@32_band_lo"] < alone["pass@32_lo"]
+    assert alone["pass@32_lo"] == beside["pass@32_lo"]
+
+
 def test_keys_are_grouped_by_score_in_ascending_order_of_k():
     keys = ["G-Pass@16_0.5", "G-Pass@4_0.5", "G-Pass@4_1.0", "accuracy (8 runs average)"]
     grouped = [[score.key for score in curve] for curve in curves(map(read_score, keys))]

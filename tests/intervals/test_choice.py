@@ -88,11 +88,6 @@ def test_auto_gives_the_whole_range_for_a_single_sample():
     assert limits(scores, "pass@1") == (0, 1)
 
 
-def test_auto_chooses_sampling_if_any_question_has_two_samples():
-    scores = compute("gpassk", [[1, 0, 1], [1]], [1, 2])
-    assert (scores["pass@1_interval"], scores["pass@2_interval"]) == ("sampling", "hierarchical")
-
-
 @pytest.mark.parametrize(("metric", "key"), [("gpassk", "pass"), ("max_at_k", "max")])
 def test_auto_chooses_for_each_group_by_itself(metric, key):
     outcomes = [[1, 0, 1], [0, 1], [1], [0], [1]]

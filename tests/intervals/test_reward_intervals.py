@@ -169,3 +169,18 @@ def test_real_rewards_of_a_group_have_the_interval_that_they_have_alone(interval
         for key, value in alone.items():
             wanted = value if isinstance(value, str) else pytest.approx(value, rel=1e-12)
             assert scores[f"{group}/{key}"] == wanted
+
+
+@pytest.mark.parametrize("weights", [[1.0, 1.0], [0.01, 9.0]])
+def test_the_part_of_many_counts_that_a_prior_uses_stands_for_all(monkeypatch, weights):
+    rng = np.random.default_rng(0)
+    n, scale = [2, 32] * 250, [2.0, 0.3] * 250
+    rewards = [rng.normal(rng.normal(), s, size).tolist() for s, size in zip(scale, n, strict=True)]
+    options = {"k": [1, 2], "question_weights": weights * 250, "confidence": 0.95}
+    intervals = []
+    for counts in (1000, 250):  # With 250, half of the 500 distinct counts are used.
+        monkeypatch.setattr("at_k.intervals.reward_levels._COUNTS_AT_ONCE", counts)
+        scores = at_k.load("max_at_k").compute(predictions=rewards, **options)
+        intervals.append([scores[f"max@{k}_{limit}"] for k in (1, 2) for limit in ("lo", "hi")])
+    width = intervals[0][1] - intervals[0][0]
+    assert intervals[1] == pytest.approx(intervals[0], abs=0.03 * width)

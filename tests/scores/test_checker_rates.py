@@ -14,7 +14,13 @@ from at_k.core.credits import (
     spectrum,
     threshold,
 )
-from at_k.scores.checker_rates import CheckerRates, check_rates, corrected_credits, require_useful
+from at_k.core.score import Score
+from at_k.scores.checker_rates import (
+    CheckerRates,
+    check_rates,
+    corrected_credits,
+    require_correction,
+)
 from exact import corrected_values
 
 SCORES = [
@@ -99,8 +105,8 @@ def test_invalid_rates_are_refused(rates, message):
 
 
 def test_a_correction_that_leaves_nothing_is_refused():
-    require_useful(any_correct(8), CheckerRates(0.6, 0.5))
+    require_correction({"": Score((any_correct(8),))}, CheckerRates(0.6, 0.5))
     with pytest.raises(ValueError, match="Give a smaller k"):
-        require_useful(any_correct(32), CheckerRates(0.6, 0.5))
+        require_correction({"": Score((any_correct(32),))}, CheckerRates(0.6, 0.5))
     with pytest.raises(ValueError, match="up to k = 1000"):
         corrected_credits(any_correct(1001), CheckerRates(0.9, 0.1))

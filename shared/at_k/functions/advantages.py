@@ -28,7 +28,7 @@ from ..core.credits import PASS_FAMILY, Credits, ScoreOptions, check_tau, thresh
 from ..core.expected import blocks_of_rows
 from ..core.samples import outcomes_in_run
 from ..scores.distributions import pmf
-from .reward_groups import like, read_rewards
+from .reward_groups import read_rewards, weights_like
 
 _BASELINES = ("marginal", "none", "leave-one-out", "centered")
 _BELOW_N = ("leave-one-out", "centered")  # These need k < n.
@@ -153,7 +153,9 @@ def advantages(
         return grouped_rewards.by_sample(sum(weights[1:], weights[0]))
 
     is_centered_later = baseline == "centered" and not normalize
-    return like(rewards, samples.map(weigh, "mean" if is_centered_later else "zero"))
+    return weights_like(
+        rewards, samples.weights_of_samples(weigh, "mean" if is_centered_later else "zero")
+    )
 
 
 # --- Parameters ---------------------------------------------------------------------------
@@ -190,7 +192,12 @@ def _credits_of_score(score, k: int) -> Credits | None:
     if score == _MAXIMUM:
         return None
     if score.startswith(_THRESHOLD):
-        return threshold(k, check_tau(_threshold_in_name(score)))
+        try:
+            tau = float(score.removeprefix(_THRESHOLD))
+        except ValueError:
+            wanted = "give a threshold, as in 'G-Pass@k_0.5'"
+            raise ValueError(f"score is {short(score)}: {wanted}.") from None
+        return threshold(k, check_tau(tau))
     if score == "G-Pass@k":
         raise ValueError(f"score is {score!r}: add the threshold, as in 'G-Pass@k_0.5'.")
     check_name("score", score, [_MAXIMUM, f"{_THRESHOLD}0.5", *PASS_FAMILY])
@@ -201,16 +208,6 @@ def _credits_of_score(score, k: int) -> Credits | None:
             f"subsets of k samples: train on its factors, such as 'pass@k' and 'pass^k'."
         )
     return terms[0]
-
-
-def _threshold_in_name(score: str) -> float:
-    """Return the threshold in the name of a score such as "G-Pass@k_0.5"."""
-    try:
-        return float(score.removeprefix(_THRESHOLD))
-    except ValueError:
-        raise ValueError(
-            f"score is {short(score)}: give a threshold, as in 'G-Pass@k_0.5'."
-        ) from None
 
 
 def _check_size(ks: Iterable[int], n: int, prompt: str, baseline: str, normalize) -> None:
@@ -241,9 +238,9 @@ def _check_size(ks: Iterable[int], n: int, prompt: str, baseline: str, normalize
 
 
 def _with_baseline(means: _Credited | _Maximum, baseline: str, weight: float) -> np.ndarray:
-    """Return the weights of samples with a baseline, in the shape of the means.
+    """Return the weights of samples after subtracting a baseline, in the shape of the means.
 
-    `weight` is the weight of the score of this k.
+    `weight` is that of the score at this k in the sum of scores.
     """
     n, k = means.n, means.k
     if baseline == "marginal":
@@ -420,7 +417,7 @@ class _Maximum:
 
 
 def _running_sums(rows: np.ndarray) -> np.ndarray:
-    """Replace (G, n) numbers by the sums up to each, and return them."""
+    """Replace (G, n) numbers by their cumulative sums along each row, and return them."""
     for i in range(1, rows.shape[1]):  # For many short rows, np.cumsum takes four times as long.
         rows[:, i] += rows[:, i - 1]
     return rows

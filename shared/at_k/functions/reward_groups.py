@@ -50,20 +50,20 @@ class RewardGroups:
             return self.index
         return np.arange(len(self.values)) // self.size
 
-    def map(
+    def weights_of_samples(
         self, weigh: Callable[[np.ndarray, str], np.ndarray], unscored: str = "zero"
     ) -> np.ndarray:
         """Return a weight for each sample, (S,).
 
         Args:
-            weigh: the function that takes (G, n) rewards of prompts with n scored samples and the
-                name of the first prompt, and returns (G, n) weights.
+            weigh: the function that returns (G, n) weights for the (G, n) rewards of G prompts
+                with n scored samples. Its second argument is the name of the first prompt.
             unscored: the weight of samples that are not scored: "zero", or the "mean" of the
                 weights of the prompt's scored samples.
         """
         is_scored = ~np.isnan(self.values)
         if self.size and is_scored.all():  # This is the usual case, and fast.
-            return weigh(self.values.reshape(-1, self.size), self.name(0)).reshape(-1)
+            return weigh(self.values.reshape(-1, self.size), self.prompt_name(0)).reshape(-1)
         sizes = np.bincount(self.prompt[is_scored], minlength=self.prompts)
         order = np.flatnonzero(is_scored)
         order = order[np.argsort(self.prompt[order], kind="stable")]
@@ -72,13 +72,13 @@ class RewardGroups:
         for n in np.unique(sizes).tolist():
             prompts = np.flatnonzero(sizes == n)
             index = order[start[prompts, None] + np.arange(n)]
-            result[index] = weigh(self.values[index], self.name(int(prompts[0])))
+            result[index] = weigh(self.values[index], self.prompt_name(int(prompts[0])))
         if unscored == "mean":
             means = np.bincount(self.prompt, result, self.prompts) / sizes
             result[~is_scored] = means[self.prompt[~is_scored]]
         return result
 
-    def name(self, prompt: int) -> str:
+    def prompt_name(self, prompt: int) -> str:
         """Return the name of a prompt for messages."""
         return f"prompt {prompt}" if self.names is None else f"prompt {self.names[prompt]!r}"
 
@@ -95,7 +95,7 @@ class RewardGroups:
         if invalid.any():
             sample = int(np.argmax(invalid))
             prompt = int(self.prompt[sample])
-            where = f"rewards[{sample}] of {self.name(prompt)}"
+            where = f"rewards[{sample}] of {self.prompt_name(prompt)}"
             if self.in_rows:
                 where = f"rewards[{prompt}][{sample - int(np.argmax(self.prompt == prompt))}]"
             raise ValueError(f"{where} is {self.values[sample]:g}: {wanted}.")
@@ -105,7 +105,7 @@ class RewardGroups:
 
 
 def read_rewards(rewards, groups=None, group_size=None) -> RewardGroups:
-    """Return rewards of shape (prompts, samples), possibly ragged, or flat ones with their groups.
+    """Return the rewards in groups. They have a row for each prompt, or are flat.
 
     Args:
         rewards, groups, group_size: as in `advantages`.
@@ -203,7 +203,7 @@ def _groups_by_id(values: np.ndarray, groups) -> RewardGroups:
 
 
 def _is_array(values) -> bool:
-    """Return whether the values are an array or a tensor, for which `like` makes another one."""
+    """Return whether the values are an array or a tensor, of which `weights_like` makes another."""
     if is_scalar(values):
         return False
     # Arrays of NumPy have __array_namespace__ since NumPy 2.
@@ -215,14 +215,14 @@ def _is_array(values) -> bool:
 # --- Writing ------------------------------------------------------------------------------
 
 
-def like(rewards, weights: np.ndarray) -> Any:
+def weights_like(rewards, weights: np.ndarray) -> Any:
     """Return (S,) weights in the shape, type, dtype and device of the rewards, without gradient."""
     if isinstance(rewards, (list, tuple)):
         if not (isinstance(rewards[0], (list, tuple)) or _is_array(rewards[0])):
             return weights.tolist()
         ends = np.cumsum([len(row) for row in rewards])
         rows = np.split(weights, ends[:-1])
-        return [like(row, part) for row, part in zip(rewards, rows, strict=True)]
+        return [weights_like(row, part) for row, part in zip(rewards, rows, strict=True)]
     weights = weights.reshape(tuple(rewards.shape))
     if hasattr(rewards, "new_tensor"):
         return rewards.new_tensor(weights)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.checks import check_bounds, check_confidence, check_k
+from ..core.choice import IntervalOptions, max_limits
 from ..core.rewards import (
     Rewards,
     are_real_rewards,
@@ -207,12 +208,8 @@ def _real_reward_summary(
     rewards: Rewards, k: int, confidence: float, bounds: tuple[float, float]
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of Max@k of real rewards, k <= n, by the interval "auto"."""
-    # Imported here because SciPy takes longer to import than the rest of at_k.
-    from ..core.choice import IntervalOptions
-    from ..intervals.reward_family import max_intervals
-
     limits = max(bounds[0], rewards.levels.min()), min(bounds[1], rewards.levels.max())
-    _, method = max_intervals(rewards, {"": k}, IntervalOptions(bounds=limits))
+    _, method = max_limits(rewards, {"": k}, IntervalOptions(bounds=limits))
     (intervals,) = method.for_groups([np.arange(len(rewards.inverse))], confidence)
     if intervals[""].is_unknown:
         raise ValueError("R is one real reward, which shows no variation: give another sample.")

@@ -37,7 +37,7 @@ _LARGEST = math.nextafter(1.0, 0.0)
 
 @lru_cache(maxsize=1 << 10)
 def confidence_of_a_look(confidence: float, size: float) -> float:
-    """Return the confidence of the limits of a look that gives all looks together `confidence`.
+    """Return the confidence that one look needs, so that all looks together have `confidence`.
 
     Args:
         confidence: the confidence of all looks together.
@@ -45,7 +45,7 @@ def confidence_of_a_look(confidence: float, size: float) -> float:
     """
     penalty = -2 * math.log(1 - confidence)
     x = penalty
-    for _ in range(60):
+    for _ in range(60):  # The fixed point is x0 of the module docstring.
         x = math.log1p(x) + penalty
     x *= size
     z = math.sqrt((1 + 1 / x) * (math.log1p(x) + penalty))

@@ -57,7 +57,7 @@ def path_exceedance(angles: np.ndarray, c: float) -> np.ndarray:
 def confidence_of_each(
     exceedance: Callable[[float], float], number: int, confidence: float
 ) -> float:
-    """Return the confidence of each of several intervals that cover together with `confidence`.
+    """Return the confidence that each of several intervals needs, so that all have `confidence`.
 
     Args:
         exceedance: the function that returns for c a bound of the probability that any error
@@ -76,11 +76,11 @@ def confidence_of_each(
 
 
 def simultaneous_confidence(covariance: np.ndarray, confidence: float) -> float:
-    """Return the confidence of each of m intervals at successive k that cover together.
+    """Return the confidence that each of m intervals at successive k needs to cover together.
 
     Args:
         covariance: (m, m) covariance of the errors, see `path_angles`.
-        confidence: probability that all intervals cover.
+        confidence: probability that all m intervals cover.
     """
     angles = path_angles(covariance)
     return confidence_of_each(
@@ -94,7 +94,7 @@ def bands(
     intervals: Sequence[dict[ScoreId, Interval]],
     confidence: float,
 ) -> list[dict[ScoreId, tuple[float, float]]]:
-    """Return for each group the (lo, hi) of each score in its band, which covers at all k together.
+    """Return the band of each score for each group: the (lo, hi) that cover at all k together.
 
     Args:
         method: the method of the intervals.
@@ -117,7 +117,7 @@ def bands(
 
 
 def curves(scores: Iterable[ScoreId]) -> list[list[ScoreId]]:
-    """Return the scores in lists. Scores that differ only in k are together, ascending in k.
+    """Return a list for each score and threshold, with the same score at each k, ascending.
 
     >>> scores = [ScoreId("pass@k", 1), ScoreId("avg@N", "n"), ScoreId("pass@k", 16)]
     >>> [[score.key for score in curve] for curve in curves([*scores, ScoreId("pass@k", 4)])]

@@ -34,7 +34,7 @@ from ..core.score import ColumnPair, Score, ScoreKey, Scores
 from ..scores.checker_rates import NO_ERRORS, CheckerRates, Estimator, corrected_scores, estimator
 from ..scores.covariances import pass_moments
 from .family import Candidates, Family, Fit, Shifted, Statistics, with_extrapolated
-from .prior import LOG_ODDS_STEP, Observed, inflated_priors
+from .prior import LOG_ODDS_STEP, Observed, inflated_prior
 from .sampling import family_intervals
 
 _HALF_SUPPORT, _SHIFTS = 80, 60  # The prior has log-odds from -12 to 12, and shifts by -9 to 9.
@@ -89,7 +89,8 @@ def pass_intervals(
     estimated = with_neighbors(scores, int(least)) if rates.are_exact else observed
     keys, estimate = estimator(estimated, rates)
     _, estimate_without_errors = estimator(estimated)
-    weights, inner_k = options.weights, _inner_k(observed)
+    inner = [x for score in observed.values() for x in score.terms if any(x[1:-1])]
+    weights, inner_k = options.weights, max(map(len, inner), default=1)
     family = BinaryFamily.from_counts(
         counts, keys, estimate, extrapolated, weights, inner_k, rates, estimate_without_errors
     )
@@ -98,12 +99,6 @@ def pass_intervals(
     # Hierarchical limits for all k come from the same priors, so they are in order already.
     is_coherent = rates.are_exact and options.method != "hierarchical"
     return points, CoherentIntervals(method, scores) if is_coherent else method
-
-
-def _inner_k(scores: Mapping[ScoreKey, Score]) -> int:
-    """Return the largest k of scores that are neither pass@k nor pass^k, or 1 without any."""
-    credits = (term for score in scores.values() for term in score.terms)
-    return max((len(x) for x in credits if any(x[1:-1])), default=1)
 
 
 def _single_credits(scores: Mapping[ScoreKey, Score]) -> dict[ScoreKey, Credits]:
@@ -207,12 +202,11 @@ class BinaryFamily(Family):
         return estimate_rate_prior(self.n, self.c, multiplicity, self.rates)
 
     def _priors_that_fit(self, fit: Fit) -> list[Mapping[int, np.ndarray]]:
-        """Return the priors of a fit, and a second estimate if it also fits some group.
+        """Return [fit.priors], or [fit.priors, second priors] if the second ones fit a group.
 
-        Each element has the form of `fit.priors`, {n: (B, 161)}. The second estimate starts from
-        Beta distributions with unbiased estimates of the mean and of the variance of the rates. One
-        step of the EM algorithm adapts them to the samples. A group that they do not fit keeps its
-        first prior.
+        Both have the form {n: (B, 161)}. The second prior of a group starts from the Beta
+        distribution with unbiased estimates of the mean and of the variance of the rates. One step
+        of the EM algorithm adapts it to the samples. If it does not fit, the first replaces it.
         """
         n, c, multiplicity, rates = self.n, self.c, fit.multiplicity, self.rates
         mean = multiplicity @ (c / n) / multiplicity.sum(axis=1)
@@ -241,7 +235,7 @@ class BinaryFamily(Family):
         return ranges, (np.minimum(at_none, ranges[0]), np.maximum(at_all, ranges[1]))
 
     def shifted(self, fit: Fit) -> list[Shifted]:
-        """Return the family shifted along the log-odds, once for each prior that fits."""
+        """Return the family shifted along the log-odds, for each prior of `_priors_that_fit`."""
         pairs = list(dict.fromkeys(p for score in self.scores.values() for p in score.pairs()))
         priors_by_n, groups, total = self._priors_that_fit(fit), len(fit.multiplicity), np.zeros(())
         for n in fit.priors:
@@ -258,7 +252,10 @@ class BinaryFamily(Family):
         return result
 
     def _moments(self, n: int, pairs: list[ColumnPair]) -> np.ndarray:
-        """Return (283, m + P) means of the columns and covariances of P pairs for n samples."""
+        """Return means of the columns and covariances of P pairs at each rate, (283, m + P).
+
+        They are those of estimates from n samples of a question with this rate.
+        """
         if n > _LARGEST_FULL_N and self.inner_k is not None:
             sums = self._sums_by_quadrature(n, pairs)
         else:
@@ -273,7 +270,7 @@ class BinaryFamily(Family):
         return np.hstack([mean, covariances])
 
     def _sums_over_counts(self, n: int, pairs: list[ColumnPair]) -> np.ndarray:
-        """Return means of `_estimates_and_products` over c at each rate, (283, 2 m + 2 P)."""
+        """Return the means of `_estimates_and_products` at each rate, (283, 2 m + 2 P)."""
         result = np.zeros((GRID_SIZE, 2 * self.columns.shape[1] + 2 * len(pairs)))
         for start in range(0, n + 1, _COUNTS_OF_A_BLOCK):
             c = np.arange(start, min(n + 1, start + _COUNTS_OF_A_BLOCK))
@@ -282,7 +279,7 @@ class BinaryFamily(Family):
         return result
 
     def _sums_by_quadrature(self, n: int, pairs: list[ColumnPair]) -> np.ndarray:
-        """Return what `_sums_over_counts` returns, for large n, from a part of the counts c.
+        """Return approximately the result of `_sums_over_counts`, from a part of the counts c.
 
         The binomial distribution and the estimate are smooth in c, so a sum over each s-th c
         suffices: the trapezoidal rule converges exponentially. A threshold of k samples changes
@@ -316,9 +313,10 @@ class BinaryFamily(Family):
         return result
 
     def _estimates_and_products(self, n: int, c: np.ndarray, pairs: list[ColumnPair]) -> np.ndarray:
-        """Return (C, 2 m + 2 P) estimates h, distances top - h, and products of P pairs of each.
+        """Return estimates and products for C counts of a question, (C, 2 m + 2 P).
 
-        The value `top` is the estimate if all samples are correct.
+        The columns are m estimates h, their m distances from the estimates if all samples are
+        correct, the products of P pairs of h, and the products of P pairs of distances.
 
         Args:
             n: number of samples of a question.
@@ -344,7 +342,7 @@ class BinaryFamily(Family):
         return np.asarray(result)
 
     def _extrapolate(self, fit: Fit) -> list[np.ndarray]:
-        """Return posterior means of extrapolated scores for the V counts of each group, (V, e)."""
+        """Return for each group the posterior means of its V distinct counts, (V, e)."""
         scores = extrapolated_scores(
             self.n, self.c, fit.multiplicity, self._scores_of_rates, self.rates
         )
@@ -352,14 +350,14 @@ class BinaryFamily(Family):
 
     @cached_property
     def _scores_of_rates(self) -> np.ndarray:
-        """Return extrapolated scores at the rate 0, the rates of the support, and 1, (163, e)."""
+        """Return the extrapolated scores at 163 rates: 0, the support, and 1, (163, e)."""
         return scores_with_ends(self.credits)
 
     def _coherent_means(self, means: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
-        """Return means (e,) that are in the order of pass@k and pass^k.
+        """Return (e,) means with pass@k at least pass@n and pass^k at most pass^n, for k > n.
 
-        For k > n, the smallest n of a question, pass@k is at least pass@n and pass^k at most
-        pass^n, if these are among the scores. The arguments are those of `Family._coherent_means`.
+        n is the smallest number of samples of a question. Means are changed only if pass@n or
+        pass^n is among the scores. The arguments are those of `Family._coherent_means`.
         """
         result = means.copy()
         unbiased = multiplicity @ self.columns / multiplicity.sum()
@@ -405,13 +403,17 @@ class BinaryFamily(Family):
 
 
 def _means_over_shifted(prior: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return sums over rates of (283, m) values at each of 123 shifts, (123, m, B).
+    """Return the means of m values under B priors at each of 123 shifts, (123, m, B).
 
-    The weights are (B, 161) priors. The first and the last shift move all rates to 0 and to 1.
+    The first and the last shift move all rates to 0 and to 1.
+
+    Args:
+        prior: (B, 161) weights of the rates of the support at shift 0.
+        values: (283, m) values at each rate of the grid.
     """
     support, inner = prior.shape[1], values[1:-1]
     shifts = range(len(inner) - support + 1)
-    # There is one product for each shift. A single product of all windows would not use BLAS.
+    # A single product of all windows would not use the fast routines for matrices.
     shifted = [(prior @ inner[shift : shift + support]).T for shift in shifts]
     weight = prior.sum(axis=1)
     first, last = values[0][:, None] * weight, values[-1][:, None] * weight
@@ -450,7 +452,7 @@ def extrapolated_scores(
     scores: np.ndarray,
     rates: CheckerRates = NO_ERRORS,
 ) -> np.ndarray:
-    """Return posterior means of extrapolated scores for B groups, (B, U, e), see `inflated_priors`.
+    """Return posterior means of extrapolated scores for B groups, (B, U, e), see `inflated_prior`.
 
     Args:
         n, c: (U,) distinct pairs of numbers of samples and of correct samples.
@@ -459,7 +461,12 @@ def extrapolated_scores(
         rates: rates of the checker that called samples correct.
     """
     likelihood = _likelihood_with_ends(n, c, rates)
-    priors = inflated_priors(likelihood, multiplicity, _LOG_ODDS[RATE_SUPPORT])
+    priors = np.array(
+        [
+            inflated_prior(likelihood[numbers > 0], numbers[numbers > 0], _LOG_ODDS[RATE_SUPPORT])
+            for numbers in multiplicity
+        ]
+    )
     chances = np.maximum(priors @ likelihood.T, 1e-300)
     means = [(likelihood * prior) @ scores for prior in priors]
     # A sum over the grid may exceed the largest score by rounding.
@@ -467,7 +474,7 @@ def extrapolated_scores(
 
 
 def scores_with_ends(credits: Sequence[Credits]) -> np.ndarray:
-    """Return expected credits at the rate 0, the rates of the support, and 1, (163, e)."""
+    """Return expected credits at 163 rates: 0, the support, and 1, (163, e)."""
     return np.vstack(
         [np.zeros(len(credits)), scores_of_rates(credits), [sum(credit) for credit in credits]]
     )
@@ -489,7 +496,7 @@ def scores_of_rates(credits: Sequence[Credits]) -> np.ndarray:
 
 
 def _likelihood_with_ends(n: np.ndarray, c: np.ndarray, rates: CheckerRates) -> np.ndarray:
-    """Return `binomial_likelihood` at the rate 0, the rates of the support, and 1, (U, 163)."""
+    """Return `binomial_likelihood` at 163 rates: 0, the support, and 1, (U, 163)."""
     likelihood = binomial_likelihood(n, c, rates=rates)
     return np.column_stack([likelihood[:, 0], likelihood[:, RATE_SUPPORT], likelihood[:, -1]])
 

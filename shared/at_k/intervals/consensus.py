@@ -166,8 +166,8 @@ def vote_variances(counts: Sequence[AnswerCounts], k: int | np.ndarray) -> np.nd
 def copies_of_samples(counts: AnswerCounts) -> AnswerCounts:
     """Return the counts of a question with many copies of each sample.
 
-    A subset of k copies is about as k samples that are drawn with replacement: for N copies in all,
-    probabilities have relative errors of k^2 / 2N.
+    A subset of k copies approximates k samples that are drawn with replacement. With N copies in
+    all, probabilities have relative errors of k^2 / 2N.
     """
     copies = _MANY_SAMPLES // _number_of_samples(counts)
     answers = [(m * copies, accepted * copies) for m, accepted in counts.answers]
@@ -190,9 +190,9 @@ def _jackknife_variance(counts: AnswerCounts, k: int) -> float:
 
 
 def _without_one_sample(counts: AnswerCounts) -> list[tuple[int, AnswerCounts]]:
-    """Return the distinct counts of all samples but one, each after the number of such samples."""
+    """Return pairs of a number of samples, and the counts that remain without one of them."""
     answers, result = Counter(counts.answers), []
-    for (m, accepted), number in answers.items():
+    for (m, accepted), number in answers.items():  # answers with m samples, of which some accepted
         one_less = ((accepted, (m - 1, accepted - 1)), (m - accepted, (m - 1, accepted)))
         for samples, answer in one_less:
             if samples:

@@ -148,11 +148,17 @@ class Family(abc.ABC):
 
     @cached_property
     def posterior_means(self) -> np.ndarray:
-        """Return posterior means of the extrapolated scores under the prior of the run, (U, e)."""
+        """Return posterior means of the extrapolated scores for each distinct count, (U, e).
+
+        Their prior is estimated from all questions of the run.
+        """
         return self._extrapolate(self.fit(self.multiplicity[None]))[0]
 
     def means_of_groups(self, fit: Fit) -> np.ndarray:
-        """Return the extrapolated scores of B groups, (B, e), each from its own questions only."""
+        """Return the extrapolated scores of B groups, (B, e).
+
+        The prior of a group is estimated from its own questions only.
+        """
         keys = [_group_key(multiplicity) for multiplicity in fit.multiplicity]
         if not {*keys} <= self.known_means.keys():
             is_run = keys == [_group_key(self.multiplicity)]
@@ -163,13 +169,13 @@ class Family(abc.ABC):
                 self.known_means[key] = self._coherent_means(mean, multiplicity)
         return np.array([self.known_means[key] for key in keys])
 
-    def means_over(self, multiplicity: np.ndarray) -> np.ndarray:
+    def means_of_group(self, multiplicity: np.ndarray) -> np.ndarray:
         """Return the extrapolated scores of a group with (U,) numbers of questions, (e,)."""
         known = self.known_means.get(_group_key(multiplicity))
         return self.means_of_groups(self.fit(multiplicity[None]))[0] if known is None else known
 
     def _coherent_means(self, means: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
-        """Return means that do not contradict the unbiased estimates of scores with k <= n, (e,).
+        """Return (e,) means in which none contradicts the unbiased estimate of a score with k <= n.
 
         Args:
             means: (e,) extrapolated scores of a group.
@@ -258,14 +264,17 @@ class Family(abc.ABC):
 
     @abc.abstractmethod
     def shifted(self, fit: Fit) -> list[Shifted]:
-        """Return the shifted family under the estimated priors, and under another that fits too."""
+        """Return the shifted family under the estimated prior, and under a second one if it fits.
+
+        All groups have the same number of priors. A group without a second one repeats its first.
+        """
 
     @abc.abstractmethod
     def covariance_of_samples(self, fit: Fit) -> np.ndarray:
-        """Return the mean covariance of a question's columns in group 0, (m, m).
+        """Return the covariance of the columns for new samples of the same question, (m, m).
 
-        It is the covariance for new samples of the same question. For columns that are neither
-        equal nor neighbors it may be 0.
+        It is a mean over the questions of group 0. The covariance of columns that are neither equal
+        nor neighbors may be left at 0.
         """
 
     @abc.abstractmethod
@@ -278,7 +287,7 @@ class Family(abc.ABC):
 
     @abc.abstractmethod
     def _extrapolate(self, fit: Fit) -> list[np.ndarray]:
-        """Return posterior means of extrapolated scores for the V counts of each group, (V, e)."""
+        """Return for each group the posterior means of its V distinct counts, (V, e)."""
 
 
 def _group_key(multiplicity: np.ndarray) -> bytes:
@@ -288,7 +297,7 @@ def _group_key(multiplicity: np.ndarray) -> bytes:
 
 @dataclass(frozen=True)
 class ExtrapolatedScores(Scores):
-    """Scores, some of which are extrapolated by a prior.
+    """Scores with k <= n, and scores that a prior extrapolates.
 
     The prior is estimated from the questions that the scores are averaged over. For the scores of
     single questions it is estimated from all questions.
@@ -309,28 +318,28 @@ class ExtrapolatedScores(Scores):
         The prior of extrapolated scores is estimated from these questions alone.
         """
         (multiplicity,) = self.family.multiplicities([questions]).numbers
-        means = self.family.means_over(multiplicity)
+        means = self.family.means_of_group(multiplicity)
         own = {key: float(means[i]) for key, i in self.extrapolated.items()}
         return super().over(questions, weights) | own
 
 
 def with_extrapolated(observed: Scores, family: Family, keys: Mapping[ScoreKey, object]) -> Scores:
-    """Return the observed and the extrapolated scores together, in the order of the keys.
+    """Return scores of k <= n and extrapolated scores as one object, in the order of the keys.
 
     Args:
         observed: the scores with k <= n.
-        family: the family that extrapolates the others.
-        keys: the keys of all scores; the values do not matter.
+        family: the family that extrapolates the scores that `observed` lacks.
+        keys: the keys of all scores. The values are not used.
     """
     missing = [key for key in keys if key not in observed.keys]
     if not missing:
         return observed
     first = observed.columns.shape[1]
-    numbers = {key: family.extrapolated.index(key) for key in missing}
+    index = {key: family.extrapolated.index(key) for key in missing}
     scores = dict(observed.keys) | {key: Score((first + i,)) for i, key in enumerate(missing)}
-    table = np.hstack([observed.columns, family.posterior_means[:, [*numbers.values()]]])
+    columns = np.hstack([observed.columns, family.posterior_means[:, [*index.values()]]])
     ordered = {key: scores[key] for key in keys}
-    return ExtrapolatedScores(ordered, observed.inverse, table, family, numbers)
+    return ExtrapolatedScores(ordered, observed.inverse, columns, family, index)
 
 
 # --- Groups of questions ------------------------------------------------------------------
@@ -383,6 +392,6 @@ def multiplicities(
 
 
 def interval_of_group(interval: Interval, group: int) -> Interval:
-    """Return the interval of one of B groups, from an interval of (B,) arrays."""
+    """Return the interval of one of B groups, whose fields are floats, from (B,) arrays."""
     mu, sigma, lo, hi = (float(values[group]) for values in interval[:4])
     return Interval(mu, sigma, lo, hi, interval.interval)

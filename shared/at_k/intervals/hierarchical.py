@@ -55,15 +55,17 @@ def hierarchical_intervals(fit: Fit, confidence: float) -> Intervals:
         _hierarchical_limits(fit, group, means, confidence)
         for group, means in enumerate(fit.family.means_of_groups(fit))
     ]
-    mu, sigma, lo, hi = np.transpose(limits, (1, 2, 0))
+    by_score = np.transpose(limits, (2, 1, 0))
     return {
-        key: Interval(mu[column], sigma[column], lo[column], hi[column], "hierarchical")
-        for column, key in enumerate(keys)
+        key: Interval(mu, sigma, lo, hi, "hierarchical")
+        for key, (mu, sigma, lo, hi) in zip(keys, by_score, strict=True)
     }
 
 
 def _hierarchical_limits(fit: Fit, group: int, means: np.ndarray, confidence: float) -> np.ndarray:
     """Return mu, sigma, lo and hi of the extrapolated scores of one group, (4, e).
+
+    If all rewards of the group are equal, lo and hi are equal to mu.
 
     Args:
         fit: the fit of B groups.
@@ -81,7 +83,7 @@ def _hierarchical_limits(fit: Fit, group: int, means: np.ndarray, confidence: fl
         highest = [-profile.lowest(-score, z) for score in candidates.scores.T]
         lows = candidates.offset + candidates.scale * np.array(lowest)
         highs = candidates.offset + candidates.scale * np.array(highest)
-    # The limits of scores with k <= n also contain the unbiased estimates.
+    # The limits also contain the unbiased estimates, which scores with k <= n have.
     columns, unbiased = multiplicity @ family.columns / multiplicity.sum(), means.copy()
     for i, key in enumerate(family.extrapolated):
         if key in family.scores:
@@ -94,14 +96,12 @@ def _hierarchical_limits(fit: Fit, group: int, means: np.ndarray, confidence: fl
 
 
 class Profile:
-    """The misfit of priors over J distributions, profiled over a mean score.
-
-    If the distributions are not complete, no prior may fit. The misfit is then scaled so that the
-    smallest is at most 1.
+    """The smallest misfit of priors over J distributions, as a function of a mean score.
 
     Args:
         statistics: observed and expected statistics of the questions of each n.
-        complete: whether the distributions include every possible one.
+        complete: whether the J distributions include every possible one. If they do not, it may be
+            that no prior fits. The misfit is then scaled so that the smallest is at most 1.
     """
 
     def __init__(self, statistics: Sequence[Statistics], complete: bool):
@@ -122,7 +122,7 @@ class Profile:
     def lowest(self, score: np.ndarray, z: float) -> float:
         """Return the lowest mean of a (J,) score over all priors that fit.
 
-        Their misfits exceed the smallest one by at most z^2, for the z-value z.
+        A prior fits if its misfit exceeds the smallest one by at most z^2, for the z-value z.
         """
         from scipy.optimize import brentq  # imported here: it takes longer than all of at_k
 
@@ -132,9 +132,10 @@ class Profile:
             return least
 
         def excess(mean: float) -> float:
-            """Return the root of the excess misfit at a mean score, less that of the allowed one.
+            """Return a number that is above 0 if no prior with this mean score fits.
 
-            The misfit is nearly a parabola in the mean score, so this is nearly linear.
+            It is the root of the excess misfit, less the root of the allowed one. The misfit is
+            nearly a parabola in the mean score, so this is nearly linear.
             """
             above_smallest = self._misfit(score, mean)[0] - self._smallest
             return math.sqrt(max(0.0, above_smallest)) - math.sqrt(allowed)

@@ -91,7 +91,7 @@ class Errors:
 
     @classmethod
     def from_options(cls, checker_rates, labels, graded: Samples | None) -> Errors:
-        """Return the errors that the parameters of a metric state, after `check_errors`.
+        """Return the errors from parameters of a metric that `check_errors` has accepted.
 
         Args:
             checker_rates, labels: as in `check_errors`.
@@ -171,23 +171,20 @@ class LabelledIntervals(DerivedIntervals):
 
     Args:
         method: the method of the intervals if the rates were known.
-        points: the estimates.
-        rescore: the function that returns the estimates at other rates.
-        labels: counts of labels.
+        rescore: the function that returns the scores corrected for given rates.
+        labels: the counts of labels that the rates are estimated from.
         weights: (M,) weights of the questions, or None if they are equal.
     """
 
     def __init__(
         self,
         method: IntervalMethod,
-        points: Scores,
         rescore: Callable[[CheckerRates], Scores],
         labels: LabelCounts,
         weights: np.ndarray | None = None,
     ):
         super().__init__(method)
-        self._points, self._rescore, self._labels = points, cache(rescore), labels
-        self._weights = weights
+        self._rescore, self._labels, self._weights = cache(rescore), labels, weights
 
     def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
         """Return the interval of each score for each group of question indices."""
@@ -207,17 +204,19 @@ class LabelledIntervals(DerivedIntervals):
             questions: the indices of the questions of the group.
             confidence: confidence of each interval.
         """
-        center, z = self._points.over(questions, self._weights), normal_z(confidence)
 
-        def rescore(rates: CheckerRates) -> np.ndarray:
-            """Return the estimates over these questions at other rates, (m,)."""
-            return np.array([*self._rescore(rates).over(questions, self._weights).values()])
+        def rescore(rates: CheckerRates) -> dict[ScoreKey, float]:
+            """Return the scores over these questions, corrected for the given rates."""
+            return self._rescore(rates).over(questions, self._weights)
 
-        moves = distances_of_rates(self._labels, np.array([*center.values()]), rescore, confidence)
-        key_moves = dict(zip(center, moves.T.tolist(), strict=True))
+        points, z = rescore(self._labels.rates), normal_z(confidence)
+        distances = distances_of_rates(
+            self._labels, lambda rates: np.array([*rescore(rates).values()]), confidence
+        )
+        distances_of_key = dict(zip(points, distances.T.tolist(), strict=True))
         result = {}
         for key, (mu, sigma, lo, hi, name) in known.items():
-            (down, up), point = key_moves[key], center[key]
+            (down, up), point = distances_of_key[key], points[key]
             below = math.hypot(max(point - lo, 0.0), down)
             above = math.hypot(max(hi - point, 0.0), up)
             lo, hi = (min(1.0, max(0.0, limit)) for limit in (point - below, point + above))
@@ -228,10 +227,11 @@ class LabelledIntervals(DerivedIntervals):
 class RateMoves(NamedTuple):
     """How far m scores may lie from their estimates because the rates are estimated.
 
+    Labels estimate two shares: P and F, or t and f, see `LabelCounts`.
+
     Attributes:
-        squares: (2, 2, m) squared distances as the first and the second share that labels estimate
-            (P and F, or t and f, see `LabelCounts`) move to their limits: by share, then below and
-            above.
+        squares: (2, 2, m) squared distances as a share moves to its limits: for the first and the
+            second share, below and above the estimate.
         correlations: (m,) correlations of the effects of both errors, not negative.
         realized: (m,) z^2 times the number of samples of the run, times the variance of the score
             because of realized rates; 0 if the labels are of other samples.
@@ -253,45 +253,38 @@ class RateMoves(NamedTuple):
             share * square if share else np.zeros_like(square)
             for share, square in zip(unlabelled, self.squares, strict=True)
         )
-        # Squares are infinite where labels do not bound a rate.
-        is_shared = np.broadcast_to(self.correlations > 0, first.shape)
-        shared = np.sqrt(np.multiply(first, second, where=is_shared, out=np.zeros_like(first)))
-        both = first + second + 2 * self.correlations * shared
-        return np.sqrt(np.maximum(both - self.realized / samples, 0.0))
+        # Squares are infinite where labels do not bound a rate, and 0 times infinity is NaN.
+        is_correlated = np.broadcast_to(self.correlations > 0, first.shape)
+        product = np.multiply(first, second, where=is_correlated, out=np.zeros_like(first))
+        squares = first + second + 2 * self.correlations * np.sqrt(product)
+        return np.sqrt(np.maximum(squares - self.realized / samples, 0.0))
 
 
-def distances_of_rates(
-    labels: LabelCounts,
-    points: np.ndarray,
-    rescore: Callable[[CheckerRates], np.ndarray],
-    confidence: float,
-) -> np.ndarray:
+Rescore = Callable[[CheckerRates], np.ndarray]
+"""A function that returns the (m,) scores, corrected for given rates of the checker."""
+
+
+def distances_of_rates(labels: LabelCounts, rescore: Rescore, confidence: float) -> np.ndarray:
     """Return how far m scores may lie below and above their estimates, (2, m).
 
     The arguments are those of `moves_of_rates`.
     """
     samples = math.inf if labels.run is None else labels.run.samples
-    moves = moves_of_rates(labels, points, rescore, confidence)
-    return moves.distances(labels.unlabelled(), samples)
+    return moves_of_rates(labels, rescore, confidence).distances(labels.unlabelled(), samples)
 
 
-def moves_of_rates(
-    labels: LabelCounts,
-    points: np.ndarray,
-    rescore: Callable[[CheckerRates], np.ndarray],
-    confidence: float,
-) -> RateMoves:
+def moves_of_rates(labels: LabelCounts, rescore: Rescore, confidence: float) -> RateMoves:
     """Return how m scores move as the rates of the checker move to their limits.
 
-    Correlated errors and realized rates only concern labels of samples of the run, whose
-    `labels.run` is known. The module docstring explains both.
+    Labels of other samples have no correlated errors and no realized rates, which the module
+    docstring explains.
 
     Args:
         labels: the labels that the rates are estimated from.
-        points: (m,) scores at these rates.
-        rescore: the function that returns the (m,) estimates at other rates.
+        rescore: the function that returns the scores for given rates.
         confidence: confidence of the limits of the rates.
     """
+    points = rescore(labels.rates)
     squares, signs = [], []
     for rates in labels.moved_rates(confidence):
         # Moves are infinite unless the labels bound them.
@@ -311,12 +304,10 @@ def moves_of_rates(
     return RateMoves(np.array(squares), correlations, realized)
 
 
-def _realized_variances(
-    labels: LabelCounts, points: np.ndarray, rescore: Callable[[CheckerRates], np.ndarray]
-) -> np.ndarray:
+def _realized_variances(labels: LabelCounts, points: np.ndarray, rescore: Rescore) -> np.ndarray:
     """Return variances of m scores because of realized rates, times the number of samples, (m,).
 
-    The arguments are those of `moves_of_rates`.
+    `points` are the scores for the estimated rates. The others are as in `moves_of_rates`.
     """
     t, f = labels.rates
     assert labels.run is not None
@@ -356,7 +347,8 @@ class CheckerErrors:
         Raises:
             ValueError: if a score cannot be corrected, or the labels are invalid or too few.
         """
-        counts, errors = checked.outcomes.counts(), self._errors(checked)
+        counts = checked.outcomes.counts()
+        errors = Errors.from_options(self._rates, self._labels, checked.outcomes)
         require_correction(scores, errors.rates)
         errors.warn_if_contradicted(counts)
         described = errors.described()
@@ -371,7 +363,7 @@ class CheckerErrors:
 
         points, method = pass_intervals(counts, scores, options, errors.rates)
         if errors.labels is not None:
-            method = LabelledIntervals(method, points, rescore, errors.labels, options.weights)
+            method = LabelledIntervals(method, rescore, errors.labels, options.weights)
         return points, method, described
 
     def rate_limits(
@@ -389,7 +381,7 @@ class CheckerErrors:
             method: the method of the limits of these rates, or None for no limits.
             options: options of the limits.
         """
-        errors = self._errors(checked)
+        errors = Errors.from_options(self._rates, self._labels, checked.outcomes)
         errors.warn_if_contradicted(checked.outcomes.counts())
 
         def rescore(rates: CheckerRates) -> Scores:
@@ -400,12 +392,8 @@ class CheckerErrors:
         if method is not None:
             method = RateIntervals(method, errors.rates)
             if labels is not None:
-                method = LabelledIntervals(method, corrected, rescore, labels, options.weights)
+                method = LabelledIntervals(method, rescore, labels, options.weights)
         return corrected, method, errors.described()
-
-    def _errors(self, checked: Checked) -> Errors:
-        """Return the rates of the checker, known or estimated from labels of these samples."""
-        return Errors.from_options(self._rates, self._labels, checked.outcomes)
 
 
 def falls_with_k(

@@ -127,7 +127,7 @@ class LabelCounts(NamedTuple):
         return self.rates_at(*(a / (a + b) if a + b else math.nan for a, b in self.strata))
 
     def rates_at(self, first: float, second: float) -> CheckerRates:
-        """Return the rates of the checker at values of P and F, or of t and f themselves."""
+        """Return the rates of the checker, given values of P and F, or of t and f themselves."""
         if self.run is None:
             return CheckerRates(first, second)
         s = self.run.accepted
@@ -150,7 +150,7 @@ class LabelCounts(NamedTuple):
         ]
 
     def unlabelled(self) -> tuple[float, float]:
-        """Return the parts of the variances of P and F that concern samples without a label."""
+        """Return the parts of the variances of P and F that come from samples without a label."""
         if self.run is None:
             return 1.0, 1.0
         shares = (self.run.accepted, 1 - self.run.accepted)
@@ -172,14 +172,22 @@ class LabelCounts(NamedTuple):
         return (lo[0], hi[0]), (lo[1], hi[1])
 
     def _limits_of_strata(self, confidence: float) -> tuple[_Limits, _Limits]:
-        """Return the limits of P and of F, or of t and f."""
-        limits, z = [], normal_z(confidence)
+        """Return the limits of P and of F, or of t and of f.
+
+        They are quantiles of the posterior of a share under Jeffreys' prior. Labels of the run
+        count as the number of independent ones that the module docstring defines.
+        """
+        from scipy.special import betaincinv  # imported here: it takes longer than all of at_k
+
+        limits, z, tail = [], normal_z(confidence), (1 - confidence) / 2
         for i, (successes, failures) in enumerate(self.strata):
             weight = 1.0
             if self.run is not None:
                 t = student_quantile(self.run.freedom[i], 1 - confidence)
                 weight = (z / t) ** 2 / self.run.effects[i]
-            limits.append(jeffreys_limits(weight * successes, weight * failures, confidence))
+            a, b = weight * successes, weight * failures
+            lo, hi = betaincinv(a + 0.5, b + 0.5, [tail, 1 - tail]).tolist()
+            limits.append((lo if successes else 0.0, hi if failures else 1.0))
         return limits[0], limits[1]
 
     @property
@@ -207,15 +215,6 @@ class LabelCounts(NamedTuple):
                 f"incorrect ones {self.fp / (number - correct):.0%}. Label more samples."
             )
         return self
-
-
-def jeffreys_limits(successes: float, failures: float, confidence: float) -> _Limits:
-    """Return the limits of a proportion: quantiles of its posterior under Jeffreys' prior."""
-    from scipy.special import betaincinv  # imported here, because it takes longer than all of at_k
-
-    tail = (1 - confidence) / 2
-    lo, hi = betaincinv(successes + 0.5, failures + 0.5, [tail, 1 - tail]).tolist()
-    return lo if successes else 0.0, hi if failures else 1.0
 
 
 # --- Counting -----------------------------------------------------------------------------
@@ -248,16 +247,18 @@ def count_labels(labels, graded: Samples | None) -> LabelCounts:
             "labels go with samples in their order, and predictions are counts: give counts of "
             "labels, such as {'tp': 110, 'fn': 8, 'fp': 3, 'tn': 79}."
         )
-    aligned = read_aligned(labels, "labels", graded.sizes)
-    label, verdict = aligned.values, require_binary(graded).values
-    aligned.require((label == 0) | (label == 1), "a label is 1 if the sample is correct, or else 0")
+    labelled = read_aligned(labels, "labels", graded.sizes)
+    label, verdict = labelled.values, require_binary(graded).values
+    labelled.require(
+        (label == 0) | (label == 1), "a label is 1 if the sample is correct, or else 0"
+    )
     question = np.repeat(np.arange(len(graded.sizes)), graded.sizes)
-    is_labelled = aligned.is_given & graded.is_scored
+    is_labelled = labelled.is_scored & graded.is_scored
     warn_of_dependent_errors(question[is_labelled], label[is_labelled], verdict[is_labelled])
     cells = np.array(
         [
-            np.bincount(question, is_labelled & (label == labelled) & (verdict == accepted))
-            for labelled, accepted in [(1, 1), (1, 0), (0, 1), (0, 0)]
+            np.bincount(question, is_labelled & (label == correct) & (verdict == accepted))
+            for correct, accepted in [(1, 1), (1, 0), (0, 1), (0, 0)]
         ]
     )
     counts, (tp, fn, fp, tn) = graded.counts(), cells.sum(axis=1).astype(int).tolist()
@@ -265,7 +266,9 @@ def count_labels(labels, graded: Samples | None) -> LabelCounts:
 
 
 def _labelled_run(cells: np.ndarray, n: np.ndarray, c: np.ndarray) -> LabelledRun:
-    """Return how labels were drawn, see the module docstring.
+    """Return how labels were drawn: their design effects, degrees of freedom and correlation.
+
+    The module docstring has the formulas.
 
     Args:
         cells: (4, M) numbers of labels of each question: tp, fn, fp, tn.
@@ -274,23 +277,24 @@ def _labelled_run(cells: np.ndarray, n: np.ndarray, c: np.ndarray) -> LabelledRu
     correct, samples = cells[:2], np.stack([c, n - c])  # of the accepted and the rejected ones
     labels = correct + cells[2:]
     number, questions = labels.sum(axis=1), np.count_nonzero(labels, axis=1)
-    share = questions / np.maximum(np.count_nonzero(samples, axis=1), 1)
+    labelled_share = questions / np.maximum(np.count_nonzero(samples, axis=1), 1)
     p = correct.sum(axis=1) / np.maximum(number, 1)
-    residuals, variances = correct - p[:, None] * labels, number * p * (1 - p)
+    # Variances are those of the numbers of correct labels: of independent labels, of clusters.
+    residuals, independent = correct - p[:, None] * labels, number * p * (1 - p)
     freedom = np.maximum(questions - 1.0, 1.0)
-    squares = questions / freedom * np.sum(residuals**2, axis=1)
-    largest = np.where(number, np.sum(labels**2, axis=1) / np.maximum(number, 1), 1.0)
-    is_known = (variances > 0) & (questions > 1)
-    effect = np.where(is_known, squares / np.where(is_known, variances, 1.0), largest)
-    effects = (1 - share) * np.maximum(effect, 1.0) + share
-    size = math.sqrt(np.prod(variances) * np.prod(effects))
-    product = (1 - share.max()) * float(residuals[0] @ residuals[1])
+    clustered = questions / freedom * np.sum(residuals**2, axis=1)
+    largest_effect = np.where(number, np.sum(labels**2, axis=1) / np.maximum(number, 1), 1.0)
+    is_known = (independent > 0) & (questions > 1)
+    effect = np.where(is_known, clustered / np.where(is_known, independent, 1.0), largest_effect)
+    effects = (1 - labelled_share) * np.maximum(effect, 1.0) + labelled_share
+    deviations = math.sqrt(np.prod(independent) * np.prod(effects))
+    covariance = (1 - labelled_share.max()) * float(residuals[0] @ residuals[1])
     return LabelledRun(
         float(c.sum() / n.sum()),
         int(n.sum()),
         tuple(effects.tolist()),
         tuple(freedom.tolist()),
-        min(max(product / size, 0.0), 1.0) if size else 0.0,
+        min(max(covariance / deviations, 0.0), 1.0) if deviations else 0.0,
     )
 
 

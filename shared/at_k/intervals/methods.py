@@ -16,7 +16,7 @@ from . import Intervals
 
 
 class AutoIntervals(IntervalMethod):
-    """For each group of questions, the method that its data allow: see `method_of_auto`.
+    """Intervals by the method that the data of each group allow, see `method_of_auto`.
 
     Args:
         n: (M,) numbers of samples.
@@ -29,13 +29,11 @@ class AutoIntervals(IntervalMethod):
 
     def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
         """Return the interval of each score for each group of question indices."""
-        methods = [self._method(questions) for questions in groups]
-        repeated = [i for i, method in enumerate(methods) if method is self._repeated]
-        intervals = self._repeated.for_groups([groups[i] for i in repeated], confidence)
-        result = dict(zip(repeated, intervals, strict=True))
-        for i, questions in enumerate(groups):
-            if i not in result:
-                (result[i],) = self._single.for_groups([questions], confidence)
+        result: dict[int, Intervals] = {}
+        for method in (self._repeated, self._single):
+            own = [i for i, questions in enumerate(groups) if self._method(questions) is method]
+            intervals = method.for_groups([groups[i] for i in own], confidence)
+            result |= dict(zip(own, intervals, strict=True))
         return [result[i] for i in range(len(groups))]
 
     def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
@@ -53,11 +51,11 @@ class AutoIntervals(IntervalMethod):
 
 
 class JoinedIntervals(DerivedIntervals):
-    """A method for most scores of a metric, joined with another for some.
+    """Intervals of all scores of a metric, some of which have a method of their own.
 
     Args:
         most: the method for most scores.
-        some: the method for the others.
+        some: the method for the other scores.
         keys: the keys of the scores of `some`.
     """
 

@@ -73,8 +73,8 @@ class Observed(NamedTuple):
         return self.last_step(priors)
 
     def last_step(self, prior: np.ndarray) -> dict[int, np.ndarray]:
-        """Return the priors after one step of the EM algorithm from (B, J) priors, {n: (B, J)}."""
-        weights = _weights(self.likelihood, self.share, prior)
+        """Return priors after one step of the EM algorithm: parts {n: (B, J)} that sum to 1."""
+        weights = _relative_shares(self.likelihood, self.share, prior)
         return {
             size: prior * (weights[:, self.n == size] @ self.likelihood[self.n == size])
             for size in np.unique(self.n[self.multiplicity.any(axis=0)]).tolist()
@@ -112,16 +112,19 @@ class Observed(NamedTuple):
     def fits_too(
         self, priors: Mapping[int, np.ndarray], others: Mapping[int, np.ndarray]
     ) -> np.ndarray:
-        """Return whether other priors {n: (B, J)} fit about as well as the estimated ones, (B,)."""
-        log_chances, other_log_chances = (
-            np.log(_chances(whole_prior(x), self.likelihood)) for x in (priors, others)
+        """Return whether `others` fit about as well as the estimated `priors`, (B,).
+
+        Both are the priors of B groups in parts, {n: (B, J)}.
+        """
+        log_likelihood, other_log_likelihood = (
+            np.log(_probabilities(whole_prior(x), self.likelihood)) for x in (priors, others)
         )
-        loss = np.sum(self.multiplicity * (log_chances - other_log_chances), axis=1)
+        loss = np.sum(self.multiplicity * (log_likelihood - other_log_likelihood), axis=1)
         return 2 * loss <= _FITTING
 
 
 def early_steps(questions: float) -> int:
-    """Return the number of steps after which the EM algorithm is stopped."""
+    """Return the number of steps after which the EM algorithm is stopped early."""
     return max(20, int(2 * math.sqrt(questions)))
 
 
@@ -138,16 +141,16 @@ def _em_steps(
     `share`, (.., U), is that of the questions with each distinct count.
     """
     for _ in range(steps):
-        prior = prior * (_weights(likelihood, share, prior) @ likelihood)
+        prior = prior * (_relative_shares(likelihood, share, prior) @ likelihood)
     return prior
 
 
-def _weights(likelihood: np.ndarray, share: np.ndarray, prior: np.ndarray) -> np.ndarray:
-    """Return the share of the questions with each count, divided by its probability, (.., U)."""
-    return share / _chances(prior, likelihood)
+def _relative_shares(likelihood: np.ndarray, share: np.ndarray, prior: np.ndarray) -> np.ndarray:
+    """Return the share of the questions with each count over its probability, (.., U)."""
+    return share / _probabilities(prior, likelihood)
 
 
-def _chances(prior: np.ndarray, likelihood: np.ndarray) -> np.ndarray:
+def _probabilities(prior: np.ndarray, likelihood: np.ndarray) -> np.ndarray:
     """Return the probability of each count under (.., J) priors, (.., U)."""
     # Counts of other groups may be almost impossible under the prior of a group.
     return np.maximum(prior @ likelihood.T, 1e-300)
@@ -156,65 +159,42 @@ def _chances(prior: np.ndarray, likelihood: np.ndarray) -> np.ndarray:
 # --- Scores of k > n ----------------------------------------------------------------------
 
 
-def inflated_priors(
+def inflated_prior(
     likelihood: np.ndarray, multiplicity: np.ndarray, log_odds: np.ndarray
 ) -> np.ndarray:
-    """Return priors over rates for B groups, (B, J). The first rate is 0 and the last is 1.
+    """Return the prior over J rates for a group of questions, (J,).
+
+    The first rate is 0 and the last is 1. The module docstring explains how the fitted models and
+    the EM algorithm are averaged.
 
     Args:
         likelihood: (U, J) probability of each distinct count at each rate.
-        multiplicity: (B, U) number of questions with each distinct count.
+        multiplicity: (U,) number of questions with each distinct count, above 0.
         log_odds: (J - 2,) log-odds of the rates between 0 and 1.
     """
-    return np.array(
-        [
-            _inflated_prior(likelihood[numbers > 0], numbers[numbers > 0], log_odds)
-            for numbers in multiplicity
-        ]
-    )
-
-
-def _inflated_prior(
-    likelihood: np.ndarray, multiplicity: np.ndarray, log_odds: np.ndarray
-) -> np.ndarray:
-    """Return the prior of one group with (U,) numbers of questions, (J,), see `inflated_priors`."""
     questions = float(multiplicity.sum())
     share = multiplicity / questions
     fits = [
-        _Model(likelihood, share, log_odds, ends).fit()
+        _Model(likelihood, share, log_odds, ends).fit(questions)
         for size in range(3)
         for ends in itertools.combinations((0, 1), size)
     ]
-    criterion = np.array([questions * fit.loss + fit.parameters for fit in fits])
-    weights = np.exp(criterion.min() - criterion)
-    averaged = weights @ np.array([fit.prior for fit in fits]) / weights.sum()
+    half_aic, priors = (np.array(x) for x in zip(*fits, strict=True))
+    weights = np.exp(half_aic.min() - half_aic)
+    averaged = weights @ priors / weights.sum()
     adapted = _em_steps(likelihood, share, averaged, early_steps(questions))
-    full = _em_steps(likelihood, share, averaged, _FULL_STEPS)
-    gain = np.log(_chances(full, likelihood)) - np.log(_chances(averaged, likelihood))
-    weight = 1 / (1 + np.exp(_MORE_PARAMETERS - multiplicity @ gain))
+    converged = _em_steps(likelihood, share, averaged, _FULL_STEPS)
+    before, after = (np.log(_probabilities(x, likelihood)) for x in (averaged, converged))
+    weight = 1 / (1 + np.exp(_MORE_PARAMETERS - multiplicity @ (after - before)))
     return weight * adapted + (1 - weight) * averaged
-
-
-class _Fitted(NamedTuple):
-    """A model that was fitted by maximum likelihood.
-
-    Attributes:
-        loss: negative log-likelihood, divided by the number of questions.
-        prior: (J,) the prior over the rates.
-        parameters: number of parameters.
-    """
-
-    loss: float
-    prior: np.ndarray
-    parameters: int
 
 
 class _Model:
     """A prior that mixes a Beta distribution with shares of the rate 0, the rate 1, or both.
 
-    The first two of p parameters are the logit of the mean of the Beta distribution with a and b,
-    and the logarithm of 1 / a + 1 / b. For each share follows the logarithm of its ratio to the
-    share of the Beta distribution.
+    The model has p parameters, two for the Beta distribution with parameters a and b: the logit of
+    its mean, a / (a + b), and the logarithm of 1 / a + 1 / b. For each of the shares it has one
+    more: the logarithm of the share over that of the Beta distribution.
 
     Args:
         likelihood: (U, J) probability of each distinct count at each rate.
@@ -235,8 +215,11 @@ class _Model:
         spread = math.log(_LEAST_SPREAD), math.log(_MOST_SPREAD)
         self._bounds = np.array([(-14.0, 14.0), spread] + [(-12.0, 8.0)] * len(ends))
 
-    def fit(self) -> _Fitted:
-        """Return the model at the maximum of the likelihood, from two starts if it has shares."""
+    def fit(self, questions: float) -> tuple[float, np.ndarray]:
+        """Return AIC / 2 and the (J,) prior at the maximum of the likelihood.
+
+        A model with shares is fitted from two starts, because it may have two local maxima.
+        """
         from scipy.optimize import minimize  # imported here: it takes longer than all of at_k
 
         fits = [
@@ -251,21 +234,22 @@ class _Model:
             for taken in ((0.1, 0.9) if self._ends else (0.0,))
         ]
         best = min(fits, key=lambda fit: fit.fun)
-        return _Fitted(float(best.fun), self._prior_and_slopes(best.x)[0], len(best.x))
+        return questions * float(best.fun) + len(best.x), self._prior_and_slopes(best.x)[0]
 
     def loss_and_gradient(self, at: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return the loss at (p,) parameters, and its derivatives (p,)."""
+        """Return minus the mean log-likelihood at (p,) parameters, and its derivatives, (p,)."""
         prior, slopes = self._prior_and_slopes(at)
-        chances = _chances(prior, self._likelihood)
+        chances = _probabilities(prior, self._likelihood)
         loss = -float(self._share @ np.log(chances))
         return loss, -(self._share / chances) @ self._likelihood @ slopes
 
     def _start(self, taken: float) -> np.ndarray:
-        """Return the parameters to start from, (p,), estimated by moments.
+        """Return the (p,) parameters to start from, estimated by moments.
 
         Args:
-            taken: the part of the questions with the most probable rate 0 or 1 that counts to the
-                share of this rate. The Beta distribution has the others.
+            taken: the part of the questions with the most probable rate 0 that is ascribed to the
+                share of the rate 0, and the same for the rate 1. The other questions give the mean
+                and the variance of the Beta distribution.
         """
         rates = np.concatenate([[0.0], np.exp(self._log_rates[0]), [1.0]])
         best = rates[self._likelihood.argmax(axis=1)]
@@ -282,7 +266,7 @@ class _Model:
         return np.clip(start, *self._bounds.T)
 
     def _prior_and_slopes(self, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the prior at (p,) parameters, (J,), and its derivatives by them, (J, p)."""
+        """Return the (J,) prior at (p,) parameters, and its derivatives by each, (J, p)."""
         beta, log_slopes = self._beta(at)
         ratios = np.exp(at[2:])
         beta, shares = beta / (1 + ratios.sum()), ratios / (1 + ratios.sum())
@@ -292,10 +276,11 @@ class _Model:
         return prior, np.vstack([beta * log_slopes, shares[:, None] * (ends - prior)]).T
 
     def _beta(self, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the Beta distribution at (p,) parameters, (J,), and slopes of its log, (2, J).
+        """Return the Beta distribution at (p,) parameters on the grid, (J,), and slopes, (2, J).
 
-        The slopes are by the first two parameters. The probability below the smallest inner rate is
-        that of the rate 0, and the probability above the largest one that of the rate 1.
+        The slopes are the derivatives of its logarithm by the first two parameters. The rate 0 has
+        the probability of all rates below the smallest inner rate, and the rate 1 that of all above
+        the largest one.
         """
         mean = 1 / (1 + math.exp(-at[0]))
         a, b = math.exp(-at[1]) / (1 - mean), math.exp(-at[1]) / mean

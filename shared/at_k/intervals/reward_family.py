@@ -120,7 +120,7 @@ class RewardFamily(Family):
         return [None if group is None else group.fit() for group in samples]
 
     def shifted(self, fit: Fit) -> list[Shifted]:
-        """Return the shifted scores of each group, under one or two estimates of its prior."""
+        """Return the shifted family under the first and, if any, the second estimate of priors."""
         groups = len(fit.priors)
         number = max((len(fitted.estimates) for fitted in fit.priors if fitted), default=1)
         theta = np.zeros((number, _MEMBERS, len(self.ks), groups))
@@ -169,7 +169,7 @@ class RewardFamily(Family):
         return result
 
     def _extrapolate(self, fit: Fit) -> list[np.ndarray]:
-        """Return posterior means of extrapolated scores for the V counts of each group, (V, e)."""
+        """Return for each group the posterior means of its V distinct counts, (V, e)."""
         if isinstance(self.rewards, RankedRewards):
             means = [self._means_of_fit(fit, group) for group in range(len(fit.priors))]
         else:
@@ -205,7 +205,10 @@ class RewardFamily(Family):
         return means + fitted.samples.binning_bias(self.extrapolated_ks)
 
     def _coherent_means(self, means: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
-        """Return means of Max@k of categories, for k > n at least that at the smallest n, (e,)."""
+        """Return (e,) means in which Max@k of categories is at least Max@n, for k > n.
+
+        n is the smallest number of samples of a question. Real rewards are returned unchanged.
+        """
         ks, least = np.array(self.extrapolated_ks), int(self.n.min())
         if isinstance(self.rewards, RankedRewards) or (ks <= least).all():
             return means
@@ -232,13 +235,22 @@ class RewardFamily(Family):
         return Candidates(statistics, False, np.transpose(values), offset, float(high - low))
 
     def _statistics(self, fitted: FittedRewards, n: int, finer: LevelDistributions) -> Statistics:
-        """Return Max@j of questions with n samples for several j, observed and by `finer`."""
+        """Return statistics of the questions with n samples: Max@j for several j up to n.
+
+        Args:
+            fitted: the fitted distributions, which give the covariance.
+            n: one of `fitted.sizes`.
+            finer: the distributions of the profile, which give the expected values.
+        """
         samples, has_n = fitted.samples, fitted.samples.n == n
         rewards = samples.at_levels(samples.scaled, has_n)
         multiplicity = samples.multiplicity[has_n]
         questions, prior = multiplicity.sum().item(), fitted.estimates[0][n]
         prior = prior / prior.sum()
-        ks = _ks_up_to(int(rewards.sizes.min()))
+        # Values of k up to n: the rounded powers of the square root of 2, and n itself.
+        least = int(rewards.sizes.min())
+        powers = {round(2 ** (power / 2)) for power in range(2 * least.bit_length())}
+        ks = sorted(k for k in powers | {least} if k <= least)
         observed = np.array([multiplicity @ rewards.max_of(j) for j in ks]) / questions
         expected = np.array([finer.max_mean(j) for j in ks])
         excess = fitted.excess_variances(1)[0]
@@ -257,9 +269,9 @@ class RewardFamily(Family):
 
 
 def _shifted_moments(fitted: FittedRewards, ks: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the means of Max@k under each shift, and the variances of estimates of a question.
+    """Return the means of Max@k, and the mean variances of its estimates from one question.
 
-    Both are (E, 121, m), for E estimates of the prior and m values of k.
+    Both are (E, 121, m), for E estimates of the prior, 121 shifts and m values of k.
     """
     shifted, means, variances = fitted.shifted(_SHIFTS), [], []
     for k in ks:
@@ -272,9 +284,3 @@ def _shifted_moments(fitted: FittedRewards, ks: Sequence[int]) -> tuple[np.ndarr
         )
         variances.append(fitted.excess_variances(k)[:, None] * np.maximum(variance, 0.0))
     return np.stack(means, axis=-1), np.stack(variances, axis=-1)
-
-
-def _ks_up_to(n: int) -> list[int]:
-    """Return values of k up to n: the rounded powers of the square root of 2, and n itself."""
-    steps = {round(2 ** (power / 2)) for power in range(2 * n.bit_length())} | {n}
-    return sorted(step for step in steps if step <= n)

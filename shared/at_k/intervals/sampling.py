@@ -69,6 +69,8 @@ class SamplingIntervals(IntervalMethod):
         """
         family, result, scores = self._family, np.eye(len(keys)), list(self._family.scores)
         known = [i for i, key in enumerate(keys) if key in scores]
+        if not known:
+            return result
         columns = [scores.index(keys[i]) for i in known]
         numbers, squares = family.multiplicities([questions])
         gradient = family.gradient(numbers[0])[:, columns]
@@ -86,13 +88,16 @@ class SamplingIntervals(IntervalMethod):
 
 
 def _fit_intervals(fit: Fit, confidence: float) -> Intervals:
-    """Return the intervals of B groups from the priors of a fit, as (B,) arrays."""
+    """Return the intervals of all scores of B groups from their priors, as (B,) arrays."""
     result = _sampling_intervals(fit, confidence) if fit.family.scores else {}
     return result | hierarchical_intervals(fit, confidence)
 
 
 def _sampling_intervals(fit: Fit, confidence: float) -> Intervals:
-    """Return the intervals of the scores with k <= n, which contain those under each prior."""
+    """Return the intervals of the scores with k <= n, as (B,) arrays.
+
+    If two priors fit, an interval extends over the intervals under both.
+    """
     family, shifted_families = fit.family, _shifted_families(fit)
     point = (fit.multiplicity @ family.columns / fit.multiplicity.sum(axis=1, keepdims=True)).T
     theta, covariance, offset, scale = shifted_families[0]
@@ -125,15 +130,15 @@ def _sampling_intervals(fit: Fit, confidence: float) -> Intervals:
 
 
 def _shifted_families(fit: Fit) -> list[Shifted]:
-    """Return the shifted family under each prior that fits, the estimated one first.
+    """Return the shifted family under each prior that fits, the estimated prior first.
 
-    The covariances are of means over the questions of a group. With weights, they are those of a
-    fit to the squared weights, `fit.squares`.
+    Covariances are those of means over the questions of a group. If the questions have weights,
+    the covariances come from a second fit, to the squared weights (`fit.squares`).
     """
     family, total = fit.family, fit.multiplicity.sum(axis=1)
 
     def shifted_families(fit: Fit) -> list[Shifted]:
-        """Return the shifted families of a fit, with covariances of means over questions."""
+        """Return the shifted families of a fit. Covariances are those of means over questions."""
         return [
             shifted._replace(
                 covariance={pair: values / total for pair, values in shifted.covariance.items()}
@@ -159,7 +164,7 @@ def _shifted_families(fit: Fit) -> list[Shifted]:
 def upper_limit(
     theta: np.ndarray, sigma: np.ndarray, u: np.ndarray, z: np.ndarray, alpha: float
 ) -> np.ndarray:
-    """Return the largest score that is not rejected, (B,).
+    """Return the largest score that the test does not reject for each group, (B,).
 
     Args:
         theta: (F, B) scores of the members of the family, non-decreasing. The center one is the
@@ -193,7 +198,7 @@ def upper_limit(
 def lower_limit(
     theta: np.ndarray, sigma: np.ndarray, u: np.ndarray, z: np.ndarray, alpha: float
 ) -> np.ndarray:
-    """Return the smallest score that is not rejected, (B,). Arguments are as in `upper_limit`."""
+    """Return the smallest score that the test does not reject, (B,), see `upper_limit`."""
     return -upper_limit(-theta[::-1], sigma[::-1], -u, z, alpha)
 
 
@@ -201,7 +206,7 @@ def lower_limit(
 
 
 def family_intervals(family: Family, options: IntervalOptions) -> IntervalMethod:
-    """Return the method of a family's intervals, for all of `options` but the posterior."""
+    """Return the method of the intervals of a family. `options` may not name the posterior."""
     if options.method == "hierarchical":
         return HierarchicalIntervals(family)
     if options.method == "questions":
@@ -215,8 +220,9 @@ def family_intervals(family: Family, options: IntervalOptions) -> IntervalMethod
 class OneSampleIntervals(DerivedIntervals):
     """Intervals of the scores of a family for questions with one sample each.
 
-    If there is one question, the interval of a score is its whole range. Scores with k > n are not
-    identified: they depend on how questions differ, which one sample of each does not show.
+    They are those for other questions. For a single question, the interval is the whole range of
+    the score. Scores with k > n are not identified, because they depend on how questions differ,
+    which one sample of each does not show.
     """
 
     def __init__(self, family: Family):

@@ -216,7 +216,7 @@ class Design:
             return pmf_of_c @ estimator({"": self._score}, rates)[1](size, c)
 
         labels = self._expected_labels(shift, math.inf)
-        return moves_of_rates(labels, rescore(self._rates), rescore, self._goal.confidence)
+        return moves_of_rates(labels, rescore, self._goal.confidence)
 
     def _checker_variance(self, shifts: np.ndarray, questions: int) -> np.ndarray:
         """Return the variance of the score of a run that the estimated rates add, (s,)."""

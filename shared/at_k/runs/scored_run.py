@@ -288,7 +288,7 @@ def _pass_run(run: Run, options: ComparisonOptions, scores: Mapping[ScoreId, Sco
     def moves(confidence: float) -> np.ndarray:
         """Return how far estimated rates may move the scores down and up, (2, m)."""
         assert errors.labels is not None
-        return distances_of_rates(errors.labels, rescore(errors.rates), rescore, confidence)
+        return distances_of_rates(errors.labels, rescore, confidence)
 
     known_moves = None if errors.labels is None else cache(moves)
     return ScoredRun(counts.n, options, scores_and_limits, covariance=covariance, moves=known_moves)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,29 +10,10 @@ from ..core.checks import InputError, Place, is_list_like, short
 from ..core.samples import Samples, read_samples, sample_place
 
 
-class Aligned(NamedTuple):
-    """A number for each of S samples, question after question.
+def read_aligned(lists, name: str, sizes: np.ndarray) -> Samples:
+    """Return a number for each sample as the values of other samples of the same sizes.
 
-    Attributes:
-        rows: the numbers as they were read, whose name and sizes messages use.
-        values: (S,) numbers.
-        is_given: (S,) False for samples without a number.
-    """
-
-    rows: Samples
-    values: np.ndarray
-    is_given: np.ndarray
-
-    def require(self, valid: np.ndarray, wanted: str) -> None:
-        """Raise a ValueError that says `wanted` for the first number that is not `valid`, (S,)."""
-        if (invalid := self.is_given & ~valid).any():
-            first = int(np.argmax(invalid))
-            place = sample_place(self.rows.name, self.rows.sizes, first)
-            raise InputError(place, f" is {self.values[first]}: {wanted}.")
-
-
-def read_aligned(lists, name: str, sizes: np.ndarray) -> Aligned:
-    """Return numbers for samples, from lists of the same lengths as those of the samples.
+    A sample without a number counts as not scored in the result.
 
     Args:
         lists: for each of M questions a list of numbers, in which None and NaN are missing; or None
@@ -63,28 +44,25 @@ def read_aligned(lists, name: str, sizes: np.ndarray) -> Aligned:
             f" has {rows.sizes[question]} entries for {sizes[question]} samples: give one for "
             f"each sample, and None for samples without one.",
         )
-    values = rows.values
-    is_given = np.ones(len(values), bool) if rows.scored is None else rows.scored
-    if values.dtype.kind == "f":
-        is_given = is_given & ~np.isnan(values)
-    return Aligned(rows, values, is_given)
+    return replace(rows, scored=rows.is_scored & (rows.values == rows.values))  # NaN is not equal
 
 
 def read_scores(lists, name: str, outcomes: Samples) -> np.ndarray:
-    """Return a number for each of S samples, (S,), finite for those that are scored.
+    """Return a number for each of S samples, (S,). The numbers of scored samples are finite.
 
     Args:
         lists, name: as in `read_aligned`.
         outcomes: the samples.
 
     Raises:
-        ValueError: if a scored sample has no number, or if samples are counts, which have no order.
+        ValueError: if a scored sample has no finite number, or if the samples are counts, which
+            have no order.
     """
     if outcomes.multiplicity is not None:
         raise ValueError(f"{name} goes with samples in their order, and predictions are counts.")
-    aligned = read_aligned(lists, name, outcomes.sizes)
-    missing = outcomes.is_scored & ~(aligned.is_given & np.isfinite(aligned.values))
+    numbers = read_aligned(lists, name, outcomes.sizes)
+    missing = outcomes.is_scored & ~(numbers.is_scored & np.isfinite(numbers.values))
     if missing.any():
         place = sample_place(name, outcomes.sizes, int(np.argmax(missing)))
         raise InputError(place, " is missing: give a finite number for each scored sample.")
-    return aligned.values.astype(float)
+    return numbers.values.astype(float)

@@ -98,7 +98,7 @@ def check_rates(checker_rates) -> CheckerRates:
 
 @lru_cache(maxsize=1 << 10)
 def corrected_credits(credit: Credits, rates: CheckerRates) -> tuple[float, Credits]:
-    """Return h(0) and the k credits h(j) - h(j - 1), some of which are negative.
+    """Return h(0) and the k credits h(j) - h(j - 1) of the corrected score. Some are negative.
 
     h(j) is the value of j samples among k that the checker calls correct, such that the expected h
     is the score of k samples with these credits.
@@ -130,22 +130,12 @@ def _left_part(values: DoubleDouble, end: Fraction) -> DoubleDouble:
     return DoubleDouble.concatenate(first)
 
 
-def require_useful(credit: Credits, rates: CheckerRates) -> None:
-    """Raise a ValueError if the correction of a score with these k credits is useless.
-
-    The errors of the checker are then too large for this k.
-    """
-    first, steps = corrected_credits(credit, rates)
-    if not max(map(abs, (first, *steps))) <= _LARGEST_VALUE:
-        raise ValueError(
-            f"k = {len(credit)} samples do not allow a correction for a checker with the "
-            f"true-positive rate {rates.true_positive:.3g} and the false-positive rate "
-            f"{rates.false_positive:.3g}: its errors grow exponentially with k. Give a smaller k."
-        )
-
-
 def require_correction(scores: Mapping[ScoreKey, Score], rates: CheckerRates) -> None:
-    """Raise a ValueError if one of the scores cannot be corrected for the errors of a checker."""
+    """Raise a ValueError if a score cannot be corrected for the errors of a checker.
+
+    A product of scores of each question cannot be corrected, nor can a k that is too large for
+    these rates.
+    """
     if rates.are_exact:
         return
     for key, score in scores.items():
@@ -155,7 +145,14 @@ def require_correction(scores: Mapping[ScoreKey, Score], rates: CheckerRates) ->
                 f"for the errors of a checker without bias: leave it out."
             )
         for credit in score.terms:
-            require_useful(credit, rates)
+            first, steps = corrected_credits(credit, rates)
+            if not max(map(abs, (first, *steps))) <= _LARGEST_VALUE:
+                raise ValueError(
+                    f"k = {len(credit)} samples do not allow a correction for a checker with the "
+                    f"true-positive rate {rates.true_positive:.3g} and the false-positive rate "
+                    f"{rates.false_positive:.3g}: its errors grow exponentially with k. Give a "
+                    f"smaller k."
+                )
 
 
 # --- Corrected scores ---------------------------------------------------------------------
@@ -194,7 +191,7 @@ def unbiased_estimates(
 def estimator(
     scores: Mapping[ScoreKey, Score], rates: CheckerRates = NO_ERRORS
 ) -> tuple[dict[ScoreKey, Score], Estimator]:
-    """Return each score in terms of columns, and the function that estimates the columns.
+    """Return the scores in terms of columns, and the function that estimates the columns.
 
     A score that is averaged over questions after its product is taken has a column of its own.
     """

@@ -104,7 +104,7 @@ def _covariances_of_k(
 
 
 def _covariance(once: DoubleDouble, twice: DoubleDouble, a: Credits, b: Credits) -> np.ndarray:
-    """Return the covariance of two scores, (U,).
+    """Return the covariance of two scores, (U,), not negative.
 
     Args:
         once, twice: pmf of the number of correct samples among k, (U, k + 1), and 2k, (U, 2k + 1).
@@ -127,7 +127,7 @@ def _covariance(once: DoubleDouble, twice: DoubleDouble, a: Credits, b: Credits)
 def _over_halves(a: Credits, plateau_a: int, b: Credits, plateau_b: int) -> DoubleDouble:
     """Return the mean product of both scores if 0 .. 2k of 2k samples are correct, (2k + 1,).
 
-    From each score its value at a plateau, a number of correct samples, is subtracted.
+    The value of each score at its plateau, a number of correct samples, is subtracted first.
     """
     value_a, value_b = _less_plateau(a, plateau_a), _less_plateau(b, plateau_b)
     if a == b and _has_equal_halves(a):
@@ -144,16 +144,19 @@ def _less_plateau(credit: Credits, plateau: int) -> DoubleDouble:
 def _centered(
     credit: Credits, pmf_of_k: DoubleDouble
 ) -> Iterator[tuple[np.ndarray, int, DoubleDouble]]:
-    """Yield each plateau after the rows whose mean is closest to its value, and before the means.
+    """Yield (rows, plateau, means) for each plateau of a score.
 
-    The rows are (U,) booleans. The means are those of the score minus the value of the plateau,
-    (U,). A covariance does not change if a constant is subtracted from each score, and keeps its
-    digits if the means are then small. The value is 0 if few samples are correct, and the sum of
-    the credits if nearly all are.
+    A covariance does not change if a constant is subtracted from each score, and keeps its digits
+    if the means are then small. The constant is the value of the score at a plateau: 0 if few
+    samples are correct, and the sum of the credits if nearly all are.
 
     Args:
         credit: the credits of the score.
         pmf_of_k: (U, k + 1) pmf of the number of correct samples.
+
+    Yields:
+        Which rows have a mean closest to this value, (U,); the plateau, a number of correct
+        samples; and the means of the score minus its value, (U,).
     """
     plateaus = _plateaus(credit)
     means = [(pmf_of_k * _less_plateau(credit, plateau)).sum() for plateau in plateaus]
@@ -164,9 +167,10 @@ def _centered(
 
 @lru_cache(maxsize=16)
 def _plateaus(credit: Credits) -> list[int]:
-    """Return one number of correct samples for each value that successive numbers share.
+    """Return the plateaus of a score: numbers of correct samples after which it does not change.
 
-    The values of 0 and of k are among them.
+    There is one number for each value. The numbers 0 and k, or others with their values, are among
+    them.
     """
     weights = np.array(credit)
     flat = np.flatnonzero(weights[: np.flatnonzero(weights)[-1]] == 0)
@@ -176,9 +180,9 @@ def _plateaus(credit: Credits) -> list[int]:
 
 
 def _mean_over_halves(first: DoubleDouble, second: DoubleDouble) -> DoubleDouble:
-    """Return the mean of first[i] second[m - i], where m of 2k samples are correct, (2k + 1,).
+    """Return the mean of first[i] * second[m - i] for m = 0 .. 2k correct samples, (2k + 1,).
 
-    i is the number of correct samples in the first half.
+    i is the hypergeometric number of correct samples in the first half of all 2k.
     """
     k = len(first.hi) - 1
     if np.count_nonzero(second.hi) < np.count_nonzero(first.hi):

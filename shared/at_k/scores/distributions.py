@@ -81,7 +81,7 @@ def _means_of_k(
 
 @lru_cache(maxsize=16)
 def cumulative_credit(credit: Credits) -> DoubleDouble:
-    """Return the values of 0, 1, .., k correct samples, (k + 1,): sums of the first credits."""
+    """Return the score of 0, 1, .., k correct samples, (k + 1,): sums of the first credits."""
     return DoubleDouble.from_doubles((0.0, *credit)[::-1]).suffix_sums()[::-1]
 
 

@@ -38,7 +38,7 @@ def picked_scores(
     order = np.lexsort((scores, question))
     rewards, scores = rewards[order], scores[order]
     is_new = (np.diff(question, prepend=-1) > 0) | (np.diff(scores, prepend=np.nan) != 0)
-    tie = np.cumsum(is_new) - 1
+    tie = np.cumsum(is_new) - 1  # Samples with equal scores share the mean of their rewards.
     means = np.bincount(tie, rewards) / np.bincount(tie)
     rank = np.arange(1, len(rewards) + 1) - np.repeat(np.cumsum(n) - n, n)
     # The rewards are ranked by the scores, in place of their own values.

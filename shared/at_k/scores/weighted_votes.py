@@ -79,26 +79,19 @@ class WeightedVotes:
         Args:
             k: one k, or (M,) of them; at most the number of samples of the question.
         """
-        ks = np.broadcast_to(k, len(self.questions)).tolist()
-        return np.array(
-            [
-                _vote_of_question(question, votes, size)
-                for question, (votes, size) in enumerate(zip(self.questions, ks, strict=True))
-            ]
-        )
-
-
-def _vote_of_question(question: int, votes: WeightedAnswers, k: int) -> float:
-    """Return weighted_vote@k of one question. Its index seeds the random subsets."""
-    if (n := len(votes.weights)) > _MOST_VOTERS:
-        raise InputError(
-            Place("Question", question),
-            f" has n = {n} samples: weighted_vote@k takes at most {_MOST_VOTERS}.",
-        )
-    subsets = _subsets(n, k)
-    # The samples are in a random order, so that errors of questions with equal n are independent.
-    order = np.random.default_rng(question).permutation(subsets.shape[1])
-    return float(_winner_credits(votes, subsets[:, order]).mean())
+        ks, result = np.broadcast_to(k, len(self.questions)), np.empty(len(self.questions))
+        for question, votes in enumerate(self.questions):
+            if (n := len(votes.weights)) > _MOST_VOTERS:
+                raise InputError(
+                    Place("Question", question),
+                    f" has n = {n} samples: weighted_vote@k takes at most {_MOST_VOTERS}.",
+                )
+            # The samples are in an order that depends on the question, so that the errors of
+            # questions with equal n are independent.
+            order = np.random.default_rng(question).permutation(n)
+            subsets = _subsets(n, int(ks[question]))[:, order]
+            result[question] = _winner_credits(votes, subsets).mean()
+        return result
 
 
 def weigh_answers(
@@ -131,10 +124,9 @@ def weigh_answers(
 def _distinct_answers(
     codes: np.ndarray, is_correct: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the distinct codes of answers to a question, the index of each sample, and shares.
+    """Return the A distinct codes, the index of each sample's code among them, and A shares.
 
-    The index, (n,), is that of the sample's code among the distinct ones. The shares of correct
-    samples are those of each code.
+    The share of a code is the share of its samples that are correct.
     """
     distinct, index = np.unique(codes, return_inverse=True)
     return distinct, index, np.bincount(index, is_correct) / np.bincount(index)
