@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from .names import (
     PER_SAMPLE,
     QUESTION_TEXTS,
     SINGLE,
+    columns_named,
     last_part,
     plain_name,
     shown_name,
@@ -32,6 +34,7 @@ from .table import (
     column_at,
     list_columns,
     nested_columns,
+    with_fields,
 )
 from .words import (
     KNOWN_WORDS,
@@ -45,6 +48,7 @@ from .words import (
     flat,
     graded,
     has_lists,
+    is_list_of,
     number_in,
     parse_list,
 )
@@ -122,7 +126,7 @@ def read_cells(
     name = chosen.get("predictions") or chosen.get("outcomes")
     if name is None:
         return {"counts": _counts(table, chosen, aligned)}, True
-    cells = _cells_of_columns(table, chosen, name)
+    cells = _cells_of_columns(table, chosen, name, reading)
     is_single = "predictions" in chosen and plain_name(name) in SINGLE
     if not (is_single or reading.questions):
         cells = _lists_from_texts(table, cells)
@@ -142,7 +146,9 @@ def _empty_lists(cells: CellsByRole) -> CellsByRole:
     return {role: [[] if x is None else x for x in cells[role]] for role in of_samples}
 
 
-def _cells_of_columns(table: Table, chosen: ColumnsByRole, samples: str) -> CellsByRole:
+def _cells_of_columns(
+    table: Table, chosen: ColumnsByRole, samples: str, reading: ReadingOptions
+) -> CellsByRole:
     """Return the column `samples` and those of what goes with it, by role, as they are written."""
     columns = {"samples": samples, "finish": chosen.get("finish")}
     columns |= {role: chosen.get(role) for role in PER_SAMPLE}
@@ -155,10 +161,26 @@ def _cells_of_columns(table: Table, chosen: ColumnsByRole, samples: str) -> Cell
         if table.is_csv:  # where lists of acceptable answers are texts, as answers such as [1, 2]
             texts = references if are_lists else as_lists(references)
             references = [None if x == "" else x for x in texts]
-        cells["references"] = references
+        has_options = reading.checker == "choice"
+        cells["references"] = _with_options(table, references) if has_options else references
     if "counts" in chosen:
         cells["multiplicities"] = table.columns[chosen["counts"]]
     return cells
+
+
+def _with_options(table: Table, references: Sequence[Any]) -> list[Any]:
+    """Return references for `choice`: an index, from 0, becomes an object with the options too.
+
+    The options are lists of texts in a column `choices` or `options`.
+    """
+    names = columns_named(table.columns, ("choices", "options"))
+    lists = table.columns[names[0]] if names else itertools.repeat(None)
+    return [
+        {"options": options, "answer": answer}
+        if type(answer) is int and is_list_of(options, str)
+        else answer
+        for answer, options in zip(references, lists, strict=False)
+    ]
 
 
 def _with_missing(
@@ -167,7 +189,7 @@ def _with_missing(
     """Change the cells, and return them: outcomes are read, and missing samples become None."""
     written, graded_role = cells["samples"], "samples"
     if "predictions" in chosen:
-        if not reading.checked:
+        if not reading.checker:
             _refuse_objects(written, "predictions", chosen["predictions"])
         warn_of_api_messages(written, chosen["predictions"])
         answers = missing_answers(table, written, cells.get("references", ()))
@@ -371,7 +393,7 @@ def are_elsewhere(references: Any, table: Table) -> bool:
         return isinstance(references, (Mapping, list, tuple))
     if column_at(table.columns, references) is not None:
         return False
-    if is_remote(references) or Path(references).is_file():
+    if is_remote(references) or Path(_file_and_column(references)[0]).is_file():
         return True
     if os.sep in references or file_format(Path(references)) in FORMATS:
         raise FileNotFoundError(
@@ -380,13 +402,20 @@ def are_elsewhere(references: Any, table: Table) -> bool:
     return False
 
 
+def _file_and_column(references: str) -> tuple[str, str]:
+    """Return the file and the column of references written as FILE:COLUMN, or the file and ""."""
+    file, _, column = references.rpartition(":")
+    is_column = file and not Path(references).is_file() and not re.search(r"[/\\.]", column)
+    return (file, column) if is_column else (references, "")
+
+
 def join_references(
     table: Table, references: Mapping[Any, Any] | Sequence[Any] | str, reading: ReadingOptions
 ) -> tuple[Table, str]:
     """Return the table with a column of references, and the name of the column.
 
     References are those of questions by their ids, or in the order of the rows, or a file with a
-    column of questions and one of references.
+    column of questions and one of references, which FILE:COLUMN names.
 
     Raises:
         SelectionError: if several columns, or none, identify the questions.
@@ -448,6 +477,7 @@ def _answers_in(file: str, question: str = "") -> tuple[list[str], list[Any]]:
     """
     from .sources import load_files, names_in
 
+    file, named = _file_and_column(file)
     answers = with_tests(load_files(names_in(file), ReadingOptions()))
     try:
         key = [question] if question in answers.columns else question_columns(answers)
@@ -455,6 +485,8 @@ def _answers_in(file: str, question: str = "") -> tuple[list[str], list[Any]]:
         remedy = f" Name it {question}, as the samples do." if question else ""
         raise ValueError(f"{file}: {error}{remedy}") from None
     columns = [TESTS] if TESTS in answers.columns else columns_of_role(answers, "references")
+    if named:
+        answers, columns = with_fields(answers, [("references", named)]), [named]
     if not columns or not (key or not question):
         raise ValueError(
             f"{file} needs a column {question or 'of references'} and one with a usual name for "
@@ -463,6 +495,6 @@ def _answers_in(file: str, question: str = "") -> tuple[list[str], list[Any]]:
     try:
         column = column_of_role(answers, "references", columns)
     except SelectionError as error:
-        raise ValueError(f"{file}: {error} Leave out the others.") from None
+        raise ValueError(f"{file}: {error} Add one to the name: {file}:{columns[0]}.") from None
     ids = list(map(entry_text, answers.columns[key[0]])) if key else []
     return ids, list(answers.columns[column])

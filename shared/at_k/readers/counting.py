@@ -154,7 +154,7 @@ def _can_be_counted(names: Sequence[str], reading: ReadingOptions) -> bool:
     """Whether all files are local and have one of the formats, and nothing needs single samples."""
     needs_samples = (
         any((reading.group_size, reading.records, reading.has_labels, reading.unfinished))
-        or reading.checked
+        or reading.checker
         or reading.pool not in ((), ("files",))
         or len(reading.questions) > 1
         or any(len(entries) > 1 for entries in reading.where.values())

@@ -146,13 +146,15 @@ def zip_member(data: bytes, member: zipfile.ZipInfo, name: str) -> bytes:
 
 def _decoded(data: bytes, name: str) -> str:
     """Return bytes as text, which are UTF-8, or UTF-16 with a byte order mark."""
+    encoding = "UTF-16" if data.startswith(_UTF_16) else "UTF-8"
     try:
-        text = data.decode("utf-16" if data.startswith(_UTF_16) else "utf-8")
+        text = data.decode(encoding)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
+        cause = "is damaged or cut off" if encoding == "UTF-16" else "may be Latin-1 or another one"
         raise ValueError(
-            f"{name}, line {line}: the text is not UTF-8 ({error.reason}), but may be Latin-1 or "
-            f"another encoding. Save the file as UTF-8, which spreadsheets call CSV UTF-8."
+            f"{name}, line {line}: the text is not {encoding} ({error.reason}), but {cause}. Save "
+            f"the file as UTF-8, which spreadsheets call CSV UTF-8."
         ) from error
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
@@ -207,15 +209,23 @@ def _parse_json(text: str, name: str, unnamed: str, is_lines: bool = False) -> T
     if len(records) == 1 and isinstance(records[0], list):
         is_list = not is_lines or any(isinstance(x, (dict, list)) for x in records[0])
     records = records[0] if is_list else records
-    kind = kind_of_rows(records, name)
-    if kind is list:
-        texts = [x for record in records for x in record if isinstance(x, str)]
-        if len(texts) == sum(map(len, records)) and not all(word(x) in WORDS for x in texts):
-            # Generations, a list for each problem, as bigcode writes them.
-            return Table({"samples": records}, name, frozenset(["samples"]))
-        return table_of_grid(records, name, unnamed, are_samples=True)
-    table, is_object = table_of_rows(records, name), len(records) == 1
+    table = table_of_records(records, name, unnamed)
+    is_object = len(records) == 1 and isinstance(records[0], dict)
     return replace(table, is_object=is_object, is_line=is_object and (is_lines or is_list))
+
+
+def table_of_records(records: Sequence[Any], name: str, unnamed: str = "") -> Table:
+    """Return the table of rows that are all objects, or all lists of samples.
+
+    An InputError names a row that is neither, or unlike the others. Messages call the rows `name`.
+    """
+    if kind_of_rows(records, name) is dict:
+        return table_of_rows(records, name)
+    texts = [x for record in records for x in record if isinstance(x, str)]
+    if len(texts) == sum(map(len, records)) and not all(word(x) in WORDS for x in texts):
+        # Generations, a list for each problem, as bigcode writes them.
+        return Table({"samples": records}, name, frozenset(["samples"]))
+    return table_of_grid(records, name, unnamed, are_samples=True)
 
 
 def kind_of_rows(records: Sequence[Any], name: str) -> type:
@@ -246,11 +256,14 @@ _NOT_BLANK = re.compile(r"\S")
 
 def _values_of_json(text: str, name: str) -> list[Any]:
     """Return the values of JSON that follow each other; a ValueError with the line of a problem."""
-    values, start = [], _NOT_BLANK.search(text)
+    values, start, end = [], _NOT_BLANK.search(text), 0
     try:
         while start:
-            value, end = _DECODER.raw_decode(text, start.start())
+            value, next_end = _DECODER.raw_decode(text, start.start())
+            if values and "\n" not in text[end : start.start()]:
+                raise json.JSONDecodeError("Another value begins in the same line", text, end)
             values.append(value)
+            end = next_end
             start = _NOT_BLANK.search(text, end)
     except json.JSONDecodeError as error:
         # A comma that is missing at the end of a line is reported at the next value, lines below.

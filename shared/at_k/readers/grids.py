@@ -199,7 +199,8 @@ def _problem_of_row(row: CellsOfRow, most: int, least: int, head: Sequence[str])
     `head` has the names of the columns in small letters, or nothing if they have none.
     """
     if not least <= len(row) <= most:
-        return f"{len(row)} cells, but line 1 names {most} columns."
+        title = " If lines above the table are its title or comments, remove them."
+        return f"{len(row)} cells, but line 1 has {most}.{title if most == 1 else ''}"
     is_like_name = bool(head) and row[-1][:60].strip().lower() in head
     is_head = is_like_name and [x.strip("\ufeff ").lower() for x in row] == head
     if is_head and not all(map(is_value, row)):  # names may be numbers, which rows have again
@@ -298,7 +299,7 @@ def with_sample_lists(
     columns = {x: cells for x, cells in table.columns.items() if x not in samples}
     rows = zip(*(table.columns[x] for x in samples), strict=True)
     lists = [[x for x in row if x is not _ABSENT] for row in rows]
-    are_checked = reading.checked or "references" in named
+    are_checked = reading.checker or "references" in named
     are_checked |= not reading.are_labels and bool(usual_columns(columns, "references"))
     role = "predictions" if are_checked else "outcomes"
     title = samples[0] if len(samples) == 1 else f"{samples[0]} to {samples[-1]}"

@@ -20,6 +20,7 @@ from .names import BROKEN_OFF, ERRORS, STATUSES, last_part, plain_name, shown_na
 from .table import SelectionError, Table, Way, nested_columns
 from .words import (
     MISSING_WORDS,
+    as_whole_number,
     changed,
     entry_text,
     first_entries,
@@ -49,9 +50,15 @@ def missing_outcomes(table: Table, cells: Sequence[Any], used: Collection[Any]) 
         elif {*plain_name(name).split(".")}.isdisjoint(ERRORS):
             continue
         else:
-            # A column of numbers alone measures something. Beside empty entries they are codes.
-            are_codes = not all(map(_is_number, column))
+            # Numbers alone may measure something. Beside empty entries they are codes.
+            are_codes = name.endswith("code") or not all(map(_is_number, column))
             broke_off = [is_error(x) or (are_codes and _is_code(x)) for x in column]
+            if not are_codes and any(column) and None not in map(as_whole_number, column):
+                warnings.warn(
+                    f"{shown_name(name)} has whole numbers alone: they are read as a measure, not "
+                    f"as codes of errors. If they are codes, write nothing where nothing failed.",
+                    stacklevel=2,
+                )
         if name not in used:
             rows = zip(cells, changed(lambda _: None, cells), broke_off, strict=True)
             cells = [missing if is_void else cell for cell, missing, is_void in rows]

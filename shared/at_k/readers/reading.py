@@ -41,7 +41,7 @@ class ReadingOptions:
         records: the path to the list of rows, inside of one object.
         config, split: of a dataset.
         by_order: whether references in a file go with the questions by their order.
-        checked: whether the caller gives a checker.
+        checker: the checker that the caller gives, or None.
         has_labels: whether outcomes are labels, such as verdicts or categories, which are kept as
             they are written.
         unfinished: "incorrect" if responses that were cut off by length are incorrect.
@@ -61,7 +61,7 @@ class ReadingOptions:
     split: str | None = None
     by_order: bool = False
     unfinished: str | None = None
-    checked: bool = False
+    checker: Any = None
     has_labels: bool = False
     unnamed: str = ""
 
@@ -75,7 +75,7 @@ class ReadingOptions:
     @property
     def are_labels(self) -> bool:
         """Whether outcomes are labels, which nothing is checked against."""
-        is_checked = self.checked or self.columns.get("references") is not None
+        is_checked = self.checker or self.columns.get("references") is not None
         return self.has_labels and not is_checked
 
     def named(self) -> dict[str, Any]:

@@ -158,7 +158,7 @@ def _columns_by_name(
     predictions, outcomes = _samples_by_name(table, counts, reading.graded_by)
     if reading.graded_by:
         return {"outcomes": column_of_role(table, "outcomes", outcomes)}
-    if predictions and (are_named or (reading.checked and references)):
+    if predictions and (are_named or (reading.checker and references)):
         return _with_references(table, predictions, references)
     if are_named or not (predictions or outcomes or counts):
         raise _no_samples(table, are_named)

@@ -140,7 +140,7 @@ def read(
         outcomes: the column of already-graded outcomes.
         references: the column to check the samples against. If the log has none: a dict with the
             reference of each question, a list with the reference of each row, or a file with
-            columns of questions and references. "column 1" is the first column of a table without
+            columns of questions and references; FILE:COLUMN names one of several. "column 1" is the first column of a table without
             names.
         questions: the column with the id of the question, or several that identify it together.
         groups: the column of groups. A setting, such as the strategy of a prompt, gives a group
@@ -297,7 +297,7 @@ def _with_named_columns(table: Table, reading: ReadingOptions) -> tuple[Table, d
         table, named["references"] = join_references(
             with_fields(table, fields), named["references"], reading
         )
-    elif reading.checked and "references" not in named:
+    elif reading.checker and "references" not in named:
         table = with_tests(table)
         named |= {"references": TESTS} if TESTS in table.columns else {}
     pool = [name for name in reading.pool if name != "files"]

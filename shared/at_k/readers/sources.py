@@ -24,12 +24,13 @@ from .formats import (
     file_format,
     kind_of_rows,
     parse_file,
+    table_of_records,
     zip_member,
 )
 from .frames import one_split, table_of_dataset, table_of_object
 from .grids import sample_columns
 from .layouts import ARC, LM_EVAL_NAME, is_arc, read_layout, recognised
-from .names import COLUMN_NAMES, IDS, INDICES, columns_named, plain_name
+from .names import COLUMN_NAMES, IDS, INDICES, columns_named, is_verdict, plain_name
 from .opening import (
     is_remote,
     path_of,
@@ -40,7 +41,9 @@ from .opening import (
 )
 from .reading import ReadingOptions
 from .table import (
+    SelectionError,
     Table,
+    Way,
     join_tables,
     pairs_of,
     rows_where,
@@ -304,18 +307,16 @@ def _rows_inside(table: Table, reading: ReadingOptions) -> Table:
     cells = with_fields(table, [("records", path)]).columns[path]
     if len(cells) == 1 and isinstance(cells[0], dict):
         return _table_of_object(cells[0], table_of_rows(cells, table.title), reading)
-    records = list(_entries_in_lists(cells))
-    kind_of_rows(records, f"{table.title}, {path}")
-    return table_of_rows(records, table.title)
+    return table_of_records(list(_rows_in_lists(cells)), f"{table.title}, {path}", reading.unnamed)
 
 
-def _entries_in_lists(cells: Any) -> Iterator[Any]:
-    """Yield the entries of lists, also inside of lists."""
-    for cell in cells:
-        if isinstance(cell, list):
-            yield from _entries_in_lists(cell)
+def _rows_in_lists(cells: Any) -> Iterator[Any]:
+    """Yield the entries of lists, also inside of lists, except those of lists of samples."""
+    for entry in itertools.chain(*(cell if isinstance(cell, list) else [cell] for cell in cells)):
+        if isinstance(entry, list) and any(isinstance(x, (list, dict)) for x in entry):
+            yield from _rows_in_lists([entry])
         else:
-            yield cell
+            yield entry
 
 
 # --- One object of JSON -----------------------------------------------------------------------
@@ -343,8 +344,13 @@ def _table_of_object(record: dict[str, Any], table: Table, reading: ReadingOptio
     if is_arc(record):
         return read_layout(ARC, table_of_rows([record], title))
     if not _has_column_names(record, reading):
-        keyed = _keyed_rows(record, title)
-        return table if keyed is None else table_of_rows(keyed, title)
+        _refuse_samples_as_keys(record, title)
+        _refuse_nested_objects(record, title, reading)
+        if (keyed := _keyed_rows(record, title)) is None:
+            return table
+        # The keys may be models, which only a reader of the first line can tell.
+        origin = {"keys": f"object with the keys {first_entries(list(record), 4)}"}
+        return replace(table_of_rows(keyed, title), origin=origin)
     columns = _columns_of_object(record, table.is_line)
     return table if columns is None else table_of_columns(columns, title)
 
@@ -388,7 +394,6 @@ def _keyed_rows(record: dict[str, Any], title: str) -> list[dict[str, Any]] | No
     Each value is a row, a list of rows, an outcome, or a list of samples. Messages call the object
     `title`.
     """
-    _refuse_samples_as_keys(record, title)
     values = list(record.values())
     if any(is_list_of(x, dict) for x in values) and not all(is_list_of(x, dict) for x in values):
         return None  # some values are rows, and others say something about the run
@@ -401,8 +406,31 @@ def _keyed_rows(record: dict[str, Any], title: str) -> list[dict[str, Any]] | No
     has_ids = any(columns_named(map(str, row), (*IDS, *INDICES)) for row in rows)
     if are_rows and has_ids and list(record) == list(map(str, range(len(record)))):
         return values  # the index of a data frame
-    name = "key" if has_ids else "id"
+    taken = {plain_name(x) for rows in rows_of.values() for row in rows for x in map(str, row)}
+    name = ("object.key" if "key" in taken else "key") if has_ids else "id"
     return [{name: key, **row} for key, rows in rows_of.items() for row in rows]
+
+
+def _refuse_nested_objects(record: Mapping[str, Any], title: str, reading: ReadingOptions) -> None:
+    """Raise a SelectionError if each key of an object has samples by question, as for models.
+
+    They are lists of lists, or objects of outcomes or lists whose keys are no names of columns.
+    """
+    values = list(record.values())
+    names = {x: None for value in values if isinstance(value, dict) for x in map(str, value)}
+    has_lists = all(is_list_of(x, list) for x in values) and any(len(x) > 1 for x in values)
+    has_objects = is_list_of(values, dict) and not (
+        any(x.isdigit() or is_verdict(x) for x in names) or _has_column_names(names, reading)
+    )
+    entries = [x for value in values if isinstance(value, dict) for x in value.values()]
+    if has_lists or (has_objects and not any(isinstance(x, (dict, str)) for x in entries)):
+        ways = [Way({"records": next(iter(record))}, "only these samples")]
+        ways += [Way({"outcomes": x}, "each key is a question") for x in list(names)[:1]]
+        raise SelectionError(
+            f"{title} has {'lists' if has_lists else 'an object'} of samples for each of "
+            f"{first_entries(list(record), 4)}, which may be models or other settings.",
+            ways,
+        )
 
 
 def _refuse_empty_entries(values: Sequence[Any], title: str) -> None:
