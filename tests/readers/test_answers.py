@@ -1,4 +1,4 @@
-"""References that are not in the log, but in a dict or in another file, or have options beside them."""
+"""References in a dict or in another file, and those that have options beside them."""
 
 import at_k
 import pandas as pd

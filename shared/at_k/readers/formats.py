@@ -256,7 +256,8 @@ _NOT_BLANK = re.compile(r"\S")
 
 def _values_of_json(text: str, name: str) -> list[Any]:
     """Return the values of JSON that follow each other; a ValueError with the line of a problem."""
-    values, start, end = [], _NOT_BLANK.search(text), 0
+    values: list[Any] = []
+    start, end = _NOT_BLANK.search(text), 0
     try:
         while start:
             value, next_end = _DECODER.raw_decode(text, start.start())
