@@ -511,14 +511,15 @@ def _counts_of(table: Table, reading: ReadingOptions) -> dict[str, str]:
     Raises:
         SelectionError: if a row can be a sample. Then `correct` is its outcome, or it counts tests.
     """
-    roles = (columns_of_role(table, role) for role in ("n", "correct"))
-    for n, correct in itertools.product(*roles):
+    pairs = []
+    for n, correct in itertools.product(*(columns_of_role(table, x) for x in ("n", "correct"))):
         sizes, counts = whole_numbers(table, n), whole_numbers(table, correct)
         if n == correct:
             continue
         if None in sizes or None in counts:
             _refuse_bad_counts(table, n, correct)
             continue
+        pairs.append((n, correct))
         if not table.layout and _may_be_samples(table, n, correct, reading):
             are_binary = {*counts} <= {0, 1}
             raise SelectionError(
@@ -527,9 +528,13 @@ def _counts_of(table: Table, reading: ReadingOptions) -> dict[str, str]:
                 f"to say whether it is correct.",
                 [Way({"n": n, "correct": correct}), *[Way({"outcomes": correct})][:are_binary]],
             )
-        return {"n": n, "correct": correct}
-    _refuse_complements(table)
-    return {}
+    ways = [Way({"n": n, "correct": correct}) for n, correct in pairs]
+    if len({tuple(tuple(table.columns[name]) for name in pair) for pair in pairs}) > 1:
+        names = dict.fromkeys(itertools.chain(*pairs))
+        raise SelectionError(f"Several columns can hold counts: {', '.join(names)}.", ways)
+    if not pairs:
+        _refuse_complements(table)
+    return dict(ways[0].arguments) if pairs else {}
 
 
 def _may_be_samples(table: Table, n: str, correct: str, reading: ReadingOptions) -> bool:
