@@ -1211,7 +1211,7 @@ def test_a_summary_of_scores_is_refused(tmp_path, content):
 )
 def test_objects_of_questions_or_samples_are_not_guessed(tmp_path, content):
     (tmp_path / "a.json").write_text(json.dumps(content))
-    with pytest.raises(ValueError, match="can be questions or samples"):
+    with pytest.raises(ValueError, match="can be questions, models or samples"):
         at_k.read(tmp_path / "a.json")
 
 
@@ -1220,7 +1220,9 @@ def test_objects_of_questions_or_samples_are_not_guessed(tmp_path, content):
 )
 def test_samples_by_question_below_each_key_may_be_those_of_models(capsys, tmp_path, samples):
     (file := tmp_path / "a.json").write_text(json.dumps({"m-1.5": samples, "m-2.5": samples}))
-    assert "for each of 'm-1.5', 'm-2.5', which may be models" in error_of(capsys, "gpassk", file)
+    assert "for each of 'm-1.5', 'm-2.5': these can be questions, models" in error_of(
+        capsys, "gpassk", file
+    )
     mean = 0.5 if samples == {"q1": 1, "q2": 0} else 0.75
     assert pass_at_k(capsys, file, "--records", "m-2.5")["pass@1"] == mean
 

@@ -43,12 +43,12 @@ from .words import (
     as_outcomes,
     as_whole_number,
     at_least,
-    changed,
     entry_text,
     flat,
     graded,
     has_lists,
     is_list_of,
+    map_entries,
     number_in,
     parse_list,
 )
@@ -236,7 +236,7 @@ def read_outcomes(
     if reading.correct_at_least is not None:
         return at_least(outcomes, reading.correct_at_least, name)
     if "reward" in last_part(name) and any(type(x) is int and x < 0 for x in flat(outcomes)):
-        return changed(lambda x: x if x is None else float(x), outcomes)  # no categories
+        return map_entries(lambda x: x if x is None else float(x), outcomes)  # no categories
     return outcomes
 
 
@@ -259,7 +259,7 @@ def _numbers_of_samples(table: Table, role: str, name: str, cells: Sequence[Any]
 
     There is one in each row, or a list of them if samples are in lists.
     """
-    cells = changed(as_outcome, cells)
+    cells = map_entries(as_outcome, cells)
     for row, numbers in enumerate(cells):
         for number in numbers if isinstance(numbers, list) else [numbers]:
             if not isinstance(number, (int, float, type(None))):

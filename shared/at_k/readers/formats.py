@@ -1,8 +1,8 @@
-"""Bytes -> a table: JSON Lines, JSON, CSV, other tables of text, or Parquet, also compressed.
+"""Parse the bytes of a file as a table: JSON Lines, JSON, CSV, other texts, or Parquet.
 
-Nothing is converted: the text "2024-01-01" is not a time, 012 in CSV is not 12, and the answer
-"None" is not a missing value. Each format has one parser: pyarrow for Parquet, the standard library
-for JSON and CSV.
+The bytes may be compressed. No entry is converted: the text "2024-01-01" is not a time, 012 in CSV
+is not 12, and the answer "None" is not a missing value. pyarrow parses Parquet, and the standard
+library JSON and CSV.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _ROWS = {
 
 
 def file_format(path: Path) -> str:
-    """Return the last suffix in lower case, except that of a compression."""
+    """Return the last suffix that is none of `COMPRESSED`, in lower case; "" if there is none."""
     kept = [x for suffix in path.suffixes if (x := suffix.lower()) not in COMPRESSED]
     return kept[-1] if kept else ""
 
@@ -94,7 +94,7 @@ def parse_file(name: str, data: bytes, suffix: str = "", unnamed: str = "") -> T
 
 
 def decompressed(data: bytes, name: str) -> bytes:
-    """Return the bytes that a file holds. Its content tells how it is compressed.
+    """Return the decompressed bytes of a file, or the bytes themselves if they are not compressed.
 
     Raises:
         ValueError: if it cannot be decompressed, or holds too much.
@@ -128,7 +128,13 @@ def _opened(data: bytes, kind: str, name: str) -> Any:
 
 
 def zip_member(data: bytes, member: zipfile.ZipInfo, name: str) -> bytes:
-    """Return a member of a zip file. Python 3.13 and older have no decoder of Zstandard."""
+    """Return the bytes of a member of a zip file, given as the bytes `data` of the whole.
+
+    pyarrow decompresses Zstandard, for which Python 3.13 and older have no decoder.
+
+    Raises:
+        ValueError: if it cannot be decompressed, or is too large.
+    """
     import pyarrow as pa
 
     require_size(f"{member.filename} in {name}", member.file_size, most_bytes(len(data)))
@@ -145,7 +151,11 @@ def zip_member(data: bytes, member: zipfile.ZipInfo, name: str) -> bytes:
 
 
 def _decoded(data: bytes, name: str) -> str:
-    """Return bytes as text, which are UTF-8, or UTF-16 with a byte order mark."""
+    """Return bytes of UTF-8, or of UTF-16 with a byte order mark, as text.
+
+    Raises:
+        ValueError: if they are neither, or have a NUL character, with the line.
+    """
     encoding = "UTF-16" if data.startswith(_UTF_16) else "UTF-8"
     try:
         text = data.decode(encoding)
@@ -166,7 +176,7 @@ def _decoded(data: bytes, name: str) -> str:
 
 
 def _format_of(data: bytes) -> str:
-    """Return the suffix of the format that the content has."""
+    """Return the suffix of the format of a file, one of `FORMATS`, from its first bytes."""
     if data.startswith(b"PAR1"):
         return ".parquet"
     start = data[:4096]
@@ -185,7 +195,7 @@ def _format_of(data: bytes) -> str:
 
 
 def _parse_parquet(data: bytes, name: str) -> Table:
-    """Return the table in a file of Parquet."""
+    """Return the table in a file of Parquet; a ValueError if it is damaged."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -200,10 +210,11 @@ def _parse_parquet(data: bytes, name: str) -> Table:
 
 
 def _parse_json(text: str, name: str, unnamed: str, is_lines: bool = False) -> Table:
-    """Return the table of values of JSON that follow each other, or of a list of them.
+    """Return the table of JSON Lines (`is_lines`), or of JSON.
 
-    They are objects, or lists of samples. A single object may be a table by itself, and a single
-    list that of all rows, unless the file has a value in each line (`is_lines`).
+    Each value is a row: an object, or a list of samples. A single list has all rows, but a single
+    list of samples in JSON Lines is one row. A single object is kept as the only row, and marked
+    as one that may hold a table (`is_object`).
     """
     records, is_list = _values_of_json(text, name), False
     if len(records) == 1 and isinstance(records[0], list):
@@ -229,7 +240,10 @@ def table_of_records(records: Sequence[Any], name: str, unnamed: str = "") -> Ta
 
 
 def kind_of_rows(records: Sequence[Any], name: str) -> type:
-    """Return dict or list, which all rows are; an InputError that names one that is not."""
+    """Return the common type of all rows, dict or list; an InputError names a row of another type.
+
+    dict if there are no rows. Messages call the rows `name`.
+    """
     kind = next((x for x in map(type, records) if x in _ROWS), dict)
     for row, record in enumerate(records):
         if not isinstance(record, kind):
@@ -241,7 +255,7 @@ def kind_of_rows(records: Sequence[Any], name: str) -> type:
 
 
 def _object_of_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object of JSON; a ValueError if one entry would replace another."""
+    """Return the dict of an object of JSON; a ValueError if it has a key twice."""
     entries = dict(pairs)
     if len(entries) < len(pairs):
         names = [name for name, _ in pairs]
@@ -255,7 +269,11 @@ _NOT_BLANK = re.compile(r"\S")
 
 
 def _values_of_json(text: str, name: str) -> list[Any]:
-    """Return the values of JSON that follow each other; a ValueError with the line of a problem."""
+    """Return the list of the values of JSON in a text, each of which begins in a line of its own.
+
+    Raises:
+        ValueError: if the text is no JSON, with the line of the problem.
+    """
     values: list[Any] = []
     start, end = _NOT_BLANK.search(text), 0
     try:
@@ -285,7 +303,7 @@ def _values_of_json(text: str, name: str) -> list[Any]:
 
 
 def _parse_text(text: str, name: str, has_tabs: bool, unnamed: str) -> Table:
-    """Return the table of CSV, or of a table in another form that people write or paste."""
+    """Return the table in a text of CSV, or of another form that `rows_of_text` reads."""
     rows, are_samples = rows_of_text(text)
     if rows:
         return table_of_grid(rows, name, unnamed, are_samples, is_csv=True)
@@ -301,8 +319,10 @@ def _parse_text(text: str, name: str, has_tabs: bool, unnamed: str) -> Table:
 
 
 def _rows_of_csv(text: str, name: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
-    """Return the rows of CSV that are not empty, and their first lines; a ValueError if quotes are
-    wrong.
+    """Return the rows of CSV that are not empty, and the number of the first line of each.
+
+    Raises:
+        ValueError: if quotes are wrong, with the line.
     """
     csv.field_size_limit(2**31 - 1)  # a cell may hold all samples of a question
     # Without `strict`, a quote that is not closed swallows the rows that follow.
@@ -326,7 +346,10 @@ def _rows_of_csv(text: str, name: str, delimiter: str) -> tuple[list[list[str]],
 
 
 def _warn_of_rows_in_cell(record: list[str], where: str, delimiter: str) -> None:
-    """Warn if a cell of a row contains lines that look like rows: quotes may be a typing error."""
+    """Warn if a line inside of a cell looks like a row, because its quotes may be a typing error.
+
+    `record` has the cells of the row, and `where` its place for the message.
+    """
     numbers = [i for i, cell in enumerate(record) if is_value(cell)]
     for line in itertools.chain.from_iterable(cell.splitlines()[1:] for cell in record):
         cells = line.split(delimiter)

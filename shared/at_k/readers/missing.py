@@ -21,11 +21,11 @@ from .table import SelectionError, Table, Way, nested_columns
 from .words import (
     MISSING_WORDS,
     as_whole_number,
-    changed,
     entry_text,
     first_entries,
     flat,
     is_missing,
+    map_entries,
     number_in,
     word,
 )
@@ -60,7 +60,7 @@ def missing_outcomes(table: Table, cells: Sequence[Any], used: Collection[Any]) 
                     stacklevel=2,
                 )
         if name not in used:
-            rows = zip(cells, changed(lambda _: None, cells), broke_off, strict=True)
+            rows = zip(cells, map_entries(lambda _: None, cells), broke_off, strict=True)
             cells = [missing if is_void else cell for cell, missing, is_void in rows]
     return list(cells)
 
@@ -127,7 +127,7 @@ def missing_answers(table: Table, cells: Sequence[Any], references: Sequence[Any
         is_word = isinstance(cell, str) and word(cell) in words
         return None if is_missing(cell) or is_empty or is_word else cell
 
-    return changed(read, cells)
+    return map_entries(read, cells)
 
 
 def settle_missing(
