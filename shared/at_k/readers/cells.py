@@ -1,4 +1,8 @@
-"""The cells of samples, counts, references and tests, and the predictions that they become."""
+"""Read the cells of the columns with samples, outcomes, counts and references.
+
+A table and its columns by role go in. The entries of each role come out, one per row. References
+may be in several columns, or in another file.
+"""
 
 from __future__ import annotations
 
@@ -54,21 +58,26 @@ from .words import (
 )
 
 CellsByRole = dict[str, Sequence[Any]]
-"""Entries by role, one per row: of `samples`, with or without `references`, `verdicts` (outcomes
-beside answers), `as_written` (answers before missing ones were made None), `multiplicities` (how
-often a sample occurs) and numbers of samples, such as `labels`; or of `counts`, the numbers of
-samples in a row."""
+"""Entries by role, one per row.
+
+The role `samples` has outcomes or answers, or lists of them; `references` what answers are checked
+against; `verdicts` the outcomes of answers that are graded; `as_written` the answers before missing
+ones became None; `multiplicities` how often each sample occurs. Roles of `PER_SAMPLE`, such as
+`labels`, have a number for each sample. Instead of samples, `counts` has the numbers of samples in
+each outcome.
+"""
 
 
 _OF_QUESTION = ("options", "choices", "tests", "test_list", "inputs", "outputs")
-"""Lists of a question, which may be as long as that of its samples."""
+"""Columns with a list for each question, whose entries are not those of its samples."""
 
 
 def rows_of_samples(table: Table, chosen: ColumnsByRole) -> Table:
-    """Return the table with a row for each sample, if rows have lists with more than the samples.
+    """Return the table with a row for each sample, if several columns have a list by sample.
 
-    Beside [1, 0], a list ["a", "b"] says more about the two samples, as the fields of objects do
-    in [{"correct": 1, "seed": 0}, ..]. `ROW` has the row that a sample is from.
+    Beside the samples [1, 0], a list ["a", "b"] has further entries for the two samples, as the
+    fields in [{"correct": 1, "seed": 0}, ..] have. A column `ROW` is added. Otherwise the table is
+    returned as it is.
     """
     lists = {} if table.layout else _lists_by_sample(table, chosen)
     if not lists:
@@ -81,10 +90,9 @@ def rows_of_samples(table: Table, chosen: ColumnsByRole) -> Table:
 
 
 def _lists_by_sample(table: Table, chosen: ColumnsByRole) -> Columns:
-    """Return the columns that have a list with an entry for each sample in every row.
+    """Return the columns that have, in every row, a list with an entry for each sample.
 
-    {} if these are only the columns of samples that were `chosen`: then no other list says more
-    about the samples.
+    {} if only the columns `chosen` for samples have such lists, or if a row has no samples.
     """
     roles = ("predictions", "outcomes", "counts", "finish", *PER_SAMPLE)
     aligned = [chosen[x] for x in roles if x in chosen]
@@ -107,7 +115,7 @@ def _sizes(column: Sequence[Any]) -> list[int]:
 
 
 def _lists_of_objects(table: Table, path: str) -> Columns:
-    """Return the lists of objects that a dotted path goes through, by the paths to them."""
+    """Return the columns of lists of objects on the way of a dotted path, by their own paths."""
     lists: Columns = {}
     while path := path.rpartition(".")[0]:
         column = column_at(table.columns, path)
@@ -119,7 +127,14 @@ def _lists_of_objects(table: Table, path: str) -> Columns:
 def read_cells(
     table: Table, chosen: ColumnsByRole, reading: ReadingOptions
 ) -> tuple[CellsByRole, bool]:
-    """Return the cells of samples or counts, and whether they are lists, of samples or counts."""
+    """Return the cells of the chosen columns by role, and whether a row has a list of samples.
+
+    Counts are lists too.
+
+    Raises:
+        SelectionError: if the caller has to name a field of objects, or an id.
+        ValueError: if cells are not what their role needs.
+    """
     if reading.graded_by and ("references" in chosen or "n" in chosen):
         raise ValueError(f"{reading.graded_by} is for outcomes: name their column.")
     aligned = [role for role in PER_SAMPLE if role in chosen]
@@ -149,7 +164,7 @@ def _empty_lists(cells: CellsByRole) -> CellsByRole:
 def _cells_of_columns(
     table: Table, chosen: ColumnsByRole, samples: str, reading: ReadingOptions
 ) -> CellsByRole:
-    """Return the column `samples` and those of what goes with it, by role, as they are written."""
+    """Return the column `samples` and the columns beside it by role, as they are written."""
     columns = {"samples": samples, "finish": chosen.get("finish")}
     columns |= {role: chosen.get(role) for role in PER_SAMPLE}
     if "predictions" in chosen:
@@ -186,7 +201,7 @@ def _with_options(table: Table, references: Sequence[Any]) -> list[Any]:
 def _with_missing(
     table: Table, chosen: ColumnsByRole, cells: CellsByRole, reading: ReadingOptions
 ) -> CellsByRole:
-    """Change the cells, and return them: outcomes are read, and missing samples become None."""
+    """Return the cells, which are changed: outcomes are parsed, and missing samples become None."""
     written, graded_role = cells["samples"], "samples"
     if "predictions" in chosen:
         if not reading.checker:
@@ -204,7 +219,7 @@ def _with_missing(
 
 
 def _where_graded(samples: Sequence[Any], verdicts: Sequence[Any]) -> list[Any]:
-    """Return answers, or lists of them, with None for those without a verdict."""
+    """Return the samples with None for those whose verdict is None."""
     return [
         _where_graded(cell, verdict)
         if isinstance(cell, list) and isinstance(verdict, list)
@@ -216,7 +231,7 @@ def _where_graded(samples: Sequence[Any], verdicts: Sequence[Any]) -> list[Any]:
 
 
 def entries_of_role(role: str, cells: Sequence[Any]) -> list[Any]:
-    """Return the cells of a role of `PER_QUESTION`: weights and R0 are read from texts too."""
+    """Return the cells of a role of `PER_QUESTION`. Weights and lists of R0 may be texts."""
     if role == "question_weights":
         return [number_in(x) if isinstance(x, str) else x for x in cells]
     return list(as_lists(cells) if role == "R0" else cells)
@@ -225,9 +240,9 @@ def entries_of_role(role: str, cells: Sequence[Any]) -> list[Any]:
 def read_outcomes(
     table: Table, cells: Sequence[Any], name: str, reading: ReadingOptions
 ) -> list[Any]:
-    """Return the cells of the column `name` as bools, numbers or labels, None for missing ones.
+    """Return the outcomes in the column `name` as bools, numbers or labels, None for missing ones.
 
-    A cell may be a list of outcomes.
+    A cell may be a list of outcomes. The reading may say which outcomes are correct.
     """
     _refuse_objects(cells, "outcomes", name)
     if reading.correct_values:
@@ -255,9 +270,9 @@ def _refuse_objects(cells: Sequence[Any], role: str, name: str) -> None:
 
 
 def _numbers_of_samples(table: Table, role: str, name: str, cells: Sequence[Any]) -> Sequence[Any]:
-    """Return the numbers in the column `name` of a role of `PER_SAMPLE`, None for missing ones.
+    """Return the cells of a role of `PER_SAMPLE` as numbers or lists of them, None for empty ones.
 
-    There is one in each row, or a list of them if samples are in lists.
+    An InputError names a cell that holds no number. `name` is that of the column.
     """
     cells = map_entries(as_outcome, cells)
     for row, numbers in enumerate(cells):
@@ -273,7 +288,10 @@ def _numbers_of_samples(table: Table, role: str, name: str, cells: Sequence[Any]
 
 
 def _lists_from_texts(table: Table, cells: CellsByRole) -> CellsByRole:
-    """Return the cells with lists in place of texts, if the samples are lists written as text."""
+    """Return the cells by role with lists in place of texts, if samples are lists written as text.
+
+    A SelectionError names a cell that holds no list, where others do.
+    """
     samples = cells["samples"]
     if has_lists(samples) or not all(isinstance(x, (str, type(None))) for x in samples):
         return cells
@@ -292,7 +310,7 @@ def _lists_from_texts(table: Table, cells: CellsByRole) -> CellsByRole:
 
 
 def _holds_lists(table: Table, cells: Sequence[Any], name: str) -> bool:
-    """Return whether the cells of a column are lists of samples; an InputError if only some are."""
+    """Return whether all cells of the column `name` are lists; an InputError if only some are."""
     are_lists = [isinstance(cell, list) for cell in cells]
     if any(are_lists) and not all(are_lists):
         row, other = are_lists.index(False), Index(table.row_number(are_lists.index(True)))
@@ -308,7 +326,7 @@ def _holds_lists(table: Table, cells: Sequence[Any], name: str) -> bool:
 def _counts(table: Table, chosen: ColumnsByRole, aligned: Sequence[str]) -> list[Any]:
     """Return the counts in each row: (n, correct), or the number of samples in each category.
 
-    `aligned` are roles of samples, which do not go with counts.
+    `aligned` are the roles of `PER_SAMPLE` that are chosen: a ValueError if there are any.
     """
     if aligned:
         raise ValueError(f"{aligned[0]} go with samples, and {table.title} has counts.")
@@ -328,7 +346,7 @@ def _counts(table: Table, chosen: ColumnsByRole, aligned: Sequence[str]) -> list
 
 
 def _lists_of_counts(table: Table, name: str) -> list[Any]:
-    """Return lists of counts; a ValueError unless all have one count for each category."""
+    """Return the lists of counts in a column; an InputError unless all have the same length."""
     cells = as_lists(table.columns[name])
     rows = [list(map(as_whole_number, x)) if isinstance(x, list) else [None] for x in cells]
     for row, counts in enumerate(rows):
@@ -344,7 +362,7 @@ def _lists_of_counts(table: Table, name: str) -> list[Any]:
 # --- References in several columns, or elsewhere ----------------------------------------------
 
 TESTS = "rows with tests"
-"""The name of a column that `with_tests` adds."""
+"""The name of the column that `with_tests` adds."""
 
 _COLUMNS_OF_TESTS = (
     *({"test", "entry_point"}, {"test_list"}, {"input_output"}, {"public_test_cases"}),
@@ -355,10 +373,10 @@ _PARTS_OF_TESTS |= {"private_test_cases", "metadata", "func_name"}
 
 
 def with_tests(table: Table) -> Table:
-    """Return the table with a column of references for `python_tests`, if it has such tests.
+    """Return the table with a column `TESTS` of references for `python_tests`, if it has tests.
 
-    HumanEval, MBPP, APPS and LiveCodeBench have the tests of a question in several columns. Outputs
-    of tests are no samples.
+    HumanEval, MBPP, APPS and LiveCodeBench have the tests of a question in several columns, which
+    are joined to a dict. The column `outputs` is removed, because outputs of tests are no samples.
     """
     has_tests = any(needed <= table.columns.keys() for needed in _COLUMNS_OF_TESTS)
     if table.layout or not (has_tests or _has_cases(table)):
@@ -371,7 +389,7 @@ def with_tests(table: Table) -> Table:
 
 
 def _has_cases(table: Table) -> bool:
-    """Whether each row has lists of inputs and outputs, and no column is named for references."""
+    """Return whether rows have lists of inputs and outputs, and no column of references."""
     inputs, outputs = (table.columns.get(name, ()) for name in ("inputs", "outputs"))
     return (
         0 < len(inputs) == len(outputs)
@@ -384,10 +402,10 @@ def _has_cases(table: Table) -> bool:
 
 
 def are_elsewhere(references: Any, table: Table) -> bool:
-    """Whether references are a dict or a list, or the name of a file instead of a column.
+    """Return whether references are a dict, a list or a file, and not a column of the table.
 
     Raises:
-        FileNotFoundError: if they are no column, and there is no file of this name.
+        FileNotFoundError: if they look like the name of a file, and there is none.
     """
     if not isinstance(references, str):
         return isinstance(references, (Mapping, list, tuple))
@@ -414,8 +432,8 @@ def join_references(
 ) -> tuple[Table, str]:
     """Return the table with a column of references, and the name of the column.
 
-    References are those of questions by their ids, or in the order of the rows, or a file with a
-    column of questions and one of references, which FILE:COLUMN names.
+    References are a dict by the id of the question, a list in the order of the rows, or a file with
+    a column of ids and one of references, which FILE:COLUMN names.
 
     Raises:
         SelectionError: if several columns, or none, identify the questions.
@@ -471,9 +489,10 @@ def _answers_by_id(
 
 
 def _answers_in(file: str, question: str = "") -> tuple[list[str], list[Any]]:
-    """Return the ids, as texts, and the references in a file.
+    """Return the ids as texts, and the references, in a file or FILE:COLUMN.
 
-    The ids are in the column `question`, or in one with a usual name. Without both there are none.
+    The ids are in the column `question`, or in one with a usual name. Without `question` there may
+    be none. It is a ValueError if a column is missing or not clear.
     """
     from .sources import load_files, names_in
 

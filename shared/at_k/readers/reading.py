@@ -76,7 +76,7 @@ class ReadingOptions:
 
     @property
     def are_labels(self) -> bool:
-        """Whether outcomes are labels, and nothing is checked."""
+        """Return whether outcomes are labels, and nothing is checked."""
         is_checked = self.checker or self.columns.get("references") is not None
         return self.has_labels and not is_checked
 

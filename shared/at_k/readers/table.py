@@ -75,7 +75,7 @@ class SelectionError(InputError):
 
     @property
     def is_open(self) -> bool:
-        """Whether the caller has to choose one of the columns that the message lists."""
+        """Return whether the caller has to choose one of the columns that the message lists."""
         return all(value is None for way in self.ways for value in way.arguments.values())
 
     def __reduce__(self) -> Any:
