@@ -17,7 +17,7 @@ from at_k.readers.names import COLUMN_NAMES, PER_QUESTION, columns_named
 from at_k.readers.reading import FIRST_COLUMN
 from at_k.readers.run import Run, read_run
 from at_k.readers.table import SelectionError
-from at_k.readers.words import KNOWN_WORDS, as_outcome, changed
+from at_k.readers.words import KNOWN_WORDS, as_outcome, map_entries
 from at_k.runs.outcomes_of_runs import in_one_order
 
 from .asking import choice_error, load_columns
@@ -285,9 +285,13 @@ def _outcomes_for_page(outcomes: Any, space: Space) -> Any:
     if not isinstance(outcomes, list):
         return outcomes
     if space.metric == "score_agg":  # the table of questions counts equal verdicts
-        return changed(lambda entry: entry.lower() if isinstance(entry, str) else entry, outcomes)
+        return map_entries(
+            lambda entry: entry.lower() if isinstance(entry, str) else entry, outcomes
+        )
     if any(isinstance(x, int) and x < 0 for row in outcomes for x in row):
-        return changed(lambda entry: float(entry) if isinstance(entry, int) else entry, outcomes)
+        return map_entries(
+            lambda entry: float(entry) if isinstance(entry, int) else entry, outcomes
+        )
     return outcomes
 
 

@@ -1,4 +1,4 @@
-"""References that are not in the log, but in a dict or in another file."""
+"""References in a dict or in another file, and those that have options beside them."""
 
 import at_k
 import pandas as pd
@@ -59,11 +59,13 @@ def test_a_column_in_a_file_of_references_is_chosen_by_its_name(capsys, tmp_path
     file = write_json_lines(tmp_path / "s.jsonl", [{"qid": 1, "response": "12"}])
     answers = tmp_path / "answers.csv"
     for text, message in (
-        ("qid,gold,answer\n1,12,x\n", "gold can both hold the references. Leave out the others"),
+        ("qid,gold,answer\n1,x,12\n", "gold can both hold the references. Add one to the name: "),
         ("task_id,id,gold\n1,1,12\n1,2,12\n", "ones (task_id 1, id 2). Name it qid"),
     ):
         answers.write_text(text)
         assert message in error_of(capsys, "gpassk", file, "--references", answers)
+    answers.write_text("qid,gold,answer\n1,x,12\n")
+    assert at_k.read(file, references=f"{answers}:answer")["references"] == ["12"]
     answers.write_text("qid,references\n1,12\n")
     assert at_k.read(file, references=str(answers))["references"] == ["12"]
 
@@ -81,3 +83,10 @@ def test_lists_in_cells_of_csv_are_acceptable_answers_if_all_are_lists(tmp_path,
         frame.to_csv(tmp_path / "a.csv", index=False)
         read = at_k.read(tmp_path / "a.csv")["references"]
         assert read == (references if pred == "Rome" else cells)  # where lists are answers
+
+
+@pytest.mark.parametrize(("prediction", "outcome"), [("A", 1), ("Paris", 1), ("B", 0)])
+def test_an_answer_may_be_the_index_of_a_choice(capsys, tmp_path, prediction, outcome):
+    row = {"id": 1, "choices": ["Paris", "Rome"], "answer": 0, "prediction": prediction}
+    file = write_json_lines(tmp_path / "a.jsonl", [row])
+    assert pass_at_k(capsys, file, "--check-correct-fn", "choice") == {"pass@1": outcome}

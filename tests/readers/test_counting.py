@@ -199,7 +199,7 @@ def test_repeated_samples_are_refused(write, format):
     [
         ("csv", b'q1,"true\n', "line 300: a quote is not closed"),
         ("csv", b'q1,t"ru"e\nq2,"true"x\n', "line 301: ',' expected after '\"'"),
-        ("csv", b"q1,true,1\n", "line 300: 3 cells, but line 1 names 2 columns"),
+        ("csv", b"q1,true,1\n", "line 300: 3 cells, but line 1 has 2"),
         ("csv", b"q1,\xff\n", "line 300: the text is not UTF-8"),
         ("jsonl", b'{"id": "q1", "correct": true\n', "line 300: invalid JSON"),
     ],

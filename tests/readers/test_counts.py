@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from at_k.readers.table import SelectionError
-from run_command import error_of, output_of, scores_of, write_json_lines
+from run_command import error_of, output_of, pass_at_k, scores_of, write_json_lines
 
 CATEGORIES = [[2, 5, 1], [0, 3, 5], [4, 4, 0]]
 COUNTED = {"predictions": {"counts": CATEGORIES}}
@@ -223,3 +223,11 @@ def test_sums_of_duckdb_are_counts():
     table = pa.table(columns | {"correct": pa.array(columns["correct"], pa.decimal128(38, 0))})
     for source in (columns, table):
         assert at_k.read(source)["predictions"] == {"n": [4, 4], "correct": [2, 4]}
+
+
+def test_two_columns_of_correct_samples_are_asked_about(capsys, tmp_path):
+    (file := tmp_path / "a.csv").write_text("id,correct,n_correct,n\na,1,1,2\nb,1,2,2\n")
+    ways = "Add --n n --correct correct or --n n --correct n_correct."
+    assert ways in error_of(capsys, "gpassk", file)
+    flags = ("--n", "n", "--correct", "n_correct", "--k", 1)
+    assert pass_at_k(capsys, file, *flags, "--include", "pass@k") == {"pass@1": 0.75}

@@ -880,13 +880,22 @@ def test_errors_are_looked_at_in_all_forms(beside):
 @pytest.mark.parametrize(
     "entry",
     [
-        *([], False, 0, "", "none", {}, None, 429, 0.25, "0.25", "[]", "{}", "-", "OK", "success"),
+        *([], False, 0, "", "none", {}, None, 0.25, "0.25", "[]", "{}", "-", "OK", "success"),
         *("No error", "NO_ERROR", "no errors.", "N/A", {"code": 0, "message": ""}, [""]),
     ],
 )
 def test_an_empty_error_is_none(entry):
     rows = [{"id": i, "passed": 0, "error": entry} for i in range(2)]
     assert at_k.read(rows)["predictions"] == [[0], [0]]
+
+
+def test_whole_numbers_alone_are_codes_of_errors_by_name_only():
+    rows = [{"id": i, "passed": 0, "error": 429} for i in range(2)]
+    with pytest.warns(UserWarning, match="error has whole numbers alone: they are read as a meas"):
+        assert at_k.read(rows)["predictions"] == [[0], [0]]
+    rows = [{"id": i, "passed": 0, "error_code": 429 * i} for i in range(2)]
+    with pytest.raises(MissingError, match="1 of 2 outcomes are missing"):
+        at_k.read(rows)
 
 
 def test_a_status_may_be_a_verdict():
@@ -1202,8 +1211,28 @@ def test_a_summary_of_scores_is_refused(tmp_path, content):
 )
 def test_objects_of_questions_or_samples_are_not_guessed(tmp_path, content):
     (tmp_path / "a.json").write_text(json.dumps(content))
-    with pytest.raises(ValueError, match="can be questions or samples"):
+    with pytest.raises(ValueError, match="can be questions, models or samples"):
         at_k.read(tmp_path / "a.json")
+
+
+@pytest.mark.parametrize(
+    "samples", [[[1, 0], [1, 1]], {"q1": [1, 0], "q2": [1, 1]}, {"q1": 1, "q2": 0}]
+)
+def test_samples_by_question_below_each_key_may_be_those_of_models(capsys, tmp_path, samples):
+    (file := tmp_path / "a.json").write_text(json.dumps({"m-1.5": samples, "m-2.5": samples}))
+    assert "for each of 'm-1.5', 'm-2.5': these can be questions, models" in error_of(
+        capsys, "gpassk", file
+    )
+    mean = 0.5 if samples == {"q1": 1, "q2": 0} else 0.75
+    assert pass_at_k(capsys, file, "--records", "m-2.5")["pass@1"] == mean
+
+
+def test_the_first_line_says_that_keys_are_questions(capsys, tmp_path):
+    (file := tmp_path / "a.json").write_text('{"gpt": [1, 0], "llama": [1, 1]}')
+    assert output_of(capsys, "gpassk", file).startswith("object with the keys 'gpt', 'llama': 2 q")
+    rows = [{"id": 1, "key": "a", "correct": 1}]
+    file.write_text(json.dumps({"gpt": rows, "llama": rows}))
+    assert "different values of object.key: 'gpt', 'llama'" in error_of(capsys, "gpassk", file)
 
 
 def test_a_dict_of_numbers_is_asked_about_in_python():

@@ -142,7 +142,7 @@ def test_the_texts_of_json_are_not_converted(capsys, tmp_path):
         ("a.json", '{"a": null, "b": [1, 0]}', (), "row 0 (from 0) is None: write the list"),
         ("a.json", '{"a": 1, "b": null}', (), "1 of 2 outcomes are missing, the first of"),
         ("a.json", '{"x": [{"id": 1}, null]}', ("--records", "x"), "x, row 1 (from 0) is None"),
-        ("a.csv", "id,sample\n1,a,b\n", (), "line 2: 3 cells, but line 1 names 2 columns"),
+        ("a.csv", "id,sample\n1,a,b\n", (), "line 2: 3 cells, but line 1 has 2"),
         ("a.csv", "samples,samples\n[1],[0]\n", (), "two columns have the same name"),
         ("a.parquet", "not parquet", (), "a.parquet cannot be read"),
         ("a.md", "a", (), "a.md has none of the supported formats: .jsonl"),
@@ -151,6 +151,8 @@ def test_the_texts_of_json_are_not_converted(capsys, tmp_path):
         ("a.csv", "id,correct\na,1\nid,correct\nb,1\n", (), "line 3: the names of line 1 occur"),
         ("a.csv", "id,correct\na,1\n\ufeffid,correct \nb,1\n", (), "line 3: the names of line 1"),
         ("a.csv", "|id|n|\n|-|-|\n|a|1|\n|id|n|", (), "row 2: the names of line 1 occur again"),
+        ("a.jsonl", '1 2"a"{}', (), "line 1: invalid JSON: Another value begins in the same line"),
+        ("a.csv", "# of a run\nid,correct\n", (), "If lines above the table are its title or comm"),
         ("a.jsonl", '{"samples": ["a"]}', ("--split", "test"), "config and split apply to"),
     ],
 )

@@ -202,7 +202,7 @@ def split_arguments(flags: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str,
         if isinstance(reading.get(role), dict):
             # These are counts of labels, not the name of a column.
             parameters[role] = reading.pop(role)
-    reading["checked"] = "check_correct_fn" in parameters
+    reading["checker"] = parameters.get("check_correct_fn")
     return reading, parameters
 
 

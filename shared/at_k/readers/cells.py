@@ -1,9 +1,14 @@
-"""The cells of samples, counts, references and tests, and the predictions that they become."""
+"""Read the cells of the columns with samples, outcomes, counts and references.
+
+A table and its columns by role go in. The entries of each role come out, one per row. References
+may be in several columns, or in another file.
+"""
 
 from __future__ import annotations
 
 import itertools
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +21,7 @@ from .names import (
     PER_SAMPLE,
     QUESTION_TEXTS,
     SINGLE,
+    columns_named,
     last_part,
     plain_name,
     shown_name,
@@ -32,6 +38,7 @@ from .table import (
     column_at,
     list_columns,
     nested_columns,
+    with_fields,
 )
 from .words import (
     KNOWN_WORDS,
@@ -40,31 +47,37 @@ from .words import (
     as_outcomes,
     as_whole_number,
     at_least,
-    changed,
     entry_text,
     flat,
     graded,
     has_lists,
+    is_list_of,
+    map_entries,
     number_in,
     parse_list,
 )
 
 CellsByRole = dict[str, Sequence[Any]]
-"""Entries by role, one per row: of `samples`, with or without `references`, `verdicts` (outcomes
-beside answers), `as_written` (answers before missing ones were made None), `multiplicities` (how
-often a sample occurs) and numbers of samples, such as `labels`; or of `counts`, the numbers of
-samples in a row."""
+"""Entries by role, one per row.
+
+The role `samples` has outcomes or answers, or lists of them; `references` what answers are checked
+against; `verdicts` the outcomes of answers that are graded; `as_written` the answers before missing
+ones became None; `multiplicities` how often each sample occurs. Roles of `PER_SAMPLE`, such as
+`labels`, have a number for each sample. Instead of samples, `counts` has the numbers of samples in
+each outcome.
+"""
 
 
 _OF_QUESTION = ("options", "choices", "tests", "test_list", "inputs", "outputs")
-"""Lists of a question, which may be as long as that of its samples."""
+"""Columns with a list for each question, whose entries are not those of its samples."""
 
 
 def rows_of_samples(table: Table, chosen: ColumnsByRole) -> Table:
-    """Return the table with a row for each sample, if rows have lists with more than the samples.
+    """Return the table with a row for each sample, if several columns have a list by sample.
 
-    Beside [1, 0], a list ["a", "b"] says more about the two samples, as the fields of objects do
-    in [{"correct": 1, "seed": 0}, ..]. `ROW` has the row that a sample is from.
+    Beside the samples [1, 0], a list ["a", "b"] has further entries for the two samples, as the
+    fields in [{"correct": 1, "seed": 0}, ..] have. A column `ROW` is added. Otherwise the table is
+    returned as it is.
     """
     lists = {} if table.layout else _lists_by_sample(table, chosen)
     if not lists:
@@ -77,10 +90,9 @@ def rows_of_samples(table: Table, chosen: ColumnsByRole) -> Table:
 
 
 def _lists_by_sample(table: Table, chosen: ColumnsByRole) -> Columns:
-    """Return the columns that have a list with an entry for each sample in every row.
+    """Return the columns that have, in every row, a list with an entry for each sample.
 
-    {} if these are only the columns of samples that were `chosen`: then no other list says more
-    about the samples.
+    {} if only the columns `chosen` for samples have such lists, or if a row has no samples.
     """
     roles = ("predictions", "outcomes", "counts", "finish", *PER_SAMPLE)
     aligned = [chosen[x] for x in roles if x in chosen]
@@ -103,7 +115,7 @@ def _sizes(column: Sequence[Any]) -> list[int]:
 
 
 def _lists_of_objects(table: Table, path: str) -> Columns:
-    """Return the lists of objects that a dotted path goes through, by the paths to them."""
+    """Return the columns of lists of objects on the way of a dotted path, by their own paths."""
     lists: Columns = {}
     while path := path.rpartition(".")[0]:
         column = column_at(table.columns, path)
@@ -115,14 +127,21 @@ def _lists_of_objects(table: Table, path: str) -> Columns:
 def read_cells(
     table: Table, chosen: ColumnsByRole, reading: ReadingOptions
 ) -> tuple[CellsByRole, bool]:
-    """Return the cells of samples or counts, and whether they are lists, of samples or counts."""
+    """Return the cells of the chosen columns by role, and whether a row has a list of samples.
+
+    Counts are lists too.
+
+    Raises:
+        SelectionError: if the caller has to name a field of objects, or an id.
+        ValueError: if cells are not what their role needs.
+    """
     if reading.graded_by and ("references" in chosen or "n" in chosen):
         raise ValueError(f"{reading.graded_by} is for outcomes: name their column.")
     aligned = [role for role in PER_SAMPLE if role in chosen]
     name = chosen.get("predictions") or chosen.get("outcomes")
     if name is None:
         return {"counts": _counts(table, chosen, aligned)}, True
-    cells = _cells_of_columns(table, chosen, name)
+    cells = _cells_of_columns(table, chosen, name, reading)
     is_single = "predictions" in chosen and plain_name(name) in SINGLE
     if not (is_single or reading.questions):
         cells = _lists_from_texts(table, cells)
@@ -142,8 +161,10 @@ def _empty_lists(cells: CellsByRole) -> CellsByRole:
     return {role: [[] if x is None else x for x in cells[role]] for role in of_samples}
 
 
-def _cells_of_columns(table: Table, chosen: ColumnsByRole, samples: str) -> CellsByRole:
-    """Return the column `samples` and those of what goes with it, by role, as they are written."""
+def _cells_of_columns(
+    table: Table, chosen: ColumnsByRole, samples: str, reading: ReadingOptions
+) -> CellsByRole:
+    """Return the column `samples` and the columns beside it by role, as they are written."""
     columns = {"samples": samples, "finish": chosen.get("finish")}
     columns |= {role: chosen.get(role) for role in PER_SAMPLE}
     if "predictions" in chosen:
@@ -155,19 +176,35 @@ def _cells_of_columns(table: Table, chosen: ColumnsByRole, samples: str) -> Cell
         if table.is_csv:  # where lists of acceptable answers are texts, as answers such as [1, 2]
             texts = references if are_lists else as_lists(references)
             references = [None if x == "" else x for x in texts]
-        cells["references"] = references
+        has_options = reading.checker == "choice"
+        cells["references"] = _with_options(table, references) if has_options else references
     if "counts" in chosen:
         cells["multiplicities"] = table.columns[chosen["counts"]]
     return cells
 
 
+def _with_options(table: Table, references: Sequence[Any]) -> list[Any]:
+    """Return references for `choice`: an index, from 0, becomes an object with the options too.
+
+    The options are lists of texts in a column `choices` or `options`.
+    """
+    names = columns_named(table.columns, ("choices", "options"))
+    lists = table.columns[names[0]] if names else itertools.repeat(None)
+    return [
+        {"options": options, "answer": answer}
+        if type(answer) is int and is_list_of(options, str)
+        else answer
+        for answer, options in zip(references, lists, strict=False)
+    ]
+
+
 def _with_missing(
     table: Table, chosen: ColumnsByRole, cells: CellsByRole, reading: ReadingOptions
 ) -> CellsByRole:
-    """Change the cells, and return them: outcomes are read, and missing samples become None."""
+    """Return the cells, which are changed: outcomes are parsed, and missing samples become None."""
     written, graded_role = cells["samples"], "samples"
     if "predictions" in chosen:
-        if not reading.checked:
+        if not reading.checker:
             _refuse_objects(written, "predictions", chosen["predictions"])
         warn_of_api_messages(written, chosen["predictions"])
         answers = missing_answers(table, written, cells.get("references", ()))
@@ -182,7 +219,7 @@ def _with_missing(
 
 
 def _where_graded(samples: Sequence[Any], verdicts: Sequence[Any]) -> list[Any]:
-    """Return answers, or lists of them, with None for those without a verdict."""
+    """Return the samples with None for those whose verdict is None."""
     return [
         _where_graded(cell, verdict)
         if isinstance(cell, list) and isinstance(verdict, list)
@@ -194,7 +231,7 @@ def _where_graded(samples: Sequence[Any], verdicts: Sequence[Any]) -> list[Any]:
 
 
 def entries_of_role(role: str, cells: Sequence[Any]) -> list[Any]:
-    """Return the cells of a role of `PER_QUESTION`: weights and R0 are read from texts too."""
+    """Return the cells of a role of `PER_QUESTION`. Weights and lists of R0 may be texts."""
     if role == "question_weights":
         return [number_in(x) if isinstance(x, str) else x for x in cells]
     return list(as_lists(cells) if role == "R0" else cells)
@@ -203,9 +240,9 @@ def entries_of_role(role: str, cells: Sequence[Any]) -> list[Any]:
 def read_outcomes(
     table: Table, cells: Sequence[Any], name: str, reading: ReadingOptions
 ) -> list[Any]:
-    """Return the cells of the column `name` as bools, numbers or labels, None for missing ones.
+    """Return the outcomes in the column `name` as bools, numbers or labels, None for missing ones.
 
-    A cell may be a list of outcomes.
+    A cell may be a list of outcomes. The reading may say which outcomes are correct.
     """
     _refuse_objects(cells, "outcomes", name)
     if reading.correct_values:
@@ -214,7 +251,7 @@ def read_outcomes(
     if reading.correct_at_least is not None:
         return at_least(outcomes, reading.correct_at_least, name)
     if "reward" in last_part(name) and any(type(x) is int and x < 0 for x in flat(outcomes)):
-        return changed(lambda x: x if x is None else float(x), outcomes)  # no categories
+        return map_entries(lambda x: x if x is None else float(x), outcomes)  # no categories
     return outcomes
 
 
@@ -233,11 +270,11 @@ def _refuse_objects(cells: Sequence[Any], role: str, name: str) -> None:
 
 
 def _numbers_of_samples(table: Table, role: str, name: str, cells: Sequence[Any]) -> Sequence[Any]:
-    """Return the numbers in the column `name` of a role of `PER_SAMPLE`, None for missing ones.
+    """Return the cells of a role of `PER_SAMPLE` as numbers or lists of them, None for empty ones.
 
-    There is one in each row, or a list of them if samples are in lists.
+    An InputError names a cell that holds no number. `name` is that of the column.
     """
-    cells = changed(as_outcome, cells)
+    cells = map_entries(as_outcome, cells)
     for row, numbers in enumerate(cells):
         for number in numbers if isinstance(numbers, list) else [numbers]:
             if not isinstance(number, (int, float, type(None))):
@@ -251,7 +288,10 @@ def _numbers_of_samples(table: Table, role: str, name: str, cells: Sequence[Any]
 
 
 def _lists_from_texts(table: Table, cells: CellsByRole) -> CellsByRole:
-    """Return the cells with lists in place of texts, if the samples are lists written as text."""
+    """Return the cells by role with lists in place of texts, if samples are lists written as text.
+
+    A SelectionError names a cell that holds no list, where others do.
+    """
     samples = cells["samples"]
     if has_lists(samples) or not all(isinstance(x, (str, type(None))) for x in samples):
         return cells
@@ -270,7 +310,7 @@ def _lists_from_texts(table: Table, cells: CellsByRole) -> CellsByRole:
 
 
 def _holds_lists(table: Table, cells: Sequence[Any], name: str) -> bool:
-    """Return whether the cells of a column are lists of samples; an InputError if only some are."""
+    """Return whether all cells of the column `name` are lists; an InputError if only some are."""
     are_lists = [isinstance(cell, list) for cell in cells]
     if any(are_lists) and not all(are_lists):
         row, other = are_lists.index(False), Index(table.row_number(are_lists.index(True)))
@@ -286,7 +326,7 @@ def _holds_lists(table: Table, cells: Sequence[Any], name: str) -> bool:
 def _counts(table: Table, chosen: ColumnsByRole, aligned: Sequence[str]) -> list[Any]:
     """Return the counts in each row: (n, correct), or the number of samples in each category.
 
-    `aligned` are roles of samples, which do not go with counts.
+    `aligned` are the roles of `PER_SAMPLE` that are chosen: a ValueError if there are any.
     """
     if aligned:
         raise ValueError(f"{aligned[0]} go with samples, and {table.title} has counts.")
@@ -306,7 +346,7 @@ def _counts(table: Table, chosen: ColumnsByRole, aligned: Sequence[str]) -> list
 
 
 def _lists_of_counts(table: Table, name: str) -> list[Any]:
-    """Return lists of counts; a ValueError unless all have one count for each category."""
+    """Return the lists of counts in a column; an InputError unless all have the same length."""
     cells = as_lists(table.columns[name])
     rows = [list(map(as_whole_number, x)) if isinstance(x, list) else [None] for x in cells]
     for row, counts in enumerate(rows):
@@ -322,7 +362,7 @@ def _lists_of_counts(table: Table, name: str) -> list[Any]:
 # --- References in several columns, or elsewhere ----------------------------------------------
 
 TESTS = "rows with tests"
-"""The name of a column that `with_tests` adds."""
+"""The name of the column that `with_tests` adds."""
 
 _COLUMNS_OF_TESTS = (
     *({"test", "entry_point"}, {"test_list"}, {"input_output"}, {"public_test_cases"}),
@@ -333,10 +373,10 @@ _PARTS_OF_TESTS |= {"private_test_cases", "metadata", "func_name"}
 
 
 def with_tests(table: Table) -> Table:
-    """Return the table with a column of references for `python_tests`, if it has such tests.
+    """Return the table with a column `TESTS` of references for `python_tests`, if it has tests.
 
-    HumanEval, MBPP, APPS and LiveCodeBench have the tests of a question in several columns. Outputs
-    of tests are no samples.
+    HumanEval, MBPP, APPS and LiveCodeBench have the tests of a question in several columns, which
+    are joined to a dict. The column `outputs` is removed, because outputs of tests are no samples.
     """
     has_tests = any(needed <= table.columns.keys() for needed in _COLUMNS_OF_TESTS)
     if table.layout or not (has_tests or _has_cases(table)):
@@ -349,7 +389,7 @@ def with_tests(table: Table) -> Table:
 
 
 def _has_cases(table: Table) -> bool:
-    """Return whether each row has lists of inputs and outputs, and there are no references."""
+    """Return whether rows have lists of inputs and outputs, and no column of references."""
     inputs, outputs = (table.columns.get(name, ()) for name in ("inputs", "outputs"))
     return (
         0 < len(inputs) == len(outputs)
@@ -362,16 +402,16 @@ def _has_cases(table: Table) -> bool:
 
 
 def are_elsewhere(references: Any, table: Table) -> bool:
-    """Return whether references are a dict or a list, or the name of a file instead of a column.
+    """Return whether references are a dict, a list or a file, and not a column of the table.
 
     Raises:
-        FileNotFoundError: if they are no column, and there is no file of this name.
+        FileNotFoundError: if they look like the name of a file, and there is none.
     """
     if not isinstance(references, str):
         return isinstance(references, (Mapping, list, tuple))
     if column_at(table.columns, references) is not None:
         return False
-    if is_remote(references) or Path(references).is_file():
+    if is_remote(references) or Path(_file_and_column(references)[0]).is_file():
         return True
     if os.sep in references or file_format(Path(references)) in FORMATS:
         raise FileNotFoundError(
@@ -380,13 +420,20 @@ def are_elsewhere(references: Any, table: Table) -> bool:
     return False
 
 
+def _file_and_column(references: str) -> tuple[str, str]:
+    """Return the file and the column of references written as FILE:COLUMN, or the file and ""."""
+    file, _, column = references.rpartition(":")
+    is_column = file and not Path(references).is_file() and not re.search(r"[/\\.]", column)
+    return (file, column) if is_column else (references, "")
+
+
 def join_references(
     table: Table, references: Mapping[Any, Any] | Sequence[Any] | str, reading: ReadingOptions
 ) -> tuple[Table, str]:
     """Return the table with a column of references, and the name of the column.
 
-    References are those of questions by their ids, or in the order of the rows, or a file with a
-    column of questions and one of references.
+    References are a dict by the id of the question, a list in the order of the rows, or a file with
+    a column of ids and one of references, which FILE:COLUMN names.
 
     Raises:
         SelectionError: if several columns, or none, identify the questions.
@@ -442,12 +489,14 @@ def _answers_by_id(
 
 
 def _answers_in(file: str, question: str = "") -> tuple[list[str], list[Any]]:
-    """Return the ids, as texts, and the references in a file.
+    """Return the ids as texts, and the references, in a file or FILE:COLUMN.
 
-    The ids are in the column `question`, or in one with a usual name. Without both there are none.
+    The ids are in the column `question`, or in one with a usual name. Without `question` there may
+    be none. It is a ValueError if a column is missing or not clear.
     """
     from .sources import load_files, names_in
 
+    file, named = _file_and_column(file)
     answers = with_tests(load_files(names_in(file), ReadingOptions()))
     try:
         key = [question] if question in answers.columns else question_columns(answers)
@@ -455,6 +504,8 @@ def _answers_in(file: str, question: str = "") -> tuple[list[str], list[Any]]:
         remedy = f" Name it {question}, as the samples do." if question else ""
         raise ValueError(f"{file}: {error}{remedy}") from None
     columns = [TESTS] if TESTS in answers.columns else columns_of_role(answers, "references")
+    if named:
+        answers, columns = with_fields(answers, [("references", named)]), [named]
     if not columns or not (key or not question):
         raise ValueError(
             f"{file} needs a column {question or 'of references'} and one with a usual name for "
@@ -463,6 +514,6 @@ def _answers_in(file: str, question: str = "") -> tuple[list[str], list[Any]]:
     try:
         column = column_of_role(answers, "references", columns)
     except SelectionError as error:
-        raise ValueError(f"{file}: {error} Leave out the others.") from None
+        raise ValueError(f"{file}: {error} Add one to the name: {file}:{columns[0]}.") from None
     ids = list(map(entry_text, answers.columns[key[0]])) if key else []
     return ids, list(answers.columns[column])

@@ -1,10 +1,10 @@
-"""Large files of graded samples -> a run with counts, without a list of all samples.
+"""Count the samples in large files of graded outcomes, instead of reading all of them.
 
-Parquet and CSV are counted by Arrow, JSON Lines by DuckDB where it is installed: the result is a
-table of distinct rows and how often they occur, which is read as any other table of counts. All
-cells of text formats are texts, so that no type is guessed. What needs each sample by itself, what
-is unclear, and CSV with quotes (Arrow accepts one that is not closed) is read whole. Settings and
-repeated rows are looked for in all rows of some questions.
+Arrow counts Parquet and CSV, and DuckDB counts JSON Lines if it is installed. The result is a table
+of distinct rows and how often each occurs, which is read as any table of counts. All cells of text
+formats are texts, so that no type is guessed. A file is read whole, and None returned here, if
+single samples are needed, if something is unclear, or if CSV has quotes, because Arrow accepts one
+that is not closed. Settings and repeated rows are looked for in all rows of some questions.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ _PROBLEMS = (ValueError, KeyError, OSError, NotImplementedError)
 
 
 class Choice(NamedTuple):
-    """Large files, and the columns of them that are read.
+    """Hold the names of large files, and the columns of them that are read.
 
     Attributes:
         names: paths of the files.
@@ -101,7 +101,7 @@ def counted_run(
     reading: ReadingOptions,
     read_table: Callable[[Table, ReadingOptions], Run],
 ) -> Run | None:
-    """Return the run in large files with counts of its outcomes, or None if they are read whole.
+    """Return the run in large files, with counts of outcomes; None if they have to be read whole.
 
     Args:
         names: paths of the files.
@@ -109,7 +109,7 @@ def counted_run(
         read_table: returns the run in a table.
 
     Raises:
-        SelectionError: as `read_table` for the distinct rows, and for all rows of some questions.
+        SelectionError: if `read_table` raises it, for the distinct rows or for some questions.
     """
     choice, rows = None, None
     with suppress(*_PROBLEMS):  # reading whole says what is wrong, with its row
@@ -136,7 +136,7 @@ def _run(
     reading: ReadingOptions,
     read_table: Callable[[Table, ReadingOptions], Run],
 ) -> Run | None:
-    """Return the run in distinct rows, see `_distinct_rows`; None if outcomes are words."""
+    """Return the run in the rows of `_distinct_rows`; None if outcomes are words."""
     names = choice.names
     columns: dict[str, Any] = rows.select([*choice.distinct, _N]).to_pydict()
     if len(names) > 1:
@@ -151,10 +151,10 @@ def _run(
 
 
 def _can_be_counted(names: Sequence[str], reading: ReadingOptions) -> bool:
-    """Return whether all files are local and of one format, and nothing needs single samples."""
+    """Return whether all files are local and of one format, and no option needs single samples."""
     needs_samples = (
         any((reading.group_size, reading.records, reading.has_labels, reading.unfinished))
-        or reading.checked
+        or reading.checker
         or reading.pool not in ((), ("files",))
         or len(reading.questions) > 1
         or any(len(entries) > 1 for entries in reading.where.values())
@@ -175,7 +175,7 @@ def _are_large(names: Sequence[str]) -> bool:
 
 
 def _head(name: str, reading: ReadingOptions) -> Table:
-    """Return the first rows of a file; a ValueError if they cannot be parsed or have classes."""
+    """Return the table of the first rows of a file; a ValueError if it has class labels."""
     if not name.lower().endswith(".parquet"):
         with open(name, "rb") as file, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # reading whole warns again
@@ -191,9 +191,9 @@ def _head(name: str, reading: ReadingOptions) -> Table:
 
 
 def _choice(names: Sequence[str], reading: ReadingOptions) -> Choice | None:
-    """Return the columns to read, from the first rows of a file; None if it is to be read whole.
+    """Return the columns to read, chosen by the first rows of the first file.
 
-    That is so unless questions and outcomes have one scalar column each.
+    None, so that files are read whole, unless questions and outcomes have one scalar column each.
     """
     head, named = _head(names[0], reading), reading.named()
     columns = head.columns
@@ -220,7 +220,7 @@ def _choice(names: Sequence[str], reading: ReadingOptions) -> Choice | None:
 
 
 def _columns_beside(head: Table, reading: ReadingOptions) -> list[str]:
-    """Return the columns that are read beside those of questions and outcomes."""
+    """Return the columns that are read beside those of questions and outcomes, such as settings."""
     named = reading.named()
     roles = [role for role in PER_QUESTION if role in reading.columns]
     fixed = {column_per_question(head, role, named.get(role)) for role in roles}
@@ -255,7 +255,7 @@ def _distinct_rows(choice: Choice) -> Any | None:
 
 
 def _has_unclear_ids(ids: Any, column: str) -> bool:
-    """Return whether an id is the text of a float, or that of a row of totals or of names."""
+    """Return whether an id is a float in text, a word of a summary, or the name of its column."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -266,9 +266,9 @@ def _has_unclear_ids(ids: Any, column: str) -> bool:
 
 
 def _rows_counted(name: str, choice: Choice) -> Any | None:
-    """Return the distinct rows of a file, and how often each occurs; None for CSV with quotes.
+    """Return the distinct rows of Parquet or CSV, counted by Arrow; None for CSV with quotes.
 
-    If a column numbers the samples, each row has the least, the greatest and the sum of them.
+    The columns are those of `_distinct_rows`, without the file.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -298,7 +298,7 @@ def _rows_counted(name: str, choice: Choice) -> Any | None:
 
 
 def _has_quotes(name: str) -> bool:
-    """Return whether a file of CSV has quotes below the names of its columns."""
+    """Return whether a file of CSV has quotes below its first line."""
     with open(name, "rb") as file:
         file.readline()
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
@@ -319,7 +319,7 @@ def _dataset(names: Sequence[str], head: Table) -> Any:
 
 
 def _lines_counted(name: str, choice: Choice) -> Any | None:
-    """Return the distinct rows of a file of JSON Lines as `_rows_counted`; None without DuckDB."""
+    """Return the distinct rows of a file of JSON Lines, counted by DuckDB; None if that fails."""
     try:
         import duckdb
     except ImportError:
@@ -369,9 +369,9 @@ def _may_have_repeats(rows: Any, choice: Choice) -> bool:
 
 
 def _rows_of_some(rows: Any, choice: Choice) -> Table | None:
-    """Return all rows of the first and the last questions, of those in distinct `rows`.
+    """Return the table of all rows of the first and last questions in distinct `rows`.
 
-    None if there is no other column. Columns of Parquet that take many bytes in a row are left out.
+    None if no column remains that was not counted. Wide columns of Parquet are left out.
     """
     names, head, half = choice.names, choice.head, _LOOKED_AT // 2
     ids = rows[choice.question].unique()
@@ -394,7 +394,7 @@ def _rows_of_some(rows: Any, choice: Choice) -> Table | None:
 
 
 def _wide_columns(name: str) -> set[str]:
-    """Return the columns of a file of Parquet that take many bytes in a row."""
+    """Return the names of the columns of a file of Parquet that take many bytes in a row."""
     import pyarrow.parquet as pq
 
     group = pq.read_metadata(name).row_group(0)

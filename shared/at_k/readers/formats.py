@@ -1,8 +1,8 @@
-"""Bytes -> a table: JSON Lines, JSON, CSV, other tables of text, or Parquet, also compressed.
+"""Parse the bytes of a file as a table: JSON Lines, JSON, CSV, other texts, or Parquet.
 
-Nothing is converted: the text "2024-01-01" is not a time, 012 in CSV is not 12, and the answer
-"None" is not a missing value. Each format has one parser: pyarrow for Parquet, the standard library
-for JSON and CSV.
+The bytes may be compressed. No entry is converted: the text "2024-01-01" is not a time, 012 in CSV
+is not 12, and the answer "None" is not a missing value. pyarrow parses Parquet, and the standard
+library JSON and CSV.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _ROWS = {
 
 
 def file_format(path: Path) -> str:
-    """Return the last suffix in lower case, except that of a compression."""
+    """Return the last suffix that is none of `COMPRESSED`, in lower case; "" if there is none."""
     kept = [x for suffix in path.suffixes if (x := suffix.lower()) not in COMPRESSED]
     return kept[-1] if kept else ""
 
@@ -94,7 +94,7 @@ def parse_file(name: str, data: bytes, suffix: str = "", unnamed: str = "") -> T
 
 
 def decompressed(data: bytes, name: str) -> bytes:
-    """Return the bytes that a file holds. Its content tells how it is compressed.
+    """Return the decompressed bytes of a file, or the bytes themselves if they are not compressed.
 
     Raises:
         ValueError: if it cannot be decompressed, or holds too much.
@@ -128,7 +128,13 @@ def _opened(data: bytes, kind: str, name: str) -> Any:
 
 
 def zip_member(data: bytes, member: zipfile.ZipInfo, name: str) -> bytes:
-    """Return a member of a zip file. Python 3.13 and older have no decoder of Zstandard."""
+    """Return the bytes of a member of a zip file, given as the bytes `data` of the whole.
+
+    pyarrow decompresses Zstandard, for which Python 3.13 and older have no decoder.
+
+    Raises:
+        ValueError: if it cannot be decompressed, or is too large.
+    """
     import pyarrow as pa
 
     require_size(f"{member.filename} in {name}", member.file_size, most_bytes(len(data)))
@@ -145,24 +151,20 @@ def zip_member(data: bytes, member: zipfile.ZipInfo, name: str) -> bytes:
 
 
 def _decoded(data: bytes, name: str) -> str:
-    """Return the text of bytes in UTF-8, or in UTF-16 with a byte order mark.
+    """Return bytes of UTF-8, or of UTF-16 with a byte order mark, as text.
 
     Raises:
-        ValueError: if the bytes are no such text. The message has the line of the first problem.
+        ValueError: if they are neither, or have a NUL character, with the line.
     """
-    is_utf_16 = data.startswith(_UTF_16)
+    encoding = "UTF-16" if data.startswith(_UTF_16) else "UTF-8"
     try:
-        text = data.decode("utf-16" if is_utf_16 else "utf-8")
+        text = data.decode(encoding)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        if is_utf_16:
-            raise ValueError(
-                f"{name}, line {line}: the text is not UTF-16 ({error.reason}), as the file says "
-                f"at its start: it may be damaged. Write it again, as UTF-8."
-            ) from error
+        cause = "is damaged or cut off" if encoding == "UTF-16" else "may be Latin-1 or another one"
         raise ValueError(
-            f"{name}, line {line}: the text is not UTF-8 ({error.reason}), but may be Latin-1 or "
-            f"another encoding. Save the file as UTF-8, which spreadsheets call CSV UTF-8."
+            f"{name}, line {line}: the text is not {encoding} ({error.reason}), but {cause}. Save "
+            f"the file as UTF-8, which spreadsheets call CSV UTF-8."
         ) from error
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
@@ -174,7 +176,7 @@ def _decoded(data: bytes, name: str) -> str:
 
 
 def _format_of(data: bytes) -> str:
-    """Return the suffix of the format that the content has."""
+    """Return the suffix of the format of a file, one of `FORMATS`, from its first bytes."""
     if data.startswith(b"PAR1"):
         return ".parquet"
     start = data[:4096]
@@ -193,7 +195,7 @@ def _format_of(data: bytes) -> str:
 
 
 def _parse_parquet(data: bytes, name: str) -> Table:
-    """Return the table in a file of Parquet."""
+    """Return the table in a file of Parquet; a ValueError if it is damaged."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -208,28 +210,40 @@ def _parse_parquet(data: bytes, name: str) -> Table:
 
 
 def _parse_json(text: str, name: str, unnamed: str, is_lines: bool = False) -> Table:
-    """Return the table of values of JSON that follow each other, or of a list of them.
+    """Return the table of JSON Lines (`is_lines`), or of JSON.
 
-    They are objects, or lists of samples. A single object may be a table by itself, and a single
-    list that of all rows, unless the file has a value in each line (`is_lines`).
+    Each value is a row: an object, or a list of samples. A single list has all rows, but a single
+    list of samples in JSON Lines is one row. A single object is kept as the only row, and marked
+    as one that may hold a table (`is_object`).
     """
     records, is_list = _values_of_json(text, name), False
     if len(records) == 1 and isinstance(records[0], list):
         is_list = not is_lines or any(isinstance(x, (dict, list)) for x in records[0])
     records = records[0] if is_list else records
-    kind = kind_of_rows(records, name)
-    if kind is list:
-        texts = [x for record in records for x in record if isinstance(x, str)]
-        if len(texts) == sum(map(len, records)) and not all(word(x) in WORDS for x in texts):
-            # Generations, a list for each problem, as bigcode writes them.
-            return Table({"samples": records}, name, frozenset(["samples"]))
-        return table_of_grid(records, name, unnamed, are_samples=True)
-    table, is_object = table_of_rows(records, name), len(records) == 1
+    table = table_of_records(records, name, unnamed)
+    is_object = len(records) == 1 and isinstance(records[0], dict)
     return replace(table, is_object=is_object, is_line=is_object and (is_lines or is_list))
 
 
+def table_of_records(records: Sequence[Any], name: str, unnamed: str = "") -> Table:
+    """Return the table of rows that are all objects, or all lists of samples.
+
+    An InputError names a row that is neither, or unlike the others. Messages call the rows `name`.
+    """
+    if kind_of_rows(records, name) is dict:
+        return table_of_rows(records, name)
+    texts = [x for record in records for x in record if isinstance(x, str)]
+    if len(texts) == sum(map(len, records)) and not all(word(x) in WORDS for x in texts):
+        # Generations, a list for each problem, as bigcode writes them.
+        return Table({"samples": records}, name, frozenset(["samples"]))
+    return table_of_grid(records, name, unnamed, are_samples=True)
+
+
 def kind_of_rows(records: Sequence[Any], name: str) -> type:
-    """Return dict or list, which all rows are; an InputError that names one that is not."""
+    """Return the common type of all rows, dict or list; an InputError names a row of another type.
+
+    dict if there are no rows. Messages call the rows `name`.
+    """
     kind = next((x for x in map(type, records) if x in _ROWS), dict)
     for row, record in enumerate(records):
         if not isinstance(record, kind):
@@ -241,7 +255,7 @@ def kind_of_rows(records: Sequence[Any], name: str) -> type:
 
 
 def _object_of_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object of JSON; a ValueError if one entry would replace another."""
+    """Return the dict of an object of JSON; a ValueError if it has a key twice."""
     entries = dict(pairs)
     if len(entries) < len(pairs):
         names = [name for name, _ in pairs]
@@ -255,12 +269,20 @@ _NOT_BLANK = re.compile(r"\S")
 
 
 def _values_of_json(text: str, name: str) -> list[Any]:
-    """Return the values of JSON that follow each other; a ValueError with the line of a problem."""
-    values, start = [], _NOT_BLANK.search(text)
+    """Return the list of the values of JSON in a text, each of which begins in a line of its own.
+
+    Raises:
+        ValueError: if the text is no JSON, with the line of the problem.
+    """
+    values: list[Any] = []
+    start, end = _NOT_BLANK.search(text), 0
     try:
         while start:
-            value, end = _DECODER.raw_decode(text, start.start())
+            value, next_end = _DECODER.raw_decode(text, start.start())
+            if values and "\n" not in text[end : start.start()]:
+                raise json.JSONDecodeError("Another value begins in the same line", text, end)
             values.append(value)
+            end = next_end
             start = _NOT_BLANK.search(text, end)
     except json.JSONDecodeError as error:
         # A comma that is missing at the end of a line is reported at the next value, lines below.
@@ -281,7 +303,7 @@ def _values_of_json(text: str, name: str) -> list[Any]:
 
 
 def _parse_text(text: str, name: str, has_tabs: bool, unnamed: str) -> Table:
-    """Return the table of CSV, or of a table in another form that people write or paste."""
+    """Return the table in a text of CSV, or of another form that `rows_of_text` reads."""
     rows, are_samples = rows_of_text(text)
     if rows:
         return table_of_grid(rows, name, unnamed, are_samples, is_csv=True)
@@ -297,8 +319,10 @@ def _parse_text(text: str, name: str, has_tabs: bool, unnamed: str) -> Table:
 
 
 def _rows_of_csv(text: str, name: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
-    """Return the rows of CSV that are not empty, and their first lines; a ValueError if quotes are
-    wrong.
+    """Return the rows of CSV that are not empty, and the number of the first line of each.
+
+    Raises:
+        ValueError: if quotes are wrong, with the line.
     """
     csv.field_size_limit(2**31 - 1)  # a cell may hold all samples of a question
     # Without `strict`, a quote that is not closed swallows the rows that follow.
@@ -322,7 +346,10 @@ def _rows_of_csv(text: str, name: str, delimiter: str) -> tuple[list[list[str]],
 
 
 def _warn_of_rows_in_cell(record: list[str], where: str, delimiter: str) -> None:
-    """Warn if a cell of a row contains lines that look like rows: quotes may be a typing error."""
+    """Warn if a line inside of a cell looks like a row, because its quotes may be a typing error.
+
+    `record` has the cells of the row, and `where` its place for the message.
+    """
     numbers = [i for i, cell in enumerate(record) if is_value(cell)]
     for line in itertools.chain.from_iterable(cell.splitlines()[1:] for cell in record):
         cells = line.split(delimiter)

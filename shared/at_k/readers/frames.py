@@ -1,6 +1,7 @@
-"""Python objects -> a table: data frames, Arrow tables, datasets, dicts of columns, lists of rows.
+"""Convert Python objects to tables: data frames, Arrow tables, datasets, dicts and lists of rows.
 
-Objects of other libraries are recognised by their attributes, so that these need not be installed.
+Objects of other libraries are recognised by their attributes, so that the libraries need not be
+installed.
 """
 
 from __future__ import annotations
@@ -90,7 +91,10 @@ def table_of_dataset(dataset: Any) -> Table:
 
 
 def one_split(loaded: Any, name: str, split: str | None) -> Any:
-    """Return the named split of a dataset, or its only one. Messages call the dataset `name`."""
+    """Return the split of a dataset with the name `split`, or its only split.
+
+    Messages call the dataset `name`. A SelectionError lists the splits if there is none.
+    """
     if not isinstance(loaded, dict):
         loaded = {str(loaded.split or "train"): loaded}
     if split is None and len(loaded) == 1:
@@ -101,9 +105,9 @@ def one_split(loaded: Any, name: str, split: str | None) -> Any:
 
 
 def _columns_of_pandas(frame: Any) -> Columns:
-    """Return the columns of a data frame of pandas, and the levels of its index that have names.
+    """Return the columns of a data frame of pandas, with None for missing entries.
 
-    What is missing is None.
+    Levels of the index that have names are columns too.
     """
     if any(name is not None for name in frame.index.names):
         frame = frame.reset_index()
@@ -121,6 +125,6 @@ def _columns_of_pandas(frame: Any) -> Columns:
 
 
 def _plain_list(column: Any) -> list[Any]:
-    """Return the entries of a column as Python objects, arrays of them as lists."""
+    """Return the entries of a column as Python objects, and arrays in it as lists."""
     entries = column.tolist() if hasattr(column, "tolist") else list(column)
     return [entry.tolist() if hasattr(entry, "tolist") else entry for entry in entries]

@@ -1,4 +1,4 @@
-"""The checker of answers that have been graded, whose votes are scored by their verdicts."""
+"""Define the checker of answers that are already graded, for votes that verdicts score."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ class GradedAnswers:
     def check_samples(self, rows: Samples, checking: Checking, cache: CheckCache) -> Checked:
         """Return the verdicts in the references as outcomes, and the samples as answers.
 
-        Nothing is run, so that `checking` and `cache` are not used.
+        `checking` and `cache` are not used. An InputError is raised if samples and verdicts differ
+        in number, or if a verdict is outside of 0 to 1.
         """
         verdicts = [json.loads(reference) for reference in to_python(rows.references)]
         for question, (row, size) in enumerate(zip(verdicts, rows.sizes.tolist(), strict=True)):

@@ -1,7 +1,8 @@
-"""Tables as people write and paste them: a row for each question, a column for each sample.
+"""Rows of cells, as people write and paste them -> a table with named columns.
 
-The columns have names or none, and commas, semicolons, tabs, bars or brackets separate the cells.
-Spaces separate outcomes, and nothing separates the digits 0 and 1.
+The cells are separated by commas, semicolons, tabs, bars or brackets, and outcomes also by spaces.
+The columns may have no names. Columns such as sample_1, sample_2, .. have a sample each, which are
+joined to a list for each row.
 """
 
 from __future__ import annotations
@@ -30,21 +31,20 @@ _VALUES = {
     *("true", "false", "yes", "no", "pass", "fail", *MISSING_WORDS, *VERDICTS),
     *(x for x in WORDS if not x.isalpha()),
 }
-"""Words that are no names of columns, as "correct" and "n" can be."""
+"""Words that are entries, and never names of columns, as "correct" and "n" can be."""
 
 _USUAL = {"item", *(name for names in COLUMN_NAMES.values() for name in names)}
 _NUMBERED = {
     *("", *COLUMN_NAMES["predictions"], *COLUMN_NAMES["outcomes"], "answer"),
     *("run", "attempt", "trial", "try", "seed", "epoch", "rollout"),
 }
-"""What comes before the number in the name of a column that holds a sample."""
+"""The texts before the number in the name of a column that holds a sample."""
 _RULE = re.compile(r"[-:=|+ ]*-[-:=|+ ]*|\(\d+ rows?\)")
-_DIGITS = re.compile("[01]{2,}")
 _LINE = re.compile(r"[^\r\n]*[^\s\ufeff][^\r\n]*")
 
 
 class _Absent(str):
-    """The type of the empty text in place of the cells that a shorter row does not have."""
+    """The type of `_ABSENT`, the empty text that fills up rows with fewer cells."""
 
 
 _ABSENT = _Absent()
@@ -56,13 +56,11 @@ _ABSENT = _Absent()
 def rows_of_text(text: str) -> tuple[list[CellsOfRow], bool]:
     """Return the rows of a text that is not CSV, and whether all cells are samples.
 
-    The rows are lists of values, as JSON, Python or NumPy writes them; lines of digits such as
-    1011; a Markdown table; or values between spaces. There are none if the text is something else.
+    The text has lists, as JSON, Python or NumPy writes them; a table of Markdown; or values between
+    spaces. For other texts, such as CSV, there are no rows.
     """
-    for rows_of in (_innermost_lists, _rows_of_digits):
-        if rows := rows_of(text):
-            return rows, True
-    return _rows_of_markdown(text) or _rows_between_spaces(text), False
+    rows = _innermost_lists(text)
+    return rows or _rows_of_markdown(text) or _rows_between_spaces(text), bool(rows)
 
 
 _LIST = re.compile(r"[\[(]((?:\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|[^\[\]()\"'])*)[\])]")
@@ -71,7 +69,7 @@ _IS_LISTS = re.compile(r"(?:np\.|array|tensor|[\[\](),\s])*")
 
 
 def _innermost_lists(text: str) -> list[CellsOfRow]:
-    """Return the innermost lists as rows; [] if the text has anything but lists."""
+    """Return the innermost lists of a text as rows, or [] if it has anything but lists."""
     if not _START_OF_LISTS.match(text) or not _IS_LISTS.fullmatch(_LIST.sub("", text)):
         return []
     rows = [_entries_of_list(content) for content in _LIST.findall(text)]
@@ -79,23 +77,15 @@ def _innermost_lists(text: str) -> list[CellsOfRow]:
 
 
 def _entries_of_list(content: str) -> CellsOfRow:
-    """Return the entries of a list as JSON, Python or NumPy writes it."""
+    """Return the entries of a list, given as the text between its brackets."""
     for parse in (json.loads, ast.literal_eval):
         with suppress(ValueError, SyntaxError):
             return list(parse(f"[{content}]"))
     return [cell for cell in re.split(r"[,\s]+", content) if cell]
 
 
-def _rows_of_digits(text: str) -> list[CellsOfRow]:
-    """Return the digits of lines such as 1011, if all are 0 or 1; otherwise []."""
-    if not _DIGITS.fullmatch(first_line(text).strip()):
-        return []
-    lines = text.split()
-    return [[*line] for line in lines] if all(map(_DIGITS.fullmatch, lines)) else []
-
-
 def _rows_of_markdown(text: str) -> list[CellsOfRow]:
-    """Return the rows of a table between bars, of Markdown or a database; [] for other texts."""
+    """Return the rows of a table with bars, as Markdown and databases write it, or []."""
     head = first_line(text).lstrip()
     if "|" not in head and not head.startswith("+-"):
         return []
@@ -111,7 +101,7 @@ def _rows_of_markdown(text: str) -> list[CellsOfRow]:
 
 
 def _rows_between_spaces(text: str) -> list[CellsOfRow]:
-    """Return the values of each line, if spaces separate them; otherwise []."""
+    """Return the values of each line, or [] unless the text has only values and spaces."""
     head = first_line(text)
     if "\t" in head or len(head.split()) < 2 or not all(map(is_value, head.split())):
         return []
@@ -120,13 +110,13 @@ def _rows_between_spaces(text: str) -> list[CellsOfRow]:
 
 
 def first_line(text: str) -> str:
-    """Return the first line that is not blank. The text may be large, and is not copied."""
+    """Return the first line that is not blank, or "", without a copy of the text."""
     line = _LINE.search(text)
     return line[0] if line else ""
 
 
 def delimiter_of(head: str) -> str:
-    """Return what separates the cells of the first line of a table: a tab, `;`, `,` or `|`."""
+    """Return the character that separates the cells in the first line: a tab, `;`, `,` or `|`."""
     return max("\t;,|", key=head.count) if any(x in head for x in "\t;|") else ","
 
 
@@ -141,17 +131,17 @@ def table_of_grid(
     lines: Sequence[int] = (),
     **known: Any,
 ) -> Table:
-    """Return the table of rows of cells.
+    """Return the table of rows of cells, of which the first may name the columns.
 
-    The first row may name the columns. Rows that are shorter have fewer samples. Rows of CSV are
-    not shorter, unless there is a column for each sample.
+    A row with fewer cells has fewer samples. In CSV, that is an error unless columns have a sample
+    each.
 
     Args:
         rows: lists of cells.
         name: what messages call the file.
         unnamed: see `ReadingOptions`.
-        are_samples: whether all cells are samples, unless the first column has references.
-        lines: the number of the line where each row begins, of CSV only.
+        are_samples: whether all cells are samples, except those of a first column of references.
+        lines: the number of the line where each row begins; () unless the file is CSV.
         known: further attributes of the table.
 
     Raises:
@@ -194,13 +184,14 @@ def _refuse_equal_names(names: Sequence[str], title: str) -> None:
 
 
 def _problem_of_row(row: CellsOfRow, most: int, least: int, head: Sequence[str]) -> str:
-    """Return what is wrong with a row, or "": its number of cells, or that it repeats the names.
+    """Return the problem of a row, or "": its number of cells, or that it has the names again.
 
-    `head` has the names of the columns in small letters, or nothing if they have none.
+    `head` has the names of the columns in lower case, or is empty if they have none. A row has at
+    most `most` cells and at least `least`.
     """
     if not least <= len(row) <= most:
-        remedy = " If line 1 is a title, leave it out." if most == 1 else ""
-        return f"{len(row)} cells, but line 1 names {most} columns.{remedy}"
+        title = " If lines above the table are its title or comments, remove them."
+        return f"{len(row)} cells, but line 1 has {most}.{title if most == 1 else ''}"
     is_like_name = bool(head) and row[-1][:60].strip().lower() in head
     is_head = is_like_name and [x.strip("\ufeff ").lower() for x in row] == head
     if is_head and not all(map(is_value, row)):  # names may be numbers, which rows have again
@@ -211,9 +202,12 @@ def _problem_of_row(row: CellsOfRow, most: int, least: int, head: Sequence[str])
 def _names_of_grid(
     rows: Sequence[CellsOfRow], name: str, unnamed: str, are_samples: bool
 ) -> list[str]:
-    """Return names for the columns of a table without names, and warn of them.
+    """Return names for columns without names, and warn that there are none.
 
-    They are "sample 1", "sample 2", .., after "reference" if `unnamed` is "references".
+    The names are "sample 1", "sample 2", .., after "reference" if `unnamed` is "references".
+
+    Raises:
+        ValueError: if the first row may be the names or the samples of a question.
     """
     first = ["reference"] if unnamed == "references" else []
     if not (are_samples or first) and len(rows[0]) > 2 and sample_columns(rows[0]):
@@ -229,9 +223,9 @@ def _names_of_grid(
 
 
 def sample_columns(head: Iterable[Any]) -> list[int]:
-    """Return the indices of columns that hold a sample each: 1, 2, .. or sample_1, sample_2, ..
+    """Return the indices of the columns that hold a sample each, by their names; [] if none does.
 
-    The numbers count from 0 or 1. There is no such column if the names are not numbered.
+    Such names are 1, 2, .. or sample_1, sample_2, .., with numbers from 0 or 1.
     """
     names = [str(name) for name in head]
     numbered: dict[str, list[tuple[int, int]]] = {}
@@ -252,8 +246,12 @@ def sample_columns(head: Iterable[Any]) -> list[int]:
 def names_columns(head: Sequence[Any], below: Sequence[CellsOfRow], unnamed: str = "") -> bool:
     """Return whether the first row of a table names its columns.
 
-    It does unless all its cells are values. Above outcomes, the values 1, 2, 3 are names too, for
-    which the rows `below` the first, `head`, are looked at.
+    It does unless all its cells are values. The values 1, 2, 3 are names above outcomes.
+
+    Args:
+        head: the first row.
+        below: the other rows.
+        unnamed: see `ReadingOptions`.
     """
     if unnamed == "references":
         return False
@@ -277,19 +275,20 @@ def is_value(cell: Any) -> bool:
 def with_sample_lists(
     table: Table, named: ColumnsByRole, reading: ReadingOptions
 ) -> tuple[Table, dict[str, str]]:
-    """Return a table whose rows have a list of samples, if it has a column for each sample.
+    """Return the table with one column of lists in place of the columns with a sample each.
 
     Empty cells are missing samples, also at the end of a row.
 
     Args:
         table: the source.
-        named: the columns that the caller names; also lists of them. Several predictions are
-            columns with a sample each.
-        reading: what else the caller says.
+        named: the columns that the caller names, by role. Several predictions are columns with a
+            sample each.
+        reading: the other options of the caller.
 
     Returns:
-        The table, and the name of the new column by its role. The table is unchanged and the dict
-        empty if it has no such columns, or another one with a usual name for samples.
+        The table, and a dict from the role of the new column to its name. The table is unchanged
+        and the dict empty if there are no such columns, or if another column has a usual name for
+        samples.
     """
     if reading.are_labels and not table.layout:
         table = _with_question_names(table, named)
@@ -299,7 +298,7 @@ def with_sample_lists(
     columns = {x: cells for x, cells in table.columns.items() if x not in samples}
     rows = zip(*(table.columns[x] for x in samples), strict=True)
     lists = [[x for x in row if x is not _ABSENT] for row in rows]
-    are_checked = reading.checked or "references" in named
+    are_checked = reading.checker or "references" in named
     are_checked |= not reading.are_labels and bool(usual_columns(columns, "references"))
     role = "predictions" if are_checked else "outcomes"
     title = samples[0] if len(samples) == 1 else f"{samples[0]} to {samples[-1]}"
@@ -307,7 +306,7 @@ def with_sample_lists(
 
 
 def _sample_names(table: Table, named: ColumnsByRole) -> list[str]:
-    """Return the columns that hold a sample each; none if other columns have samples or counts.
+    """Return the columns that hold a sample each; [] if other columns have samples or counts.
 
     Raises:
         SelectionError: if another column has outcomes.
@@ -330,9 +329,10 @@ def _sample_names(table: Table, named: ColumnsByRole) -> list[str]:
 
 
 def _with_question_names(table: Table, named: ColumnsByRole) -> Table:
-    """Return a table of labels in which a column item or answer names the questions.
+    """Return a table of labels with its column `item` or `answer` renamed to question_id.
 
-    Beside samples or another id, an answer may be a reference.
+    The table is unchanged if another column identifies the questions. `answer` stays beside samples
+    or another id, where it may be a reference.
     """
     by_name = {x.lower(): x for x in table.columns}
     has_others = any(usual_columns(table.columns, x) for x in ("predictions", "questions"))

@@ -1,7 +1,8 @@
-"""The files of tools, one entry for each layout: how it is recognised, and what its fields mean.
+"""Define the layouts of the files of tools, by which they are recognised and read.
 
-A new tool is a new entry in `LAYOUTS` and a fixture in its tests. An entry is recognised by fields
-that every row has. Where a tool has a rule for outcomes that are missing, the entry follows it.
+`LAYOUTS` has an entry for each. It is recognised by fields that every row has, and says which
+columns have which role. If a tool has a rule for missing outcomes, its entry follows it. A new tool
+is a new entry, and a fixture in the tests.
 """
 
 from __future__ import annotations
@@ -24,28 +25,28 @@ LogRow = dict[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """The files of a tool. Names are separated by spaces.
+    """The layout of the files of a tool. In texts of several names, spaces separate them.
 
     Attributes:
         tool: its name, for the first line of output.
-        fields: that every record has.
-        types: of fields, in all records; other tools may have fields of the same names.
+        fields: the fields that every record has.
+        types: the types of some fields, where other tools have fields of the same names.
         is_object: whether a file is one object of JSON, with all rows inside.
         rows: returns the rows in a record. Default: the record itself.
-        columns: columns that are added, each by a function of a row.
-        questions: the columns that identify a question together. Not all files have `task`.
+        columns: the columns that are added to rows, each with a function of a row.
+        questions: the columns that identify a question together. `task` may be missing.
         outcomes, predictions, references, groups: the columns of these roles, or patterns such as
             "value.*". Several are alternatives, of which the caller chooses one.
         samples: the columns that number the samples of a question.
-        filters: the column whose entries repeat the same samples.
-        find_roles: returns further roles, which depend on the rows.
-        origin: what the first line says of the run, and the path of its field in a record.
-        path_origin: returns what the path of a file says.
+        filters: the column of filters, each of which has the same samples again.
+        find_roles: returns the columns of further roles, which depend on the entries.
+        origin: the facts about the run for the first line, each with the path of its field.
+        path_origin: returns further facts from the path of a file.
         missing: "drop" if the tool leaves out missing outcomes, "incorrect" if it counts them so;
             "" if it has no rule, so that the caller is asked.
-        why: what became of missing samples, for the first line.
+        why: why samples are missing, for the first line.
         files_are_runs: whether files with the same questions are repeated runs of one model.
-        refusal: why such a file cannot be read, instead of everything else.
+        refusal: the message for a file that cannot be read, without its name; or "".
     """
 
     tool: str
@@ -78,13 +79,13 @@ class Layout:
         )
 
     def rows_in(self, records: Sequence[LogRow]) -> Iterator[LogRow]:
-        """Yield the rows in records, with the columns that are added."""
+        """Yield the rows in the records, with the columns that are added."""
         for record in records:
             for row in self.rows(record) if self.rows else [record]:
                 yield row | {name: make(row) for name, make in self.columns.items()}
 
     def roles_of(self, columns: Columns) -> Roles:
-        """Return the roles of the columns for these rows. Empty columns have none."""
+        """Return the columns by role, without columns that have no entry."""
         roles: Roles = {}
         for role in _ROLES:
             patterns = getattr(self, role).split()
@@ -97,17 +98,18 @@ class Layout:
 
 
 _ORIGIN = ("domain", "agent", "model", "source", "task", "env")
-"""What the first line says of a run, in this order."""
+"""The facts about a run that the first line states, in this order."""
 _ROLES = ("questions", "outcomes", "predictions", "references", "groups", "samples", "filters")
 
 
 def recognised(table: Table, path: Path | None = None) -> Table | None:
-    """Return the table as the first layout reads it that recognises it, or None.
+    """Return the table as the first layout reads it that matches it, or None if none does.
 
-    The path is that of the file, of which some layouts read the model or the task.
+    `path` is that of the file, from which some layouts read the model or the task.
 
     Raises:
-        ValueError: if it has the fields of a layout, but not its entries.
+        ValueError: if it has the fields of a layout, but not its entries; or if the layout is
+            refused.
     """
     for layout in LAYOUTS:
         if not layout.matches(table):
@@ -125,9 +127,10 @@ def recognised(table: Table, path: Path | None = None) -> Table | None:
 
 
 def read_layout(layout: Layout, table: Table, path: Path | None = None) -> Table:
-    """Return the table as a layout reads it; a LookupError or TypeError if it is another one.
+    """Return the table as a layout reads it, with `layout` and `origin` set.
 
-    `path` is that of the file, if it is known.
+    `path` is that of the file, or None. An AttributeError, a LookupError or a TypeError is raised
+    if the entries are not those of the layout.
     """
     records = rows_of(table) if layout.rows or layout.columns or layout.origin else []
     if layout.rows or layout.columns:
@@ -145,7 +148,7 @@ def read_layout(layout: Layout, table: Table, path: Path | None = None) -> Table
 
 
 def _origin(layout: Layout, table: Table, records: Sequence[LogRow]) -> dict[str, str]:
-    """Return what records and the rows of the table say of the run, such as {"model": ..}."""
+    """Return the facts about a run in its records and rows, such as {"model": ..}."""
     entries = {x: table.columns.get(x, ()) for x in _ORIGIN} if layout.rows else {}
     for what, path in layout.origin.items():
         entries[what] = [field_at(record, path.split(".")) for record in records]
@@ -168,7 +171,7 @@ LM_EVAL_NAME = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.-]
 
 
 def _lm_eval_rows(record: LogRow) -> list[LogRow]:
-    """Unwrap the responses of one request; count the correct ones where the harness ran programs.
+    """Return a record as a row with its responses as a list, and counts of correct programs.
 
     The harness has run the programs of tasks such as humaneval, whose responses are not equal to
     their target: its pass@1 says how many are correct.
@@ -189,7 +192,7 @@ def _lm_eval_rows(record: LogRow) -> list[LogRow]:
 
 
 def _list_of_texts(target: Any) -> list[str] | None:
-    """Return the list of acceptable answers that the harness writes as text, if it is one."""
+    """Return the list of acceptable answers that the harness writes as text, or None."""
     try:
         parsed = ast.literal_eval(target)
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
@@ -199,7 +202,7 @@ def _list_of_texts(target: Any) -> list[str] | None:
 
 
 def _lm_eval_roles(columns: Columns) -> Roles:
-    """Return the roles: the responses, or the metrics of documents with one response."""
+    """Return the columns by role: responses, or the metrics of documents with one response."""
     roles: Roles = {}
     if _has_counts_by_pass_at_1(columns):
         roles |= {"n": _RESPONSES, "correct": _CORRECT}
@@ -223,7 +226,7 @@ def _lm_eval_roles(columns: Columns) -> Roles:
 
 
 def _has_counts_by_pass_at_1(columns: Columns) -> bool:
-    """Return whether pass@1 differs from the share of responses that equal the target."""
+    """Return whether pass@1 counts more or fewer responses than those equal to the target."""
     correct = columns.get(_CORRECT, (None,))
     if None in correct or None not in columns.get("target_list", (None,)):
         return False
@@ -233,7 +236,7 @@ def _has_counts_by_pass_at_1(columns: Columns) -> bool:
 
 
 def _number_columns(columns: Columns, others: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns of numbers, without some others."""
+    """Return the columns that have only numbers, at least one, and are not in `others`."""
     return tuple(
         name
         for name, cells in columns.items()
@@ -244,7 +247,7 @@ def _number_columns(columns: Columns, others: Sequence[str]) -> tuple[str, ...]:
 
 
 def _lm_eval_path(path: Path) -> dict[str, str]:
-    """Return the task that a file names, and the model that the results beside it name."""
+    """Return the task in the name of a file, and the model in the results beside the file."""
     if (name := LM_EVAL_NAME.fullmatch(path.name)) is None:
         return {}
     results, origin = path.with_name(f"results_{name['date']}.json"), {}
@@ -260,7 +263,7 @@ _INSPECT_SCORES = {"C": 1, "P": 0.5, "I": 0, "N": 0, "yes": 1, "true": 1, "no": 
 
 
 def score_of_inspect(value: Any) -> Any:
-    """Return a score as a number, None if it is NaN, or the text that is not a usual score."""
+    """Return a score as a number, None for NaN, or the text if it is no usual score."""
     if isinstance(value, str):
         return _INSPECT_SCORES.get(
             value, _INSPECT_SCORES.get(value.lower() if len(value) > 1 else value, value)
@@ -269,7 +272,7 @@ def score_of_inspect(value: Any) -> Any:
 
 
 def _inspect_rows(log: LogRow) -> list[LogRow]:
-    """Return a row for each sample in each epoch. One that raised an error has no score."""
+    """Return a row for each sample in each epoch; a ValueError if no sample is scored."""
     samples, task = log["samples"] or [], log["eval"]["task"]
     if log["status"] != "success" and not any(sample.get("scores") for sample in samples):
         raise ValueError(
@@ -284,7 +287,7 @@ def _inspect_rows(log: LogRow) -> list[LogRow]:
 
 
 def _with_only_score(rows: list[LogRow]) -> list[LogRow]:
-    """Return rows with a column score, if they have one scorer: other tasks may have another."""
+    """Return rows with an added column `score`, if all have the same single scorer."""
     names = {x for row in rows for x, y in row.items() if x.startswith("score_") and y is not None}
     if len(names) != 1:
         return rows
@@ -305,7 +308,7 @@ def _warn_of_incomplete_log(log: LogRow) -> None:
 
 
 def _inspect_row(sample: LogRow) -> LogRow:
-    """Return a sample as a row. After an error it has no answer and no score."""
+    """Return a sample as a row, without an answer and a score if it raised an error."""
     row = {name: sample[name] for name in ("id", "epoch", "target")}
     is_void = bool(sample.get("error"))
     output = sample.get("output") or {}
@@ -332,14 +335,14 @@ def _score_columns(scores: Mapping[str, Any]) -> LogRow:
 
 
 def _samples_df_rows(record: LogRow) -> list[LogRow]:
-    """Return a row of `samples_df`. Several logs of it have to be told apart by eval_id."""
+    """Return a row of inspect_ai's `samples_df` with its scores by column, and its task."""
     row = {name: score_of_inspect(x) for name, x in record.items() if not name.startswith("score_")}
     row |= {"task": row["task_name"]} if "task_name" in row else {}
     return [row | _score_columns({x: y for x, y in record.items() if x.startswith("score_")})]
 
 
 def _inspect_roles(columns: Columns) -> Roles:
-    """Return the roles: scores that are not empty, and answers with their targets."""
+    """Return the columns by role: scores that are not empty, and answers with their targets."""
     names = [
         name
         for name, cells in columns.items()
@@ -356,9 +359,9 @@ def _inspect_roles(columns: Columns) -> Roles:
 
 
 def _lighteval_rows(record: LogRow) -> list[LogRow]:
-    """Return a document with its responses, without reasoning if lighteval removes it.
+    """Return a document as a row with its responses, without reasoning if lighteval removes it.
 
-    Metrics of several responses are scores already, and are not read.
+    Metrics of a document with several responses are scores of all of them, and are left out.
     """
     doc, response = record["doc"], record["model_response"]
     indices = doc["gold_index"]
@@ -371,7 +374,7 @@ def _lighteval_rows(record: LogRow) -> list[LogRow]:
 
 
 def _lighteval_roles(columns: Columns) -> Roles:
-    """Return the roles: the responses, and the metrics of documents with at most one."""
+    """Return the columns by role: responses, and metrics of documents with one response."""
     most = max(map(len, columns["responses"]), default=0)
     roles: Roles = {"predictions": "responses", "references": "gold"} if most else {}
     metrics = tuple(name for name in columns if name.startswith("metric."))
@@ -379,7 +382,7 @@ def _lighteval_roles(columns: Columns) -> Roles:
 
 
 def _evalplus_rows(record: LogRow) -> list[LogRow]:
-    """Return the solutions of each task. A sample passes plus if it passes both kinds of tests.
+    """Return a row for each solution, with the outcomes `base` and `plus`; plus needs both tests.
 
     Before version 0.3, a task has lists of [status, details] for both kinds.
     """

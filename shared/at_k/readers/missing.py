@@ -1,8 +1,7 @@
-"""Outcomes and answers that are missing: the caller, or the rule of a tool, says what they count.
+"""Find missing outcomes and answers, and count them as the caller or the rule of a tool says.
 
-They are neither incorrect nor left out by themselves, because both can be meant and the scores
-differ: an attempt that broke off is a failure of an agent, and a server that was down is not one of
-a model.
+Without a rule, an error asks, because the scores differ: an attempt that broke off is a failure of
+an agent, but a server that was down is no failure of a model.
 """
 
 from __future__ import annotations
@@ -20,11 +19,12 @@ from .names import BROKEN_OFF, ERRORS, STATUSES, last_part, plain_name, shown_na
 from .table import SelectionError, Table, Way, nested_columns
 from .words import (
     MISSING_WORDS,
-    changed,
+    as_whole_number,
     entry_text,
     first_entries,
     flat,
     is_missing,
+    map_entries,
     number_in,
     word,
 )
@@ -33,13 +33,14 @@ CHOICES = ("incorrect", "drop")
 
 
 class MissingError(SelectionError):
-    """Samples are missing, and nothing says what they count."""
+    """The error about missing samples if nothing says how they count."""
 
 
 def missing_outcomes(table: Table, cells: Sequence[Any], used: Collection[Any]) -> list[Any]:
-    """Return the cells with None where an entry of a column such as `error` says why.
+    """Return the cells of samples, with None in rows where another column says that they failed.
 
-    The names in `used` are of columns that are read.
+    That is a text in a column such as `error`, or an entry of `status` such as "crashed". Columns
+    in `used` have another role. Cells of the layout of a tool are returned as they are.
     """
     if table.layout is not None:
         return list(cells)
@@ -49,16 +50,23 @@ def missing_outcomes(table: Table, cells: Sequence[Any], used: Collection[Any]) 
         elif {*plain_name(name).split(".")}.isdisjoint(ERRORS):
             continue
         else:
-            # A column of numbers alone measures something. Beside empty entries they are codes.
-            are_codes = not all(map(_is_number, column))
+            # Numbers alone may measure something. Beside empty entries they are codes.
+            are_codes = name.endswith("code") or not all(map(_is_number, column))
             broke_off = [is_error(x) or (are_codes and _is_code(x)) for x in column]
+            if not are_codes and any(column) and None not in map(as_whole_number, column):
+                warnings.warn(
+                    f"{shown_name(name)} has whole numbers alone: they are read as a measure, not "
+                    f"as codes of errors. If they are codes, write nothing where nothing failed.",
+                    stacklevel=2,
+                )
         if name not in used:
-            rows = zip(cells, changed(lambda _: None, cells), broke_off, strict=True)
+            rows = zip(cells, map_entries(lambda _: None, cells), broke_off, strict=True)
             cells = [missing if is_void else cell for cell, missing, is_void in rows]
     return list(cells)
 
 
 def _is_number(entry: Any) -> bool:
+    """Return whether an entry is or holds a number, and is not NaN."""
     return type(number_in(entry)) in (int, float) and not is_missing(entry)
 
 
@@ -80,7 +88,7 @@ _NO_ERROR = re.compile(
     r"\W*|(no|without)([ _-](errors?|exceptions?|issues?))?\.?|false|ok(ay)?|success(ful)?|"
     r"succeeded|passed|completed?|done|nothing|nil"
 )
-"""What a column such as `error` has where nothing failed, beside numbers and `MISSING_WORDS`."""
+"""The texts in a column such as `error` where nothing failed, beside `MISSING_WORDS`."""
 
 
 _MESSAGE_OF_API = re.compile(
@@ -92,9 +100,9 @@ _MESSAGE_OF_API = re.compile(
 
 
 def warn_of_api_messages(cells: Sequence[Any], name: str) -> None:
-    """Warn if answers in the column `name` are errors of an API that took the place of a response.
+    """Warn if answers in the column `name` are error messages of an API in place of a response.
 
-    They would count as incorrect, and a number such as 429 could be read as an answer.
+    They count as incorrect, and a checker may read a number in them, such as 429, as an answer.
     """
     answers = [x for x in flat(cells) if isinstance(x, str)]
     messages = [x for x in answers if _MESSAGE_OF_API.fullmatch(x.strip())]
@@ -108,9 +116,9 @@ def warn_of_api_messages(cells: Sequence[Any], name: str) -> None:
 
 
 def missing_answers(table: Table, cells: Sequence[Any], references: Sequence[Any]) -> list[Any]:
-    """Return answers with None for null, an empty cell of CSV, or a word such as "nan".
+    """Return the answers in cells, with None for null, an empty cell of CSV, or a word such as nan.
 
-    A word that is the reference of a question is an answer.
+    A word that is a reference of some question is an answer.
     """
     words = MISSING_WORDS - {word(x) for x in flat(references) if isinstance(x, str)}
 
@@ -120,7 +128,7 @@ def missing_answers(table: Table, cells: Sequence[Any], references: Sequence[Any
         is_word = isinstance(cell, str) and word(cell) in words
         return None if is_missing(cell) or is_empty or is_word else cell
 
-    return changed(read, cells)
+    return map_entries(read, cells)
 
 
 def settle_missing(
@@ -130,10 +138,11 @@ def settle_missing(
     multiplicities: Sequence[list[int]] | None,
     missing: str | None,
 ) -> tuple[dict[Any, list[Any]], str]:
-    """Return the samples of each question as the rule says, and what the output says of them.
+    """Return the samples of each question after the rule, and a note on missing ones.
 
-    Samples that are left out stay None, so that others keep their places. Questions without any
-    sample are left out too.
+    The rule "incorrect" replaces missing samples. "drop" leaves them None, so that other samples
+    keep their places, and leaves out questions without any other sample. The output has the note,
+    which is "" if no sample is missing.
 
     Args:
         table: the source.
@@ -144,8 +153,8 @@ def settle_missing(
         missing: "incorrect" or "drop"; None if the layout decides.
 
     Raises:
-        MissingError: if nothing says what missing samples count, or if a question has no other
-            sample and the caller does not say so.
+        MissingError: if there is no rule; if the rule of the layout would leave out a question; or
+            if samples below 0 or an unknown number of missing samples cannot count as incorrect.
     """
     if all(row and None not in row for row in samples.values()):
         return dict(samples), ""
@@ -169,7 +178,7 @@ def settle_missing(
 
 
 def _rule_of(table: Table, missing: str | None) -> tuple[str, str]:
-    """Return "incorrect", "drop" or "", and what the output says of the rule of a layout."""
+    """Return the rule, "incorrect", "drop" or "", and the reason that the layout gives for it."""
     if table.layout is None:
         return missing or "", ""
     why = table.layout.why
@@ -179,14 +188,14 @@ def _rule_of(table: Table, missing: str | None) -> tuple[str, str]:
 def _with_multiplicities(
     samples: Mapping[Any, list[Any]], multiplicities: Sequence[list[int]] | None
 ) -> dict[Any, list[tuple[Any, int]]]:
-    """Return, by question, pairs of a sample and how often it occurs."""
+    """Return pairs of a sample and the number of times that it occurs, by question."""
     numbers = multiplicities or [[1] * len(row) for row in samples.values()]
     rows = zip(samples.values(), numbers, strict=True)
     return {key: list(zip(*row, strict=True)) for key, row in zip(samples, rows, strict=True)}
 
 
 def _has_losses(outcomes: Iterable[Any]) -> bool:
-    """Return whether an outcome is below 0, so that one that is missing does not count as 0."""
+    """Return whether an outcome is below 0, so that 0 is no outcome of a failure."""
     return any(isinstance(x, (int, float)) and x < 0 for x in outcomes)
 
 
@@ -196,9 +205,12 @@ def _scored_questions(
     counted: Mapping[Any, list[tuple[Any, int]]],
     why: str,
 ) -> tuple[dict[Any, list[Any]], str]:
-    """Return the questions with a scored sample, and what the output says; warn of others.
+    """Return the samples of the questions that have any, and the note; warn of other questions.
 
-    `counted` has pairs of a sample and how often it occurs; `why` is that of the layout.
+    `counted` has pairs of a sample and how often it occurs, and `why` is the reason of the layout.
+
+    Raises:
+        ValueError: if all samples are missing.
     """
     kept = {key: row for key, row in samples.items() if row.count(None) < len(row)}
     if not kept:
@@ -221,9 +233,9 @@ def _missing_in(row: Iterable[tuple[Any, int]]) -> int:
 def _filled(
     samples: Mapping[Any, list[Any]], written: Sequence[list[Any]] | None
 ) -> dict[Any, list[Any]]:
-    """Return the samples with incorrect ones in place of missing ones.
+    """Return the samples by question, with incorrect ones in place of missing ones.
 
-    An incorrect outcome is False, and an incorrect answer its text in `written`, or "".
+    That is False for an outcome, and for an answer its text in `written`, or "".
     """
     if written is None:
         return {key: [False if x is None else x for x in row] for key, row in samples.items()}
@@ -240,15 +252,15 @@ def _missing_error(
     is_graded: bool,
     has_losses: bool,
 ) -> MissingError:
-    """Return the error that asks what missing samples count.
+    """Return the error that asks how missing samples count.
 
     Args:
         title: of the table.
         counted: by question, pairs of a sample and how often it occurs.
-        unknown: questions without a sample, not even a missing one.
-        vanishing: questions without any other sample, which a layout would leave out.
+        unknown: ids of questions whose list of samples is empty.
+        vanishing: ids of questions with missing samples only, which a layout would leave out.
         is_graded: whether samples are outcomes.
-        has_losses: whether some are below 0.
+        has_losses: whether some outcomes are below 0.
     """
     noun = "outcomes" if is_graded else "answers"
     first = next(key for key, row in counted.items() if not row or _missing_in(row))
@@ -273,7 +285,7 @@ def _missing_error(
 
 
 def _both_scores(counted: Collection[list[tuple[Any, int]]]) -> str:
-    """Return the mean outcome over questions under both rules, as the end of a sentence.
+    """Return the end of a sentence with the mean outcome under both rules; "" if it is undefined.
 
     Return "" if no outcome is known, or if one is no number.
 
@@ -292,5 +304,5 @@ def _both_scores(counted: Collection[list[tuple[Any, int]]]) -> str:
 
 
 def text_of_ids(key: Any) -> str:
-    """Return an id, a text or a tuple of several, as one text."""
+    """Return an id, which is a text or a tuple of texts, as one text."""
     return " ".join(map(entry_text, key)) if isinstance(key, tuple) else str(key)

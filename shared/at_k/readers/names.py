@@ -1,7 +1,7 @@
-"""The exact names of columns by their roles.
+"""List the exact names by which the column of each role is found, and look columns up by them.
 
-A column is found by its name only, never by what it holds. Case does not matter, nor whether words
-are joined by underscores, spaces, hyphens or capitals: see `plain_name`.
+A column is never found by what it holds. Case does not matter, nor whether words are joined by
+underscores, spaces, hyphens or capitals: see `plain_name`. All names here are plain.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ PER_QUESTION = ("groups", "R0", "clusters", "question_weights")
 """The optional parameters of `compute` that take one value per question, each from a column."""
 
 PER_SAMPLE = ("labels", "picked_by", "vote_weights")
-"""Those that take a number per sample. Their columns are never found by a name."""
+"""The optional parameters of `compute` that take a number per sample, each from a named column."""
 
 _ANSWERS = ("answer", "choice", "prediction", "forecast", "verdict", "label", "class", "outcome")
 ANSWERS = (
@@ -62,7 +62,7 @@ ANSWERS = (
     *("extracted_answer", "parsed_answer"),
     *(f"{x}_{y}" for x in ("predicted", "pred", "model", "llm") for y in _ANSWERS),
 )
-"""Columns beside which one of outcomes may hold the gold answers."""
+"""Names of answers. Beside such a column, one with a name of outcomes may hold gold answers."""
 
 SINGLE = (
     *("prediction", "pred", "sample", "response", "completion", "generation", "output"),
@@ -80,10 +80,10 @@ STATUSES = ("status", "state", "run_status", "exit_status")
 BROKEN_OFF = frozenset(
     ("error", "errored", "exception", "crashed", "aborted", "cancelled", "canceled", "skipped")
 )
-"""What one of these columns says of a sample that broke off, so that the row has no outcome."""
+"""Entries of `STATUSES` of a sample that broke off, so that the row has no outcome."""
 
 SUBTOTALS = ("subtotal", "sub_total", "sous_total", "zwischensumme", "\u5c0f\u8ba1", "\u5c0f\u8a08")
-"""What people write in place of an id in a row that sums up some of the others."""
+"""Texts in place of an id in a row that sums up some of the other rows."""
 
 SUMMARIES = frozenset(
     (
@@ -100,13 +100,13 @@ SUMMARIES = frozenset(
         *("\ud569\uacc4", "\ud3c9\uade0", "\u03c3", "\u2211", "\xf8"),
     )
 )
-"""What spreadsheets and people write in place of an id in a row that sums up the others."""
+"""Texts in place of an id in a row that sums up all other rows."""
 
 FINISH = ("finish_reason", "stop_reason", "finish_reasons", "stop_reasons")
 """Columns that say why a response ended."""
 
 CUT_OFF = ("length", "max_tokens", "max_length", "max_output_tokens", "model_length")
-"""What such a column says of a response that was cut off, in lower case."""
+"""Entries of `FINISH` of a response that was cut off by length, in lower case."""
 
 _SAMPLE_NOUNS = (
     *("sample", "completion", "response", "generation", "output", "rollout", "attempt", "trial"),
@@ -129,13 +129,13 @@ SAMPLE_NUMBERS = frozenset(
 SHARED_NUMBERS = frozenset(
     name for name in SAMPLE_NUMBERS if name.startswith(("seed", "run", "turn", "round", "iter"))
 )
-"""Those that may be the same in all rows, such as the seed of a program."""
+"""Sample numbers that may be the same in all rows, such as the seed of a program."""
 
 MODELS = frozenset(("model", "model_name", "model_id", "llm", "checkpoint"))
 """Columns whose entries are equal in all rows of a run."""
 
 CRITERIA = ("criterion", "criteria", "criterion_id", "rubric", "rubric_id", "rubric_item")
-"""What is asked of an answer that is judged several times."""
+"""Columns that say what is asked about an answer that is judged several times."""
 
 SETTINGS = frozenset(
     (
@@ -216,25 +216,25 @@ _NO_VERDICT = re.compile(
 
 
 def is_verdict(name: str) -> bool:
-    """Return whether a name is that of a verdict on a sample, such as correctness_of_judge."""
+    """Return whether a column has verdicts or scores by its name, such as correctness_of_judge."""
     part = last_part(name)
     return _VERDICT.fullmatch(part) is not None and not _NO_VERDICT.fullmatch(part)
 
 
 def shown_name(name: str) -> str:
-    """Return a name as messages show it: in quotes if it has spaces, and not all of a long one."""
+    """Return a name for a message: cut after 60 characters, in quotes if it has spaces."""
     name = name if len(name) <= 60 else f"{name[:60]}.."
     return name if re.fullmatch(r"[\w.:/@^%+-]+", name) else repr(name)
 
 
 @lru_cache(maxsize=1024)
 def plain_name(name: str) -> str:
-    """Return a name as the names here are written: is_correct for "Is correct" and isCorrect."""
+    """Return a name in lower case with underscores: is_correct for "Is correct" and isCorrect."""
     return re.sub(r"(?<=[a-z\d])(?=[A-Z])|[\s-]+", "_", name.strip()).lower()
 
 
 def last_part(name: str) -> str:
-    """Return the plain name of a field without the path to it."""
+    """Return the plain name of the last part of a dotted path."""
     return plain_name(name).rpartition(".")[2]
 
 
@@ -244,9 +244,9 @@ def usual_columns(columns: Iterable[str], role: str) -> list[str]:
 
 
 def columns_named(columns: Iterable[str], names: Sequence[str]) -> list[str]:
-    """Return the columns with these plain names, in the order of the names.
+    """Return the columns that have one of these plain names, in the order of the names.
 
-    Several columns may have one plain name, such as isCorrect and is_correct.
+    Columns such as isCorrect and is_correct have the same plain name, and both are returned.
     """
     by_plain_name: dict[str, list[str]] = {}
     for column in columns:
@@ -255,13 +255,13 @@ def columns_named(columns: Iterable[str], names: Sequence[str]) -> list[str]:
 
 
 def sample_numbers(columns: Mapping[str, Sequence[Any]], used: Iterable[str] = ()) -> list[str]:
-    """Return the columns that number samples.
+    """Return the names of the columns that number samples, without the columns in `used`.
 
-    `sample`, `rollout`, `run` and a few others are such columns if they hold whole numbers; they
-    may also hold texts, which are samples or settings. Columns that are used have another role.
+    `sample`, `rollout`, `run` and a few others number samples only if they hold whole numbers:
+    texts in them are samples or settings.
     """
     taken = {*used}
-    columns_of_names = []
+    numbering = []
     for name, cells in columns.items():
         lower = last_part(name)
         if lower not in SAMPLE_NUMBERS or name in taken:
@@ -273,5 +273,5 @@ def sample_numbers(columns: Mapping[str, Sequence[Any]], used: Iterable[str] = (
         numbers = [as_whole_number(cell) for cell in entries if not is_missing(cell)]
         is_bare = lower in ("sample", "rollout", "generation", "draw") or lower in SETTINGS
         if numbers and not (is_bare and None in numbers):
-            columns_of_names.append(name)
-    return columns_of_names
+            numbering.append(name)
+    return numbering

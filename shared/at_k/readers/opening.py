@@ -1,10 +1,9 @@
-"""What is opened: files, pipes and standard input up to a number of bytes, and files elsewhere.
+"""Read the bytes of local files, pipes and standard input, and of remote files by fsspec.
 
-A device such as /dev/zero never ends, and a small compressed file may hold more than the memory.
-Each is an error before it is read, or soon after.
-
-Files elsewhere have names that fsspec opens: `https://`, `s3://`, `hf://datasets/..`, `memory://`.
-fsspec and its drivers are imported where they are needed.
+The number of bytes is limited, because a device such as /dev/zero never ends, and a small
+compressed file may hold more than the memory. The names of remote files have a protocol:
+`https://`, `s3://`, `hf://datasets/..`, `memory://`. fsspec and its drivers are imported where they
+are needed.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _REMEDY = "If that is meant, split the file, or load it and give its rows as a d
 
 
 def require_openable(name: str) -> None:
-    """Raise a ValueError if a path is a device or a socket."""
+    """Raise a ValueError if a path exists and is a device or a socket."""
     path = Path(name)
     if path.exists() and not (path.is_file() or path.is_dir() or path.is_fifo()):
         kind = "a socket" if path.is_socket() else "a device"
@@ -31,7 +30,7 @@ def require_openable(name: str) -> None:
 
 
 def require_size(name: str, size: int, most: float) -> None:
-    """Raise a ValueError if a file has more bytes than it may have."""
+    """Raise a ValueError if the size of a file is above `most`, in bytes."""
     if size > most:
         raise ValueError(
             f"{name} has {size / 1e9:.3g} GB, more than {most / 1e9:.3g} GB. {_REMEDY}"
@@ -39,19 +38,19 @@ def require_size(name: str, size: int, most: float) -> None:
 
 
 def most_bytes(compressed_size: int | None = None) -> float:
-    """Return how many bytes are read at once: half of the memory.
+    """Return the largest number of bytes that a file may hold: half of the memory.
 
-    A file that is compressed may hold 1 GB, or 100 times its size if that is more.
+    A compressed file may hold no more than 1 GB, or 100 times its size if that is more.
     """
     most = _memory() / 2
     return most if compressed_size is None else min(most, max(1e9, 100.0 * compressed_size))
 
 
 def read_file(name: str) -> bytes:
-    """Return what a file, a pipe or standard input ("-") holds.
+    """Return the bytes of a file, a pipe or standard input ("-").
 
     Raises:
-        ValueError: if it is another kind of file, or holds more than `most_bytes`.
+        ValueError: if it is a device or a socket, or holds more than `most_bytes`.
     """
     most = most_bytes()
     if name == "-":
@@ -65,7 +64,8 @@ def read_file(name: str) -> bytes:
 def read_limited(stream: Any, name: str, most: float, when: str = "") -> bytes:
     """Return the bytes of a stream; a ValueError if there are more than `most`.
 
-    `when` is part of its message, such as " when it is decompressed".
+    The message calls the stream `name`, and `when` ends its first sentence, such as " when it is
+    decompressed".
     """
     chunks, size = [], 0
     while chunk := stream.read(_CHUNK):
@@ -84,25 +84,25 @@ def _memory() -> float:
         return math.inf
 
 
-# --- Files elsewhere --------------------------------------------------------------------------
+# --- Remote files -----------------------------------------------------------------------------
 
 _PAGES = (b"<!doctype html", b"<html")
 _SECONDS_OF_SILENCE = 60
-"""How long a server of HTTP may send nothing."""
+"""The number of seconds after which a server of HTTP that sends nothing is given up."""
 
 
 def is_remote(source: str) -> bool:
-    """Return whether the source is a name with a protocol, such as `s3://`."""
+    """Return whether a source is a name with a protocol, such as `s3://`."""
     return re.match(r"[a-z][a-z0-9+.]*(::|://)", source) is not None
 
 
 def path_of(source: str) -> Path:
-    """Return the path of a file, with the suffixes that tell its format: without a query."""
+    """Return the path of a local file, or that of a remote one without the query of its URL."""
     return Path(source.partition("?")[0] if is_remote(source) else source)
 
 
 def remote_names(pattern: str) -> list[str]:
-    """Return the files that match a name with wildcards, or the name if it has none.
+    """Return the names of the files that match a pattern, or the name itself if it is none.
 
     Raises:
         FileNotFoundError: if no file matches.
@@ -118,7 +118,7 @@ def remote_names(pattern: str) -> list[str]:
 
 
 def remote_content(name: str) -> bytes:
-    """Return the bytes of a file.
+    """Return the bytes of a remote file.
 
     Raises:
         FileNotFoundError: if there is no such file.
@@ -129,14 +129,14 @@ def remote_content(name: str) -> bytes:
     is_page = content is not None and content[:100].lstrip().lower().startswith(_PAGES)
     if content is None or (name.startswith("http") and is_page):
         raise ValueError(
-            f"{name} is {'a page' if is_page else 'a folder'}, and files elsewhere are read one by "
+            f"{name} is {'a page' if is_page else 'a folder'}, and remote files are read one by "
             f"one: name them, or give a pattern such as {name}/*.jsonl."
         )
     return content
 
 
 def _file_or_none(system: Any, path: str) -> bytes | None:
-    """Return the bytes of a file, or None if it is a folder."""
+    """Return the bytes of a file in a file system of fsspec, or None if it is a folder."""
     try:
         return system.cat_file(path)
     except (FileNotFoundError, IsADirectoryError):
@@ -146,9 +146,9 @@ def _file_or_none(system: Any, path: str) -> bytes | None:
 
 
 def _with_system(name: str, use: Callable[[Any, str], Any]) -> Any:
-    """Return `use(system, path)` for the file system of fsspec and the path in it of a name.
+    """Return `use(system, path)`, where `system` is fsspec's file system of a remote name.
 
-    The errors of fsspec's drivers are raised as those of `remote_content`, which name the file.
+    Errors of fsspec's drivers are raised as the errors that `remote_content` documents.
     """
     import fsspec
 

@@ -1,4 +1,8 @@
-"""Rows -> questions: which rows are samples of one question, and which are not to be mixed."""
+"""Gather rows into questions, and refuse rows that are not to be mixed or counted twice.
+
+A table and its cells by role go in, with an entry for each row. The cells come out with an entry
+for each of M questions, with their ids.
+"""
 
 from __future__ import annotations
 
@@ -46,14 +50,19 @@ def gather(
     are_lists: bool,
     reading: ReadingOptions,
 ) -> tuple[dict[str, list[Any]], list[Any] | None, tuple[str, ...], str]:
-    """Return the cells of the M questions, what identifies them, and what was missing.
+    """Return the cells of the M questions, their ids, the columns of the ids, and a note.
 
-    The cells that are given have an entry for each row, a list of samples if `are_lists`.
+    Args:
+        table: the source.
+        chosen: the column of each role.
+        cells: the entries of each role, one per row.
+        are_lists: whether the entry of a row is a list of samples or counts.
+        reading: the options of the caller.
 
     Returns:
-        The cells by role, an entry for each question; their ids, texts or tuples of texts, or None
-        if nothing identifies them; the columns of the ids; and what the output says of missing
-        samples.
+        The cells by role, with an entry for each question; the ids, which are texts or tuples of
+        texts, or None if nothing identifies the questions; the columns of the ids; and the note on
+        samples that were missing or added, for the first line of output, or "".
 
     Raises:
         SelectionError: if rows of one question are different runs or settings, or the same sample.
@@ -79,10 +88,10 @@ def gather(
 def _settled(
     questions: QuestionRows, cells: dict[str, Any]
 ) -> tuple[list[Any], dict[str, Any], str]:
-    """Return the ids and the cells of questions with samples, and what the output says of others.
+    """Return the ids and the cells of the questions that are scored, and the note on samples.
 
-    Samples that were cut off or are missing count as the caller says, or the layout. The cells have
-    an entry for each question; `as_written` and `finish` are removed.
+    Samples that are missing or were cut off count as the caller or the layout says. `cells` have an
+    entry for each question. `as_written` and `finish` are removed from them.
     """
     ids = list(questions.rows)
     written, reasons = cells.pop("as_written", None), cells.pop("finish", ())
@@ -100,10 +109,12 @@ def _settled(
 
 
 def _fail_cut_off(samples: Mapping[Any, Any], reasons: Sequence[Any], wrong: Any) -> str:
-    """Make samples incorrect that were cut off by length; return what the output says of them.
+    """Replace samples that were cut off by length, and return the note on their number, or "".
 
-    `reasons` say, for each question, why each sample ended; there may be none. An incorrect sample
-    becomes `wrong`.
+    Args:
+        samples: the samples by question, which are changed.
+        reasons: a list for each question that says why each sample ended; () if none count.
+        wrong: what replaces a sample: False for an outcome, "" for an answer.
     """
     number = 0
     for (question, row), ends in zip(samples.items(), reasons, strict=False):
@@ -125,9 +136,12 @@ def _fail_cut_off(samples: Mapping[Any, Any], reasons: Sequence[Any], wrong: Any
 def _key_of_rows(
     table: Table, chosen: ColumnsByRole, are_lists: bool, reading: ReadingOptions
 ) -> tuple[Table, tuple[str, ...]]:
-    """Return the table, and the columns that identify questions: () if rows are without ids.
+    """Return the table, and the columns that identify questions; () if each row is a question.
 
-    With a group size, the table gets a column that numbers the questions.
+    With a group size, a column is added to the table that numbers the questions.
+
+    Raises:
+        SelectionError: if rows have one sample, and nothing identifies their question.
     """
     if reading.group_size is not None:
         return _numbered(table, reading.group_size, are_lists, reading)
@@ -153,7 +167,10 @@ def _key_of_rows(
 def _numbered(
     table: Table, group_size: int, are_lists: bool, reading: ReadingOptions
 ) -> tuple[Table, tuple[str, ...]]:
-    """Return the table with a column that numbers the questions, and its name."""
+    """Return the table with a column that numbers every `group_size` rows, and its name in a tuple.
+
+    A ValueError is raised if rows have lists or ids, or do not fill up the last group.
+    """
     if reading.questions:
         raise ValueError("Questions are identified by columns or by group_size, not by both.")
     if are_lists:
@@ -168,9 +185,10 @@ def _numbered(
 
 
 def _rows_of(table: Table, key: Sequence[str]) -> dict[Any, list[int]]:
-    """Return the rows of each question by its id; a ValueError if an id is missing.
+    """Return the indices of the rows of each question by its id, in the order of the source.
 
-    `key` are the columns of the id. With several, the id is a tuple of their texts.
+    The id is the text of the column in `key`, or a tuple of texts if there are several columns. A
+    ValueError is raised as in `_check_ids`.
     """
     texts = [list(map(entry_text, table.columns[name])) for name in key]
     for name, entries in zip(key, texts, strict=True):
@@ -182,9 +200,10 @@ def _rows_of(table: Table, key: Sequence[str]) -> dict[Any, list[int]]:
 
 
 def _check_ids(table: Table, name: str, texts: Sequence[str], is_whole: bool) -> None:
-    """Raise a ValueError if an id is missing, or if two ids differ by spaces only.
+    """Raise an InputError if an id is missing, or if two ids differ by spaces only.
 
-    The texts are those of the column `name`, which `is_whole` if it identifies questions alone.
+    `texts` are those of the column `name`. `is_whole` says that it identifies questions alone, so
+    that words such as "nan" are no ids.
     """
     for row, text in enumerate(texts):
         if not text or (is_whole and text in NO_ID):
@@ -200,7 +219,7 @@ def refuse_spaces(
 ) -> None:
     """Raise an InputError if two texts of the column `name` differ by spaces only.
 
-    The column tells what `noun` a row belongs to; `remedy` ends the message.
+    The column says which `noun` a row belongs to, such as "question". `remedy` ends the message.
     """
     row_of: dict[str, int] = {}
     for row, text in enumerate(texts):
@@ -214,11 +233,10 @@ def refuse_spaces(
 
 
 def _refuse_summaries(questions: QuestionRows) -> None:
-    """Raise a SelectionError if the first or the last row of a file is called Total or the like,
-    or any row Subtotal.
+    """Raise a SelectionError if a row sums up others: the first or last of a file, or a subtotal.
 
-    That is looked for among the ids and, without ids or in a table of text, in the first column
-    without a role.
+    The ids of such rows are words such as Total. In a table of text, and where there are no ids,
+    the first column without a role is searched too.
     """
     table, key = questions.table, questions.key
     is_read = table.is_csv or not key  # a column of Parquet takes time
@@ -245,7 +263,7 @@ def _refuse_summaries(questions: QuestionRows) -> None:
 
 
 def _is_summary(text: str) -> bool:
-    """Return whether an id names a row that sums up others, such as Total, or Algebra total."""
+    """Return whether an id is that of a row that sums up others, such as Total or Algebra total."""
     name = text.strip("*:. ")
     words = name.lower().split()
     is_total = len(words) <= 3 and not {"total", "subtotal"}.isdisjoint(words)
@@ -266,8 +284,8 @@ _OF_SAMPLES = ("samples", "as_written", "verdicts", "multiplicities", "grades", 
 def _merged(questions: QuestionRows, role: str) -> list[Any]:
     """Return the cells of a role with one entry for each question.
 
-    Samples of a question are put together, and its counts are added. Its other entries have to be
-    equal in all rows.
+    The samples of a question are joined to one list, and its counts are added. Other entries have
+    to be equal in all of its rows: otherwise an error is raised as in `_require_equal`.
     """
     cells = questions.cells[role]
     entries = [[cells[row] for row in rows] for rows in questions.rows.values()]
@@ -282,10 +300,9 @@ def _merged(questions: QuestionRows, role: str) -> list[Any]:
 
 
 def _require_equal(questions: QuestionRows, role: str, one: int, other: int) -> None:
-    """Raise a ValueError if two rows of a question, one and other, differ in the cells of a role.
+    """Raise an InputError if the rows `one` and `other` of a question differ in a role.
 
-    For the role groups, the error is a SelectionError that offers to make the group a part of the
-    question's id.
+    For groups, it is a SelectionError that offers to make the group a part of the id.
     """
     first, second = questions.cells[role][one], questions.cells[role][other]
     if first == second or (is_missing(first) and is_missing(second)):
@@ -330,7 +347,7 @@ def are_repeated_runs(names: Sequence[str]) -> bool:
 
 
 def _refuse_mixed_files(questions: QuestionRows) -> None:
-    """Raise a SelectionError if files have the same questions, and may be of different models."""
+    """Raise a SelectionError if files with the same questions may belong to different models."""
     table, rows_of = questions.table, questions.rows
     if FILE not in table.columns or {"files", FILE} & {*questions.reading.pool}:
         return
@@ -355,9 +372,9 @@ def _refuse_mixed_files(questions: QuestionRows) -> None:
 
 
 def _refuse_copies(questions: QuestionRows) -> None:
-    """Raise a ValueError if a file has all rows of another one.
+    """Raise a ValueError if a file has all rows of another file.
 
-    Few rows of nothing but ids and outcomes may be equal by chance.
+    Files of ids and outcomes alone need 20 rows or more, because few rows may be equal by chance.
     """
     table, counts = questions.table, questions.counts
     plain = {*questions.key, *questions.used, FILE} - {questions.group}
@@ -380,8 +397,9 @@ def _refuse_copies(questions: QuestionRows) -> None:
 
 
 def refuse_filters(table: Table) -> None:
-    """Raise a SelectionError if a log has the rows of several filters, one of which has to be
-    chosen: they repeat the same responses.
+    """Raise a SelectionError if a log repeats responses, with the rows of several filters.
+
+    The caller has to choose one filter.
     """
     for name in columns_of_role(table, "filters") if table.layout else ():
         key = question_columns(table)

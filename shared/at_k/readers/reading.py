@@ -1,4 +1,4 @@
-"""How a source is read: what the caller names and decides, validated once."""
+"""Validate what the caller says of how a source is read, and hold it as `ReadingOptions`."""
 
 from __future__ import annotations
 
@@ -21,27 +21,29 @@ from .names import PER_SAMPLE
 from .words import number_in
 
 FIRST_COLUMN = "column 1"
-"""What `references` is if the columns have no names and the first holds the references."""
+"""The value of `references` if the columns have no names and the first has the references."""
 
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """What the caller says of how a source is to be read.
+    """The options that a caller gives for reading a source.
 
     Attributes:
-        columns: by role, the column that the caller names, or None. Roles of `PER_QUESTION` that
-            are not among the keys are not read; other roles are found by their exact names.
+        columns: the column of each role, or None if the caller does not name it: then it is found
+            by its exact names. Roles of `PER_QUESTION` that are not among the keys are not read.
         questions: the columns that identify questions.
-        where: by column, the entries of the rows that are read.
+        where: the rows that are read, as the entries that they may have in each column.
         pool: columns whose entries may differ between the samples of a question; "files" for files.
-        missing: "incorrect" or "drop", what missing samples count; None to be asked.
+        missing: how missing samples count, "incorrect" or "drop"; None for the rule of the
+            layout, or an error that asks.
         correct_values: the outcomes that are correct.
         correct_at_least: the least score that is correct.
         group_size: the number of consecutive rows of a question.
-        records: the path to the list of rows, inside of one object.
-        config, split: of a dataset.
-        by_order: whether references in a file go with the questions by their order.
-        checked: whether the caller gives a checker.
+        records: the dotted path to the rows inside of one object of JSON.
+        config: the configuration of a dataset.
+        split: the split of a dataset.
+        by_order: whether references in a file belong to the rows in the same order.
+        checker: the checker that the caller gives, or None.
         has_labels: whether outcomes are labels, such as verdicts or categories, which are kept as
             they are written.
         unfinished: "incorrect" if responses that were cut off by length are incorrect.
@@ -61,33 +63,35 @@ class ReadingOptions:
     split: str | None = None
     by_order: bool = False
     unfinished: str | None = None
-    checked: bool = False
+    checker: Any = None
     has_labels: bool = False
     unnamed: str = ""
 
     @property
     def graded_by(self) -> str:
-        """The parameter that says which outcomes are correct, or ""."""
+        """The name of the parameter that says which outcomes are correct, or ""."""
         if self.correct_values:
             return "correct_values"
         return "" if self.correct_at_least is None else "correct_at_least"
 
     @property
     def are_labels(self) -> bool:
-        """Return whether outcomes are labels, which nothing is checked against."""
-        is_checked = self.checked or self.columns.get("references") is not None
+        """Return whether outcomes are labels, and nothing is checked."""
+        is_checked = self.checker or self.columns.get("references") is not None
         return self.has_labels and not is_checked
 
     def named(self) -> dict[str, Any]:
-        """Return the columns that are named, by role."""
+        """Return the columns that the caller names, by role."""
         return {role: name for role, name in self.columns.items() if name is not None}
 
 
 def make_reading(**options: Any) -> ReadingOptions:
-    """Return a reading from the arguments of `read`, or of the command; the others are columns.
+    """Return the options of a reading from the arguments of `read` or of the command.
+
+    Arguments that are no attributes of `ReadingOptions` are columns by their role.
 
     Raises:
-        TypeError, ValueError: if one of them is invalid.
+        TypeError, ValueError: if an argument is invalid.
     """
     if options.get("references") == FIRST_COLUMN:
         options |= {"references": "reference", "unnamed": "references"}
@@ -102,10 +106,10 @@ def make_reading(**options: Any) -> ReadingOptions:
 
 
 def _checked_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the columns that the caller names, by role, after a check of their types.
+    """Return the columns by role, after a check of their types.
 
-    A role that is None keeps its place, as columns with its usual names may have it. Roles of
-    samples are left out: their columns have to be named.
+    A role that is None stays, because its column is found by a usual name. Roles of samples that
+    are None are left out, because their columns have to be named.
     """
     checked = {}
     for role, name in columns.items():
@@ -123,10 +127,10 @@ def _checked_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _count_columns(names: Any) -> str | dict[Any, str]:
-    """Return one column of counts, or a dict with the column of each outcome if there are several.
+    """Return the name of a single column of counts, or a dict from outcome to column of several.
 
-    Columns whose names are numbers count these outcomes; others count the categories 0, 1, .., in
-    this order.
+    If all names are numbers, they are the outcomes. Otherwise the outcomes are the categories
+    0, 1, .., in the order of the columns.
 
     Raises:
         ValueError: if two columns count the same outcome.
@@ -146,12 +150,16 @@ def _count_columns(names: Any) -> str | dict[Any, str]:
 
 
 def checked_names(role: str, names: Any) -> tuple[str, ...]:
-    """Return one name or several as a tuple."""
+    """Return one name or several as a tuple of texts; a TypeError for other values."""
     return tuple(check_text(role, x) for x in _listed(role, names))
 
 
 def _listed(role: str, values: Collection[Any]) -> list[Any]:
-    """Return a text in a list, or a collection as a list; a TypeError for other values."""
+    """Return a list with one text, or with the entries of a collection.
+
+    Raises:
+        TypeError: if the values are neither.
+    """
     if not isinstance(values, (str, Set)) and not is_list_like(values):
         raise TypeError(f"{role} is {short(values)}: give a text, or a list.")
     listed = [values] if isinstance(values, str) else list(values)
@@ -160,7 +168,10 @@ def _listed(role: str, values: Collection[Any]) -> list[Any]:
 
 
 def _conditions(role: str, where: Any) -> dict[str, list[Any]]:
-    """Return entries by column from `where`: a dict of an entry or a list of them, or pairs."""
+    """Return the list of entries of each column in `where`.
+
+    `where` is a dict from column to an entry or a list of entries, or a list of pairs.
+    """
     if isinstance(where, Mapping):
         pairs = list(where.items())
     elif is_list_like(where) and all(isinstance(x, tuple) and len(x) == 2 for x in where):

@@ -1,7 +1,8 @@
-"""Table -> the columns of each role: those that are named, those of a layout, or by exact names.
+"""Choose the column of each role in a table: samples, outcomes, references, counts, ids.
 
-Two candidates for a role are an error that lists them. An error names the parameters that decide;
-the command writes them as flags.
+The caller names it, or the layout of a tool does, or it has one of the exact names of the role. Two
+candidates are a `SelectionError`, whose ways are the arguments that decide. In a table of counts,
+n is the number of samples of a question, and c or `correct` how many of them are correct.
 """
 
 from __future__ import annotations
@@ -71,19 +72,19 @@ _COMPLEMENTS = (
 """Names of numbers of incorrect samples."""
 _THOUSANDS = re.compile(r"\d{1,3}([.,'\s]\d{3})+")
 _INPUTS = ("input", "inputs", "query", "question_text", "problem_statement")
-"""Names of texts of questions that are no ids, but tell that rows are samples."""
+"""Names of the texts of questions that are no ids. Equal texts say that rows are samples."""
 _EXCLUDED = {
     "outcomes": ("references",),
     "n": ("predictions", "references", "outcomes"),
     "counts": ("n", "predictions", "references", "outcomes"),
 }
-"""Roles of what is graded, and those that are not named beside them."""
+"""Roles of graded samples, each with the roles that cannot be named beside it."""
 
 
 def columns_of_role(table: Table, role: str) -> list[str]:
-    """Return the columns of a role, such as "references".
+    """Return the names of all columns that may have a role, such as "references".
 
-    A layout knows them. Otherwise their names are among the `COLUMN_NAMES` of the role.
+    The layout of the table names them. Without one, they are the usual names of the role.
     """
     if table.layout is not None:
         known = table.roles.get(role, ())
@@ -116,13 +117,12 @@ def choose_columns(table: Table, named: ColumnsByRole, reading: ReadingOptions) 
     Args:
         table: the source.
         named: the columns that the caller names.
-        reading: what else the caller says.
+        reading: the other options of the caller.
 
     Returns:
         The columns by role: "predictions" with or without "references", or "outcomes", or "n" and
-        "correct". The role "counts" has the column that says how often each of these samples
-        occurs; or, without samples, a column of lists of counts, or a dict with the column of each
-        outcome.
+        "correct". Beside these, "counts" has the column that says how often a sample occurs. Alone,
+        "counts" has a column of lists of counts, or a dict with the column of each outcome.
 
     Raises:
         SelectionError: if the caller has to name a column.
@@ -148,17 +148,17 @@ def choose_columns(table: Table, named: ColumnsByRole, reading: ReadingOptions) 
 def _columns_by_name(
     table: Table, references: Sequence[str], named: ColumnsByRole, reading: ReadingOptions
 ) -> dict[str, Any]:
-    """Return the columns by role if none of samples or outcomes is named.
+    """Return the columns by role if the caller names none of samples, outcomes or counts.
 
-    These are steps 2 to 4 of `choose_columns`. `references` are candidates, or the one that the
-    caller names.
+    These are steps 2 to 4 of `choose_columns`. `references` are the columns that may have the
+    references, or the one that the caller names.
     """
     are_named = "references" in named
     counts = _counts_of(table, reading)
     predictions, outcomes = _samples_by_name(table, counts, reading.graded_by)
     if reading.graded_by:
         return {"outcomes": column_of_role(table, "outcomes", outcomes)}
-    if predictions and (are_named or (reading.checked and references)):
+    if predictions and (are_named or (reading.checker and references)):
         return _with_references(table, predictions, references)
     if are_named or not (predictions or outcomes or counts):
         raise _no_samples(table, are_named)
@@ -201,11 +201,11 @@ def _graded_outcomes(
     return {"outcomes": column_of_role(table, "outcomes", names)}
 
 
-def _verdicts(table: Table, columns: Columns, used: Collection[str]) -> list[str]:
-    """Return the columns that may hold outcomes by their names, without those that are used.
+def _verdicts(columns: Columns, used: Collection[str]) -> list[str]:
+    """Return the names of the columns, except those in `used`, that may have outcomes.
 
-    Some of the entries of such a column are outcomes; if its name says more than a usual name, such
-    as judge_score, all are. The layout of a tool knows its outcomes, so there are none beside them.
+    They have a name of verdicts and an entry that is an outcome. If the name is none of `VERDICTS`,
+    such as judge_score, all entries have to be outcomes.
     """
     if table.layout:
         return []
@@ -220,10 +220,10 @@ def _verdicts(table: Table, columns: Columns, used: Collection[str]) -> list[str
 
 
 def _rivals(table: Table, outcome: str, verdicts: Sequence[str]) -> list[str]:
-    """Return those of the verdicts that can be meant in place of an outcome.
+    """Return the columns in `verdicts` that may be the outcomes in place of the column `outcome`.
 
-    They differ from it where both are known. If the name says more, such as judge_correct, both are
-    0 and 1.
+    They differ from it in a row in which both have an entry. If the name is none of `VERDICTS`,
+    such as judge_correct, both columns have only 0 and 1.
     """
     cells = as_outcomes(table.columns[outcome])
     rivals = []
@@ -239,11 +239,13 @@ def _rivals(table: Table, outcome: str, verdicts: Sequence[str]) -> list[str]:
 def _samples_by_name(
     table: Table, counts: Mapping[str, str], graded_by: str
 ) -> tuple[list[str], list[str]]:
-    """Return the columns of predictions and those of outcomes, without those in `counts`.
+    """Return the columns that may have predictions, and those that may have outcomes.
+
+    Columns of `counts` are left out. `graded_by` is that of the reading.
 
     Raises:
-        SelectionError: if there are no outcomes, and the parameter `graded_by` says which of them
-            are correct.
+        SelectionError: if there are no outcomes, and `graded_by` says that there are; or if another
+            column may count samples.
     """
     predictions, outcomes = (
         [name for name in columns_of_role(table, role) if name not in counts.values()]
@@ -266,10 +268,10 @@ def _refuse_two_readings(
     outcomes: Sequence[str],
     counts: Mapping[str, str] | None = None,
 ) -> None:
-    """Raise a SelectionError if the columns allow two readings.
+    """Raise a SelectionError if a table may be read in two ways.
 
-    These are samples that are checked against references, outcomes, and counts. The arguments are
-    the columns that each of them may have; there are outcomes or counts.
+    The ways are samples in `checkable` that are checked against `references`, graded `outcomes`,
+    and `counts` (columns by role). Each is empty if the table has none.
     """
     counts = counts or {}
     graded = [Way({"outcomes": name}) for name in outcomes]
@@ -289,7 +291,7 @@ def _refuse_two_readings(
 def _no_samples(table: Table, has_references: bool) -> SelectionError:
     """Return the error about a table without a column of samples, outcomes or counts.
 
-    `has_references` if the caller names references, so that samples are wanted.
+    `has_references` says that the caller names references, so that only samples are missing.
     """
     if table.layout and table.files:
         tasks = dict.fromkeys(map(entry_text, table.columns.get("task", ())))
@@ -312,8 +314,9 @@ def _no_samples(table: Table, has_references: bool) -> SelectionError:
 
 
 def _refuse_scores(table: Table, scores: Sequence[str], samples: Sequence[str] = ()) -> None:
-    """Raise a SelectionError if a column of scores can have the outcomes, as `samples` can, which
-    nothing checks.
+    """Raise a SelectionError if there are columns of scores, unless a layout has named them.
+
+    `samples` are columns of predictions without references, which may have the outcomes instead.
     """
     if scores and not table.layout:
         raise SelectionError(
@@ -324,12 +327,12 @@ def _refuse_scores(table: Table, scores: Sequence[str], samples: Sequence[str] =
 
 
 def _refuse_gold_answers(table: Table, outcome: str, references: Sequence[str]) -> None:
-    """Raise a SelectionError if a column of outcomes may hold the gold answers.
+    """Raise a SelectionError if the column `outcome` may hold the gold answers.
 
-    It may if the table is of no known layout and has answers, but no other column of references,
-    and if both columns have lists or neither has. The answers have to be possible outcomes: words
-    for them, or probabilities. Beside a column `correct` or `outcome` that is not of bools, they
-    may be anything.
+    It may if the table has a column of answers, but no other column of references, and if both
+    columns have lists or neither has. The answers have to look like outcomes, as 0, yes or 0.5 do.
+    Beside `correct` or `outcome`, all answers count, unless the entries are bools. A layout knows
+    its outcomes.
     """
     names = columns_named(table.columns, ANSWERS)
     if table.layout or [name for name in references if name not in names]:
@@ -373,7 +376,10 @@ def _check_exclusive(named: ColumnsByRole) -> None:
 def _with_references(
     table: Table, predictions: Sequence[str], references: Sequence[str]
 ) -> dict[str, str]:
-    """Return the column of predictions, and of references if there are any, from candidates."""
+    """Return the columns of predictions and of references by role, each from its candidates.
+
+    A SelectionError is raised as in `column_of_role`.
+    """
     samples = column_of_role(table, "predictions", predictions)
     chosen = {"predictions": samples}
     references = [name for name in references if name != samples]
@@ -383,10 +389,10 @@ def _with_references(
 
 
 def column_of_role(table: Table, role: str, names: Sequence[str]) -> str:
-    """Return one of the columns in `names`, which are equal.
+    """Return the first of several columns that may have a role, if all have the same entries.
 
     Raises:
-        SelectionError: if they differ, so that they can give different scores.
+        SelectionError: if they differ, so that they may give different scores.
     """
     first = names[0]
     for other in names[1:]:
@@ -412,9 +418,10 @@ def finish_column(table: Table) -> str:
 
 
 def column_per_question(table: Table, role: str, name: str | None) -> str | None:
-    """Return the column of a role of `PER_QUESTION`: that which the caller names, or a usual one.
+    """Return the column of a role of `PER_QUESTION`, or None if there is none.
 
-    None if there is none. The tasks of a log are groups if there are several.
+    It is `name`, which the caller gives, or else the first column with a usual name. The tasks of a
+    log are groups if there are several.
     """
     names = columns_of_role(table, role) if name is None else [name]
     if not names:
@@ -427,13 +434,13 @@ def column_per_question(table: Table, role: str, name: str | None) -> str | None
 
 
 def question_columns(table: Table) -> tuple[str, ...]:
-    """Return the columns that identify the questions, without those that the caller names.
+    """Return the columns that identify the questions if the caller names none; () if none does.
 
-    An id is preferred to an index, and both to a text. A question id is preferred to an id of the
-    rows, `id` or `_id`.
+    The layout names them. Otherwise it is one column: an id, or else an index, or else a text. An
+    id such as question_id is preferred to `id` and `_id`, which may identify rows.
 
     Raises:
-        SelectionError: if two ids give different questions, or if an id may number the samples.
+        SelectionError: if two ids give different questions, or if an id may identify samples.
     """
     if table.layout is not None:
         return tuple(columns_of_role(table, "questions"))
@@ -469,14 +476,17 @@ def _refuse_ids_of_samples(table: Table, column: str, texts: Sequence[str]) -> N
 
 
 def _is_unique(table: Table, *names: str) -> bool:
-    """Return whether all rows differ in some columns, of those that the table has."""
+    """Return whether all rows differ in these columns. Names without a column are ignored."""
     columns = (table.columns[name] for name in names if name in table.columns)
     rows = list(zip(*(map(entry_text, cells) for cells in columns), strict=True))
     return len({*rows}) == len(rows)
 
 
 def _id_column(table: Table, names: Sequence[str]) -> str:
-    """Return the id of the questions among several; a SelectionError if two of them differ."""
+    """Return the first of several columns of ids, if all give the same questions.
+
+    A SelectionError is raised if not. Beside question_id and the like, `id` may be that of the row.
+    """
     if len(names) == 1:
         return names[0]
     specific = ("question_id", "problem_id", "qid")
@@ -501,9 +511,9 @@ def _id_column(table: Table, names: Sequence[str]) -> str:
 
 
 def _with_counts(table: Table, named: ColumnsByRole, reading: ReadingOptions) -> dict[str, Any]:
-    """Return the columns by role if the caller names `counts`: these, and those of the samples.
+    """Return the columns by role if the caller names `counts`: these columns, and those of samples.
 
-    A column of lists of counts stands alone if the caller names no other column and none of
+    A column of lists of counts is returned alone if the caller names no other column, and none of
     samples is found.
     """
     counts = named["counts"]
@@ -522,12 +532,12 @@ def _with_counts(table: Table, named: ColumnsByRole, reading: ReadingOptions) ->
 
 
 def whole_numbers(table: Table, name: str) -> list[int | None]:
-    """Return the whole numbers in a column, None for other entries."""
+    """Return the entries of a column as whole numbers, None for other entries."""
     return list(map(as_whole_number, table.columns[name]))
 
 
 def count_column(table: Table, name: str) -> list[int]:
-    """Return a column of counts; an InputError if one is not a whole number of at least 0."""
+    """Return the entries of a column as counts; an InputError if one is no whole number >= 0."""
     counts = []
     for row, count in enumerate(whole_numbers(table, name)):
         if count is None or count < 0:
@@ -538,19 +548,21 @@ def count_column(table: Table, name: str) -> list[int]:
 
 
 def _counts_of(table: Table, reading: ReadingOptions) -> dict[str, str]:
-    """Return the columns of n and correct of a table of counts, or nothing.
+    """Return the columns of "n" and "correct" in a table of counts, or {} in other tables.
 
     Raises:
-        SelectionError: if a row can be a sample. Then `correct` is its outcome, or it counts tests.
+        SelectionError: if a row may be a sample, so that `correct` is its outcome or counts its
+            tests; or if other columns may have the counts too.
     """
-    roles = (columns_of_role(table, role) for role in ("n", "correct"))
-    for n, correct in itertools.product(*roles):
+    pairs = []
+    for n, correct in itertools.product(*(columns_of_role(table, x) for x in ("n", "correct"))):
         sizes, counts = whole_numbers(table, n), whole_numbers(table, correct)
         if n == correct:
             continue
         if None in sizes or None in counts:
             _refuse_bad_counts(table, n, correct)
             continue
+        pairs.append((n, correct))
         if not table.layout and _may_be_samples(table, n, correct, reading):
             are_binary = {*counts} <= {0, 1}
             raise SelectionError(
@@ -559,15 +571,20 @@ def _counts_of(table: Table, reading: ReadingOptions) -> dict[str, str]:
                 f"to say whether it is correct.",
                 [Way({"n": n, "correct": correct}), *[Way({"outcomes": correct})][:are_binary]],
             )
-        return {"n": n, "correct": correct}
-    _refuse_complements(table)
-    return {}
+    ways = [Way({"n": n, "correct": correct}) for n, correct in pairs]
+    if len({tuple(tuple(table.columns[name]) for name in pair) for pair in pairs}) > 1:
+        names = dict.fromkeys(itertools.chain(*pairs))
+        raise SelectionError(f"Several columns can hold counts: {', '.join(names)}.", ways)
+    if not pairs:
+        _refuse_complements(table)
+    return dict(ways[0].arguments) if pairs else {}
 
 
 def _may_be_samples(table: Table, n: str, correct: str, reading: ReadingOptions) -> bool:
-    """Return whether a row of whole numbers can be a sample: its outcome or its passed tests.
+    """Return whether a row of whole numbers may be a sample, and not the counts of a question.
 
-    Outcomes are no counts unless questions have the same size above 0, as requested.
+    Then `correct` is its outcome, or the number of tests that it passed. In a column with a usual
+    name of outcomes, 0 and 1 are counts only if all questions have one row and the same n above 0.
     """
     if (plain_name(n), plain_name(correct)) == ("total", "passed"):
         return True
@@ -581,9 +598,10 @@ def _may_be_samples(table: Table, n: str, correct: str, reading: ReadingOptions)
 
 
 def _refuse_bad_counts(table: Table, n: str, correct: str) -> None:
-    """Raise an InputError for a row of a table of counts without a number, a typing error.
+    """Raise an InputError if two columns are counts, and an entry is no number by a typing error.
 
-    A column such as samples can hold answers, of which some are numbers.
+    They are no counts if n may hold answers, as a column `samples` does, or if no entry of n is a
+    number.
     """
     sizes, counts = ({*whole_numbers(table, name)} for name in (n, correct))
     has_sizes = sizes != {None} or any(_THOUSANDS.fullmatch(str(x)) for x in table.columns[n])
@@ -611,12 +629,12 @@ def _refuse_complements(table: Table) -> None:
 
 
 def _refuse_frequencies(table: Table, samples: Sequence[str]) -> None:
-    """Raise a SelectionError if a column can say how many samples a row has.
+    """Raise a SelectionError if a column such as `count` may say how many samples a row has.
 
-    A row can have the counts of a question, if the question has no other rows. Or it can have one
-    sample and how often it occurs, if each question has each entry of one of the columns `samples`
-    in one row only, as after a GROUP BY; but a number that all rows have in common is the number
-    of samples that were requested.
+    Then the row has the counts of a question, or one sample and how often it occurs, as after a
+    GROUP BY. `samples` are the columns of predictions and outcomes. There is no error if all rows
+    have the same number, such as that of the samples requested, or if a question has the same
+    sample in several rows.
     """
     names = columns_named(table.columns, _FREQUENCIES) if not table.layout else ()
     for name, sample in itertools.product(names, samples):
@@ -639,9 +657,9 @@ def _refuse_frequencies(table: Table, samples: Sequence[str]) -> None:
 
 
 def _may_be_counts(table: Table, n: str, correct: str) -> bool:
-    """Return whether each row can have the counts of a question in the columns `n` and `correct`.
+    """Return whether each row may have the counts of a question in the columns `n` and `correct`.
 
-    There is one row for each question then, and 0 <= correct <= n. Cells may be empty.
+    Each question has one row, and 0 <= correct <= n. Cells may be empty.
     """
     columns = table.columns[n], table.columns[correct]
     rows = list(zip(*columns, whole_numbers(table, n), whole_numbers(table, correct), strict=True))

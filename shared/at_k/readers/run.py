@@ -1,4 +1,7 @@
-"""`at_k.read`: files, logs, frames and datasets as the arguments of `compute`."""
+"""Read a source as a `Run`, the arguments of `compute`, in four steps.
+
+A source becomes a table, the table columns by role, its rows questions, and the questions a run.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +58,7 @@ Names = str | Sequence[str]
 
 
 COLUMNS = ("n", "correct", *PER_QUESTION[1:], *PER_SAMPLE, "finish")
-"""What `columns` of `read` may name."""
+"""The roles whose columns the argument `columns` of `read` may name."""
 
 
 class Run(dict[str, Any]):
@@ -84,7 +87,7 @@ class Run(dict[str, Any]):
     grades: list[list[Any]] | None = None
 
     def select(self, questions: Sequence[int]) -> Run:
-        """Return the run with the questions at these positions, in this order."""
+        """Return the run of the questions with these indices, in this order."""
 
         def selected(values: Any) -> Any:
             if isinstance(values, dict):  # of counts, or of identifiers
@@ -140,8 +143,8 @@ def read(
         outcomes: the column of already-graded outcomes.
         references: the column to check the samples against. If the log has none: a dict with the
             reference of each question, a list with the reference of each row, or a file with
-            columns of questions and references. "column 1" is the first column of a table without
-            names.
+            columns of questions and references; FILE:COLUMN names one of several. "column 1" is
+            the first column of a table without names.
         questions: the column with the id of the question, or several that identify it together.
         groups: the column of groups. A setting, such as the strategy of a prompt, gives a group
             for each of its values.
@@ -223,12 +226,12 @@ def read(
 
 
 def _is_control(character: str) -> bool:
-    """Return whether a character is a control character, which no name of a file should have."""
+    """Return whether a character is a control character, which no name of a file has."""
     return unicodedata.category(character) == "Cc"
 
 
 def _in_python(way: Way) -> str:
-    """Return a way to settle an error as arguments of `read`, as they are typed."""
+    """Return a way to settle an error as the arguments of `read` that are to be typed."""
     if "records" in way.arguments:
         return f"the list in {way.arguments['records']} itself"
     if "split" in way.arguments:
@@ -250,10 +253,9 @@ def _literal(value: Any) -> str:
 
 
 def read_run(source: Any, **options: Any) -> Run:
-    """Read a run from a source, see `read`. The options are those of `make_reading`.
+    """Return the run in a source as `read` does, with the options of `make_reading`.
 
-    Raises:
-        SelectionError, ValueError, FileNotFoundError: as `read`, without the names of parameters.
+    A SelectionError has its ways, but its message does not name them: the command writes flags.
     """
     reading = make_reading(**options)
     names = names_in(source, "files" in reading.pool)
@@ -264,7 +266,7 @@ def read_run(source: Any, **options: Any) -> Run:
 
 
 def _read_table(table: Table, reading: ReadingOptions) -> Run:
-    """Return the run in a table."""
+    """Return the run in the table of a source; the errors are those of `read`."""
     table, named = _with_named_columns(table, reading)
     chosen = choose_columns(table, named, reading)
     if reading.are_labels:
@@ -287,9 +289,10 @@ def _read_table(table: Table, reading: ReadingOptions) -> Run:
 
 
 def _with_named_columns(table: Table, reading: ReadingOptions) -> tuple[Table, dict[str, Any]]:
-    """Return the table of the rows that are read, and the columns that are named, by role.
+    """Return the table of the rows that are read, and the columns by role that are named.
 
-    References that are elsewhere are joined to the rows.
+    References that are elsewhere, fields of objects and lists of samples become columns of the
+    table. Rows that `reading.where` leaves out are removed.
     """
     named = reading.named()
     if are_elsewhere(named.get("references"), table):
@@ -297,7 +300,7 @@ def _with_named_columns(table: Table, reading: ReadingOptions) -> tuple[Table, d
         table, named["references"] = join_references(
             with_fields(table, fields), named["references"], reading
         )
-    elif reading.checked and "references" not in named:
+    elif reading.checker and "references" not in named:
         table = with_tests(table)
         named |= {"references": TESTS} if TESTS in table.columns else {}
     pool = [name for name in reading.pool if name != "files"]
@@ -318,9 +321,9 @@ def _with_named_columns(table: Table, reading: ReadingOptions) -> tuple[Table, d
 def _cells(
     table: Table, chosen: dict[str, Any], named: dict[str, Any], reading: ReadingOptions
 ) -> tuple[Table, CellsByRole, bool]:
-    """Return the table, the cells of its rows by role, and whether they are lists of samples.
+    """Return the table with its final rows, the cells by role, and whether rows have lists.
 
-    Columns that are read beside those of samples are added to the dict `chosen`.
+    The columns of further roles are added to the dict `chosen`.
     """
     chosen |= {role: named[role] for role in PER_SAMPLE if role in named}
     _read_finish(table, chosen, named, reading)
@@ -346,7 +349,7 @@ def _cells(
 def _read_finish(
     table: Table, chosen: dict[str, Any], named: Mapping[str, Any], reading: ReadingOptions
 ) -> None:
-    """Add the column that says why responses ended, if it counts; or warn if it might."""
+    """Add the column of the role finish to `chosen` if it counts, or warn if it may matter."""
     if reading.unfinished:
         chosen["finish"] = named.get("finish") or finish_column(table)
     elif "references" in chosen:
@@ -354,7 +357,7 @@ def _read_finish(
 
 
 def _warn_of_cut_off(table: Table) -> None:
-    """Warn if a column says that responses were cut off, whose last words may be no answer."""
+    """Warn if a column says that responses were cut off, because they may end before the answer."""
     for name in columns_named(table.columns, FINISH):
         number = sum(word(reason) in CUT_OFF for reason in flat(table.columns[name]))
         if number:
@@ -366,7 +369,7 @@ def _warn_of_cut_off(table: Table) -> None:
 
 
 def _arguments(cells: dict[str, Any], chosen: ColumnsByRole) -> dict[str, Any]:
-    """Return the arguments of `compute` from the cells of the questions, which are changed."""
+    """Return the arguments of `compute` from the cells of the questions, a dict that is changed."""
     arguments: dict[str, Any] = {"predictions": _predictions(cells, chosen)}
     if (verdicts := cells.pop("verdicts", None)) is not None:
         from .graded_answers import GradedAnswers  # imported here, because Arrow takes long
@@ -378,7 +381,7 @@ def _arguments(cells: dict[str, Any], chosen: ColumnsByRole) -> dict[str, Any]:
 
 
 def _unique_columns(table: Table) -> dict[str, list[Any]]:
-    """Return the columns of ids and of texts of questions that differ in all rows, as texts."""
+    """Return the texts of the columns of ids, or of texts of questions, that differ in all rows."""
     identifiers: dict[str, list[Any]] = {}
     for name in columns_named(table.columns, (*IDS, *INDICES, *QUESTION_TEXTS)):
         texts = [entry_text(entry) for entry in table.columns[name]]
@@ -388,7 +391,7 @@ def _unique_columns(table: Table) -> dict[str, list[Any]]:
 
 
 def _predictions(cells: dict[str, Any], chosen: ColumnsByRole) -> Any:
-    """Remove the samples or counts of the questions from the cells; return them as predictions."""
+    """Return the samples or counts in the cells as the argument predictions, and remove them."""
     if "counts" not in cells:
         samples = cells.pop("samples")
         if "multiplicities" not in cells:

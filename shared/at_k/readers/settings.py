@@ -1,9 +1,8 @@
-"""Settings of a crossed design, such as the strategy of a prompt: they are no samples.
+"""Refuse rows of a question that have different settings, such as prompts, or the same sample.
 
-A column without a role is a setting if its values occur in the questions as they do in a plan: each
-question has every value equally often, or some questions have; or if equal values meet within a
-question so rarely that chance does not explain it. See `is_setting`. Some names are settings
-however their values occur.
+A column without a role is a setting by its name, or by how its values occur (`is_setting`): each
+question has every value equally often, as in a crossed design, or equal values meet within a
+question so rarely that chance does not explain it.
 """
 
 from __future__ import annotations
@@ -45,9 +44,9 @@ _PART = re.compile(r"(?<![a-z])(part|shard|chunk|rank|worker)[-_. ]?\d", re.IGNO
 
 
 def refuse_settings(questions: QuestionRows) -> None:
-    """Raise a SelectionError if the samples of a question have different settings, or models.
+    """Raise a SelectionError if samples of a question have different settings, or rows models.
 
-    All rows of the questions have an outcome or a sample.
+    `questions` are without the rows whose sample is missing.
     """
     table, several = questions.table, questions.several
     columns = _scalar_columns(questions)
@@ -68,10 +67,10 @@ def refuse_settings(questions: QuestionRows) -> None:
 
 
 def _scalar_columns(questions: QuestionRows) -> dict[str, list[str]]:
-    """Return the columns without lists that have no role, as texts: see `nested_columns`.
+    """Return the texts of the columns that may be settings, by name: those without lists or a role.
 
-    A layout knows what the fields inside of its objects are. If each question has one row, only
-    models matter.
+    Fields of objects are columns too, unless a layout knows them. If each question has one row,
+    only columns of models are returned.
     """
     table = questions.table
     taken = {*questions.key, *questions.used, *questions.reading.pool}
@@ -91,7 +90,7 @@ def _settings_by_values(
     names: Iterable[str],
     questions: Sequence[Sequence[int]],
 ) -> list[str]:
-    """Return those of the names that are settings by their values, and do not number samples.
+    """Return the columns in `names` that are settings by their values, and number no samples.
 
     `columns` have a text for each row, and `questions` are the rows of each question.
     """
@@ -107,14 +106,14 @@ def _settings_by_values(
 
 
 def _has_outcomes(texts: Sequence[str]) -> bool:
-    """Return whether one of the texts is an outcome: verdicts are, and names of judges are not."""
+    """Return whether one of the texts is an outcome. Names of judges are none."""
     return any(isinstance(as_outcome(x), (bool, int, float)) for x in {*texts})
 
 
 def _refuse_models(table: Table, columns: Mapping[str, Sequence[str]], rows: Sequence[int]) -> None:
-    """Raise a SelectionError if rows, of any question, say that they are of different models.
+    """Raise a SelectionError if rows, of any questions, belong to different models.
 
-    `columns` have a text for each row.
+    `columns` have a text for each row, and `rows` are the indices of those that are read.
     """
     for name, texts in columns.items():
         models = list(dict.fromkeys(texts[row] for row in rows if texts[row]))
@@ -131,10 +130,10 @@ def _refuse_models(table: Table, columns: Mapping[str, Sequence[str]], rows: Seq
 
 
 def _is_setting_by_name(name: str, table: Table) -> bool:
-    """Return whether the name of a column says that it is equal in all samples of a question.
+    """Return whether a column has to be equal in all samples of a question by its name.
 
-    A layout knows its questions. Inside of an object, `prompt` and the like may be anything, such
-    as numbers of tokens.
+    Names of settings and parts are such names, and without a layout also those of ids and texts of
+    questions. Texts inside of objects do not count: `usage.prompt` may be a number of tokens.
     """
     if last_part(name) in SETTINGS | PARTS:
         return True
@@ -174,17 +173,14 @@ def _refuse_mixed_settings(
 
 
 def _differs(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> bool:
-    """Return whether two rows of one of the questions have different texts.
-
-    `texts` has one for each row, and `questions` the rows of each question.
-    """
+    """Return whether the texts, one per row, differ within a question, given as indices of rows."""
     return any(texts[row] != texts[rows[0]] for rows in questions for row in rows[1:])
 
 
 def _numbers_rows(name: str, texts: Sequence[str], questions: int) -> bool:
-    """Return whether a column such as `run` numbers samples, or one such as `id` numbers the rows.
+    """Return whether a column such as `run` numbers samples, or one such as `id` numbers rows.
 
-    It has a text in each row; `questions` is the number of questions.
+    `texts` are its entries, one per row, and `questions` is the number of questions.
     """
     if last_part(name) in SAMPLE_NUMBERS:
         return name in sample_numbers({name: texts})
@@ -193,7 +189,7 @@ def _numbers_rows(name: str, texts: Sequence[str], questions: int) -> bool:
 
 
 def _is_one_to_one(texts: Sequence[str], numbers: Sequence[Sequence[str]]) -> bool:
-    """Return whether a column is one-to-one with one of `numbers`, which number samples."""
+    """Return whether a column is one-to-one with a column in `numbers`, which number samples."""
     return any(
         len({*zip(texts, of_samples, strict=True)}) == len({*texts}) == len({*of_samples})
         for of_samples in numbers
@@ -201,9 +197,9 @@ def _is_one_to_one(texts: Sequence[str], numbers: Sequence[Sequence[str]]) -> bo
 
 
 def is_setting(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> bool:
-    """Return whether the values of a column, one in each row, are those of a setting.
+    """Return whether a column is a setting by its values, which are texts, one per row.
 
-    `questions` has the rows of each question.
+    `questions` has the indices of the rows of each question.
     """
     return (
         _is_crossed(texts, questions)
@@ -238,10 +234,10 @@ def _is_crossed(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> boo
 
 
 def _has_blocks(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> bool:
-    """Return whether the rows of some values are blocks that have some questions again.
+    """Return whether blocks of rows, one for each value of a column, have some questions again.
 
-    The rows of each value follow each other, and have all their questions equally often. One of two
-    blocks that share two questions has half of all questions.
+    The rows of a block follow each other, and have each of its questions equally often. The largest
+    block has half of all questions, and shares two questions with another block.
     """
     in_order = [texts[row] for row in sorted(row for rows in questions for row in rows)]
     blocks = [value for value, _ in itertools.groupby(in_order)]
@@ -260,9 +256,8 @@ def _has_blocks(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> boo
 def z_of_equal_pairs(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> float:
     """Return how many standard deviations the number of equal pairs is above its mean.
 
-    The pairs are those of rows of one question, and equal if both rows have the same text. The mean
-    and the variance are those of values that are dealt to the rows at random. Two pairs share no
-    row, one row, or both.
+    A pair is two rows of one question, and it is equal if both have the same text. The mean and the
+    variance are those of texts that are dealt to the rows at random. 0 if they do not exist.
     """
     counts = [Counter(texts[row] for row in rows) for rows in questions]
     sizes = [of_question.total() for of_question in counts]
@@ -292,16 +287,16 @@ def _falling(numbers: Iterable[int], k: int) -> int:
 
 
 def are_parts(names: Sequence[str]) -> bool:
-    """Return whether files are parts of one run, which number its samples together."""
+    """Return whether all files are parts of one run by their names, such as shard-0."""
     return all(map(_PART.search, names))
 
 
 def refuse_repeats(questions: QuestionRows) -> None:
-    """Raise a SelectionError if two rows are the same sample, or the same samples.
+    """Raise an InputError if two rows are the same sample, or have the same samples.
 
-    They are if they have the same question, file and sample numbers. Without such numbers, rows
-    that are equal in full are the same sample if a column without a role identifies rows. If a row
-    has samples of a question, they are if only some questions have equal rows.
+    They are if they have the same question, file and sample numbers. Without sample numbers, equal
+    rows are the same sample if another column identifies rows (`_refuse_equal_rows`), and equal
+    rows with lists if only some questions have them (`_refuse_equal_questions`).
     """
     table, pool = questions.table, questions.reading.pool
     columns = nested_columns(table)
@@ -331,9 +326,9 @@ def refuse_repeats(questions: QuestionRows) -> None:
 
 
 def _equal_rows(questions: QuestionRows, entries: Sequence[Any]) -> tuple[int, int] | None:
-    """Return the first two rows of a question with equal entries, or None.
+    """Return the indices of the first two rows of a question with equal entries, or None.
 
-    `entries` has one for each row; an empty one equals no other.
+    `entries` has one for each row. Empty entries are not compared.
     """
     for rows in questions.several:
         first: dict[Any, int] = {}
@@ -346,7 +341,7 @@ def _equal_rows(questions: QuestionRows, entries: Sequence[Any]) -> tuple[int, i
 def are_continued(pairs: Iterable[tuple[Any, int]]) -> bool:
     """Return whether two files share questions, and each has others too, as parts of one run.
 
-    The pairs are those of a question and the index of a file that has it.
+    `pairs` are those of a question and the index of a file that has it.
     """
     files_of: dict[Any, set[int]] = {}
     for question, file in pairs:
@@ -361,9 +356,9 @@ def are_continued(pairs: Iterable[tuple[Any, int]]) -> bool:
 
 
 def _sample_number_columns(questions: QuestionRows, columns: Columns) -> list[str]:
-    """Return the names of the columns that number samples: of the layout, or else by usual names.
+    """Return the columns that number samples: those of the layout, or else those by usual names.
 
-    A seed that is equal in all rows of each question is left out.
+    A seed or the like that is equal in all rows of each question is left out.
     """
     table, pool = questions.table, questions.reading.pool
     if table.layout:
@@ -379,9 +374,9 @@ def _sample_number_columns(questions: QuestionRows, columns: Columns) -> list[st
 
 
 def _refuse_equal_questions(questions: QuestionRows) -> None:
-    """Raise a ValueError if only some questions have several rows, and these rows are equal.
+    """Raise an InputError if only some questions have several rows, and all of these are equal.
 
-    Parts of a run give each question several rows, which may be equal by chance.
+    If all questions have several rows, as in parts of a run, rows may be equal by chance.
     """
     table, several = questions.table, questions.several
     if not 0 < len(several) < len(questions.rows):
@@ -397,10 +392,10 @@ def _refuse_equal_questions(questions: QuestionRows) -> None:
 
 
 def _refuse_equal_rows(questions: QuestionRows) -> None:
-    """Raise a SelectionError if a row occurs twice, and a column identifies rows.
+    """Raise a SelectionError if two rows are equal, and a column without a role identifies rows.
 
-    It does if it differs in every distinct row, within a question too. Few different values may be
-    so by chance, unless they are random or times.
+    It does if it differs in all distinct rows, also within a question. Fewer than 20 values count
+    only if they are random ids or times, because others may differ by chance.
     """
     table = questions.table
     texts = {name: list(map(entry_text, cells)) for name, cells in nested_columns(table).items()}
@@ -428,7 +423,7 @@ def _refuse_equal_rows(questions: QuestionRows) -> None:
 
 
 def _is_unique_by_nature(text: str) -> bool:
-    """Return whether a text is a random id, or a time of day."""
+    """Return whether a text is a random id of hexadecimal digits, or a time."""
     is_random = sum(x in "0123456789abcdefABCDEF" for x in text) >= 16
     is_time = len(text) >= 10 and (text.count(":") >= 2 or text.replace(".", "").isdigit())
     return is_random or is_time

@@ -1,4 +1,4 @@
-"""Names of files, folders and datasets, or objects -> one table."""
+"""Load a source as one table: files, folders of logs and datasets by name, or Python objects."""
 
 from __future__ import annotations
 
@@ -24,12 +24,13 @@ from .formats import (
     file_format,
     kind_of_rows,
     parse_file,
+    table_of_records,
     zip_member,
 )
 from .frames import one_split, table_of_dataset, table_of_object
 from .grids import sample_columns
 from .layouts import ARC, LM_EVAL_NAME, is_arc, read_layout, recognised
-from .names import COLUMN_NAMES, IDS, INDICES, KEYS_OF_ROWS, columns_named, plain_name
+from .names import COLUMN_NAMES, IDS, INDICES, columns_named, is_verdict, plain_name
 from .opening import (
     is_remote,
     path_of,
@@ -40,7 +41,9 @@ from .opening import (
 )
 from .reading import ReadingOptions
 from .table import (
+    SelectionError,
     Table,
+    Way,
     join_tables,
     pairs_of,
     rows_where,
@@ -52,10 +55,17 @@ from .words import first_entries, flat, is_list_of
 
 
 def names_in(source: Any, are_runs: bool = False) -> list[str]:
-    """Return the files, folders of logs and datasets that a source names; none for an object.
+    """Return the names of the files and datasets in a source, or [] if it is no name.
 
-    `are_runs` says that files with the same questions are repeated runs. Otherwise these are the
-    newest of several logs of a task. It is a ValueError if two of the files are the same.
+    Args:
+        source: a name or path, a list of them, or any object. Names may have wildcards. A folder of
+            logs is replaced by its files.
+        are_runs: whether files with the same questions are repeated runs. Otherwise only the newest
+            of several logs of a task is returned.
+
+    Raises:
+        FileNotFoundError: if no file matches.
+        ValueError: if a file is named twice.
     """
     sources = [source] if isinstance(source, (str, Path)) else source
     if not isinstance(sources, (list, tuple)) or not sources:
@@ -75,7 +85,7 @@ def names_in(source: Any, are_runs: bool = False) -> list[str]:
 
 
 def load_object(source: Any, reading: ReadingOptions) -> Table:
-    """Return the table of an open file, or of another object of Python."""
+    """Return the table of an open file, or of another object: see `table_of_object`."""
     if hasattr(source, "read"):
         content = source.read()
         name = getattr(source, "name", None)
@@ -86,7 +96,7 @@ def load_object(source: Any, reading: ReadingOptions) -> Table:
 
 
 def load_files(names: Sequence[str], reading: ReadingOptions) -> Table:
-    """Return one table with the rows of files or datasets, whose names `names_in` returns."""
+    """Return one table with the rows of files or datasets, given by the names from `names_in`."""
     tables = [_load_one(name, reading) for name in names]
     if len(tables) == 1:
         return tables[0]
@@ -94,9 +104,12 @@ def load_files(names: Sequence[str], reading: ReadingOptions) -> Table:
 
 
 def _has_chosen_rows(table: Table, where: Mapping[str, Sequence[Any]]) -> bool:
-    """Return whether one of several files is read: not if it is the log of another task.
+    """Return whether one of several files is read, which the log of another task is not.
 
     `where` has the entries that are chosen, by column.
+
+    Raises:
+        ValueError: if the file has no rows, or none that is chosen.
     """
     if not table.size:
         raise ValueError(f"{table.title} has no rows: leave it out.")
@@ -111,7 +124,7 @@ def _has_chosen_rows(table: Table, where: Mapping[str, Sequence[Any]]) -> bool:
 
 
 def _files_in(source: str) -> list[str]:
-    """Return the files that a source names, also by wildcards that the shell has not expanded."""
+    """Return the names of the files in a source: matches of wildcards, and logs in a folder."""
     if is_remote(source):
         return remote_names(source)
     require_openable(source)
@@ -129,9 +142,9 @@ _PATTERNS = ("*/result.json", "**/report.json", "**/.aider.results.json")
 
 
 def logs_in(folder: Path) -> list[str]:
-    """Return the logs in a folder that a tool writes, or the files of a plain folder.
+    """Return the names of the logs of a tool in a folder, or else of all files that can be read.
 
-    There are none in the folder of a dataset.
+    [] if it is no folder, or that of a dataset.
     """
     if not folder.is_dir():
         return []
@@ -152,7 +165,10 @@ def _is_dataset(folder: Path) -> bool:
 
 
 def _plain_files(folder: Path, files: Sequence[Path]) -> list[str]:
-    """Return those of the files in a folder that can be read. A warning names the others."""
+    """Return the names of the files in a folder that can be read, and warn of the others.
+
+    Hidden files are left out. It is a ValueError if no file is left.
+    """
     known = (*FORMATS, ".txt", *COMPRESSED)
     names = {x: str(x.relative_to(folder)) for x in files if x.is_file()}
     shown = [x for x, name in names.items() if not re.search(r"(^|/)\.", name)]
@@ -168,7 +184,10 @@ def _plain_files(folder: Path, files: Sequence[Path]) -> list[str]:
 
 
 def _logs_of_trials(folder: Path) -> list[str]:
-    """Return the files of trials or instances, or the results of Terminal-Bench or tau2."""
+    """Return the names of the files of trials in a folder of Harbor, SWE-bench, aider and others.
+
+    A folder of Terminal-Bench or tau2 has one file, results.json. [] in other folders.
+    """
     for pattern in _PATTERNS:
         if files := sorted(folder.glob(pattern)):
             return list(map(str, files))
@@ -178,10 +197,10 @@ def _logs_of_trials(folder: Path) -> list[str]:
 
 
 def _newest_logs(names: Sequence[str], are_runs: bool) -> list[str]:
-    """Return the names without logs of a task of which there is a newer one. A warning names them.
+    """Return the names without those of logs of a task that has a newer log, and warn of these.
 
-    A log of inspect_ai that is retried has the samples of the one before, and the same id of the
-    task. Other logs are kept if they `are_runs`.
+    A retried log of inspect_ai has the samples of the log before, and the same id of the task.
+    Other logs are kept if they `are_runs`.
     """
     last: dict[Any, tuple[Any, str]] = {}
     tasks = {name: _about_log(Path(name), are_runs) for name in names} if len(names) > 1 else {}
@@ -198,12 +217,12 @@ def _newest_logs(names: Sequence[str], are_runs: bool) -> list[str]:
 
 
 def _is_lm_eval_log(file: Path) -> bool:
-    """Return whether a file is samples_<task>_<date>.jsonl."""
+    """Return whether the name of a file is samples_<task>_<date>.jsonl."""
     return LM_EVAL_NAME.fullmatch(file.name) is not None
 
 
 def _is_lighteval_log(file: Path) -> bool:
-    """Return whether a file is details_<task>_<date>.parquet."""
+    """Return whether the name of a file is details_<task>_<date>.parquet."""
     return file.name.startswith("details_") and file.suffix == ".parquet"
 
 
@@ -216,9 +235,10 @@ def _is_inspect_log(file: Path) -> bool:
 
 
 def _about_log(file: Path, are_runs: bool) -> tuple[Any, Any]:
-    """Return what tells the task of a log, and its date, after whether it is complete.
+    """Return a key of the task of a log, and a key by which newer logs of the task sort last.
 
-    A file that is no log has a task of its own, as logs have that `are_runs`.
+    A log that is not complete sorts before those that are. A file that is no log has a task of its
+    own, and so have logs that `are_runs`.
     """
     if _is_inspect_log(file):
         data, is_zip = file.read_bytes(), file.suffix == ".eval"
@@ -236,7 +256,10 @@ def _about_log(file: Path, are_runs: bool) -> tuple[Any, Any]:
 
 
 def eval_log(data: bytes, name: str, with_samples: bool = True) -> dict[str, Any]:
-    """Return a `.eval` file of inspect_ai as its JSON: a zip file with a member for each sample."""
+    """Return the log in a `.eval` file of inspect_ai, a zip file with a member for each sample.
+
+    Without `with_samples`, the list of samples is empty. It is a ValueError if the file is damaged.
+    """
     try:
         members = {x.filename: x for x in zipfile.ZipFile(BytesIO(data)).infolist()}
         header = next(x for x in ("header.json", "_journal/start.json") if x in members)
@@ -271,7 +294,10 @@ def _load_one(source: str, reading: ReadingOptions) -> Table:
 def _table_of_bytes(
     name: str, data: bytes, suffix: str, reading: ReadingOptions, path: Path | None = None
 ) -> Table:
-    """Return the table in a file with these bytes. A suffix "" leaves its format to the content."""
+    """Return the table in the bytes of a file. With the suffix "", its content tells the format.
+
+    `path` is that of the file, of which some layouts read the model or the task; or None.
+    """
     if suffix == ".eval":
         table = table_of_rows([eval_log(data, name)], name)
     else:
@@ -280,9 +306,9 @@ def _table_of_bytes(
 
 
 def _finished(table: Table, reading: ReadingOptions, path: Path | None) -> Table:
-    """Return the table as a layout reads it, or that of the rows inside of an object.
+    """Return the table as the layout of a tool reads it, or the table inside of a single object.
 
-    The path is that of the file, or None.
+    `path` is that of the file, or None.
     """
     if reading.records is not None:
         return _rows_inside(table, reading)
@@ -297,25 +323,24 @@ def _finished(table: Table, reading: ReadingOptions, path: Path | None) -> Table
 
 
 def _rows_inside(table: Table, reading: ReadingOptions) -> Table:
-    """Return the table whose rows are the objects in the lists that a dotted path leads to, or in
-    an object whose keys are ids.
+    """Return the table at the dotted path `reading.records`: a list of rows, or an object.
+
+    See `_table_of_object` for an object.
     """
     path = str(reading.records)
     cells = with_fields(table, [("records", path)]).columns[path]
     if len(cells) == 1 and isinstance(cells[0], dict):
         return _table_of_object(cells[0], table_of_rows(cells, table.title), reading)
-    records = list(_entries_in_lists(cells))
-    kind_of_rows(records, f"{table.title}, {path}")
-    return table_of_rows(records, table.title)
+    return table_of_records(list(_rows_in_lists(cells)), f"{table.title}, {path}", reading.unnamed)
 
 
-def _entries_in_lists(cells: Any) -> Iterator[Any]:
-    """Yield the entries of lists, also inside of lists."""
-    for cell in cells:
-        if isinstance(cell, list):
-            yield from _entries_in_lists(cell)
+def _rows_in_lists(cells: Any) -> Iterator[Any]:
+    """Yield the entries of lists, and of lists inside of them that are no lists of samples."""
+    for entry in itertools.chain(*(cell if isinstance(cell, list) else [cell] for cell in cells)):
+        if isinstance(entry, list) and any(isinstance(x, (list, dict)) for x in entry):
+            yield from _rows_in_lists([entry])
         else:
-            yield cell
+            yield entry
 
 
 # --- One object of JSON -----------------------------------------------------------------------
@@ -324,16 +349,20 @@ _COLUMN_NAMES = {x for names in COLUMN_NAMES.values() for x in names if len(x) >
 
 
 def _table_of_object(record: dict[str, Any], table: Table, reading: ReadingOptions) -> Table:
-    """Return the table of an object: its columns, or a row for each key. Nothing is transposed.
+    """Return the table that one object of JSON holds: its columns, or a row for each key.
 
-    `record` is the object, and `table` has it as its only row.
+    The keys are names of columns if one of them is among `COLUMN_NAMES` or is named by the caller.
+    Otherwise they are ids. MLflow, W&B and pandas write the names in `columns` and the rows in
+    `data`, and the server of the Hub writes `rows`, each with its `row`.
 
-    The keys are names of columns if one of them is among `COLUMN_NAMES` or is named by the caller;
-    otherwise they are ids. MLflow, W&B and pandas write the names in `columns` and the rows in
-    `data`; the server of the Hub writes `rows`, each with its `row`.
+    Args:
+        record: the object.
+        table: the table with the object as its only row, which is returned for other objects.
+        reading: the options of the caller.
 
     Raises:
-        ValueError: if an entry is a fraction, as in a summary of scores.
+        ValueError: if an entry is a fraction, as in a summary of scores, or if the keys may be
+            models or samples.
     """
     title = table.title
     if {"features", "rows"} <= record.keys() and is_list_of(record["rows"], dict):
@@ -343,16 +372,21 @@ def _table_of_object(record: dict[str, Any], table: Table, reading: ReadingOptio
     if is_arc(record):
         return read_layout(ARC, table_of_rows([record], title))
     if not _has_column_names(record, reading):
-        keyed = _keyed_rows(record, title)
-        return table if keyed is None else table_of_rows(keyed, title)
+        _refuse_keys_of_samples(record, title, reading)
+        if (keyed := _keyed_rows(record, title)) is None:
+            return table
+        # The keys may be models, which only a reader of the first line can tell.
+        origin = {"keys": f"object with the keys {first_entries(list(record), 4)}"}
+        return replace(table_of_rows(keyed, title), origin=origin)
     columns = _columns_of_object(record, table.is_line)
     return table if columns is None else table_of_columns(columns, title)
 
 
 def _columns_of_object(record: Mapping[str, Any], is_line: bool) -> dict[str, list[Any]] | None:
-    """Return the columns that an object holds by their names; None if it is a single row.
+    """Return the columns in an object whose keys are their names; None if it is a single row.
 
-    `is_line` is whether it is a line of JSON Lines, or an entry of a list.
+    The values are lists, or objects with the same keys. `is_line` says that the object is the only
+    line of JSON Lines or entry of a list, and so may be a question with lists of samples.
     """
     values = list(record.values())
     has_all_questions = is_list_of(values[0], list) or "n" in record
@@ -364,7 +398,7 @@ def _columns_of_object(record: Mapping[str, Any], is_line: bool) -> dict[str, li
 
 
 def _columns_and_data(record: Mapping[str, Any], title: str) -> dict[str, list[Any]] | None:
-    """Return the columns of an object with their names in `columns` and its rows in `data`."""
+    """Return the columns of an object with `columns` and `data`, or None for other objects."""
     names, rows = record.get("columns"), record.get("data")
     if not isinstance(names, list) or not is_list_of(rows, list):
         return None
@@ -376,19 +410,18 @@ def _columns_and_data(record: Mapping[str, Any], title: str) -> dict[str, list[A
 
 
 def _has_column_names(record: Mapping[str, Any], reading: ReadingOptions) -> bool:
-    """Return whether a key is among `COLUMN_NAMES`, or is named by the caller."""
+    """Return whether a key is among `COLUMN_NAMES`, or is a column that the caller names."""
     named = {role: x for role, x in reading.named().items() if role != "references"}
     known = {name for _, name in pairs_of(named)} | {*reading.questions}
     return any(plain_name(key) in _COLUMN_NAMES or key in known for key in map(str, record))
 
 
 def _keyed_rows(record: dict[str, Any], title: str) -> list[dict[str, Any]] | None:
-    """Return the rows of an object whose keys are ids; None for other objects.
+    """Return the rows of an object whose keys are ids or parts of a run; None for other objects.
 
-    Each value is a row, a list of rows, an outcome, or a list of samples. Messages call the object
-    `title`.
+    Each value is a row, a list of rows, an outcome, or a list of samples. The key is added to each
+    row as `id`, or as `key` if the rows have an id. Messages call the object `title`.
     """
-    _refuse_samples_as_keys(record, title)
     values = list(record.values())
     are_lists_of_rows = [is_list_of(value, dict) for value in values]
     if all(are_lists_of_rows):
@@ -398,31 +431,45 @@ def _keyed_rows(record: dict[str, Any], title: str) -> list[dict[str, Any]] | No
     _refuse_empty_entries(values, title)
     if not (is_list_of(values, dict) and set.intersection(*map(set, values))):
         return _rows_of_samples(record, title)
-    is_index_of_frame = list(record) == list(map(str, range(len(record))))
-    if is_index_of_frame and _have_ids(values):
-        return values
-    return _rows_with_keys({key: [row] for key, row in record.items()})
+    rows = itertools.chain.from_iterable(rows_of.values())
+    has_ids = any(columns_named(map(str, row), (*IDS, *INDICES)) for row in rows)
+    if are_rows and has_ids and list(record) == list(map(str, range(len(record)))):
+        return values  # the index of a data frame
+    taken = {plain_name(x) for rows in rows_of.values() for row in rows for x in map(str, row)}
+    name = ("object.key" if "key" in taken else "key") if has_ids else "id"
+    return [{name: key, **row} for key, rows in rows_of.items() for row in rows]
 
 
-def _rows_with_keys(rows_of: Mapping[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
-    """Return the rows of all keys, each with its key in a column.
+def _refuse_keys_of_samples(record: Mapping[str, Any], title: str, reading: ReadingOptions) -> None:
+    """Raise a SelectionError if the keys of an object may be models or samples, and no questions.
 
-    The column is "id", or one of `KEYS_OF_ROWS` if the rows have ids of their own.
+    They may be if they number samples, as sample_1 does, or if their values have samples by
+    question: lists of lists, or objects of outcomes or lists, whose keys are no names of columns.
     """
-    rows = list(itertools.chain(*rows_of.values()))
-    column = "id"
-    if _have_ids(rows):
-        column = next(name for name in KEYS_OF_ROWS if not any(name in row for row in rows))
-    return [{column: key, **row} for key, own in rows_of.items() for row in own]
-
-
-def _have_ids(rows: Sequence[Mapping[str, Any]]) -> bool:
-    """Return whether a row has a column with a usual name for an id."""
-    return any(columns_named(map(str, row), (*IDS, *INDICES)) for row in rows)
+    values = list(record.values())
+    are_numbered = bool(sample_columns(record)) and not next(iter(record)).isdigit()
+    has_lists = all(is_list_of(x, list) for x in values) and any(len(x) > 1 for x in values)
+    names = {x: None for value in values if isinstance(value, dict) for x in map(str, value)}
+    entries = [x for value in values if isinstance(value, dict) for x in value.values()]
+    has_objects = is_list_of(values, dict) and not (
+        any(isinstance(x, (dict, str)) for x in entries)
+        or any(map(is_verdict, names))
+        or _has_column_names(names, reading)
+    )
+    if are_numbered or has_lists or has_objects:
+        ways = [Way({"outcomes": x}, "each key is a question") for x in list(names)[:1]]
+        if has_lists or has_objects:
+            ways.insert(0, Way({"records": next(iter(record))}, "only these samples"))
+        raise SelectionError(
+            f"{title} has {'an object' if has_objects else 'a list'} for each of "
+            f"{first_entries(list(record), 4)}: these can be questions, models or samples. Write a "
+            f'row for each question, or a list of them with "id" and "outcomes".',
+            ways,
+        )
 
 
 def _refuse_empty_entries(values: Sequence[Any], title: str) -> None:
-    """Raise an InputError if an entry of an object is null, and others are rows."""
+    """Raise an InputError if a value of an object is null, and others are rows."""
     if None in values and any(isinstance(x, (dict, list)) for x in values):
         kind_of_rows(values, title)
 
@@ -455,26 +502,15 @@ def _refuse_fractions(entries: Sequence[Any], record: Mapping[str, Any], title: 
         )
 
 
-def _refuse_samples_as_keys(record: Mapping[str, Any], title: str) -> None:
-    """Raise a ValueError if the keys can be those of samples, or of a frame of pandas."""
-    values = list(record.values())
-    inner = {x for value in values if isinstance(value, dict) for x in value}
-    is_frame = is_list_of(values, dict) and all(x.isdigit() for x in inner)
-    are_samples = bool(sample_columns(record)) and not next(iter(record)).isdigit()
-    if are_samples or is_frame:
-        what = "a list or an object" if are_samples else "an object of numbers"
-        raise ValueError(
-            f"{title} has {what} for each of {', '.join(map(short, list(record)[:3]))}: these can "
-            f"be questions or samples. Write a row for each question, or a list of them with "
-            f'"id" and "outcomes".'
-        )
-
-
 # --- Datasets ---------------------------------------------------------------------------------
 
 
 def _table_of_dataset(source: str, reading: ReadingOptions) -> Table:
-    """Return the table of a dataset, which may be saved, a folder with a card, or on the Hub."""
+    """Return the table of a dataset: a saved one, a folder with a card, or one of the Hub.
+
+    Raises:
+        FileNotFoundError, ValueError, ..: if there is none, or if it cannot be read.
+    """
     try:
         dataset = _load_dataset(source, reading.config)
     except ConnectionError as error:
@@ -494,7 +530,7 @@ def _table_of_dataset(source: str, reading: ReadingOptions) -> Table:
 
 
 def _load_dataset(source: str, config: str | None) -> Any:
-    """Return a dataset, or a dict of the splits of one."""
+    """Return a dataset of `datasets`, or a dict of its splits."""
     import datasets
 
     path = Path(source)

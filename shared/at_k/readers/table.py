@@ -1,4 +1,4 @@
-"""The rows of a source by column, with what a layout knows about them."""
+"""Hold the rows of a source by column, choose some of them, and join those of several files."""
 
 from __future__ import annotations
 
@@ -20,19 +20,22 @@ if TYPE_CHECKING:
     from .reading import ReadingOptions
 
 Columns = dict[str, Sequence[Any]]
-"""Entries by column name, one per row."""
+"""The entries of each column by its name, one per row."""
 
 Roles = dict[str, str | tuple[str, ...]]
-"""The column of each role, or several that can have it."""
+"""The column of each role, or several columns of which the caller chooses one."""
 
 ColumnsByRole = Mapping[str, Any]
-"""The name of the column of each role; of `counts`, also a dict of columns by their outcomes."""
+"""The name of the column of each role. The role `counts` may have a dict of them by outcome."""
 
 FILE = "file (index)"
-"""The column of the index of the file of a row, if there are several."""
+"""The name of the column that has the index of the file of each row, if there are several."""
 
 ROW = "row (index)"
-"""The column of the index of the row that a sample is from, if a row of the source had several."""
+"""The name of the column that has the index of the source's row of each sample.
+
+It is there if a row of the source had several samples.
+"""
 
 _LISTED_COLUMNS = 40  # in a message
 
@@ -43,7 +46,7 @@ class Way(NamedTuple):
     Attributes:
         arguments: values by the parameter of `read`: the name of a column, or a tuple of several;
             of `where`, a dict of columns and entries; None for a column that the message lists.
-        meaning: what becomes of the samples, if the arguments do not say it.
+        meaning: what the answer means for the samples, if the arguments do not say it; or "".
     """
 
     arguments: Mapping[str, Any]
@@ -57,7 +60,8 @@ class SelectionError(InputError):
     depends on the caller: the command adds its flags.
 
     Attributes:
-        ways: the alternatives that settle it. The name of a role stands for any column.
+        ways: the alternatives that settle it. A text is the name of a role, for which the caller
+            chooses one of the columns that the message lists.
     """
 
     def __init__(self, problem: str | Sequence[str | Index], ways: Iterable[Way | str] = ()):
@@ -80,14 +84,17 @@ class SelectionError(InputError):
 
 
 def class_names(schema: Any) -> dict[str, list[str]]:
-    """Return the names of classes, by column of an Arrow schema, that are written as numbers."""
+    """Return the names of the classes of each column of an Arrow schema that has class labels.
+
+    `datasets` writes such a column as the indices of its classes.
+    """
     features = json.loads((schema.metadata or {}).get(b"huggingface", b"{}"))
     known = features.get("info", {}).get("features", {}).items()
     return {x: y["names"] for x, y in known if isinstance(y, dict) and "names" in y}
 
 
 def arrow_column(table: Any, name: str) -> list[Any]:
-    """Return a column of a table of Arrow, classes by their names; -1 is none of them."""
+    """Return the entries of a column of an Arrow table, classes as their names or None for -1."""
     cells, names = table[name].to_pylist(), class_names(table.schema).get(name)
     return [names[x] if x is not None and x >= 0 else None for x in cells] if names else cells
 
@@ -100,10 +107,10 @@ class Table:
         columns: entries by column name, one per row. A row is a question with a list of samples,
             or one sample.
         title: what messages call the source.
-        complete: the columns that every row has.
+        complete: the columns of which every row has an entry, also a null one.
         is_object: whether the row is one object of JSON, which may be a table by itself.
         is_line: whether it is the only line of JSON Lines: a question with lists of samples.
-        layout: whose columns these are, or None.
+        layout: the layout of the tool that wrote the source, or None.
         origin: what the source says about itself, in the order in which it is reported:
             {"harness": "lm-evaluation-harness", "model": .., "task": ..}.
         files: the names of the files, if there are several; `FILE` has the index of each row.
@@ -136,14 +143,14 @@ class Table:
         return replace(self, columns=columns)
 
     def taken(self, rows: Sequence[int]) -> Table:
-        """Return the table with some rows, in this order."""
+        """Return the table of the rows with these indices, in this order."""
         every = self.row_numbers()
         columns: Columns = {x: [cells[row] for row in rows] for x, cells in self.columns.items()}
         return replace(self, columns=columns, numbers=[every[row] for row in rows])
 
     @cached_property
     def roles(self) -> Roles:
-        """The column of each role, as the layout names them: those of them that have entries."""
+        """The columns by role, as the layout names them; {} without a layout."""
         return self.layout.roles_of(self.columns) if self.layout else {}
 
     def row_number(self, row: int) -> int:
@@ -156,12 +163,12 @@ class Table:
         return range(self.size) if numbers is None else numbers
 
     def row_place(self, row: int) -> tuple[str | Index, ...]:
-        """Return the beginning of a message, in pieces, that names a row of the source."""
+        """Return the parts of a message that name a row by its file and its number there."""
         title = self.files[self.columns[FILE][row]] if FILE in self.columns else self.title
         return title, ", row ", Index(self.row_number(row)), FROM_0
 
     def places_of_two(self, first: int, second: int) -> list[str | Index]:
-        """Return the beginning of a message, in pieces: two rows, or two samples of one row."""
+        """Return the parts of a message that name two rows, or two samples of one row."""
         if FILE not in self.columns and ROW not in self.columns:
             indices = Index(self.row_number(first)), " and ", Index(self.row_number(second))
             return [f"{self.title}, rows ", *indices, FROM_0]
@@ -176,12 +183,13 @@ class QuestionRows:
 
     Attributes:
         table: the source.
-        reading: what the caller says.
-        chosen: the columns that are read, by role.
-        cells: their entries by role, one per row.
-        are_lists: whether a row has samples in lists, or counts.
-        key: the columns that identify the questions; none if a row is a question.
-        rows: of each question, by the text or the texts that identify it.
+        reading: the options of the caller.
+        chosen: the column of each role.
+        cells: the entries of these columns by role, one per row.
+        are_lists: whether a row has a list of samples, or counts.
+        key: the columns that identify the questions; () if each row is a question.
+        rows: the indices of the rows of each question, by its id: a text, or a tuple of texts if
+            `key` has several columns.
     """
 
     table: Table
@@ -194,35 +202,35 @@ class QuestionRows:
 
     @cached_property
     def used(self) -> set[str]:
-        """The columns with a role."""
+        """The names of the columns that have a role."""
         return {name for _, name in pairs_of(self.chosen)}
 
     @property
     def named_key(self) -> tuple[str, ...]:
-        """The columns of the key, if the source has them: groups of rows may be numbered."""
+        """The columns of the key; () if they are not columns of the source but were added."""
         is_numbered = self.key == (ROW,) or self.reading.group_size is not None
         return () if is_numbered else self.key
 
     @property
     def group(self) -> str | None:
-        """The column of groups."""
+        """The column of groups, or None."""
         return self.chosen.get("groups")
 
     @property
     def counts(self) -> str | None:
-        """The column that says how often the sample of a row occurs."""
+        """The column that says how often the sample of a row occurs, or None."""
         has_counts = "multiplicities" in self.cells and not self.are_lists
         return self.chosen["counts"] if has_counts else None
 
     def with_outcome(self) -> QuestionRows:
-        """Return the rows that are not missing their sample, and the questions that have some."""
+        """Return the questions with a sample, without the rows whose sample is missing."""
         missing = {row for row, x in enumerate(self.cells.get("samples", ())) if x is None}
         rows = {x: [row for row in rows if row not in missing] for x, rows in self.rows.items()}
         return replace(self, rows={question: x for question, x in rows.items() if x})
 
     @property
     def several(self) -> list[Sequence[int]]:
-        """The rows of each question that has two or more."""
+        """The indices of the rows of each question that has two or more rows."""
         return [rows for rows in self.rows.values() if len(rows) > 1]
 
     def ids_of(self, row: int) -> str:
@@ -232,7 +240,7 @@ class QuestionRows:
 
 
 def pairs_of(names: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return (role, column) pairs; a role may have several columns, or a dict of them."""
+    """Return a list of (role, column) pairs, one for each column of each role."""
     pairs = []
     for role, columns in names.items():
         listed = list(columns.values()) if isinstance(columns, Mapping) else columns
@@ -241,7 +249,7 @@ def pairs_of(names: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def table_of_rows(rows: Sequence[Mapping[str, Any]], title: str = "The source") -> Table:
-    """Return a table of rows, with None where a row has no such key."""
+    """Return the table of rows given as dicts, with None where a row lacks a key."""
     counts = Counter(name for row in rows for name in row)
     columns: Columns = {str(name): [row.get(name) for row in rows] for name in counts}
     complete = frozenset(str(name) for name, n in counts.items() if n == len(rows))
@@ -249,9 +257,10 @@ def table_of_rows(rows: Sequence[Mapping[str, Any]], title: str = "The source") 
 
 
 def table_of_columns(columns: Mapping[Any, Any], title: str = "The source", **known: Any) -> Table:
-    """Return a table of columns; a ValueError if two of them differ in length.
+    """Return the table of columns given by name. `known` has further attributes of `Table`.
 
-    `known` has further attributes of the table.
+    Raises:
+        ValueError: if two columns differ in length.
     """
     sizes = {name: len(cells) for name, cells in columns.items()}
     for name, size in sizes.items():
@@ -266,19 +275,19 @@ def table_of_columns(columns: Mapping[Any, Any], title: str = "The source", **kn
 
 
 def rows_of(table: Table) -> list[dict[str, Any]]:
-    """Return the rows of a table as dicts."""
+    """Return the rows of a table as a list of dicts."""
     names = list(table.columns)
     return [dict(zip(names, row, strict=True)) for row in zip(*table.columns.values(), strict=True)]
 
 
 def column_at(columns: Mapping[str, Sequence[Any]], path: str) -> Sequence[Any] | None:
-    """Return the column that is named `path`, or else the fields that this dotted path leads to.
+    """Return the column with the name `path`, or the fields at this dotted path, one per row.
 
     A path through a list gives the list of the fields of its entries: `response.choices.text` is a
     list of texts if `choices` is a list.
 
     Returns:
-        a column, or None if there is no such column or no row has such a field.
+        A column; or None if there is no such column, and no row has such a field.
     """
     if path in columns:
         return columns[path]
@@ -292,7 +301,7 @@ def column_at(columns: Mapping[str, Sequence[Any]], path: str) -> Sequence[Any] 
 
 
 def field_at(cell: Any, keys: Sequence[str]) -> Any:
-    """Return the field of nested objects that the keys lead to, a list of them through a list."""
+    """Return the field of nested dicts at a path of keys, or None; of a list, a list of fields."""
     for i, key in enumerate(keys):
         if isinstance(cell, list):
             return [field_at(entry, keys[i:]) for entry in cell]
@@ -301,12 +310,12 @@ def field_at(cell: Any, keys: Sequence[str]) -> Any:
 
 
 def _has_value(field: Any) -> bool:
-    """Return whether a field, or an entry of nested lists of fields, is not None."""
+    """Return whether a field, or any entry of nested lists of fields, is not None."""
     return any(map(_has_value, field)) if isinstance(field, list) else field is not None
 
 
 def nested_columns(table: Table) -> Columns:
-    """Return the columns, with the fields of objects as `a.b` in place of the objects."""
+    """Return the columns; a column of dicts is replaced by a column for each field, named `a.b`."""
     columns: Columns = {}
     waiting = [x for x in reversed(table.columns.items()) if x[0] not in (FILE, ROW)]
     while waiting:
@@ -321,7 +330,7 @@ def nested_columns(table: Table) -> Columns:
 
 
 def list_columns(columns: Iterable[str]) -> str:
-    """Return the sentence of an error message that lists the columns."""
+    """Return the sentence of an error message that lists the columns, at most 40 of them."""
     names = [shown_name(name) for name in columns if name not in (FILE, ROW)]
     if len(names) > _LISTED_COLUMNS:
         names[_LISTED_COLUMNS:] = [f".., {len(names):,} in all"]
@@ -332,8 +341,10 @@ def list_columns(columns: Iterable[str]) -> str:
 
 
 def with_fields(table: Table, names: Iterable[tuple[str, str]]) -> Table:
-    """Return the table with the columns of pairs (role, name), which can be dotted paths; a
-    SelectionError if there is none.
+    """Return the table with an additional column for each dotted path in pairs of (role, path).
+
+    Raises:
+        SelectionError: if there is no column or field at a path.
     """
     columns = dict(table.columns)
     for role, name in names:
@@ -349,7 +360,13 @@ def with_fields(table: Table, names: Iterable[tuple[str, str]]) -> Table:
 
 
 def rows_where(table: Table, where: Mapping[str, Sequence[Any]]) -> Table:
-    """Return the table with the rows that have one of the entries of each column."""
+    """Return the table of the rows that have, in each column of `where`, one of its entries.
+
+    Entries are compared as text, and without regard to case if no row has one otherwise.
+
+    Raises:
+        ValueError: if no row is left.
+    """
     for name, entries in where.items():
         cells, texts = table.columns[name], {*map(entry_text, entries)}
         rows = [row for row, cell in enumerate(cells) if entry_text(cell) in texts]
@@ -371,13 +388,13 @@ def rows_where(table: Table, where: Mapping[str, Sequence[Any]]) -> Table:
 
 
 def join_tables(tables: Sequence[Table]) -> Table:
-    """Return the rows of several files, with the columns that all of them have.
+    """Return the rows of several files as one table, with the columns that all of them have.
 
-    A warning names the columns that some file lacks. Logs are not warned about: their columns
-    differ from task to task.
+    A warning names the columns that some file lacks, except for logs of tools, whose columns differ
+    between tasks.
 
     Raises:
-        ValueError: if they say that they are of different tools or models.
+        ValueError: if two files have no column in common, or come from different tools or models.
     """
     _refuse_other_runs(tables)
     first, names = tables[0], list(dict.fromkeys(x for table in tables for x in table.columns))
@@ -402,7 +419,7 @@ def join_tables(tables: Sequence[Table]) -> Table:
 
 
 def _refuse_other_runs(tables: Sequence[Table]) -> None:
-    """Raise a ValueError if tables say that they are of different tools or models."""
+    """Raise a ValueError if tables share no column, or come from different tools or models."""
     first = tables[0]
     for table in tables if first.layout is None else ():
         if first.columns.keys().isdisjoint(table.columns):
@@ -420,18 +437,18 @@ def _refuse_other_runs(tables: Sequence[Table]) -> None:
 
 
 def title_of_files(names: Sequence[str]) -> str:
-    """Return what messages call several files, or the name of one."""
+    """Return a title for several files in messages: one or two names, or the first and a number."""
     return " and ".join(names) if len(names) < 3 else f"{names[0]} and {len(names) - 1} more"
 
 
 def _joined_column(tables: Sequence[Table], name: str) -> list[Any]:
-    """Return a column of several tables, with None for the rows of those that lack it."""
+    """Return a column of several tables, with None for the rows of tables without it."""
     cells = (table.columns.get(name) or [None] * table.size for table in tables)
     return list(itertools.chain.from_iterable(cells))
 
 
 def _joined_origin(tables: Sequence[Table]) -> dict[str, str]:
-    """Return what all tables say about themselves, different entries with commas between them."""
+    """Return the origin that all tables state, with commas between different entries."""
     return {
         what: ", ".join(dict.fromkeys(table.origin[what] for table in tables))
         for what in tables[0].origin

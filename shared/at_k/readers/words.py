@@ -1,7 +1,7 @@
-"""What a cell says: an outcome as a word or a number, a list as text, or nothing.
+"""Parse single cells: outcomes as words or numbers, lists written as text, and missing entries.
 
-The table of words is the whole list: other words are outcomes of a tool (see `layouts`), labels of
-a metric, or need `correct_values`.
+`WORDS` has all words that are outcomes. Other words are outcomes of a tool (see `layouts`), labels
+of a metric, or need `correct_values`. In all functions, a cell may also be a list of entries.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ _VARIATION = "\ufe0e\ufe0f"  # whether a tick is shown as text or as a picture
 
 
 def entry_text(entry: Any) -> str:
-    """Return an entry as text, which is empty if the entry is missing.
+    """Return an entry as text, or "" if it is missing.
 
-    1, 1.0 and "1.0" have the text "1": formats of text cannot tell them apart.
+    1, 1.0 and "1.0" all give "1", because formats of text do not tell them apart.
     """
     if type(entry) is not str:
         if type(entry) in (int, bool):  # the usual case, and fast
@@ -59,17 +59,17 @@ def entry_text(entry: Any) -> str:
 
 
 def first_entries(entries: Sequence[Any], most: int = 8) -> str:
-    """Return at most `most` entries as a message shows them, and .. if there are others."""
+    """Return the first `most` entries as text for a message, and .. if there are more."""
     return ", ".join(map(short, entries[:most])) + (", .." if len(entries) > most else "")
 
 
 def word(entry: Any) -> str:
-    """Return an entry as text that does not depend on case: true for True."""
+    """Return an entry as text in lower case, without spaces around it: "true" for True."""
     return entry_text(entry).strip().strip(_VARIATION).lower()
 
 
 def number_in(cell: Any) -> Any:
-    """Return the number that a text holds, or the cell.
+    """Return the number that a text or a Decimal holds, and other cells as they are.
 
     >>> [number_in(cell) for cell in ("0.5", "1", "fully", True)]
     [0.5, 1, 'fully', True]
@@ -85,7 +85,7 @@ def number_in(cell: Any) -> Any:
 
 
 def as_outcome(cell: Any) -> Any:
-    """Return the bool or number that a cell holds, None if it is missing, or the text.
+    """Return the bool or number in a cell, None if it is missing, or any other text as it is.
 
     >>> [as_outcome(cell) for cell in ("True", "PASS", "0.5", "1", "", "fully")]
     [True, True, 0.5, 1, None, 'fully']
@@ -103,23 +103,28 @@ def as_outcome(cell: Any) -> Any:
 def as_outcomes(
     cells: Sequence[Any], has_decimal_commas: bool = False, has_labels: bool = False
 ) -> list[Any]:
-    """Return outcomes, or lists of them. Texts are kept as they are if one of them is no word.
+    """Return the outcomes in cells as bools and numbers, None for missing ones.
 
-    Missing outcomes become None. With decimal commas, 0,5 is a number. If outcomes may be labels of
-    a metric, such as "none" among verdicts, all texts are labels if the first outcome is a text.
+    If a text is neither a number nor among `WORDS`, all texts except numbers stay as they are.
+
+    Args:
+        cells: the outcomes as they are written, or lists of them.
+        has_decimal_commas: whether "0,5" is the number 0.5.
+        has_labels: whether texts may be labels of a metric, such as the verdict "none". If the
+            first outcome is a text, all texts are labels.
     """
     if has_decimal_commas:
-        cells = changed(
+        cells = map_entries(
             lambda x: _COMMA_NUMBER.sub(r"\1.\2", x) if isinstance(x, str) else x, cells
         )
     is_label = has_labels and isinstance(next(filter(None, flat(cells)), None), str)
     if is_label or any(isinstance(as_outcome(x), (str, list, dict)) for x in flat(cells)):
-        return changed(lambda x: _as_label(x, has_labels), cells)
-    return changed(as_outcome, cells)
+        return map_entries(lambda x: _as_label(x, has_labels), cells)
+    return map_entries(as_outcome, cells)
 
 
 def flat(cells: Iterable[Any]) -> Iterator[Any]:
-    """Yield the entries of lists, and the other cells."""
+    """Yield each cell, or the entries of a cell that is a list."""
     for cell in cells:
         if isinstance(cell, list):
             yield from cell
@@ -127,15 +132,17 @@ def flat(cells: Iterable[Any]) -> Iterator[Any]:
             yield cell
 
 
-def changed(change: Callable[[Any], Any], cells: Sequence[Any]) -> list[Any]:
-    """Return the cells after `change`, which is called with each cell, or each entry of a list."""
-    return [[change(x) for x in cell] if isinstance(cell, list) else change(cell) for cell in cells]
+def map_entries(function: Callable[[Any], Any], cells: Sequence[Any]) -> list[Any]:
+    """Return `function` of each cell, or the list of its values if the cell is a list."""
+    return [
+        list(map(function, cell)) if isinstance(cell, list) else function(cell) for cell in cells
+    ]
 
 
 def _as_label(cell: Any, is_told: bool) -> Any:
-    """Return a text as it is, or as its number; None if it is missing.
+    """Return a text as it is, or the number that it holds; None if it is missing.
 
-    "none" is a verdict, and so is "None" if the caller says that outcomes are labels.
+    "none" is a verdict, and so is "None" if the caller says that outcomes are labels (`is_told`).
     """
     if isinstance(cell, str):
         is_none = (word(cell) if is_told else cell) == "none"
@@ -145,12 +152,12 @@ def _as_label(cell: Any, is_told: bool) -> Any:
 
 
 def is_decimal_comma(text: str) -> bool:
-    """Return whether a text is a number with a comma, which may be a decimal one."""
+    """Return whether a text is a number with one comma, such as 0,5."""
     return _COMMA_NUMBER.fullmatch(text) is not None
 
 
 def as_whole_number(cell: Any) -> int | None:
-    """Return the whole number that a cell holds, also as text, or None if it holds none."""
+    """Return the whole number in a cell or text, such as 8, "8" or 8.0; otherwise None."""
     value = number_in(entry_text(cell))  # 8.0 in pandas, whose column has missing entries
     return value if isinstance(value, int) else None
 
@@ -159,25 +166,23 @@ def as_whole_number(cell: Any) -> int | None:
 
 
 def graded(cells: Sequence[Any], correct_values: Collection[Any]) -> list[Any]:
-    """Return outcomes, or lists of them, as bools: whether they are among the correct values.
-
-    Missing outcomes become None.
+    """Return whether each outcome is one of the correct values, and None for missing outcomes.
 
     Raises:
-        ValueError: if a correct value occurs nowhere.
+        ValueError: if a correct value is equal to no outcome, and there are outcomes.
     """
     correct = {comparable(value): value for value in correct_values}
     occurring: dict[Any, Any] = {}
 
     def grade(outcome: Any) -> Any:
-        """Return whether an outcome is correct, and note it; None if it is missing."""
+        """Return whether an outcome is correct, or None if it is missing; add it to `occurring`."""
         if as_outcome(outcome) is None:
             return None
         key = comparable(outcome)
         occurring.setdefault(key, outcome)
         return key in correct
 
-    result = changed(grade, cells)
+    result = map_entries(grade, cells)
     absent = [value for key, value in correct.items() if key not in occurring]
     if absent and occurring:
         raise ValueError(
@@ -188,7 +193,7 @@ def graded(cells: Sequence[Any], correct_values: Collection[Any]) -> list[Any]:
 
 
 def comparable(value: Any) -> Any:
-    """Return a number as such, and a bool or a text as a word in lower case."""
+    """Return the key by which two values are equal: a number, or a text in lower case."""
     number = number_in(value.strip() if isinstance(value, str) else value)
     if isinstance(number, (bool, np.bool_)) or not isinstance(number, (int, float, np.number)):
         return word(value)
@@ -196,16 +201,16 @@ def comparable(value: Any) -> Any:
 
 
 def at_least(cells: Sequence[Any], least: float, name: str) -> list[Any]:
-    """Return scores, or lists of them, as bools: whether they reach the least score.
+    """Return whether each score is at least `least`, and None for missing scores.
 
-    Missing scores stay None. Messages call the column `name`.
+    Warn if `least` is a fraction and some scores are above 1. `name` is that of the column.
 
     Raises:
-        ValueError: if an entry is no number.
+        ValueError: if an entry is neither a finite number nor None.
     """
 
     def reaches(score: Any) -> bool | None:
-        """Return whether a score is high enough; None if it is missing."""
+        """Return whether a score is at least `least`, or None if it is missing."""
         if score is None:
             return None
         if not isinstance(score, (int, float)) or not math.isfinite(score):
@@ -214,7 +219,7 @@ def at_least(cells: Sequence[Any], least: float, name: str) -> list[Any]:
             )
         return score >= least
 
-    outcomes = changed(reaches, cells)
+    outcomes = map_entries(reaches, cells)
     most = max((score for score in flat(cells) if score is not None), default=least)
     if 0 < least < 1 < most:
         warnings.warn(
@@ -229,7 +234,7 @@ def at_least(cells: Sequence[Any], least: float, name: str) -> list[Any]:
 
 
 def parse_list(cell: Any) -> list[Any] | None:
-    """Return the list that a cell holds as JSON or as a Python literal, or None if it is not one.
+    """Return the list that a text holds as JSON or as a Python literal, or None if it holds none.
 
     >>> parse_list('["12", "13"]'), parse_list("['12', None]"), parse_list("12")
     (['12', '13'], ['12', None], None)
@@ -247,13 +252,13 @@ def parse_list(cell: Any) -> list[Any] | None:
 
 
 def as_lists(cells: Sequence[Any]) -> Sequence[Any]:
-    """Return the lists that the cells stand for, or the cells if one of them is not a list."""
+    """Return the lists that all cells hold as text, or the cells if one of them holds none."""
     lists = [parse_list(cell) for cell in cells]
     return cells if None in lists else lists
 
 
 def is_list_of(value: Any, kind: type) -> TypeGuard[list[Any]]:
-    """Return whether a value is a list with nothing but entries of a type, and is not empty."""
+    """Return whether a value is a list that is not empty, and has only entries of one type."""
     return isinstance(value, list) and bool(value) and all(isinstance(x, kind) for x in value)
 
 
