@@ -161,17 +161,13 @@ SETTINGS = frozenset(
 )
 """Columns whose entries are equal in all samples of a question."""
 
-KEYS_OF_ROWS = ("key", "outer_key", "outermost_key")
-"""Columns of the keys of an object of JSON whose rows have ids: the first that no row has."""
-
 PARTS = frozenset(
     (
-        *KEYS_OF_ROWS,
         *("task", "task_name", "subtask", "dataset", "dataset_name", "benchmark", "subset"),
         *("split", "subject", "category", "topic", "level", "language", "lang", "domain"),
         *("exam", "suite", "contest", "competition", "track", "scenario", "environment", "env"),
         *("repo", "area", "field", "discipline", "chapter", "year", "test_set", "collection"),
-        *("corpus", "part", "section", "paper", "volume", "book", "fold"),
+        *("corpus", "key", "part", "section", "paper", "volume", "book", "fold"),
     )
 )
 """Columns that identify a question together with its id."""

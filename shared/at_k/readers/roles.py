@@ -201,11 +201,12 @@ def _graded_outcomes(
     return {"outcomes": column_of_role(table, "outcomes", names)}
 
 
-def _verdicts(columns: Columns, used: Collection[str]) -> list[str]:
+def _verdicts(table: Table, columns: Columns, used: Collection[str]) -> list[str]:
     """Return the names of the columns, except those in `used`, that may have outcomes.
 
     They have a name of verdicts and an entry that is an outcome. If the name is none of `VERDICTS`,
-    such as judge_score, all entries have to be outcomes.
+    such as judge_score, all entries have to be outcomes. The layout of a tool knows its outcomes,
+    so there are none beside them.
     """
     if table.layout:
         return []

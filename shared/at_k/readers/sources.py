@@ -419,8 +419,8 @@ def _has_column_names(record: Mapping[str, Any], reading: ReadingOptions) -> boo
 def _keyed_rows(record: dict[str, Any], title: str) -> list[dict[str, Any]] | None:
     """Return the rows of an object whose keys are ids or parts of a run; None for other objects.
 
-    Each value is a row, a list of rows, an outcome, or a list of samples. The key is added to each
-    row as `id`, or as `key` if the rows have an id. Messages call the object `title`.
+    Each value is a row, a list of rows, an outcome, or a list of samples. Messages call the object
+    `title`.
     """
     values = list(record.values())
     are_lists_of_rows = [is_list_of(value, dict) for value in values]
@@ -431,13 +431,27 @@ def _keyed_rows(record: dict[str, Any], title: str) -> list[dict[str, Any]] | No
     _refuse_empty_entries(values, title)
     if not (is_list_of(values, dict) and set.intersection(*map(set, values))):
         return _rows_of_samples(record, title)
-    rows = itertools.chain.from_iterable(rows_of.values())
-    has_ids = any(columns_named(map(str, row), (*IDS, *INDICES)) for row in rows)
-    if are_rows and has_ids and list(record) == list(map(str, range(len(record)))):
-        return values  # the index of a data frame
-    taken = {plain_name(x) for rows in rows_of.values() for row in rows for x in map(str, row)}
-    name = ("object.key" if "key" in taken else "key") if has_ids else "id"
-    return [{name: key, **row} for key, rows in rows_of.items() for row in rows]
+    is_index_of_frame = list(record) == list(map(str, range(len(record))))
+    if is_index_of_frame and _have_ids(values):
+        return values
+    return _rows_with_keys({key: [row] for key, row in record.items()})
+
+
+def _rows_with_keys(rows_of: Mapping[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Return the rows of all keys, each with its key in a column.
+
+    The column is `id`. If the rows have an id, it is `key`, or `object.key` if they have that too.
+    """
+    rows, column = list(itertools.chain(*rows_of.values())), "id"
+    if _have_ids(rows):
+        names = {plain_name(str(name)) for row in rows for name in row}
+        column = "object.key" if "key" in names else "key"
+    return [{column: key, **row} for key, own in rows_of.items() for row in own]
+
+
+def _have_ids(rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether a row has a column with a usual name for an id."""
+    return any(columns_named(map(str, row), (*IDS, *INDICES)) for row in rows)
 
 
 def _refuse_keys_of_samples(record: Mapping[str, Any], title: str, reading: ReadingOptions) -> None:
