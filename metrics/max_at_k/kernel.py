@@ -506,7 +506,7 @@ error that names the missing package, until `at_k/__init__` replaces it.
 """
 
 
-KERNEL = "7c70c668708f"
+KERNEL = "3caaf7dc76bc"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -541,7 +541,11 @@ def has_same_package() -> bool:
 
 
 def needs_package(option: str) -> NoReturn:
-    """Raise an ImportError for an option that needs the installed package, of the same version."""
+    """Raise an ImportError for an option of a script that only the installed package has.
+
+    The message says how to install the package; or, if one is installed whose kernel (the modules
+    of core/) differs from that of the script, how to get both of the same version.
+    """
     version = installed_version()
     if version is None:
         raise ImportError(f"{option} needs the package evaluate-at-k: {INSTALL}.")
@@ -1206,9 +1210,10 @@ class Score(NamedTuple):
         return product * relative * product
 
     def gradient(self, columns: np.ndarray) -> np.ndarray:
-        """Return the partial derivatives by each column, (m,), at (m,) values.
+        """Return the partial derivatives of the score by each column, (m,), at (m,) values.
 
-        The derivatives of a product that is 0 count as 0.
+        That of a mean is 1. Those of a product are 0 where the product is 0, although they may be
+        infinite there.
         """
         result = np.zeros(len(columns))
         product = self.value(columns)
@@ -2011,10 +2016,10 @@ def _numbers_or_none(entries: list[Any]) -> tuple[np.ndarray, np.ndarray | None]
 
 
 def _keeps_values(numbers: np.ndarray, types: set[type], entries: list[Any]) -> bool:
-    """Return whether an array has the same values as the entries that it was made from.
+    """Return whether an array surely has the values of the entries that it was made from.
 
-    It does not if there are bools among numbers, or if an integer above 2^53 was rounded to a
-    float. `types` are the types of the entries.
+    It has not if there are bools among numbers. If integers above 2^53 became floats, which may
+    have rounded them, return False. `types` are the types of the entries.
     """
     if bool in types:
         return not types & {int, float}
@@ -2066,7 +2071,7 @@ def read_outcomes(R, name: str = "R", labels: Labels | None = None) -> Samples:
             or a dict as `at_k.read` returns it, whose predictions are used. Missing entries (None,
             masked, or NA of pandas) are not scored.
         name: what the caller calls R, for messages.
-        labels: the numbers of labels, if outcomes may be labels.
+        labels: the number of each label, such as {"fully": 1.0}, if outcomes may be texts; or None.
 
     Raises:
         ValueError: if R or an outcome is invalid. The message has the index.
@@ -3260,9 +3265,10 @@ def check_thresholds(thresholds) -> list[float]:
 def above_half(k: int) -> Credits:
     """Return the credits of mG-Pass@k: 2/k for each correct sample beyond ceil(k/2).
 
-    S_w is then (2/k) times the sum of G-Pass@k_(i/k) over i = ceil(k/2) + 1 .. k, which is the
-    paper's Riemann sum for twice the area under G-Pass@k_tau from tau = 1/2 to 1. The sum
-    equals the area for even k. For odd k it is smaller, and (k-1)/k if all k are correct.
+    The score is then (2/k) times the sum of G-Pass@k_(i/k) over i = ceil(k/2) + 1 .. k: the Riemann
+    sum of Liu et al. (2024, arXiv:2412.13147) for twice the area under G-Pass@k_tau from
+    tau = 1/2 to 1. The sum equals the area for even k. For odd k it is smaller, and (k-1)/k if all
+    k are correct.
     """
     half = -(-k // 2)
     return (0.0,) * half + (2 / k,) * (k - half)
@@ -4044,6 +4050,9 @@ def pass_scores(counts: BinaryCounts, scores: Mapping[ScoreKey, Score]) -> Score
 def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -> np.ndarray:
     """Return the expected values of m vectors of credits for each pair (n, c), (U, m).
 
+    The value of k samples is the sum of the first r credits of a vector if r of them are correct.
+    Its mean is over all subsets of k of the n samples.
+
     Args:
         n: (U,) number of samples.
         c: (U,) number of correct samples.
@@ -4056,7 +4065,8 @@ def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -
         if 0 < size <= _MOST_EXACT:  # A cached table has the values for all c from 0 to n.
             result[:, columns] = _expected_table(size, credits_of_k)[c]
             continue
-        # For many questions of equal n, sums over ranks are fast. For k = 1 they lose a digit.
+        # With equal n, pass@k and pass^k of all c follow from one pass over the samples. For many
+        # questions this is fast. For k = 1 it would lose a digit.
         by_rank = {any_correct(k), all_correct(k)}
         if k > 1 and 0 < size <= len(c) * k and {*credits_of_k} <= by_rank:
             for column in columns:
@@ -4897,9 +4907,10 @@ class Rewards:
     def average(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the average reward of the n samples of each row and its variance, (U,) each.
 
-        The average is an affine function of the posterior mean of t outcomes without prior
-        outcomes. So its standard deviation is t/n times that of the posterior (eq. 20 of the
-        Bayes@N paper).
+        Let t = n + C + 1. Without prior outcomes R0, the posterior mean is that of t outcomes: the
+        n samples, and one of each category. It is an affine function of the average, so the
+        standard deviation of the average is t/n times that of the posterior (eq. 20 of the Bayes@N
+        paper).
         """
         t, n = self.posterior_counts(False)[:, -1], self.at_most[:, -1]
         return self.max_of(1), (t / n) ** 2 * self.posterior(prior_outcomes=False)[1]
@@ -4985,8 +4996,8 @@ def category_rewards(outcomes: Samples, w: np.ndarray, prior: np.ndarray) -> Rew
         prior: (M, C + 1) number of prior outcomes of each category.
 
     Raises:
-        ValueError: if an outcome is not one of the categories; or if all are bools, and there are
-            more than two categories.
+        ValueError: if an outcome is above C, below 0 or not whole; or if all are bools, and C is
+            above 1.
     """
     if (largest := int(outcomes.values.max())) >= len(w):
         shown = f", such as w={[*range(largest + 1)]}" if largest <= 20 else ""
@@ -5760,7 +5771,11 @@ def pass_limits(
 def max_limits(
     rewards: Rewards, ks: Mapping[ScoreKey, int], options: IntervalOptions
 ) -> tuple[Scores, IntervalMethod]:
-    """Return Max@k at the k of each key for questions, and the method of their limits."""
+    """Return Max@k of each question at the k of each key, and the method of its limits.
+
+    The method computes limits for groups of questions, see `IntervalMethod`. All methods but
+    "questions" are those of the installed package.
+    """
     if options.method != "questions":
         return PACKAGE.rooms.max_limits(rewards, ks, options)
     points = max_scores(rewards, ks)

@@ -1403,3 +1403,17 @@ def test_a_run_is_a_mapping_that_knows_where_it_is_from():
     assert at_k.read({"outcomes": [[1, 0], [1, 1]]}).ids is None
     with pytest.raises(TypeError, match=r"unexpected keyword argument 'quetions'"):
         at_k.read(LONG, **{"quetions": "id"})
+
+
+def test_columns_of_objects_are_joined_by_their_keys(tmp_path):
+    file = tmp_path / "frame.json"
+    file.write_text('{"id": {"0": "a", "1": "b"}, "correct": {"1": 1, "0": 0}}')
+    run = at_k.read(str(file))
+    assert dict(zip(run.ids, run["predictions"], strict=True)) == {"a": [0], "b": [1]}
+
+
+def test_nan_in_an_object_of_lists_is_missing_and_no_fraction(tmp_path):
+    file = tmp_path / "nan.json"
+    file.write_text('{"q1": [1, NaN], "q2": [0, 1]}')
+    with pytest.raises(ValueError, match="1 of 4 outcomes are missing"):
+        at_k.read(str(file))

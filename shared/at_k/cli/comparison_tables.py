@@ -134,7 +134,10 @@ class ComparisonView(View):
     # --- Sentences ------------------------------------------------------------------------
 
     def notes(self, for_paper: bool = False) -> list[str]:
-        """Return a text that explains the difference and its limits, and names the higher run."""
+        """Return one paragraph in a list: what the columns are, and which run is higher.
+
+        The columns are those of the terminal, or of paper tables if `for_paper`.
+        """
         words, percent = self._limits, self._limits.percent
         limits, band, difference = "lo and hi", "band lo and band hi", "diff"
         if for_paper:
@@ -292,7 +295,10 @@ class LeaderboardView(View):
     # --- Sentences ------------------------------------------------------------------------
 
     def notes(self, for_paper: bool = False) -> list[str]:
-        """Return a text that explains the limits, the ranks and the letters."""
+        """Return one paragraph in a list, which explains the limits, the ranks and the letters.
+
+        It is about the tables of the terminal, or about those of papers if `for_paper`.
+        """
         words, percent = self._limits, self._limits.percent
         limits = f"{percent} CI" if for_paper else "lo and hi"
         over = " and k" if len(_keys(self.board)) > 1 else ""

@@ -156,15 +156,19 @@ def _read_runs(
 def _read_files(
     files: Sequence[str], reading: Mapping[str, Any], index: int, number: int
 ) -> ReadRun:
-    """Return the questions of a run. An error about its columns names its file and its flags.
+    """Read the questions of the run with this index, of `number` runs, from its files.
 
-    `index` is that of the run among `number` runs. Flags for the second of two runs end in -b.
+    Groups, clusters and weights come from the first run. If another run lacks their columns, it is
+    read without them.
+
+    Raises:
+        SelectionError: if columns have to be named. The message names the file, and its ways have
+            the flags of this run: those of the second of two runs end in -b.
     """
     try:
         return read_run(files, **reading)
     except SelectionError as error:
         if index and error.roles and error.roles <= _ROLES_OF_QUESTIONS:
-            # Only the first run needs these columns.
             without = {role: x for role, x in reading.items() if role not in error.roles}
             return _read_files(files, without, index, number)
         start, ways, end = "" if files[0] in str(error) else f"{files[0]}: ", error.ways, ""

@@ -156,9 +156,13 @@ def _read_samples_of_run(
 def _scores_view(
     name: str, computation: Computation, run: RunInput, parameters: Mapping[str, Any]
 ) -> ScoresView:
-    """Return the scores of a run in a view, which can print them.
+    """Score a run by the metric `name`, and return the scores in a view, which can print them.
 
-    `parameters` are the arguments of the metric `name`. Those that were read are added.
+    Args:
+        name: the name of the metric.
+        computation: its computation.
+        run: the questions that were read. They may hold arguments too, such as groups.
+        parameters: the arguments of the metric from flags, which override those of the run.
     """
     questions = run.questions
     defaults = {option.name: option.default for option in computation.parameters.values()}
@@ -175,11 +179,8 @@ def _scores_view(
         for checked in samples.checks:  # Empty if the metric has not checked the samples.
             warn_of_other_grades(questions, checked.outcomes)
             run = replace(run, unanswered=number_unanswered(checked))
-            noise = (
-                None
-                if _OPTIONS_OF_DEFINITION & arguments.keys()
-                else _noise_of_leading_score(scores, checked, options)
-            )
+            if not _OPTIONS_OF_DEFINITION & arguments.keys():
+                noise = _noise_of_leading_score(scores, checked, options)
     nouns = nouns_of([name])
     scope = Scope(
         [run.sizes],
@@ -234,9 +235,11 @@ def _leading_score(scores: Result) -> Estimate | None:
 def _noise_of_leading_score(
     scores: Result, checked: Checked, options: Mapping[str, Any]
 ) -> Noise | None:
-    """Return the noise of the leading score, or None if there is none or it is not known.
+    """Return how much of the error of the leading score comes from questions, and how much from
+    samples; see `at_k.noise` and `_leading_score`.
 
-    `options` are the options of the metric, defaults included.
+    Return None if no such score has limits, if the data show no variation of questions or samples,
+    or if its k is above a number of samples. `options` are those of the metric with its defaults.
     """
     score, outcomes, clusters = _leading_score(scores), checked.outcomes, options["clusters"]
     if score is None or score.interval is None:

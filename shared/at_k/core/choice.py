@@ -345,7 +345,11 @@ def pass_limits(
 def max_limits(
     rewards: Rewards, ks: Mapping[ScoreKey, int], options: IntervalOptions
 ) -> tuple[Scores, IntervalMethod]:
-    """Return Max@k at the k of each key for questions, and the method of their limits."""
+    """Return Max@k of each question at the k of each key, and the method of its limits.
+
+    The method computes limits for groups of questions, see `IntervalMethod`. All methods but
+    "questions" are those of the installed package.
+    """
     if options.method != "questions":
         return PACKAGE.rooms.max_limits(rewards, ks, options)
     points = max_scores(rewards, ks)

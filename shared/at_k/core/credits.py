@@ -90,9 +90,10 @@ def check_thresholds(thresholds) -> list[float]:
 def above_half(k: int) -> Credits:
     """Return the credits of mG-Pass@k: 2/k for each correct sample beyond ceil(k/2).
 
-    S_w is then (2/k) times the sum of G-Pass@k_(i/k) over i = ceil(k/2) + 1 .. k, which is the
-    paper's Riemann sum for twice the area under G-Pass@k_tau from tau = 1/2 to 1. The sum
-    equals the area for even k. For odd k it is smaller, and (k-1)/k if all k are correct.
+    The score is then (2/k) times the sum of G-Pass@k_(i/k) over i = ceil(k/2) + 1 .. k: the Riemann
+    sum of Liu et al. (2024, arXiv:2412.13147) for twice the area under G-Pass@k_tau from
+    tau = 1/2 to 1. The sum equals the area for even k. For odd k it is smaller, and (k-1)/k if all
+    k are correct.
     """
     half = -(-k // 2)
     return (0.0,) * half + (2 / k,) * (k - half)

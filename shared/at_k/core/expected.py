@@ -40,6 +40,9 @@ def pass_scores(counts: BinaryCounts, scores: Mapping[ScoreKey, Score]) -> Score
 def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -> np.ndarray:
     """Return the expected values of m vectors of credits for each pair (n, c), (U, m).
 
+    The value of k samples is the sum of the first r credits of a vector if r of them are correct.
+    Its mean is over all subsets of k of the n samples.
+
     Args:
         n: (U,) number of samples.
         c: (U,) number of correct samples.
@@ -52,7 +55,8 @@ def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -
         if 0 < size <= _MOST_EXACT:  # A cached table has the values for all c from 0 to n.
             result[:, columns] = _expected_table(size, credits_of_k)[c]
             continue
-        # For many questions of equal n, sums over ranks are fast. For k = 1 they lose a digit.
+        # With equal n, pass@k and pass^k of all c follow from one pass over the samples. For many
+        # questions this is fast. For k = 1 it would lose a digit.
         by_rank = {any_correct(k), all_correct(k)}
         if k > 1 and 0 < size <= len(c) * k and {*credits_of_k} <= by_rank:
             for column in columns:

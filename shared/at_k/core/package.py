@@ -48,7 +48,11 @@ def has_same_package() -> bool:
 
 
 def needs_package(option: str) -> NoReturn:
-    """Raise an ImportError for an option that needs the installed package, of the same version."""
+    """Raise an ImportError for an option of a script that only the installed package has.
+
+    The message says how to install the package; or, if one is installed whose kernel (the modules
+    of core/) differs from that of the script, how to get both of the same version.
+    """
     version = installed_version()
     if version is None:
         raise ImportError(f"{option} needs the package evaluate-at-k: {INSTALL}.")

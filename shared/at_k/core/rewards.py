@@ -124,9 +124,10 @@ class Rewards:
     def average(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the average reward of the n samples of each row and its variance, (U,) each.
 
-        The average is an affine function of the posterior mean of t outcomes without prior
-        outcomes. So its standard deviation is t/n times that of the posterior (eq. 20 of the
-        Bayes@N paper).
+        Let t = n + C + 1. Without prior outcomes R0, the posterior mean is that of t outcomes: the
+        n samples, and one of each category. It is an affine function of the average, so the
+        standard deviation of the average is t/n times that of the posterior (eq. 20 of the Bayes@N
+        paper).
         """
         t, n = self.posterior_counts(False)[:, -1], self.at_most[:, -1]
         return self.max_of(1), (t / n) ** 2 * self.posterior(prior_outcomes=False)[1]
@@ -212,8 +213,8 @@ def category_rewards(outcomes: Samples, w: np.ndarray, prior: np.ndarray) -> Rew
         prior: (M, C + 1) number of prior outcomes of each category.
 
     Raises:
-        ValueError: if an outcome is not one of the categories; or if all are bools, and there are
-            more than two categories.
+        ValueError: if an outcome is above C, below 0 or not whole; or if all are bools, and C is
+            above 1.
     """
     if (largest := int(outcomes.values.max())) >= len(w):
         shown = f", such as w={[*range(largest + 1)]}" if largest <= 20 else ""

@@ -451,10 +451,10 @@ def _numbers_or_none(entries: list[Any]) -> tuple[np.ndarray, np.ndarray | None]
 
 
 def _keeps_values(numbers: np.ndarray, types: set[type], entries: list[Any]) -> bool:
-    """Return whether an array has the same values as the entries that it was made from.
+    """Return whether an array surely has the values of the entries that it was made from.
 
-    It does not if there are bools among numbers, or if an integer above 2^53 was rounded to a
-    float. `types` are the types of the entries.
+    It has not if there are bools among numbers. If integers above 2^53 became floats, which may
+    have rounded them, return False. `types` are the types of the entries.
     """
     if bool in types:
         return not types & {int, float}
@@ -506,7 +506,7 @@ def read_outcomes(R, name: str = "R", labels: Labels | None = None) -> Samples:
             or a dict as `at_k.read` returns it, whose predictions are used. Missing entries (None,
             masked, or NA of pandas) are not scored.
         name: what the caller calls R, for messages.
-        labels: the numbers of labels, if outcomes may be labels.
+        labels: the number of each label, such as {"fully": 1.0}, if outcomes may be texts; or None.
 
     Raises:
         ValueError: if R or an outcome is invalid. The message has the index.

@@ -114,9 +114,10 @@ class Score(NamedTuple):
         return product * relative * product
 
     def gradient(self, columns: np.ndarray) -> np.ndarray:
-        """Return the partial derivatives by each column, (m,), at (m,) values.
+        """Return the partial derivatives of the score by each column, (m,), at (m,) values.
 
-        The derivatives of a product that is 0 count as 0.
+        That of a mean is 1. Those of a product are 0 where the product is 0, although they may be
+        infinite there.
         """
         result = np.zeros(len(columns))
         product = self.value(columns)

@@ -211,7 +211,11 @@ def _credits_of_score(score, k: int) -> Credits | None:
 
 
 def _check_size(ks: Iterable[int], n: int, prompt: str, baseline: str, normalize) -> None:
-    """Raise a ValueError if a k is too large for the prompt of this name with n scored samples."""
+    """Raise a ValueError if the largest k is too large for a prompt with n scored samples.
+
+    It must not exceed n. A baseline of the other samples needs k < n, unless the weights are
+    normalized. `prompt` is the name of the prompt for the message.
+    """
     k = max(ks)
     if k > n:
         raise ValueError(

@@ -63,7 +63,9 @@ class Observed(NamedTuple):
             start: (J,) the prior before the first step, with the sum 1.
 
         Returns:
-            The part of the prior for each n. The sum over n and J is 1 for each group.
+            For each n, the share of each distribution among the questions with n samples, times
+            the share of these questions: the last step is taken for each n alone. The sum over n
+            and J is 1 for each group.
         """
         steps = np.array([early_steps(number) for number in self.multiplicity.sum(axis=1)])
         priors, share = np.tile(start, (len(steps), 1)), self.share

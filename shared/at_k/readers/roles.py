@@ -176,8 +176,11 @@ def _ungraded_samples(
 ) -> dict[str, str]:
     """Return the columns of samples, and of references if there are any, by their roles.
 
+    The columns in `used` have another role.
+
     Raises:
-        SelectionError: if another column may hold outcomes or scores of the samples.
+        SelectionError: if another column may hold outcomes of the samples by its name, such as
+            judge_score: beside references, or as the scores of samples that nothing checks.
     """
     verdicts = _verdicts(table, nested_columns(table) if references else table.columns, used)
     if references and verdicts:
@@ -229,7 +232,7 @@ def _rivals(table: Table, outcome: str, verdicts: Sequence[str]) -> list[str]:
     cells = as_outcomes(table.columns[outcome])
     rivals = []
     for name in verdicts:
-        others = as_outcomes(table.columns.get(name, ()))  # none of the fields of objects
+        others = as_outcomes(table.columns.get(name, ()))  # () for a field of objects
         known = [(x, y) for x, y in zip(cells, others, strict=False) if None not in (x, y)]
         are_binary = all(x in (0, 1, None) for x in flat([*cells, *others]))
         if any(x != y for x, y in known) and (are_binary or plain_name(name) in VERDICTS):

@@ -231,7 +231,11 @@ def _is_control(character: str) -> bool:
 
 
 def _in_python(way: Way) -> str:
-    """Return a way to settle an error as the arguments of `read` that are to be typed."""
+    """Return a way to settle an error as it is typed in Python, with its meaning in brackets.
+
+    It is `missing='drop'` for Way({"missing": "drop"}), and the name of the argument alone if the
+    message lists the columns that it may have.
+    """
     if "records" in way.arguments:
         return f"the list in {way.arguments['records']} itself"
     if "split" in way.arguments:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import itertools
 import json
+import math
 import os
 import re
 import tempfile
@@ -385,15 +386,16 @@ def _table_of_object(record: dict[str, Any], table: Table, reading: ReadingOptio
 def _columns_of_object(record: Mapping[str, Any], is_line: bool) -> dict[str, list[Any]] | None:
     """Return the columns in an object whose keys are their names; None if it is a single row.
 
-    The values are lists, or objects with the same keys. `is_line` says that the object is the only
-    line of JSON Lines or entry of a list, and so may be a question with lists of samples.
+    The values are lists, or objects with the same keys, such as {"correct": {"0": 1, "1": 0}}.
+    `is_line` says that the object is the only line of JSON Lines or entry of a list, and so may be
+    a question with lists of samples; not if it has lists of lists, or a column n of counts.
     """
     values = list(record.values())
     has_all_questions = is_list_of(values[0], list) or "n" in record
     if is_list_of(values, list) and (has_all_questions or not is_line):
         return dict(record)
     if is_list_of(values, dict) and len({frozenset(x) for x in values}) == 1:
-        return {x: list(y.values()) for x, y in record.items()}
+        return {x: [y[row] for row in values[0]] for x, y in record.items()}
     return None
 
 
@@ -506,8 +508,12 @@ def _rows_of_samples(record: Mapping[str, Any], title: str) -> list[dict[str, An
 
 
 def _refuse_fractions(entries: Sequence[Any], record: Mapping[str, Any], title: str) -> None:
-    """Raise a ValueError if one of the entries of an object is a fraction."""
-    fraction = next((x for x in entries if isinstance(x, float) and not x.is_integer()), None)
+    """Raise a ValueError if one of the entries of an object is a fraction. NaN is none.
+
+    `entries` are the values of the object, or the entries of its lists.
+    """
+    numbers = (x for x in entries if isinstance(x, float) and math.isfinite(x))
+    fraction = next((x for x in numbers if not x.is_integer()), None)
     if fraction is not None:
         raise ValueError(
             f"{title} has the number {fraction} for one of its keys, such as "

@@ -390,6 +390,9 @@ def rows_where(table: Table, where: Mapping[str, Sequence[Any]]) -> Table:
 def join_tables(tables: Sequence[Table]) -> Table:
     """Return the rows of several files as one table, with the columns that all of them have.
 
+    Files of tools that write repeated runs have all columns of any of them, and None in the rows
+    of a file that lacks one.
+
     A warning names the columns that some file lacks, except for logs of tools, whose columns differ
     between tasks.
 

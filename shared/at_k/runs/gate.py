@@ -128,8 +128,11 @@ def check_bound(name: str, value: Any, metric: str, is_margin: bool = False) -> 
 def gate_at_least(run: Run, threshold: float, options: ComparisonOptions) -> Gate:
     """Return the gate that tests whether the score of a run is at least a threshold.
 
-    Warns if the corrected pass@k of the run falls with k. Raises ValueError if the threshold is
-    outside of the range of the rewards, or if the run does not allow the score or its interval.
+    Warns if pass@k falls with k after the correction for a checker that errs.
+
+    Raises:
+        ValueError: if the threshold is outside of the range of the rewards of categories; or if the
+            score or its limits cannot be computed, such as a k above n, or limits of one question.
     """
     options = options.for_samples({run.name: run.outcomes.n})
     if options.metric in REWARDS and not (options.w is None and has_real_rewards(run.outcomes)):

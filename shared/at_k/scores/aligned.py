@@ -48,10 +48,11 @@ def read_aligned(lists, name: str, sizes: np.ndarray) -> Samples:
 
 
 def read_scores(lists, name: str, outcomes: Samples) -> np.ndarray:
-    """Return a number for each of S samples, (S,). The numbers of scored samples are finite.
+    """Return a number for each of S samples, (S,). That of a sample that is not scored may be NaN.
 
     Args:
-        lists, name: as in `read_aligned`.
+        lists: M lists with a number for each sample, in the order of the samples.
+        name: what the caller calls them, for messages.
         outcomes: the samples.
 
     Raises:

@@ -228,11 +228,16 @@ def _has_equal_halves(credit: Credits) -> bool:
 
 
 def mean_over_equal_halves(credit: Credits, value: DoubleDouble) -> DoubleDouble:
-    """Return the mean of value[H] value[m - H] for a threshold or a ramp, (2k + 1,).
+    """Return the mean of value[H] value[m - H] for each number m of correct samples, (2k + 1,).
+
+    2k samples, m of which are correct, are dealt at random into two halves of k. One half has H
+    correct samples, and the other m - H.
 
     Args:
-        credit: the credits of the score.
-        value: (k + 1,) the score of 0 .. k correct samples, minus that of 0 or of k.
+        credit: (k,) the credits of the score: one credit, for a threshold; or equal credits from
+            some rank to k, for a ramp.
+        value: (k + 1,) the score of 0 .. k correct samples, minus that of 0 correct ones or minus
+            that of k, which makes the first or the last entry 0.
     """
     k, credited = len(credit), np.flatnonzero(credit)
     first, from_zero = int(credited[0]), value.hi[0] == 0
