@@ -233,6 +233,8 @@ def test_an_equation_in_a_box_is_its_single_number(content, number):
         ("He owes 31 euros on May 4.", "31"),
         ("There are 31 pets: 12 cats and 19 dogs.", "31"),
         ("There are 30 pets: 12 cats and 19 dogs.", "19"),
+        ("There are 31 pets (12 cats and 19 dogs).", "31"),
+        ("There are 31 pets (12 cats) and 19", "19"),
         ("Answer: 3 times the price, 31 euros", "31"),
         ('{"result": 31, "retries": 2}', "31"),
         # bounds and times of a day

@@ -636,11 +636,15 @@ def _without_explanation(tokens: list[_Token]) -> list[_Token]:
 def _without_parts(tokens: list[_Token]) -> list[_Token]:
     """Drop the last numbers if they are the parts of one before, as in "28: 15 girls, 13 boys"."""
     for index in range(len(tokens) - 2):
+        first, last = tokens[index + 1], tokens[-1]
+        if not _BEFORE_PARTS.search(_between(tokens[index], first)):
+            continue
         forms = [token.form for token in tokens[index:]]
-        if _BEFORE_PARTS.search(_between(*tokens[index : index + 2])) and None not in forms:
-            total, *parts = (Fraction(str(form).rstrip("%")) for form in forms)
-            if total == sum(parts):
-                return tokens[: index + 1]
+        if None in forms or ")" in last.text[first.start : last.start]:
+            continue
+        total, *parts = (Fraction(str(form).rstrip("%")) for form in forms)
+        if total == sum(parts):
+            return tokens[: index + 1]
     return tokens
 
 
