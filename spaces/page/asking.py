@@ -41,9 +41,6 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "by_order": lambda holds: (
         "The files have the same questions in the same order" if holds else "Score each by itself"
     ),
-    "common": lambda holds: (
-        "Compare the questions that all files have" if holds else "Score each by itself"
-    ),
     "predictions": lambda names: (
         f"Samples in {names}"
         if isinstance(names, str)

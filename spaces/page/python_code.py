@@ -30,13 +30,6 @@ def python_code(space: Space, answer: Answer) -> str:
         (run,) = answer.runs
         lines += ["# text: a file with the samples"] if run.file == "text" else []
         lines.append(f"samples = {_read_call(run)}")
-    if answer.reading.get("common"):
-        lines += [
-            "first, *others = runs.values()",
-            "questions = [x for x in first.ids if all(x in run.ids for run in others)]",
-            "for label, run in runs.items():",
-            "    runs[label] = run.select([run.ids.index(x) for x in questions])",
-        ]
     if any(map(_has_rewards_below_0, answer.runs)):
         indent = ""
         if has_several_runs:

@@ -17,14 +17,7 @@ MAX_SAMPLES_PER_QUESTION = 512
 Reading = dict[str, Any]
 """What a visitor has chosen about samples: arguments of `read_run`, such as {"missing": "drop"}.
 
-The choices in `PAIRING` are about several files.
-"""
-
-PAIRING = ("by_order", "common")
-"""Two choices, each True or False, that say how the questions of several files are paired.
-
 `by_order` says whether files whose questions have no ids have the same questions in one order.
-`common` says whether only the questions that all files have are scored and compared.
 """
 
 

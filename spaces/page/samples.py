@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from at_k.cli.formats import enumerated, number_of
+from at_k.cli.formats import enumerated
 from at_k.cli.run_input import RunInput
 from at_k.core.checks import Place, short
 from at_k.core.counts import sums_per_question
@@ -22,7 +22,7 @@ from at_k.runs.outcomes_of_runs import in_one_order
 
 from .asking import choice_error, load_columns
 from .messages import REWARDS, message_for_page
-from .request import MAX_SAMPLES_PER_QUESTION, PAIRING, ChoiceError, Request
+from .request import MAX_SAMPLES_PER_QUESTION, ChoiceError, Request
 from .space import Samples, Space
 
 MAX_BYTES = 40_000_000
@@ -79,8 +79,7 @@ def read_samples(request: Request, parameters: Container[str]) -> ReadSamples:
         warnings.simplefilter("always", UserWarning)
         arguments = dict.fromkeys(roles) | chosen  # None: a column is found by its usual name
         runs = {label: _read_run(request, file, arguments) for label, file in files.items()}
-    runs, problem = _in_one_order(request, runs)
-    samples = {label: _columns_as_lists(run) for label, run in runs.items()}
+    samples, problem = _in_one_order(request, runs)
     used, notes = {}, []
     for label, run in runs.items():
         used[label] = chosen | {role: run.columns[role] for role in roles if role in run.columns}
@@ -154,7 +153,7 @@ def _arguments_of_read(request: Request) -> dict[str, Any]:
 
     Raise a ValueError if both a column of samples and one of outcomes are chosen.
     """
-    chosen = {name: value for name, value in request.reading.items() if name not in PAIRING}
+    chosen = {name: value for name, value in request.reading.items() if name != "by_order"}
     if {"predictions", "outcomes"} <= chosen.keys():
         raise ValueError("Choose a column of samples, or one of outcomes, and not both.")
     if "where" in chosen:
@@ -234,21 +233,20 @@ def _require_outcomes(run: Run, path: str, space: Space) -> None:
 # --- What was read ------------------------------------------------------------------------
 
 
-def _in_one_order(request: Request, runs: Mapping[str, Run]) -> tuple[dict[str, Run], str]:
-    """Return {label: run} with the questions in the order of the first run, and a problem.
+def _in_one_order(request: Request, runs: Mapping[str, Run]) -> tuple[dict[str, Samples], str]:
+    """Return {label: samples} with the questions in the order of the first run, and a problem.
 
     Questions are paired by their ids; or by their order, if the visitor has chosen that, or if all
     runs are plain rows of outcomes. The problem says why the runs cannot be compared, or is "".
 
     Raises:
         ChoiceError: if questions have no ids, and the visitor has not said whether their order is
-            the same; or if runs have only some questions in common, and the visitor has not said
-            whether these are to be compared.
+            the same.
     """
-    by_order, common = map(request.reading.get, PAIRING)
+    selected, problem = list(runs.items()), ""
+    by_order = request.reading.get("by_order")
     try:
-        selected, _ = in_one_order([*runs.items()], bool(by_order), bool(common))
-        return dict(selected), ""
+        selected, _ = in_one_order(selected, bool(by_order))
     except ValueError as error:
         without_ids = [label for label, run in runs.items() if run.ids is None]
         if without_ids and by_order is None:
@@ -256,17 +254,11 @@ def _in_one_order(request: Request, runs: Mapping[str, Run]) -> tuple[dict[str, 
                 [f"The questions of {enumerated(without_ids)} have no ids by which to pair them."],
                 [{"by_order": True}, {"by_order": False}],
             ) from error
-        shared = set.intersection(*(set(run.ids or ()) for run in runs.values()))
-        if shared and common is None:
-            number = number_of(len(shared), request.space.question_noun)
-            raise ChoiceError(
-                [f"The files have {number} in common, and others that one of them lacks."],
-                [{"common": True}, {"common": False}],
-            ) from error
-        if without_ids or shared:
-            return dict(runs), "Each file is scored by itself."
-        message = message_for_page(error, request.space.question_noun, request.space.sample_noun)
-        return dict(runs), f"The runs are not compared: {message}"
+        nouns = request.space.question_noun, request.space.sample_noun
+        problem = f"The runs are not compared: {message_for_page(error, *nouns)}"
+        if without_ids:
+            problem = "Each file is scored by itself."
+    return {label: _columns_as_lists(run) for label, run in selected}, problem
 
 
 def _columns_as_lists(columns: Mapping[str, Any]) -> dict[str, Any]:

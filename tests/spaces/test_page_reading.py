@@ -285,31 +285,6 @@ def test_choices_add_up_and_conditions_hold_together(page):
         assert not page.asking.is_reading(broken)
 
 
-def test_files_with_some_common_questions_are_asked_about(page, tmp_path, monkeypatch):
-    texts = {"a": "id,outcome\nq1,1\nq1,0\nq2,1\nq2,1\nq3,0\nq3,1\n"}
-    texts["b"] = "id,outcome\nq3,1\nq3,0\nq1,1\nq1,1\n"
-    paths = []
-    for name, text in texts.items():
-        (tmp_path / f"{name}.csv").write_text(text)
-        paths.append(str(tmp_path / f"{name}.csv"))
-    given = {"files": tuple(paths), "k": 1}
-    with pytest.raises(page.request.ChoiceError, match="have 2 questions in common") as error:
-        answer_of(page, "gpassk", **given)
-    assert error.value.choices == ({"common": True}, {"common": False})
-    _, alone = answer_of(page, "gpassk", **given, reading={"common": False})
-    assert alone.comparison is None
-    assert alone.notes[-1] == "Each file is scored by itself."
-    assert [run.scores()["pass@1"] for run in alone.runs] == [4 / 6, 3 / 4]
-    space, answer = answer_of(page, "gpassk", **given, reading={"common": True})
-    assert [run.scores()["pass@1"] for run in answer.runs] == [1 / 2, 3 / 4]
-    assert answer.questions == ["q1", "q3"]
-    assert "without 1 question that others lack" in answer.notes[0]
-    monkeypatch.chdir(tmp_path)
-    variables = run_code(page, space, answer)
-    assert [*variables["scores"].values()] == [run.scores() for run in answer.runs]
-    assert variables["comparison"] == answer.comparison.results[0]
-
-
 @pytest.mark.parametrize("files", [("a", "b"), ("a", "c")], ids=["without ids", "other ids"])
 def test_files_are_not_compared_by_order_unless_that_is_chosen(page, tmp_path, files):
     texts = {
@@ -318,7 +293,7 @@ def test_files_are_not_compared_by_order_unless_that_is_chosen(page, tmp_path, f
         "c": "id,outcome\nq1,1\nq1,0\nq2,1\nq2,1\n",
     }
     if files == ("a", "c"):
-        texts["a"] = "id,outcome\nq4,1\nq4,0\nq3,1\nq3,1\n"
+        texts["a"] = "id,outcome\nq1,1\nq1,0\nq3,1\nq3,1\n"
     paths = []
     for name in files:
         (tmp_path / f"{name}.csv").write_text(texts[name])
