@@ -66,7 +66,7 @@ def _comparison_chart(answer: Answer) -> Chart | None:
 def draw(chart: Chart, answer: Answer) -> Figure:
     """Return the figure of a chart of an answer."""
     arguments = chart_arguments(chart, answer) | {"width": _WIDTH}
-    if chart.function == "by_question":
+    if chart.function == "by_question" and (answer.comparison or len(answer.runs) == 1):
         arguments["labels"] = answer.questions
     if chart.call == "comparison":
         assert answer.comparison is not None
