@@ -118,4 +118,4 @@ def html_of(markdown: str) -> str:
         return f"<span>{convert(' '.join(match[1].split()))}</span>"
 
     with_blocks = re.sub(r"\$\$(.+?)\$\$", block, markdown, flags=re.DOTALL)
-    return MarkdownIt().render(re.sub(r"\$([^$]+?)\$", inline, with_blocks))
+    return MarkdownIt().enable("table").render(re.sub(r"\$([^$]+?)\$", inline, with_blocks))

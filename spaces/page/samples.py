@@ -250,14 +250,14 @@ def _in_one_order(request: Request, runs: dict[str, Run]) -> tuple[dict[str, Run
         ordered, _ = in_one_order(list(runs.items()), bool(by_order), bool(common))
         return dict(ordered), ""
     except ValueError as error:
-        ids = {label: run.ids for label, run in runs.items()}
-        without_ids = [label for label, own in ids.items() if own is None]
+        ids = {label: run.ids for label, run in runs.items() if run.ids is not None}
+        without_ids = [label for label in runs if label not in ids]
         if without_ids and by_order is None:
             raise ChoiceError(
                 [f"The questions of {enumerated(without_ids)} have no ids by which to pair them."],
                 [{"by_order": True}, {"by_order": False}],
             ) from error
-        shared = set() if without_ids else set.intersection(*map(set, ids.values()))
+        shared: set[Any] = set() if without_ids else set.intersection(*map(set, ids.values()))
         if shared and common is None:
             sizes = enumerated([f"{label} has {len(own)}" for label, own in ids.items()])
             raise ChoiceError(
