@@ -14,27 +14,6 @@ WHICH_LIMITS = {
     POSTERIOR: "the same questions, under a uniform prior",
 }
 
-ABOUT = r"""
-Each question is sampled $N$ times. Each sample falls into one of the categories $0, \dots, C$, such
-as incorrect and correct, which have the rewards $w_0, \dots, w_C$. **avg@N** is the average reward
-of the samples. **Bayes@N** is the posterior mean of the reward of a new sample, under a uniform
-prior on the probabilities of the categories. With $n_c$ samples in category $c$,
-
-$$
-\text{Bayes@}N = \mathbb{E} \, \frac{\sum_c w_c \, (n_c + 1)}{N + C + 1},
-$$
-
-averaged over the questions. So three incorrect samples out of three do not imply that the fourth is
-incorrect. If all questions have the same $N$, Bayes@N and avg@N rank models in the same order.
-
-The limits are for one of two questions: how far the mean reward could move if the *same* questions
-were sampled again, or if *other* questions like these were asked. Those *under a uniform prior* are
-of the paper, and follow from the variance of the posterior. They are narrow, and can exclude avg@N,
-because the prior moves Bayes@N towards the mean of all rewards.
-
-[Hariri et al. 2026, *Don't Pass@k*](https://arxiv.org/abs/2510.04265).
-"""
-
 TEXT = """\
 group,reference,1,2,3,4,5,6
 sums,56,56,56,56,56,56,56
@@ -85,40 +64,33 @@ def clause(run: Run, options: Options) -> str:
     return words
 
 
-def by_group(runs: Sequence[Run], options: Options) -> Chart | None:
-    """Return the chart of the scores of groups, or None if there are no groups.
+def charts(runs: Sequence[Run], options: Options) -> list[Chart | None]:
+    """Return the charts of the scores by group, if there are groups, and of Bayes@N by question.
 
-    If there are several runs, the chart shows only Bayes@N.
+    If there are several runs, the chart of groups shows only Bayes@N.
     """
-    if all(x.group is None for x in runs[0].scores().estimates):
-        return None
-    key = {"key": runs[0].estimate_of("bayes@N").key} if len(runs) > 1 else {}
-    return Chart(
+    key = {"key": runs[0].estimate_of("bayes@N").key}
+    by_group = Chart(
         "Bayes@N and avg@N by group",
         "With fewer samples, the limits are wider and Bayes@N is farther from avg@N.",
         function="by_group",
         call="scores",
-        arguments=key,
+        arguments=key if len(runs) > 1 else {},
     )
-
-
-def by_question(runs: Sequence[Run], options: Options) -> Chart:
-    """Return the chart of Bayes@N of each question."""
-    key = runs[0].estimate_of("bayes@N").key
-    return Chart(
+    by_question = Chart(
         "Bayes@N per question",
         "The expected reward of a new sample of each question.",
         function="by_question",
         call="scores",
-        arguments={"key": key},
+        arguments=key,
     )
+    return [by_group if "groups" in runs[0].samples else None, by_question]
 
 
 SPACE = Space(
     metric="bayes_at_n",
     summary="The expected reward of a new sample, or the probability that it is correct: the mean "
     "of the samples, and the estimate under a uniform prior for few samples per question.",
-    about=ABOUT,
     examples=[
         Example("Three subjects, six samples each", TEXT),
         model_example("A small model by topic", COOL, group="topic"),
@@ -148,7 +120,7 @@ SPACE = Space(
     measures=measures,
     clause=clause,
     main_scores=main_scores,
-    charts=(by_group, by_question),
+    charts=charts,
 )
 
 if __name__ == "__main__":  # worker processes import this file too, without the page

@@ -7,24 +7,6 @@ from page.controls import CONFIDENCE, WHICH_QUESTIONS, NumberField
 from page.describing import COOL, WARM, enumerated, model_example, percent
 from page.space import Call, Chart, Example, Options, Run, Space
 
-ABOUT = r"""
-Sample $k$ answers and take a vote among them. How often is the vote correct? Three definitions are
-in use:
-
-- **maj@k**: more than half of $k$ samples are correct. It needs only outcomes, and is the mean over
-  *all* subsets of $k$ of the $n$ samples.
-- **vote@k**: the *most frequent answer* of $k$ samples is correct, with ties broken at random. A
-  correct answer can win with far less than half of the votes if the incorrect answers differ. So
-  vote@k needs the answers themselves, and a checker that reads them.
-- **cons@k**, the rule of some evaluation harnesses: more than $k/2$ of *all* $n$ samples are
-  correct. It is biased unless $k = n$.
-
-Voting helps on questions where the correct answer is the most likely one, and hurts on all others.
-So the curves can be above or below **avg@n**, the share of correct samples.
-
-Self-consistency: [Wang et al. 2022](https://arxiv.org/abs/2203.11171).
-"""
-
 TEXT = """\
 reference,1,2,3,4,5,6,7,8
 56,56,56,56,54,56,56,56,56
@@ -87,39 +69,36 @@ def clause(run: Run, options: Options) -> str:
     return enumerated(claims)
 
 
-def by_k(runs: Sequence[Run], options: Options) -> Chart:
-    """Return the chart of maj@k by k, with vote@k and avg@k if the runs have them."""
+def charts(runs: Sequence[Run], options: Options) -> list[Chart | None]:
+    """Return the charts of the votes by k, and of the share of correct samples by question."""
     has_votes = all("vote@1" in run.scores("by_k") for run in runs)  # if the samples are answers
     metrics = ["vote@k", "maj@k"] if has_votes else ["maj@k"]
     if len(runs) == 1 and isinstance(runs[0].estimate_of("avg@N").k, int):  # not "n"
         metrics.append("avg@k")
-    return Chart(
-        "Majority vote of k samples",
-        "Voting helps where a curve rises above its value at k = 1, the share of correct samples. "
-        "Dashed line: the selected k.",
-        function="by_k",
-        call="by_k",
-        arguments={"metric": metrics, "highlight": options["k"]},
-    )
-
-
-def by_question(runs: Sequence[Run], options: Options) -> Chart:
-    """Return the chart of the share of correct samples of each question."""
-    return Chart(
-        "Share of correct samples per question",
-        "With increasing k, maj@k approaches 1 where the share is above 0.5, and 0 where it is "
-        "below.",
-        function="by_question",
-        call="by_k",
-        arguments={"key": runs[0].estimate_of("avg@N", "by_k").key},
-    )
+    return [
+        Chart(
+            "Majority vote of k samples",
+            "Voting helps where a curve rises above its value at k = 1, the share of correct "
+            "samples. Dashed line: the selected k.",
+            function="by_k",
+            call="by_k",
+            arguments={"metric": metrics, "highlight": options["k"]},
+        ),
+        Chart(
+            "Share of correct samples per question",
+            "With increasing k, maj@k approaches 1 where the share is above 0.5, and 0 where it is "
+            "below.",
+            function="by_question",
+            call="by_k",
+            arguments={"key": runs[0].estimate_of("avg@N", "by_k").key},
+        ),
+    ]
 
 
 SPACE = Space(
     metric="cons_at_k",
     summary="How often is a majority vote of k samples correct? Voting helps on questions where "
     "the correct answer is the most frequent one, and hurts where an incorrect answer is.",
-    about=ABOUT,
     examples=[
         Example("Six questions, eight answers each", TEXT, options={"k": 5}),
         model_example("A small model, 94 questions", WARM, k=16),
@@ -134,7 +113,7 @@ SPACE = Space(
     measures=measures,
     clause=clause,
     main_scores=main_scores,
-    charts=(by_k, by_question),
+    charts=charts,
 )
 
 if __name__ == "__main__":  # worker processes import this file too, without the page

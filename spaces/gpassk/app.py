@@ -8,32 +8,7 @@ from typing import Any
 
 from page.controls import CONFIDENCE, WHICH_QUESTIONS, NumberField
 from page.describing import COOL, WARM, curve_ks, model_example, percent, required_samples
-from page.space import Call, Chart, Estimate, Example, Options, Run, Space
-
-ABOUT = r"""
-A model is sampled $n$ times on each question, and $c$ of the samples are correct. **G-Pass@k** is
-the probability that at least a share $\tau$ of $k$ samples, drawn from the $n$ without replacement,
-is correct. This requires $m = \max(1, \lceil \tau k \rceil)$ correct samples. The probability is
-averaged over the questions:
-
-$$
-\text{G-Pass@}k_\tau = \mathbb{E} \sum_{j = m}^{k}
-\binom{c}{j} \binom{n - c}{k - j} \Big/ \binom{n}{k}
-$$
-
-- For small $\tau$ it is **pass@k**: at least one of $k$ samples is correct.
-- For $\tau = 1$ it is **pass^k**: all $k$ samples are correct.
-- **mG-Pass@k** sums up the thresholds above one half. For odd k it is at most (k - 1)/k.
-
-All of them are means over *all* subsets of $k$ of the $n$ samples, so they are unbiased. The
-limits are for one of two questions: how far the scores could move if the *same* questions were
-sampled again, or if *other* questions like these were asked, as in a claim about a benchmark's
-topic.
-
-G-Pass@k: [Liu et al. 2024](https://arxiv.org/abs/2412.13147). pass@k:
-[Chen et al. 2021](https://arxiv.org/abs/2107.03374). pass^k:
-[Yao et al. 2024](https://arxiv.org/abs/2406.12045).
-"""
+from page.space import Call, Chart, Example, Options, Run, Space
 
 TEXT = """\
 reference,1,2,3,4,5,6,7,8
@@ -99,16 +74,6 @@ def main_scores(run: Run, options: Options) -> list[str]:
     return keys
 
 
-def is_repeated(estimate: Estimate) -> bool:
-    """Return whether a score is pass@k or pass^k by another name."""
-    if estimate.metric == "mG-Pass@k":
-        return estimate.k == 2
-    k, tau = estimate.k, estimate.tau
-    if tau is None or not isinstance(k, int):
-        return False
-    return required_samples(k, tau) in (1, k)
-
-
 def clause(run: Run, options: Options) -> str:
     """Return how often at least one, most and all of k samples are correct, in words."""
     k, tau = options["k"], options["tau"]
@@ -125,43 +90,36 @@ def clause(run: Run, options: Options) -> str:
     )
 
 
-def by_threshold(runs: Sequence[Run], options: Options) -> Chart | None:
-    """Return the chart of G-Pass@k by threshold, or None if k is 1."""
-    k = options["k"]
-    if k == 1:
-        return None
-    return Chart(
+def charts(runs: Sequence[Run], options: Options) -> list[Chart | None]:
+    """Return the charts of the scores by k, by threshold unless k is 1, and by question."""
+    k, tau = options["k"], options["tau"]
+    by_threshold = Chart(
         "G-Pass@k by threshold τ",
         "Probability that at least a share τ of k samples is correct: pass@k at small τ, pass^k at "
         "τ = 1. Dashed line: the selected τ.",
         function="by_threshold",
         call="by_threshold",
-        arguments={"k": compared_ks(k) if len(runs) == 1 else k, "highlight": options["tau"]},
+        arguments={"k": compared_ks(k) if len(runs) == 1 else k, "highlight": tau},
     )
-
-
-def by_k(runs: Sequence[Run], options: Options) -> Chart:
-    """Return the chart of pass@k and pass^k by k."""
-    return Chart(
-        "pass@k and pass^k by k",
-        "Probability that at least one of k samples is correct (pass@k), and that all k are "
-        "(pass^k). Dashed line: the selected k.",
-        function="by_k",
-        call="by_k",
-        arguments={"metric": ["pass@k", "pass^k"], "highlight": options["k"]},
-    )
-
-
-def by_question(runs: Sequence[Run], options: Options) -> Chart:
-    """Return the chart of the share of correct samples of each question."""
-    return Chart(
-        "Share of correct samples per question",
-        "A model that always solves some questions and never others has a steep curve; one that is "
-        "equally unreliable on all questions has a flat one.",
-        function="by_question",
-        call="by_k",
-        arguments={"key": "pass@1"},
-    )
+    return [
+        Chart(
+            "pass@k and pass^k by k",
+            "Probability that at least one of k samples is correct (pass@k), and that all k are "
+            "(pass^k). Dashed line: the selected k.",
+            function="by_k",
+            call="by_k",
+            arguments={"metric": ["pass@k", "pass^k"], "highlight": k},
+        ),
+        None if k == 1 else by_threshold,
+        Chart(
+            "Share of correct samples per question",
+            "A model that always solves some questions and never others has a steep curve; one "
+            "that is equally unreliable on all questions has a flat one.",
+            function="by_question",
+            call="by_k",
+            arguments={"key": "pass@1"},
+        ),
+    ]
 
 
 SPACE = Space(
@@ -169,7 +127,6 @@ SPACE = Space(
     summary="How often is at least one of k samples correct? Most of them? All of them? Models "
     "with the same accuracy can differ: one is unreliable on every question, another is perfect on "
     "some questions and fails on the rest.",
-    about=ABOUT,
     examples=[
         Example("Six questions, eight samples each", TEXT, options={"k": 4, "tau": 0.5}),
         model_example("A small model, 94 questions", WARM, k=16, tau=0.5),
@@ -185,8 +142,7 @@ SPACE = Space(
     measures=measures,
     clause=clause,
     main_scores=main_scores,
-    charts=(by_k, by_threshold, by_question),
-    is_repeated=is_repeated,
+    charts=charts,
 )
 
 if __name__ == "__main__":  # worker processes import this file too, without the page

@@ -7,24 +7,6 @@ from page.controls import CONFIDENCE, WHICH_QUESTIONS, NumberField, TextField, p
 from page.describing import COOL, WARM, curve_ks, decimal, model_example
 from page.space import Call, Chart, Example, Options, Run, Space
 
-ABOUT = r"""
-Each sample of a question has a reward: a test score, a grade, or 0 and 1. **Max@k** is the expected
-reward of the best of $k$ samples, drawn from the $n$ without replacement, as in best-of-k sampling
-with a perfect verifier. With the rewards in order, $r_{(1)} \le \dots \le r_{(n)}$,
-
-$$
-\text{Max@}k = \mathbb{E} \sum_{i = k}^{n} r_{(i)} \binom{i - 1}{k - 1} \Big/ \binom{n}{k},
-$$
-
-averaged over the questions. This is the mean over *all* subsets of $k$ of the $n$ samples, so it is
-unbiased. For rewards of 0 and 1 it is pass@k. While the curve rises, more samples improve the best
-one; where it is flat, they do not. The limits show how far the curve could move if the same
-questions were sampled again, or if other questions like these were asked.
-
-[Bagirov et al. 2025](https://arxiv.org/abs/2510.23393),
-[Walder and Karkhanis 2025](https://arxiv.org/abs/2505.15201).
-"""
-
 TEXT = """\
 question,1,2,3,4,5,6,7,8
 q1,0.9,0.85,0.9,0.8,0.95,0.9,0.85,0.9
@@ -73,35 +55,32 @@ def clause(run: Run, options: Options) -> str:
     return f"the best of {k} samples has an expected reward of {best}, a single sample {mean}"
 
 
-def by_k(runs: Sequence[Run], options: Options) -> Chart:
-    """Return the chart of max@k by k."""
-    return Chart(
-        "Max@k by k",
-        "Expected reward of the best of k samples. At k = 1 it is the mean reward. Dashed line: "
-        "the selected k.",
-        function="by_k",
-        call="by_k",
-        arguments={"metric": "max@k", "highlight": options["k"]},
-    )
-
-
-def by_question(runs: Sequence[Run], options: Options) -> Chart:
-    """Return the chart of max@k of each question."""
+def charts(runs: Sequence[Run], options: Options) -> list[Chart | None]:
+    """Return the charts of max@k by k and by question."""
     k = options["k"]
-    return Chart(
-        f"Max@{k} per question",
-        f"Expected reward of the best of {k} samples of each question.",
-        function="by_question",
-        call="by_k",
-        arguments={"key": f"max@{k}"},
-    )
+    return [
+        Chart(
+            "Max@k by k",
+            "Expected reward of the best of k samples. At k = 1 it is the mean reward. Dashed "
+            "line: the selected k.",
+            function="by_k",
+            call="by_k",
+            arguments={"metric": "max@k", "highlight": k},
+        ),
+        Chart(
+            f"Max@{k} per question",
+            f"Expected reward of the best of {k} samples of each question.",
+            function="by_question",
+            call="by_k",
+            arguments={"key": f"max@{k}"},
+        ),
+    ]
 
 
 SPACE = Space(
     metric="max_at_k",
     summary="The expected reward of the best of k samples: what best-of-k sampling can gain. "
     "Rewards are numbers, categories, or whether a sample is correct.",
-    about=ABOUT,
     examples=[
         Example("Five questions with test scores", TEXT, options={"k": 4}),
         Example("Grades 0, 1 and 2", GRADES, options={"k": 3, "w": "0, 0.5, 1"}),
@@ -123,7 +102,7 @@ SPACE = Space(
     measures=measures,
     clause=clause,
     main_scores=main_scores,
-    charts=(by_k, by_question),
+    charts=charts,
 )
 
 if __name__ == "__main__":  # worker processes import this file too, without the page

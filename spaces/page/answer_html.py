@@ -83,26 +83,26 @@ def scores_html(space: Space, answer: Answer) -> str:
     views = views_of(space, answer)
     html = "<h2>Scores</h2>"
     for view in views:
-        html += "".join(f"<h3>{_breakable(label)}</h3>" for label in view.input)
+        html += "".join(f"<h3>{breakable(label)}</h3>" for label in view.input)
         html += "".join(map(_table_html, view.paper_tables()))
     notes = dict.fromkeys(note for view in views for note in view.notes(for_paper=True))
     return f'{html}<p class="caption">{escape(" ".join(notes))}</p>'
 
 
-def _breakable(label: str) -> str:
-    """Return the label of a run as HTML in which a line can break after each underscore."""
+def breakable(label: str) -> str:
+    """Return a text as HTML in which a line can break after each underscore."""
     return escape(label).replace("_", "_<wbr>")
 
 
 def _table_html(table: Cells) -> str:
     """Return a table. Limits, which are in brackets, are smaller than their scores."""
-    head = "".join(f'<th scope="col">{_breakable(heading)}</th>' for heading in table[0])
+    head = "".join(f'<th scope="col">{breakable(heading)}</th>' for heading in table[0])
     body = ""
     for name, *cells in table[1:]:
         numbers = [escape(cell).replace("-", "&minus;") for cell in cells]
         values = [re.sub(r"\(.*\)", r"<small>\g<0></small>", number) for number in numbers]
         row = "".join(f"<td>{value}</td>" for value in values)
-        body += f'<tr><th scope="row">{_breakable(name)}</th>{row}</tr>'
+        body += f'<tr><th scope="row">{breakable(name)}</th>{row}</tr>'
     table_html = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     return f'<div class="numbers">{table_html}</div>'
 
@@ -118,4 +118,4 @@ def html_of(markdown: str) -> str:
         return f"<span>{convert(' '.join(match[1].split()))}</span>"
 
     with_blocks = re.sub(r"\$\$(.+?)\$\$", block, markdown, flags=re.DOTALL)
-    return MarkdownIt().render(re.sub(r"\$([^$]+?)\$", inline, with_blocks))
+    return MarkdownIt().enable("table").render(re.sub(r"\$([^$]+?)\$", inline, with_blocks))

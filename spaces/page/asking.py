@@ -31,6 +31,7 @@ _MISSING = {
     "incorrect": "Missing samples are incorrect",
     "drop": "Missing samples are left out",
 }
+_BY_ITSELF = "Score each by itself"
 _NO_NAMES = "No names of columns: the first has references, others samples"
 _WORDS: dict[str, Callable[[Any], str]] = {
     "missing": lambda choice: _MISSING[choice],
@@ -39,8 +40,9 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "questions": lambda names: f"Questions are identified by {' and '.join(_as_list(names))}",
     "pool": lambda names: f"Rows that differ in {', '.join(names)} are samples of one question",
     "by_order": lambda holds: (
-        "The files have the same questions in the same order" if holds else "Score each by itself"
+        "The files have the same questions in the same order" if holds else _BY_ITSELF
     ),
+    "common": lambda holds: "Only the questions that all files have" if holds else _BY_ITSELF,
     "predictions": lambda names: (
         f"Samples in {names}"
         if isinstance(names, str)
@@ -97,12 +99,9 @@ def choice_error(error: SelectionError, path: str, has_references: bool) -> Choi
     asks_columns = error.is_open and error.roles & {*ROLES, "counts"}
     if asks_columns:
         choices += _column_choices(names, has_references)
-    parts = list(error.args)
-    if isinstance(parts[0], str):
-        parts[0] = parts[0].removeprefix("text: ")
     offered = names[:_MAX_COLUMNS] if asks_columns else ()
     asks_correct = has_references and "correct_at_least" in error.roles
-    return ChoiceError(parts, choices, offered, asks_correct)
+    return ChoiceError(error.args, choices, offered, asks_correct)
 
 
 def load_columns(path: str) -> Columns:

@@ -26,7 +26,7 @@ def charts_of(space: Space, answer: Answer) -> list[Chart | None]:
 
     A chart that these runs do not have is None, so that the other charts keep their numbers.
     """
-    shown = [chart(answer.runs, answer.options) for chart in space.charts]
+    shown = space.charts(answer.runs, answer.options)
     if min(run.sample_counts.min() for run in answer.runs) == 1:  # a curve by k is one point
         shown = [None if chart and chart.function == "by_k" else chart for chart in shown]
     return [shown[0], _comparison_chart(answer), *shown[1:]]
@@ -66,7 +66,7 @@ def _comparison_chart(answer: Answer) -> Chart | None:
 def draw(chart: Chart, answer: Answer) -> Figure:
     """Return the figure of a chart of an answer."""
     arguments = chart_arguments(chart, answer) | {"width": _WIDTH}
-    if chart.function == "by_question":
+    if chart.function == "by_question" and (answer.comparison or len(answer.runs) == 1):
         arguments["labels"] = answer.questions
     if chart.call == "comparison":
         assert answer.comparison is not None

@@ -92,7 +92,7 @@ def connect_events(space: Space, blocks: gr.Blocks, layout: Layout, downloads: D
         queue=False,
         trigger_mode="always_last",  # the answer to an earlier choice would hide what is chosen
         **private,
-    ).then(None, js="() => page.review()", **private)
+    )
     scoring: dict[str, Any] = {
         "inputs": layout.inputs,
         "outputs": layout.outputs,

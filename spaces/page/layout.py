@@ -1,6 +1,7 @@
 """Create the components of a page."""
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +71,8 @@ class Layout:
                 self._add_inputs(space, request)
             with gr.Column(elem_id="details") as self.details:
                 self._add_details(space, shown)
-        gr.HTML(html_of(f"## What it measures\n{space.about}\n\n{_links(space)}"), elem_id="about")
+        about = f"## What it measures\n{_description(space)}\n\n{_links(space)}"
+        gr.HTML(html_of(about), elem_id="about")
 
     def _add_choices(self) -> None:
         """Add the inputs for what the rules of reading ask, and what the visitor has chosen."""
@@ -176,6 +178,18 @@ def _control(control: Control, value: Any) -> gr.Number | gr.Radio | gr.Textbox:
     return gr.Number(value, step=control.step, **about)
 
 
+def _description(space: Space) -> str:
+    """Return the description of the metric in its card, without pictures, as Markdown.
+
+    The card is the README.md of a bundled Space. In a checkout it is in the folder of the metric.
+    """
+    spaces = Path(__file__).resolve().parents[1]
+    cards = spaces / "README.md", spaces.parent / "metrics" / space.metric / "README.md"
+    card = next(path for path in cards if path.exists()).read_text(encoding="utf-8")
+    _, _, description = card.partition("## Metric Description\n")
+    return re.sub(r"!\[.*\)\n", "", description.partition("\n## ")[0])
+
+
 def _links(space: Space) -> str:
     """Return a sentence with links to the other metrics and the package, in Markdown.
 
@@ -189,5 +203,9 @@ def _links(space: Space) -> str:
     others = [
         f"[{title}]({pages}/{name})" for name, title in TITLES.items() if name != space.metric
     ]
+    card = f"[Card]({_REPOSITORY}/tree/main/metrics/{space.metric})"
     package = f"[evaluate-at-k]({_REPOSITORY})"
-    return f"Other metrics: {', '.join(others)}. Package, command and charts: {package}."
+    return (
+        f"{card} with the papers. Other metrics: {', '.join(others)}. Package, command and charts: "
+        f"{package}."
+    )

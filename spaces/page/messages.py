@@ -1,8 +1,11 @@
 """Word messages of the package for a page: "Row 1, sample 2" instead of `predictions[0][1]`."""
 
+import re
+
 from at_k.core.checks import Index, InputError, InPython, Noun, Place, RunName
 from at_k.core.samples import GRADED_SCORES
 
+NO_SAMPLES = "There are no samples. Paste a table, rows of outcomes, or JSON."
 REWARDS = " (the pages Max@k and Bayes@N score rewards)"
 
 _NOUNS = {"references": "reference", "groups": "group", "clusters": "cluster"}
@@ -16,6 +19,12 @@ _PYTHON_TERMS = {
     "check_correct_fn=": "The checker ",
     ": unfinished='incorrect' counts them as incorrect": "",
     "correct_at_least": "the least correct score",
+    ", or None if the sample is not scored": "",
+    "write rewards as floats": "write rewards with a point",
+    "'incorrect' counts them as incorrect, and 'drop' leaves them out": "They are incorrect, or "
+    "left out",
+    "'drop' leaves out all": "leave out all",
+    "'drop' leaves them out": "They can be left out",
 }
 """Phrases about Python, exactly as messages of the package have them, and what a page says."""
 
@@ -26,17 +35,16 @@ def message_for_page(
     """Return the message of an error in the words of a page, with places that count from 1.
 
     Args:
-        error: the error, whose message is in the words of the package.
+        error: the error, whose message is in the words of the package. It calls a pasted text
+            "text".
         question_noun: what the page calls a question.
         sample_noun: what the page calls a sample.
-        show_run_names: whether to keep the names of runs. A visitor knows them only if they are
-            names of uploaded files.
+        show_run_names: whether to keep the names of runs and files. A visitor knows them only if
+            the files are uploaded.
     """
-    if not isinstance(error, InputError):
-        return replace_python_terms(str(error))
     nouns = {"question": question_noun, "sample": sample_noun}
     message = ""
-    for part in error.args:
+    for part in error.args if isinstance(error, InputError) else [str(error)]:
         words = str(part)
         if isinstance(part, Place):
             words = _place_in_words(part, question_noun, sample_noun)
@@ -49,6 +57,10 @@ def message_for_page(
         elif isinstance(part, InPython) or (isinstance(part, RunName) and not show_run_names):
             words = ""
         message += words
+    if not show_run_names:
+        if message.startswith("text has no "):
+            return NO_SAMPLES
+        message = re.sub("^text[:,] (.)", lambda match: match[1].upper(), message)
     return replace_python_terms(message)
 
 

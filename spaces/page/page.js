@@ -11,8 +11,6 @@ const page = (() => {
   try {
     storage = sessionStorage;
   } catch {}
-  // The contents of the fields when a visitor came to them, if the result belonged to them; or null.
-  let settled = null;
   const setState = (state) => {
     root.dataset.state = state;
     if (state !== "changed" && state !== "large") delete root.dataset.samples;
@@ -23,13 +21,11 @@ const page = (() => {
   };
   const endRequest = (state) => {
     active = Math.max(0, active - 1);
-    settled = null;
     if (active > 0) return;
     if (asked === version) setState(state);
     else if (root.dataset.state === "scoring") setState("changed");
   };
   const begin = (values, scrolls = false) => {
-    settled = null;
     version += 1;
     asked = version;
     active += 1;
@@ -57,7 +53,6 @@ const page = (() => {
   };
   // After another file is chosen, the style sheet hides what the page asked about the earlier one.
   const markFiles = (state) => {
-    settled = null;
     root.dataset.samples = "other";
     mark(state);
   };
@@ -124,30 +119,11 @@ const page = (() => {
     if (isLarge) event.preventDefault();
     markFiles(isLarge ? "large" : "");
   };
-  // Returns the contents of the fields. Files are left out, because the result never belongs to
-  // the inputs again after another file was chosen.
-  const fieldValues = () =>
-    [...document.querySelectorAll(":is(#inputs, #asking) :is(input:not([type=file]), textarea)")].map(
-      (field) => (/radio|checkbox/.test(field.type) ? field.checked : field.value),
-    );
-  const rememberFields = (event) => {
-    const isSettled = root.dataset.state === "" && !settled;
-    if (isSettled && event.target.closest("#inputs, #asking")) settled = fieldValues();
-  };
   // Gradio's own event does not follow a text that is pasted into a field.
   const markEdit = (event) => {
     if (!event.target.closest("#inputs, #asking")) return;
     if (event.target.closest("#source, #text")) root.dataset.samples = "other";
     mark();
-    setTimeout(review); // when Gradio has changed the other buttons of a choice
-  };
-  // The result belongs to the inputs again if an edit is undone.
-  const review = () => {
-    const now = fieldValues();
-    if (!settled || active > 0 || settled.length !== now.length) return;
-    if (settled.some((value, index) => value !== now[index])) return;
-    asked = version;
-    setState("");
   };
   // Gradio loads the page again when a lost connection is back. The text of the field is kept for
   // that, unless the address holds it. Browsers keep about 5 MB.
@@ -158,7 +134,6 @@ const page = (() => {
   };
   addEventListener("keydown", stopTabInLists, true);
   addEventListener("pagehide", keepText);
-  addEventListener("focusin", rememberFields, true);
   addEventListener("input", markEdit, true);
   addEventListener("drop", receiveFiles, true);
   addEventListener("change", (event) => event.target.files && receiveFiles(event), true);
@@ -166,7 +141,7 @@ const page = (() => {
   addEventListener("popstate", () => location.reload());
   if (hasRequestInAddress()) root.dataset.state = "scoring";
   return {
-    ...{ begin, open, mark, markFiles, review, done, fail: () => endRequest("failed") },
+    ...{ begin, open, mark, markFiles, done, fail: () => endRequest("failed") },
     ...{ copyLink, followMenu, followRows },
   };
 })();

@@ -26,6 +26,13 @@ def python_code(space: Space, answer: Answer) -> str:
     lines += ["import at_k", "from at_k import charts", ""]
     if has_several_runs:
         lines += ["runs = {", *(f"    {x.label!r}: {_read_call(x)}," for x in answer.runs), "}"]
+        if answer.reading.get("common"):
+            lines += [
+                "shared = set.intersection(*(set(run.ids) for run in runs.values()))",
+                "for label, run in runs.items():",
+                "    common = [i for i, question in enumerate(run.ids) if question in shared]",
+                "    runs[label] = run.select(common)",
+            ]
     else:
         (run,) = answer.runs
         lines += ["# text: a file with the samples"] if run.file == "text" else []

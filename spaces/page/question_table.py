@@ -6,7 +6,7 @@ from typing import Any
 from at_k.cli.formats import csv_text
 from at_k.core.estimates import read_score
 
-from .answer_html import escape
+from .answer_html import breakable, escape
 from .describing import scale_of
 from .request import Answer
 from .space import Run, Space
@@ -179,7 +179,7 @@ def questions_html(space: Space, answer: Answer, filter_name: str = ALL) -> str:
         )
         body += f'<tr data-index="{index}" tabindex="{tab}">{columns}</tr>'
     headings = "".join(
-        f'<th scope="col" class="{css_class}">{escape(heading)}</th>'
+        f'<th scope="col" class="{css_class}">{breakable(heading)}</th>'
         for heading, css_class in css_classes.items()
     )
     captions, questions = [], f"{space.question_noun}s"

@@ -17,7 +17,8 @@ MAX_SAMPLES_PER_QUESTION = 512
 Reading = dict[str, Any]
 """What a visitor has chosen about samples: arguments of `read_run`, such as {"missing": "drop"}.
 
-`by_order` says whether files whose questions have no ids have the same questions in one order.
+`by_order` says whether files whose questions have no ids have the same questions in one order, and
+`common` whether questions that are not in all files are left out.
 """
 
 

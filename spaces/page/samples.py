@@ -21,7 +21,7 @@ from at_k.readers.words import KNOWN_WORDS, as_outcome, map_entries
 from at_k.runs.outcomes_of_runs import in_one_order
 
 from .asking import choice_error, load_columns
-from .messages import REWARDS, message_for_page
+from .messages import NO_SAMPLES, REWARDS, message_for_page
 from .request import MAX_SAMPLES_PER_QUESTION, ChoiceError, Request
 from .space import Samples, Space
 
@@ -79,7 +79,8 @@ def read_samples(request: Request, parameters: Container[str]) -> ReadSamples:
         warnings.simplefilter("always", UserWarning)
         arguments = dict.fromkeys(roles) | chosen  # None: a column is found by its usual name
         runs = {label: _read_run(request, file, arguments) for label, file in files.items()}
-    samples, problem = _in_one_order(request, runs)
+    runs, problem = _in_one_order(request, runs)
+    samples = {label: _columns_as_lists(run) for label, run in runs.items()}
     used, notes = {}, []
     for label, run in runs.items():
         used[label] = chosen | {role: run.columns[role] for role in roles if role in run.columns}
@@ -89,7 +90,7 @@ def read_samples(request: Request, parameters: Container[str]) -> ReadSamples:
         if not (space.has_binary_outcomes or "references" in run):
             outcomes = samples[label]["predictions"]
             samples[label]["predictions"] = _outcomes_for_page(outcomes, space)
-        _check_size(samples[label], prefix)
+        _check_size(samples[label], space, prefix)
     notes += [_without_file_name(str(warning.message), [*files.values()]) for warning in caught]
     if len({"references" in run for run in samples.values()}) > 1:
         raise ValueError("One file has references and the other has none. Give both or neither.")
@@ -134,7 +135,7 @@ def _save_pasted_text(text: str) -> dict[str, str]:
     if len(content) > MAX_BYTES:
         raise ValueError(_TOO_LARGE)
     if not text.strip():
-        raise ValueError("There are no samples. Paste a table, rows of outcomes, or JSON.")
+        raise ValueError(NO_SAMPLES)
     Path("text").write_bytes(content)
     return {"text": "text"}
 
@@ -153,7 +154,7 @@ def _arguments_of_read(request: Request) -> dict[str, Any]:
 
     Raise a ValueError if both a column of samples and one of outcomes are chosen.
     """
-    chosen = {name: value for name, value in request.reading.items() if name != "by_order"}
+    chosen = {name: x for name, x in request.reading.items() if name not in ("by_order", "common")}
     if {"predictions", "outcomes"} <= chosen.keys():
         raise ValueError("Choose a column of samples, or one of outcomes, and not both.")
     if "where" in chosen:
@@ -233,32 +234,40 @@ def _require_outcomes(run: Run, path: str, space: Space) -> None:
 # --- What was read ------------------------------------------------------------------------
 
 
-def _in_one_order(request: Request, runs: Mapping[str, Run]) -> tuple[dict[str, Samples], str]:
-    """Return {label: samples} with the questions in the order of the first run, and a problem.
+def _in_one_order(request: Request, runs: dict[str, Run]) -> tuple[dict[str, Run], str]:
+    """Return the runs with their questions in the order of the first run, and a problem.
 
-    Questions are paired by their ids; or by their order, if the visitor has chosen that, or if all
-    runs are plain rows of outcomes. The problem says why the runs cannot be compared, or is "".
+    Questions are paired by their ids. If the visitor has chosen that, questions that are not in all
+    runs are left out, or questions without ids are paired by their order. The problem says why the
+    runs cannot be compared, or is "".
 
     Raises:
-        ChoiceError: if questions have no ids, and the visitor has not said whether their order is
-            the same.
+        ChoiceError: if the visitor has to choose, and has not.
     """
-    selected, problem = list(runs.items()), ""
-    by_order = request.reading.get("by_order")
+    reading = request.reading
+    by_order, common = reading.get("by_order"), reading.get("common")
     try:
-        selected, _ = in_one_order(selected, bool(by_order))
+        ordered, _ = in_one_order(list(runs.items()), bool(by_order), bool(common))
+        return dict(ordered), ""
     except ValueError as error:
-        without_ids = [label for label, run in runs.items() if run.ids is None]
+        ids = {label: run.ids for label, run in runs.items() if run.ids is not None}
+        without_ids = [label for label in runs if label not in ids]
         if without_ids and by_order is None:
             raise ChoiceError(
                 [f"The questions of {enumerated(without_ids)} have no ids by which to pair them."],
                 [{"by_order": True}, {"by_order": False}],
             ) from error
+        shared: set[Any] = set() if without_ids else set.intersection(*map(set, ids.values()))
+        if shared and common is None:
+            sizes = enumerated([f"{label} has {len(own)}" for label, own in ids.items()])
+            raise ChoiceError(
+                [f"The files have different questions: {sizes}; {len(shared)} are in all."],
+                [{"common": True}, {"common": False}],
+            ) from error
+        if without_ids or shared:
+            return runs, "Each file is scored by itself."
         nouns = request.space.question_noun, request.space.sample_noun
-        problem = f"The runs are not compared: {message_for_page(error, *nouns)}"
-        if without_ids:
-            problem = "Each file is scored by itself."
-    return {label: _columns_as_lists(run) for label, run in selected}, problem
+        return runs, f"The runs are not compared: {message_for_page(error, *nouns)}"
 
 
 def _columns_as_lists(columns: Mapping[str, Any]) -> dict[str, Any]:
@@ -295,14 +304,15 @@ def _without_file_name(note: str, files: Sequence[str]) -> str:
     return f"{note[0].upper()}{note[1:]}"
 
 
-def _check_size(samples: Samples, prefix: str) -> None:
+def _check_size(samples: Samples, space: Space, prefix: str) -> None:
     """Raise a ValueError if a run has too many samples. Its message starts with `prefix`."""
+    question, sample = space.question_noun, space.sample_noun
     predictions = as_samples(samples["predictions"])
     sizes = sums_per_question(predictions.occurrences, predictions.sizes)
     counts = (
-        ("questions", len(sizes), MAX_QUESTIONS),
-        ("samples per question", sizes.max(), MAX_SAMPLES_PER_QUESTION),
-        ("samples", sizes.sum(), MAX_SAMPLES),
+        (f"{question}s", len(sizes), MAX_QUESTIONS),
+        (f"{sample}s per {question}", sizes.max(), MAX_SAMPLES_PER_QUESTION),
+        (f"{sample}s", sizes.sum(), MAX_SAMPLES),
         ("groups", len(set(map(str, samples.get("groups", ())))), MAX_GROUPS),
     )
     for things, count, limit in counts:

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from at_k.cli.formats import Scope, View, csv_text
 from at_k.cli.score_tables import ScoresView, records_of
-from at_k.core.estimates import as_dict
+from at_k.core.credits import required_samples
+from at_k.core.estimates import Estimate, as_dict
 from at_k.results import Result
 
 from .request import Answer
@@ -36,8 +37,7 @@ def views_of(space: Space, answer: Answer, for_paper: bool = False) -> list[View
 def _run_view(space: Space, answer: Answer, run: Run, for_paper: bool) -> RunView:
     """Return the view of the scores of a run. Those that a paper would report are first."""
     main_keys = space.main_scores(run, answer.options)
-    is_repeated = space.is_repeated or (lambda estimate: False)
-    estimates = [x for x in run.scores().estimates if not is_repeated(x)]
+    estimates = [x for x in run.scores().estimates if not _is_repeated(x)]
     shown = [x for key in main_keys for x in estimates if x.key == key]
     if not for_paper:
         shown += [x for x in estimates if x.key not in main_keys]
@@ -49,6 +49,14 @@ def _run_view(space: Space, answer: Answer, run: Run, for_paper: bool) -> RunVie
         answer.options,
         label=f"scores-{run.label}" if has_several_runs else "scores",
     )
+
+
+def _is_repeated(estimate: Estimate) -> bool:
+    """Return whether a score is pass@k or pass^k by another name."""
+    k, tau = estimate.k, estimate.tau
+    if estimate.metric == "mG-Pass@k":
+        return k == 2
+    return tau is not None and isinstance(k, int) and required_samples(k, tau) in (1, k)
 
 
 def table_text(space: Space, answer: Answer, name: str) -> str:

@@ -139,7 +139,6 @@ class Space:
     Attributes:
         metric: the name of the metric.
         summary: what the metric measures, in one or two sentences.
-        about: the definition of the metric, in Markdown with formulas.
         examples: the examples. The page opens with the first one, which has a text.
         controls: the options of the page.
         compute_calls: a function that returns the calls of `compute` by name, given the options
@@ -153,9 +152,7 @@ class Space:
             capital letter and a full stop. The page emphasizes numbers in it.
         main_scores: a function that returns the keys of the scores that a paper would report. The
             most important one is first. They are first in the table of scores too.
-        charts: functions that return a chart, or None if the runs do not have it.
-        is_repeated: a function that returns whether a score equals another one in the table by its
-            definition; None if no score does.
+        charts: a function that returns the charts, with None for one that the runs do not have.
         question_noun: what the page calls a question.
         sample_noun: what the page calls a sample.
         has_references: whether samples can be checked against references.
@@ -163,15 +160,13 @@ class Space:
 
     metric: str
     summary: str
-    about: str
     examples: list[Example]
     controls: list[Control]
     compute_calls: Callable[[Options, int], dict[str, Call]]
     measures: Callable[[Options, int, bool], list[dict[str, Any]]]
     clause: Callable[[Run, Options], str]
     main_scores: Callable[[Run, Options], list[str]]
-    charts: tuple[Callable[[Sequence[Run], Options], Chart | None], ...]
-    is_repeated: Callable[[Estimate], bool] | None = None
+    charts: Callable[[Sequence[Run], Options], list[Chart | None]]
     question_noun: str = "question"
     sample_noun: str = "sample"
     has_references: bool = True

@@ -7,26 +7,6 @@ from page.controls import CONFIDENCE, NumberField
 from page.describing import percent, sizes_note
 from page.space import Call, Chart, Example, Options, Run, Space
 
-ABOUT = r"""
-A grader rates how well each statement of an answer (an item) is supported: *fully* (1), *mostly*
-(0.9), *partial* (0.7), *minor* (0.3) or *none* (0). **score_agg** aggregates these verdicts into
-one score. Their average hides a single unsupported statement, and their minimum depends on nothing
-else. The power mean covers the range from the minimum to the maximum:
-
-$$
-M_p = \Big( \frac{1}{n} \sum_{i=1}^{n} x_i^p \Big)^{1/p}
-$$
-
-A *temperature* sets the exponent $p$: 0.1 is strict ($p = -8$, close to the minimum), 0.5 is
-the average ($p = 1$), and 1 is lenient ($p = 12.25$, close to the maximum). In addition, each
-verdict of *none* incurs a penalty: the score is multiplied by
-$\max(0, 1 - \text{penalty} \times \text{number of zeros})$.
-
-Use a low temperature if a single wrong statement is dangerous, as in medicine or law, and a high
-one if a good statement makes up for bad ones. The limits are for *other* items like these: the
-verdicts of an item are not sampled again.
-"""
-
 TEXT = """\
 item,1,2,3,4,5
 a,fully,fully,mostly,fully,partial
@@ -70,41 +50,38 @@ def clause(run: Run, options: Options) -> str:
     )
 
 
-def by_temperature(runs: Sequence[Run], options: Options) -> Chart:
-    """Return the chart of the score by temperature."""
-    return Chart(
-        "Score by temperature",
-        "At a low temperature a single low verdict lowers the score of an item, at a high "
-        "temperature a single high verdict raises it. Dashed line: the selected temperature.",
-        function="by_parameter",
-        call="by_temperature",
-        arguments={
-            "key": "score_agg",
-            "parameter": "temperature, from strict to lenient",
-            "highlight": options["temperature"],
-            "caption": sizes_note(runs, *NOUNS),
-        },
-    )
-
-
-def by_item(runs: Sequence[Run], options: Options) -> Chart | None:
-    """Return the chart of the score of each item, or None if each run has one item."""
-    if max(len(run.sample_counts) for run in runs) == 1:
-        return None
-    return Chart(
+def charts(runs: Sequence[Run], options: Options) -> list[Chart | None]:
+    """Return the charts of the score by temperature, and by item if a run has several."""
+    sizes = {"caption": sizes_note(runs, *NOUNS)}
+    by_item = Chart(
         "Score per item",
         "The score of each item at the selected temperature.",
         function="by_question",
         call="scores",
-        arguments={"key": "score_agg", "noun": NOUNS[0], "caption": sizes_note(runs, *NOUNS)},
+        arguments={"key": "score_agg", "noun": NOUNS[0], **sizes},
     )
+    return [
+        Chart(
+            "Score by temperature",
+            "At a low temperature a single low verdict lowers the score of an item, at a high "
+            "temperature a single high verdict raises it. Dashed line: the selected temperature.",
+            function="by_parameter",
+            call="by_temperature",
+            arguments={
+                "key": "score_agg",
+                "parameter": "temperature, from strict to lenient",
+                "highlight": options["temperature"],
+                **sizes,
+            },
+        ),
+        by_item if max(len(run.sample_counts) for run in runs) > 1 else None,
+    ]
 
 
 SPACE = Space(
     metric="score_agg",
     summary="Aggregates graded verdicts on the statements of an answer into one score. A "
     "temperature sets how strict the score is: close to the lowest verdict, or to the highest.",
-    about=ABOUT,
     examples=[
         Example("Four items, five verdicts each", TEXT),
         Example(
@@ -123,7 +100,7 @@ SPACE = Space(
     measures=measures,
     clause=clause,
     main_scores=main_scores,
-    charts=(by_temperature, by_item),
+    charts=charts,
     question_noun=NOUNS[0],
     sample_noun=NOUNS[1],
     has_references=False,

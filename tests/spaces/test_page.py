@@ -144,33 +144,6 @@ def test_a_result_is_marked_as_soon_as_an_input_changes(browser, space):
         assert not page.locator("#state p:visible").count()
 
 
-def test_what_is_edited_back_has_its_result_again(browser, space):
-    with opened(browser, space) as page:
-        for text in ("1 0\n1 1", "1 1\n0 0\n1 1"):
-            first = sentence(page)
-            page.locator("#text textarea").press("Control+End")
-            page.keyboard.type("12")
-            assert state(page) == "changed"
-            page.keyboard.press("Backspace")
-            assert state(page) == "changed"
-            page.keyboard.press("Backspace")
-            wait_for_state(page, "")
-            for choice in ("numeric", "exact_match"):
-                page.get_by_role("radio", name=choice).check()
-                wait_for_state(page, "changed" if choice == "numeric" else "")
-            for source in ("Files", "Paste"):
-                choose_source(page, source)
-                wait_for_state(page, "changed" if source == "Files" else "")
-            assert sentence(page) == first
-            paste(page, text)
-            assert sentence(page) != first
-        page.fill("#text textarea", "1 1\n1 1")
-        page.click("#score")
-        page.fill("#text textarea", text)  # before the result of the other text comes
-        wait_for_state(page, "changed")
-        assert sentence(page) != first
-
-
 def test_a_text_that_is_not_scored_outlives_a_reload(browser, space):
     with opened(browser, space) as page:
         paste(page, "1 1\n1 0")

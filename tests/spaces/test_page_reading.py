@@ -285,38 +285,62 @@ def test_choices_add_up_and_conditions_hold_together(page):
         assert not page.asking.is_reading(broken)
 
 
-@pytest.mark.parametrize("files", [("a", "b"), ("a", "c")], ids=["without ids", "other ids"])
-def test_files_are_not_compared_by_order_unless_that_is_chosen(page, tmp_path, files):
-    texts = {
-        "a": "predictions,reference\n\"['1', '2']\",1\n\"['3', '4']\",3\n",
-        "b": "predictions,reference\n\"['1', '1']\",1\n\"['3', '3']\",3\n",
-        "c": "id,outcome\nq1,1\nq1,0\nq2,1\nq2,1\n",
-    }
-    if files == ("a", "c"):
-        texts["a"] = "id,outcome\nq1,1\nq1,0\nq3,1\nq3,1\n"
-    paths = []
-    for name in files:
-        (tmp_path / f"{name}.csv").write_text(texts[name])
-        paths.append(str(tmp_path / f"{name}.csv"))
-    given = {"files": tuple(paths), "k": 2}
-    if files == ("a", "c"):
-        space, answer = answer_of(page, "gpassk", **given)
-        assert answer.comparison is None
-        assert "The runs are not compared: " in answer.notes[-1]
-        assert "common=True" not in answer.notes[-1]  # a word of Python
-        html = page.question_table.questions_html(space, answer)
-        assert "The questions of a." in html
-        shown = page.answer_html.result_html(space, answer, "")
-        assert "vs." not in shown
-        assert shown.index("a: of 2 samples") < shown.index("c: of 2 samples")
-        assert '<p class="verdict">The runs are not compared: ' in shown
-        return
-    with pytest.raises(page.request.ChoiceError, match="have no ids") as error:
-        answer_of(page, "gpassk", **given)
+def write_files(folder, **texts):
+    """Write CSV files with these names, and return their paths."""
+    for name, text in texts.items():
+        (folder / f"{name}.csv").write_text(text)
+    return tuple(str(folder / f"{name}.csv") for name in texts)
+
+
+def test_files_are_not_compared_by_order_unless_that_is_chosen(page, tmp_path):
+    files = write_files(
+        tmp_path,
+        a="predictions,reference\n\"['1', '2']\",1\n\"['3', '4']\",3\n",
+        b="predictions,reference\n\"['1', '1']\",1\n\"['3', '3']\",3\n",
+    )
+    with pytest.raises(page.request.ChoiceError, match="a and b have no ids") as error:
+        answer_of(page, "gpassk", files=files, k=2)
     assert error.value.choices == ({"by_order": True}, {"by_order": False})
     for way in error.value.choices:
-        _, answer = answer_of(page, "gpassk", **given, reading=way)
+        _, answer = answer_of(page, "gpassk", files=files, k=2, reading=way)
         assert (answer.comparison is not None) == way["by_order"]
+
+
+def test_files_with_other_questions_are_compared_by_those_that_all_have(page, tmp_path):
+    head = "id,outcome\n"
+    files = write_files(
+        tmp_path,
+        a=f"{head}q0,0\nq0,0\nq1,1\nq1,0\nq2,0\nq2,0",
+        b=f"{head}q2,1\nq2,1\nq1,1\nq1,1\nq3,1\nq3,1",
+    )
+    with pytest.raises(page.request.ChoiceError) as error:
+        answer_of(page, "gpassk", files=files, k=2)
+    assert str(error.value) == (
+        "The files have different questions: a has 3 and b has 3; 2 are in all."
+    )
+    common, alone = error.value.choices
+    space, answer = answer_of(page, "gpassk", files=files, k=2, reading=common)
+    assert answer.questions == ["q1", "q2"]
+    assert [run.scores()["pass@2"] for run in answer.runs] == [0.5, 1.0]
+    assert "a: 2 questions, 2 samples each (without 1 question that others lack)" in answer.notes[0]
+    variables = run_code(page, space, answer)
+    assert variables["scores"]["a"] == answer.runs[0].scores()
+    assert variables["comparison"] == answer.comparison.results[0]
+    space, answer = answer_of(page, "gpassk", files=files, k=2, reading=alone)
+    assert answer.comparison is None
+    assert answer.notes[-1] == "Each file is scored by itself."
+    assert "The questions of a." in page.question_table.questions_html(space, answer)
+
+
+def test_files_without_a_question_in_common_are_scored_by_themselves(page, tmp_path):
+    files = write_files(tmp_path, a="id,outcome\nq1,1\nq1,0\n", c="id,outcome\nq2,1\nq2,1\n")
+    space, answer = answer_of(page, "gpassk", files=files, k=2)
+    assert answer.comparison is None
+    shown = page.answer_html.result_html(space, answer, "")
+    assert "vs." not in shown
+    assert shown.index("a: of 2 samples") < shown.index("c: of 2 samples")
+    assert '<p class="verdict">The runs are not compared: ' in shown
+    assert "common=True" not in shown  # a word of Python
 
 
 # What a visitor chooses of the columns and rows of a log, as arguments of `at_k.read`.
