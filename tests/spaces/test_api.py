@@ -66,7 +66,7 @@ REFUSED = [
     ({"samples": f'{{"outcomes": {DEEP}}}'}, "Question 1 is nested more than 50 levels deep"),
     ({"samples": '{"outcomes": [1], "outcomes": [0]}'}, "an object has the key 'outcomes' twice"),
     ({"samples": '{"outcomes": [0, 1]}\n{"outcomes": [1, 2]}'}, "Question 2, sample 2 is 2"),
-    ({"samples": "question,n,correct\nq1,6,2\nq2,6,8"}, "text, row 2: n is 6 and correct is 8"),
+    ({"samples": "question,n,correct\nq1,6,2\nq2,6,8"}, "Row 2: n is 6 and correct is 8"),
     (
         {"samples": '{"predictions": ["1"], "reference": "two"}', "checker": "numeric"},
         "The reference of question 1 is 'two', but numeric compares the number",
