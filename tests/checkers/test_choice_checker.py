@@ -43,6 +43,11 @@ def chosen(text, reference="A"):
         ("Option D\n\nOption B is close.", "D"),
         ("Option A: 5\nOption B: 6\nOption D: 8", None),
         ("Answer: A\nActually no, D.", "D"),
+        ("I'd guess D. If it were colder, the answer would be A.", "D"),
+        ("D is correct. A would be correct if it were colder.", "D"),
+        ("Choice D is the best answer. Choice A is too broad.", "D"),
+        ("Each option:\nA) Too low\nB) Too low\nC) Too low\nD) High\n\nSo D is correct.", "D"),
+        ("The best answer in this case is D: it is colder than A.", "D"),
     ],
 )
 def test_a_letter_is_read_as_a_person_reads_it(text, letter):

@@ -246,6 +246,29 @@ def test_a_number_that_is_not_the_answer_is_not_read(text, number):
     assert read_response(text) == number
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "**The cost is $31.** You get $5 change.",
+        "**Step 1: Add 4**\n27 + 4 = 31\n\nIt has 31 floors.",
+        "It has 31 floors. (In 1999, it had 12 more.)",
+        "It has 31 floors.\n\n(It had 12 before.)",
+        "It has 31 floors.\n\n**Verification:** 31 + 2 = 33",
+        "n = 31. Let me double-check: 2 * 31 = 62, as required.",
+        "It has 31 floors since 12 March 2021.",
+        "It takes 31 minutes, until 5:45 PM.",
+        "The answer is 31. If it had 2 more floors, the answer would be 33.",
+    ],
+)
+def test_what_follows_an_answer_is_not_read(text):
+    assert read_response(text) == "31"
+
+
+def test_a_verification_that_is_not_at_the_end_is_no_end():
+    assert read_response("12 eggs.\nCheck: 6 in each box.\n\nSo it is 2 boxes.") == "2"
+    assert read_response("**12**. Wait, I missed one. It is 13.") == "13"
+
+
 def test_a_response_ends_with_a_text_of_its_own():
     assert read_response("6 STOP 8") == "8"
     assert read_response("6 STOP 8 END 9", ["END", "STOP"]) == "6"

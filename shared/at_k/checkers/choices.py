@@ -131,10 +131,10 @@ _ADVERB = r"(?:\s+(?:therefore|thus|clearly|for sure|definitely|certainly|(?:mos
 _ARTICLE = r"(?:(?:the|la|le|die|el|o|a)\s+)?"
 _ANSWER_MARK = re.compile(
     r"(?:\b(?:"  # one word boundary for all words, which is searched fast
-    r"(?:answer|ans|choice|option|letter|solution|selection|correct)\b[*_]*(?:\s(?:to|for)\s[^.\n]{0,80}?)?"
+    r"(?:answer|ans|choice|option|letter|solution|selection|correct)\b[*_]*(?:\s(?:to|for|here|in)\b[^.\n]{0,80}?)?"
     rf"[\"']?[*_]*\s*(?:is|would be|must be|should be|=|:|\||[-\u2013\u2192]){_ADVERB}?"
     r"(?:\s+not\s+\S+\s+but\b)?(?!\s*not\b)"
-    r"|(?:choose|chose|select|pick|go(?:ing)? with|conclude|leaves|leaving)\b"
+    r"|(?:choose|chose|select|pick|guess|go(?:ing)? with|conclude|leaves|leaving|left)\b"
     r"(?:\s+(?:us|with|only))*"
     rf"|(?P<it_is>it(?:['\u2019]s|\s(?:is|must be|has to be|should be))){_ADVERB}?"
     rf"|(?:{_OTHER_NOUNS})\b[^.\n]{{0,20}}?(?:\b(?:est|ist|lautet|es|é|è)\s+{_ARTICLE}|:|—))"
@@ -150,11 +150,11 @@ _NAMED_LETTER = re.compile(
 )
 # "B is the correct one", where "Vitamin B is .." has another subject.
 _LETTER_CALLED_CORRECT = re.compile(
-    r"(?:^|[\n.,;:][ \t]*|\b(?:[Ss]o|[Tt]hus|[Tt]herefore|[Hh]ence|but|that|only)\s+|[Oo]ption\s+)"
-    r"[*_]{0,3}"
+    r"(?:^|[\n.,;:][ \t]*"
+    r"|\b(?:[Ss]o|[Tt]hus|[Tt]herefore|[Hh]ence|but|that|only|[Oo]ption|[Cc]hoice)\s+)[*_]{0,3}"
     rf"{_LETTER}[)*\].:]*\s*(?:it is\b|(?:\b(?:is|must be|seems|would be)\s+)?"
     r"(?:(?:the|clearly|only|most|best)\s+)*"
-    r"(?:[Cc]orrect|[Rr]ight|[Tt]rue|[Yy]es|best|answer|accurate|plausible|likely|appropriate)\b)"
+    r"(?:[Cc]orrect|[Rr]ight|[Tt]rue|[Yy]es|best|answer|accurate|plausible|likely|appropriate)\b(?!\s+if\b))"
 )
 _RULED_OUT = re.compile(
     r"\s*[)*\].:]*\s*(?:(?:is|are|was)\s+)?(?:also\s+)?(?:not\b|no\b|in|un|wrong|false|错|不)", re.I
@@ -169,7 +169,9 @@ _LETTER_AT_END = re.compile(
     rf"(?:\b(?:[Ii]s|[Ss]o|[Tt]herefore|[Tt]hus|[Hh]ence)[,\s]++|[.!?]\s++|=>|[\u2192\u21d2\u2234])\s*+{_LETTER}"
     r"[)*\].\s]*$"
 )
+_LETTER_BEFORE_COLON = re.compile(rf"\bis\s+{_LETTER}[)*\]]*:\s")
 _ITEM = re.compile(r"^[ \t*(-]*([A-Z])[).:]", re.MULTILINE)
+_FIRST_ITEMS = ["A", "B", "C"]
 _NAMED_ITEM = re.compile(r"[\s*#-]*(?:option|choice)\s+\W{0,3}[A-Z]\W{0,4}[:.)]", re.IGNORECASE)
 _LINE_OF_ITEM = re.compile(rf"{_ITEM.pattern}.*", re.MULTILINE)
 _LONGEST_OPTION = 1000  # characters
@@ -198,7 +200,7 @@ def _chosen(text: str, options: Options) -> str | None:
 def _marks(text: str) -> Iterator[re.Match[str]]:
     """Yield marks of an answer, such as "The answer is", from the last, without assumptions."""
     for mark in reversed([*_ANSWER_MARK.finditer(text)]):
-        if not is_assumption(text, mark.start()):
+        if not is_assumption(text, mark):
             yield mark
 
 
@@ -208,7 +210,10 @@ def _chosen_letter(text: str, options: Options) -> str | None:
     if alone is not None and not text[alone.end() :].strip(_CLOSING_MARKS):
         return _single_letter(alone, text, options)
     for mark in _marks(text):
-        if match := _LETTER_AFTER_MARK.match(text, mark.end()):
+        match = _LETTER_AFTER_MARK.match(text, mark.end())
+        if match and _ITEM.findall(text, _start_of_line(text, match.end()))[:3] == _FIRST_ITEMS:
+            continue  # the list of the options
+        if match:
             correction = text_after_retraction(text[mark.end() :])
             corrected = _chosen_letter(correction, options) if correction else None
             return corrected or _single_letter(match, text, options)
@@ -233,6 +238,10 @@ def _option_without_mark(text: str, options: Options) -> str | None:
     return next(filter(None, named), None)
 
 
+def _start_of_line(text: str, index: int) -> int:
+    return text.rfind("\n", 0, index) + 1
+
+
 def _sentences(text: str) -> list[str]:
     return [part for part in re.split(r"\n|(?<=[.!?])\s", text) if part.strip()]
 
@@ -252,9 +261,7 @@ def _named_letter(text: str) -> re.Match[str] | None:
     """Return the last letter after "option" that is not ruled out and begins no item of a list."""
     matches = [match for match in _NAMED_LETTER.finditer(text) if not _is_ruled_out(text, match)]
     items = [
-        match
-        for match in matches
-        if _NAMED_ITEM.match(text, text.rfind("\n", 0, match.start()) + 1)
+        match for match in matches if _NAMED_ITEM.match(text, _start_of_line(text, match.start()))
     ]
     if len({_letter(match) for match in items}) > 1:  # the options are repeated
         matches = [match for match in matches if match not in items]
@@ -297,10 +304,11 @@ def _is_ruled_out(text: str, match: re.Match[str]) -> bool:
 
 
 def _letter_at_end(text: str) -> re.Match[str] | None:
-    """Return the letter with which a response ends, as in "the only one is D."."""
+    """Return the letter in "the only one is D." at the end, or in "It is D: the cell"."""
     end = text.rstrip(_CLOSING_MARKS)
     is_word = end[-2:].isalnum() and len(end) > 1
-    return None if is_word else _LETTER_AT_END.search(text, max(0, len(text) - 40))
+    at_end = None if is_word else _LETTER_AT_END.search(text, max(0, len(text) - 40))
+    return at_end or _only([*_LETTER_BEFORE_COLON.finditer(text)])
 
 
 _FINDERS = (

@@ -234,8 +234,7 @@ _PART_AFTER = re.compile(
 _PART_AFTER_WORDS = re.compile(
     r"\d(?:,?\sand\s|\s[^\W\d_]+,?\sor\s|\sin\s"  # 2 and, 24 hours or, 3 in
     rf"|\s?(?:{_MIXED_UNITS})(?:,|,?\sand)?\s?)$"  # 2 hours and
-    rf"|\b(?:{_MONTHS}\s{_DAY},?|{_DAY}\s(?:of\s)?{_MONTHS},?"
-    r"|at (?:least|most)|(?<!add )(?<!adds )(?<!sum )(?<!sums )(?<!adding )up to"
+    r"|\b(?:at (?:least|most)|(?<!add )(?<!adds )(?<!sum )(?<!sums )(?<!adding )up to"
     r"|(?:than|not|except)(?:\s(?:the|by))?|(?:quarter|half|\d+)\s(?:past|to))\s$",
     re.IGNORECASE,
 )
@@ -250,7 +249,7 @@ _STATED = re.compile(
 )
 _PART_BEFORE = re.compile(
     r"\s?(?:\\?(?:sqrt|pi|overline)\b|[π√∛]|\^(?!\{?(?:th|st|nd|rd)\b))"
-    rf"|[KMB]\b|\s(?:dozen|score|gross)\b|\s?[aApP]\.?[mM]\b|\s(?:of\s)?{_MONTHS}\b"
+    r"|[KMB]\b|\s(?:dozen|score|gross)\b"
     r"|[abceijknpqrtuvwxyz](?![a-zA-Z'\u2019])|\s[xyzn](?![\w'\u2019])(?!\s?[\d(])"
     r"|\s?(?:[-+*\u00d7÷·/]|\\(?:times|cdot))\s?(?:\d+)?\(?(?:[b-z](?![\w'\u2019.])|\\(?:sqrt|pi))"
     rf"|\s?(?:{_MIXED_UNITS})\s?(?:and\s)?\d+(?:\.\d+)?\s?(?:{_MIXED_UNITS})"
@@ -269,9 +268,13 @@ _NUMBERED = frozenset(
 )
 """Nouns whose number is a name."""
 _IN_YEAR = r"\b(?:in|since|by|until)\s(?:1[5-9]|20)\d\d$"
-_PARENTHESIS = re.compile(
-    r"\d(?:[^\W\d_]|[ °%²³'\"/*-])*[\s\u4e00-\u9fff]\([^()\n]*$"
-)  # 72 inches (
+_PARENTHESIS = re.compile(  # 72 inches (, and a sentence in parentheses
+    r"(?:\d(?:[^\W\d_]|[ °%²³'\"/*-])*[\s\u4e00-\u9fff]|[.!?]\*{0,2}\s)\([^()\n]*$"
+)
+_DATE_BEFORE = re.compile(
+    rf"\b(?:{_MONTHS}\s{_DAY},?|{_DAY}\s(?:of\s)?{_MONTHS},?)\s$", re.IGNORECASE
+)
+_DATE_AFTER = re.compile(rf"(?::\d\d)?\s?[aApP]\.?[mM]\b|(?:st|nd|rd|th)?\s(?:of\s)?{_MONTHS}\b")
 _COMPARED_WITH = (
     r"out of|\d+\sof(?:\s(?:her|his|their|my|our))?|of wh(?:ich|om)|reach|including"
     r"|more\s[^.\d]{0,16}\bto\s\w+|than(?:\s[^.,;\d]{1,24})??|not|except|excluding"
@@ -296,7 +299,7 @@ _ORDINAL = re.compile(r"(?:st|nd|rd|th)\b")
 _EXPLANATION = re.compile(
     r"\b(?:because|since|although|though|whereas|given that|instead of|rather than|ahead of"
     r"|compared (?:to|with)|(?:down|up|reduced|raised) from)\b|,\sas\s|—|[:.]\sCheck:"
-    r"|\bis (?:the|a) solution (?:of|to)\b"
+    r"|\bis (?:the|a) solution (?:of|to)\b|,\sof which\b"
     r"|,\swhich\s(?:also\s)?(?:can|could|costs?|covers?|ha[sd]|have|lasts?|needs?|was|were|will|would"
     r"|satisf(?:y|ies))\b"
 )
@@ -352,9 +355,7 @@ class _Token:
             return None
         if before.rstrip()[-1:] not in _RESULT_OF and _PART_AFTER_WORDS.search(before):
             return None
-        if _PART_BEFORE.match(text, stop):
-            return None
-        if stop - self.start <= 2 and _MONTH_BEFORE.search(before):
+        if self.is_date or _PART_BEFORE.match(text, stop):
             return None
         if "." in self.match[0] and text.startswith(("...", "…"), stop):
             return None
@@ -364,10 +365,18 @@ class _Token:
         return _form(self.match, text[self.start] == "-" or text[self.start].isalpha())
 
     @property
+    def is_date(self) -> bool:
+        """Return whether the number is part of a date, or of a time of the day."""
+        stop, before = self.match.end(), self.before
+        is_day = stop - self.start <= 2 and _MONTH_BEFORE.search(before) is not None
+        is_followed = _DATE_AFTER.match(self.text, stop) is not None
+        return is_day or is_followed or _DATE_BEFORE.search(before) is not None
+
+    @property
     def is_aside(self) -> bool:
         """Return whether the number explains another one, or is what a number is compared with."""
         stop = self.match.end()
-        if _ASIDE_AFTER.match(self.text, stop) or _ORDINAL.match(self.text, stop):
+        if self.is_date or any(x.match(self.text, stop) for x in (_ASIDE_AFTER, _ORDINAL)):
             return True
         before = self.text[max(0, self.start - 48) : self.start]
         if before.endswith("[") and self.text.startswith("]", stop):
@@ -421,17 +430,19 @@ _TAIL = re.compile(
     r"[\n.!?][ \t]*[#*_]*(?:(?:confidence|certainty|sources?|references?|citations?)"
     r"(?: (?:level|score))?[*_]*:"
     r"|let me know\b|feel free\b|i hope\b|hope this\b|would you like\b|is there anything\b"
-    r"|if you have (?:any|more|further)\b)",
+    r"|note that\b|if you(?:['\u2019]d| would| have (?:any|more|further)| need| want)\b)",
     re.IGNORECASE,
 )
 """What a response says after its answer."""
-_LAST_REMARK = re.compile(
-    r"[\n.!?)][ \t]*[#*_]*(?:\((?:[^()\n]|\([^()\n]*\))*\)[.*_ ]*"
-    r"|(?:(?:(?:double[- ])?check|verification|verify|proof|note)[*_]*:|indeed,)[^\n]*)"
-    r"(?:\n\s*)?\Z",
+_CHECK = re.compile(
+    r"[\n.!?][ \t]*[#*_]*(?:to |let me |let['\u2019]s )?"
+    r"(?:(?:(?:double[- ]?)?check|verif\w+|note)\b[^.\n]{0,30}?[:,]|indeed,)",
     re.IGNORECASE,
 )
-"""A last sentence in parentheses, or a last line such as "Check: ..", which follows the answer."""
+"""How a verification begins, or a note. It ends a response if it is in the last paragraph."""
+_BOLD = re.compile(r"\*\*(?!\s)([^*\n]+?)(?<![:\s])\*\*(?!:)")
+_HEADING = re.compile(r"\s*\d+[.)]\s|.*\b(?:step|case|part)\s\d", re.IGNORECASE)
+_REMARK = re.compile(r"\*{0,2}\([^\W\d_]{2}[^()]*\)\.?\*{0,2}")
 _MOST_BEFORE, _MOST_AFTER = 240, 40  # characters around the last digit that are read
 _ITEM = re.compile(r"[\s*#]*(\d+)[.)]\**\s+[^\W\d]")
 _HASHES = re.compile(r"####\s*(?:[Aa]nswer:?\s*)?(?=[-+$\\.\d\u2212])")
@@ -439,7 +450,7 @@ _NOUNS = r"answer|réponse|antwort|respuesta|risposta|resposta|ответ"
 _ADJECTIVES = r"(?:\s(?:finale?|correcta?|correcte|definitiva|richtige))?"
 _VERBS = r"is|can(?:no|['\u2019])t be|are|equals|would be|must be|est|ist|lautet|es|è|é"
 _ANSWER_MARK = re.compile(
-    rf"(?<![^\W_])(?:{_NOUNS}){_ADJECTIVES}[\"']?(?:\s(?:to|for)\s[^.\n]{{0,80}}?)?[*_]*\s?"
+    rf"(?<![^\W_])(?:{_NOUNS}){_ADJECTIVES}[\"']?(?:\s(?:to|for|here|in)\b[^.\n]{{0,80}}?)?[*_]*\s?"
     rf"(?:(?<![^\W_])(?:{_VERBS})(?![^\W_])|=|:|\|)(?:\s(?:therefore|thus|donc|also))?[*_]*\s?:?(?!\s*not\b)"
     r"|(?:答案|答え|정답)[^\n。:\uff1a是为為]{0,8}(?:是|为|為|は|은|는|[:\uff1a])[ \uff1a:]*"
     r"|[\"'](?:final|result|solution)[\"']\s*:\s*"
@@ -493,7 +504,7 @@ def read_response(text: str, stop: Sequence[str] = ()) -> str | None:
             return _first(answer)
         if _is_key_of_json(text, mark):
             return None
-    return _last(text)
+    return _only_bold(text) or _last(text)
 
 
 class _Mark(NamedTuple):
@@ -512,9 +523,7 @@ class _Mark(NamedTuple):
 def _marks(text: str) -> list[_Mark]:
     """Return marks of an answer, such as "The answer is", in order; only the last box and ####."""
     marks = [
-        _Mark(*mark.span())
-        for mark in _ANSWER_MARK.finditer(text)
-        if not is_assumption(text, mark.start())
+        _Mark(*mark.span()) for mark in _ANSWER_MARK.finditer(text) if not is_assumption(text, mark)
     ]
     marks += [_Mark(*mark.span()) for mark in _HASHES.finditer(text)][-1:]
     if (box := boxed(text)) is not None:
@@ -571,19 +580,31 @@ def _first(text: str) -> str | None:
     return None
 
 
+def _only_bold(text: str) -> str | None:
+    """Return the form of the only number in bold, apart from headings, or None."""
+    bold = [part for part in _BOLD.findall(text) if not _HEADING.match(part)]
+    forms = {_last(part) for part in bold if _has_digit(part)}
+    return forms.pop() if len(forms) == 1 and not text_after_retraction(text) else None
+
+
 def _last(text: str) -> str | None:
     """Return the form of the last number of a text; of an operand, that of the last one stated."""
     digits = [match.start() for match in _DIGIT.finditer(text)]
     stop = len(text)
-    if end := _TAIL.search(text, digits[0]) or _LAST_REMARK.search(text, digits[0]):
-        stop = end.start() + 1
+    if tail := _TAIL.search(text, digits[0]):
+        stop = tail.start()
+    last_paragraph = text.rstrip().rfind("\n\n", 0, stop)
+    if check := _CHECK.search(text, max(digits[0], last_paragraph), stop):
+        stop = check.start()
     while digits:
         digit = digits.pop()
         if digit >= stop:
             continue
         line = text.rfind("\n", 0, digit) + 1
-        is_question = line > 0 and text[line:].partition("\n")[0].rstrip().endswith("?")
-        if is_question or _is_number_of_item(text, line, digit):
+        end = text.find("\n", line)
+        sentence = text[line : None if end < 0 else end].strip()
+        is_remark = line > 0 and (sentence.endswith("?") or _REMARK.fullmatch(sentence) is not None)
+        if is_remark or _is_number_of_item(text, line, digit):
             stop = line
             continue
         start = max(line, text.rfind(" ", 0, max(0, digit - _MOST_BEFORE)) + 1)
@@ -596,7 +617,8 @@ def _last(text: str) -> str | None:
 def _answer_of_line(tokens: list[_Token]) -> str | None:
     """Return the form of the last number of a line that may be its answer, or None."""
     while len(tokens) > 1 and tokens[-1].is_aside:
-        if _SENTENCE_END.search(_between(*tokens[-2:])):
+        between = _between(*tokens[-2:])
+        if _SENTENCE_END.search(between) and "(" not in between:
             break
         tokens.pop()
     tokens = _without_parts(_without_explanation(tokens))

@@ -102,15 +102,22 @@ _ASSUMPTION = re.compile(
 )
 
 
+_SENTENCE_BREAK = re.compile(r"[.!?]\s|\n")
+_CONDITION = re.compile(r"\W*(?:if|had|were)\b", re.IGNORECASE)
+
+
 def text_after_retraction(text: str) -> str:
     """Return the text after the last word such as "Wait", or nothing."""
     words = [*_RETRACTION.finditer(text)]
     return text[words[-1].end() :].lstrip(" ,:") if words else ""
 
 
-def is_assumption(text: str, start: int) -> bool:
-    """Return whether "if", "you might think that" or the like stands before a mark."""
-    return _ASSUMPTION.search(text[max(0, start - 40) : start]) is not None
+def is_assumption(text: str, mark: re.Match[str]) -> bool:
+    """Return whether a mark states no answer, as in "if the answer is" or "if .., it would be"."""
+    before = text[max(0, mark.start() - 160) : mark.start()]
+    sentence = _SENTENCE_BREAK.split(before)[-1]
+    is_conditional = "would" in mark[0].lower() and _CONDITION.match(sentence) is not None
+    return is_conditional or _ASSUMPTION.search(before[-40:]) is not None
 
 
 # --- Code ---------------------------------------------------------------------------------

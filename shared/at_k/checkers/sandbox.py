@@ -105,9 +105,12 @@ class Sandbox:
             "limits_processes": is_isolated and (is_root or _counts_processes_of_namespaces()),
             "user": (1 << 30) + (os.getpid() << 7) + index % 128 if is_root else None,
         }
-        command = [sys.executable, "-P", "-B", "-X", "utf8", "-c", _LOADER, json.dumps(settings)]
         descriptors = [tests, examined]
         information = None
+        if is_isolated:
+            settings["last_process"] = os.open("/proc/loadavg", os.O_RDONLY)
+            descriptors.append(settings["last_process"])
+        command = [sys.executable, "-P", "-B", "-X", "utf8", "-c", _LOADER, json.dumps(settings)]
         if is_isolated:
             information, theirs = os.pipe()
             descriptors.append(theirs)

@@ -39,7 +39,6 @@ with suppress(ImportError):  # Windows lacks it, and runs no programs
 
 _FILE_BYTES = 1 << 25  # the largest file that a program may write, and the largest output
 _MOST_PROCESSES = 64  # of a program, threads included
-_PIDS = 1024  # among which new processes of a program are looked for
 _MEMORY_OF_TESTS = 1 << 29  # bytes, beside those of a program
 _MESSAGE = 500  # characters
 _PATIENCE_WITH_EXAMINER = 2.0  # seconds for the examiner to end all other processes
@@ -56,8 +55,9 @@ def serve(limits: dict[str, Any]) -> None:
 
     Args:
         limits: a dict with cpu_seconds, wall_seconds and memory (bytes) of a program, the folders
-            that it may write to, whether the number of its processes is limited, and two
-            descriptors: of the tests, and of what the examiner says.
+            that it may write to, whether the number of its processes is limited, two
+            descriptors: of the tests, and of what the examiner says; and in a namespace, as
+            last_process, the descriptor of /proc/loadavg.
     """
     jobs, replies = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDWR)
@@ -266,7 +266,10 @@ class Server:
         In a namespace, all processes after that of the program are its own.
         """
         first = max(self._seen, default=self._program - 1) + 1
-        new = range(first, first + (_PIDS if os.getpid() == 1 else 1))
+        last = first
+        if os.getpid() == 1:  # the file ends with the number of the newest process or thread
+            last = int(os.pread(self.limits["last_process"], 100, 0).split()[-1])
+        new = range(first, last + 1)
         now = {number: _cpu_seconds(number) for number in (*self._running, *new)}
         self._running = {number for number, seconds in now.items() if seconds}
         self._seen |= {number: now[number] for number in self._running}
