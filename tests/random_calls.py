@@ -2,10 +2,9 @@
 
     python tests/random_calls.py 50000 [SEED] [--tensors]
 
-This also makes a tenth as many calls with an argument that makes no sense (`hostile_calls`), and as
-many of what takes several steps (`random_steps`). With --tensors, outcomes also come as tensors of
-torch and arrays of JAX, which have to be installed. Each call takes less than five seconds of CPU
-time.
+This also makes a tenth as many calls with an argument that makes no sense (`hostile_calls`). With
+--tensors, outcomes also come as tensors of torch and arrays of JAX, which have to be installed.
+Each call takes less than five seconds of CPU time.
 """
 
 from __future__ import annotations
@@ -355,6 +354,22 @@ def consensus_call(rng: Random) -> Call:
     return Call("cons_at_k", rows, {"k": k}, share)
 
 
+def vote_call(rng: Random) -> Call:
+    """Return a call with answers and references, whose votes are enumerated."""
+    questions = int(rng.integers(1, 6))
+    rows = [rng.choice([*"abcd"], rng.integers(2, 7)).tolist() for _ in range(questions)]
+    references = rng.choice([*"abcd"], questions).tolist()
+    k = int(rng.integers(1, min(map(len, rows)) + 1))
+    votes = []
+    for row, reference in zip(rows, references, strict=True):
+        counts = Counter(row)
+        correct = [counts.pop(reference)] if reference in counts else []
+        votes.append(exact.vote(correct, [*counts.values()], 0, k))
+    arguments = {"references": references, "k": k, "include": "vote@k"}
+    expected = {f"vote@{k}": float(exact.mean_of(votes))}
+    return Call("metric cons_at_k", rows, arguments, expected, types=False)
+
+
 def too_large_k_call(rng: Random) -> Call:
     """Return a call whose k is above the number of samples of a question."""
     free = ("threshold_spectrum_at_k", "max_at_k")
@@ -475,7 +490,12 @@ def labels_call(rng: Random) -> Call:
     if rates[0] <= rates[1]:
         return call
     values = exact.corrected_values(exact.values_of("pass@k", k), *rates)
-    return call._replace(expected={f"pass@{k}": float(subset_mean(rows, values))})
+    checker = dict(
+        zip(("true_positive_rate", "false_positive_rate"), map(float, rates), strict=True)
+    )
+    return call._replace(
+        expected={f"pass@{k}": float(subset_mean(rows, values)), "checker": checker}
+    )
 
 
 def limits_of_labels_call(rng: Random) -> Call:
@@ -672,12 +692,13 @@ def averaging_call(rng: Random) -> Call:
 
 
 CALLS: tuple[tuple[Callable[[Random], Call], float], ...] = (
-    (mean_call, 0.24),
+    (mean_call, 0.21),
     (product_call, 0.12),
     (reward_call, 0.12),
     (real_reward_call, 0.03),
     (score_agg_call, 0.03),
     (consensus_call, 0.02),
+    (vote_call, 0.03),
     (too_large_k_call, 0.03),
     (metric_call, 0.05),
     (rates_call, 0.06),
@@ -829,13 +850,11 @@ def check_calls(
 
 def main() -> int:
     from hostile_calls import check_hostile_calls
-    from random_steps import check_steps
 
     count, seed = [*(int(x) for x in sys.argv[1:] if x.isdigit()), 1][:2]
     types = TYPES | tensor_types() if "--tensors" in sys.argv else TYPES
     compared, disagreements = check_calls(count, seed, types)
     problems = [*disagreements, *map(str, check_hostile_calls(count // 10, seed))]
-    problems += check_steps(count // 10, seed)
     print(f"{compared}, {len(problems)} problems", *problems, sep="\n")
     return bool(problems)
 

@@ -3,7 +3,6 @@
 import pytest
 from hostile_calls import check_hostile_calls
 from random_calls import check_calls
-from random_steps import check_steps
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -17,8 +16,3 @@ def test_random_calls_agree_with_brute_force_and_scorio(seed):
 def test_arguments_that_make_no_sense_give_a_result_or_an_error_that_names_one():
     problems = check_hostile_calls(800, seed=1)
     assert not problems, "\n".join(map(str, problems))
-
-
-def test_random_steps_and_formats_agree_with_brute_force():
-    problems = check_steps(150, seed=1)
-    assert not problems, "\n".join(problems)

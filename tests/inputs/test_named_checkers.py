@@ -192,23 +192,6 @@ def test_checks_that_are_kept_after_a_failure_keep_their_answers():
     assert resumed.outcomes.values.tolist() == [1, 1, 1, 0, 1]
 
 
-@pytest.mark.parametrize(
-    ("samples", "checker", "answers"),
-    [
-        (["so 12", "12.0", "none", None, "13"], "numeric", [0, 0, -1, -1, 1]),
-        (["a", "b", None, "a"], "exact_match", [0, 1, -1, 0]),
-        ([0.0, -0.0, 0.5], "exact_match", [0, 0, 1]),
-        (["a", "b", None, "a"], lambda p, r: True, [0, 1, -1, 0]),
-        (["so $\\frac{1}{2}$", "0.5", "no idea", None, "3"], "math_verify", [0, 0, -1, -1, 1]),
-        ([None, None], "math_verify", [-1, -1]),
-    ],
-)
-def test_equal_answers_have_equal_codes(samples, checker, answers):
-    reference = 0.5 if isinstance(samples[0], float) else "b" if checker == "exact_match" else "12"
-    rows = stored(read_samples([samples]), [reference])
-    assert answer_codes(Checking(checker).check(rows)) == answers
-
-
 def test_math_verify_has_a_time_limit_in_a_thread(monkeypatch):
     monkeypatch.setattr("at_k.checkers.named.LONGEST_CHECK", 2)
     samples = [["1/2", "$9^{9^{9^{9}}}$"]]

@@ -1,6 +1,5 @@
 """The forms in which predictions and references are accepted, one by one and united."""
 
-import at_k
 import datasets
 import numpy as np
 import pandas as pd
@@ -63,14 +62,6 @@ def test_parameters_may_be_iterators(gpassk):
         thresholds=map(float, ["0.5"]),
         include=(name for name in ["pass@k", "G-Pass@k"]),
     )
-
-
-def test_masked_entries_of_an_array_are_not_scored(gpassk):
-    outcomes = np.ma.masked_array(
-        [[1, 0, 1], [0, 0, 1]], mask=[[False, True, False], [True, False, False]]
-    )
-    scores = gpassk.compute(predictions=outcomes, k=1, include="pass@k")
-    assert scores == {"pass@1": 0.75} == {"pass@1": at_k.pass_at_k(outcomes, 1)}
 
 
 def test_references_of_different_types_are_united(gpassk):

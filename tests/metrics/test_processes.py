@@ -2,7 +2,6 @@
 
 import json
 import multiprocessing
-import pickle
 import subprocess
 import sys
 import threading
@@ -12,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import at_k
-import dill
 import pytest
 from at_k.core.samples import GRADED_SCORES
 from at_k.exchange import Exchange, default_experiment
@@ -442,10 +440,3 @@ def test_a_checker_may_use_another_metric(gpassk):
         predictions=[["a", "b"]], references=["a"], k=1, check_correct_fn=checker
     )
     assert scores["G-Pass@1_1.0"] == 0.5
-
-
-@pytest.mark.parametrize("library", [pickle, dill])
-def test_a_copied_metric_has_a_lock_of_its_own(gpassk, library):
-    gpassk.add(prediction=[1, 0])
-    copy = library.loads(library.dumps(gpassk))
-    assert copy.compute(k=1) == gpassk.compute(k=1)
