@@ -59,6 +59,8 @@ def test_the_limits_are_those_of_compute_and_decide_the_status(capsys, file, sco
         record = verdict_of(capsys, file, *flags, "--at-least", threshold)
         assert (record["exit_status"], record["key"]) == (status, key)
         assert [record[x] for x in ("lo", "hi", "score")] == pytest.approx([lo, hi, scores[key]])
+        limits = f"{scores[key]:.4f} (90 % confidence interval {lo:.4f} to {hi:.4f},"
+        assert limits in record["message"]
 
 
 def test_the_limits_of_a_difference_are_those_of_compare(capsys, tmp_path, file, baseline):

@@ -71,16 +71,6 @@ def test_several_files_are_parts_of_one_run(capsys, tmp_path):
     assert "No file matches" in error_of(capsys, "gpassk", tmp_path / "*.csv")
 
 
-@pytest.mark.parametrize("name", ["question_id", "id"])
-def test_files_with_different_questions_are_parts_of_one_run(capsys, tmp_path, name):
-    rows = [{name: f"q{i}", "outcomes": [1, i % 2, 0]} for i in range(5)]
-    files = [
-        write_json_lines(tmp_path / f"{i}.jsonl", part)
-        for i, part in enumerate((rows[:2], rows[2:]))
-    ]
-    assert scores_of(capsys, "gpassk", *files, *PASS_AT_1) == {"pass@1": pytest.approx(7 / 15)}
-
-
 def test_files_of_samples_need_a_column_that_identifies_the_questions(capsys, tmp_path):
     files = [write_json_lines(tmp_path / f"{i}.jsonl", [{"outcomes": [i]}]) for i in (0, 1)]
     error = error_of(capsys, "gpassk", *files)

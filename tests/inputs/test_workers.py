@@ -33,8 +33,7 @@ def spawn_pool():
 
 
 @pytest.mark.parametrize(
-    "pool",
-    [lambda: ThreadPoolExecutor(2), lambda: ProcessPoolExecutor(2), lambda: ThreadPool(2)],
+    "pool", [lambda: ThreadPoolExecutor(2), lambda: ProcessPoolExecutor(2), lambda: ThreadPool(2)]
 )
 def test_an_executor_gives_the_same_outcomes(pool):
     with pool() as executor:
@@ -159,10 +158,7 @@ def test_num_proc_is_at_least_one(num_proc):
 
 
 def test_num_proc_and_executor_exclude_each_other():
-    with (
-        ThreadPoolExecutor(1) as executor,
-        pytest.raises(ValueError, match="give one of them"),
-    ):
+    with ThreadPoolExecutor(1) as executor, pytest.raises(ValueError, match="give one of them"):
         check([["a"]], ["a"], same, num_proc=2, executor=executor)
 
 

@@ -41,10 +41,7 @@ def as_dataset(**columns):
             if hasattr(datasets.IterableDataset, "__getitem__")  # since datasets 4
             else []
         ),
-        (
-            as_dataset(p=TEXTS).with_transform(lambda batch: batch)["p"],
-            as_dataset(r=ANSWERS)["r"],
-        ),
+        (as_dataset(p=TEXTS).with_transform(lambda batch: batch)["p"], as_dataset(r=ANSWERS)["r"]),
     ],
 )
 def test_every_form_of_texts_has_the_same_score(gpassk, predictions, references):

@@ -56,11 +56,6 @@ def test_shares_of_correctness_add_their_mean(cons_at_k, checked):
     assert ("vote@3" in scores) == checked
 
 
-def test_the_mean_share_ignores_unscored_samples(cons_at_k):
-    scores = cons_at_k.compute(predictions=[[0.6, None, 0.4], [1.0, 0.0, None]])
-    assert scores["accuracy (2 runs average)"] == pytest.approx(0.5)
-
-
 def test_the_default_k_is_the_n_of_each_question(cons_at_k):
     scores = cons_at_k.compute(predictions=[[1, 0, 1], [1, 0]], return_per_question=True)
     assert scores.pop("per_question") == {

@@ -77,6 +77,7 @@ def test_the_command_takes_a_budget(capsys, tmp_path):
     assert "pass@4 is 66.7 % (90 % confidence interval" in printed
     assert "for other questions like these" in printed
     assert "sampled again" not in printed
+    assert "extrapolated" not in printed
 
 
 @pytest.mark.parametrize(

@@ -24,10 +24,7 @@ GPASSK = [
     ({"predictions": 3}, "predictions is 3"),
     ({"predictions": [["a"], None], "references": ANSWERS}, r"predictions\[1\] is None"),
     ({"predictions": [["a"], []], "references": ANSWERS}, r"predictions\[1\] is empty"),
-    (
-        {"predictions": [["a"], ["b", 2]], "references": ANSWERS},
-        r"predictions\[1\]\[1\] is 2",
-    ),
+    ({"predictions": [["a"], ["b", 2]], "references": ANSWERS}, r"predictions\[1\]\[1\] is 2"),
     ({"predictions": np.zeros((2, 2, 2))}, "3 dimensions"),
     ({"predictions": np.zeros(2)}, "each question has a list"),
     ({"predictions": TEXTS}, "no references to check the predictions"),
@@ -39,10 +36,7 @@ GPASSK = [
     ({"predictions": [[0, 1], [1, 2]]}, r"predictions\[1\]\[1\] is 2"),
     ({"predictions": [[0, 1], [1, 0.5]]}, r"predictions\[1\]\[1\] is 0.5"),
     ({"predictions": [[0, math.nan]]}, r"predictions\[0\]\[1\] is nan"),
-    (
-        {"predictions": [[0, 1]], "check_correct_fn": "numeric"},
-        "no references to check against",
-    ),
+    ({"predictions": [[0, 1]], "check_correct_fn": "numeric"}, "no references to check against"),
     ({"groups": ["x"]}, "groups has 1 labels for 3 questions"),
     ({"groups": ["x", math.nan, "y"]}, r"groups\[1\] is nan: give every question a label"),
     ({"predictions": {("a", "b"), ("c", "d")}}, "predictions is {"),
@@ -96,8 +90,8 @@ REWARDS = [
     ({"bounds": (1, 0)}, "second of bounds is 0"),
     ({"bounds": 3}, "bounds are 3"),
     ({"w": ["a", "b"]}, r"w\[0\] is 'a'"),
-    ({"predictions": [[0, 3]], "w": W}, "is 3: w has rewards for the categories 0 to 2"),
-    ({"predictions": [[0, -1]], "w": W}, "is -1: an outcome is a category"),
+    ({"predictions": [[0, 3]], "w": W}, "an outcome 3: w has rewards for the categories 0 to 2"),
+    ({"predictions": [[0, -1]], "w": W}, "(is|has an outcome) -1: an outcome is a category"),
     ({"confidence": 95}, "confidence is 95"),
 ]
 CONSENSUS = [
@@ -113,10 +107,7 @@ SCORE_AGG = [
     ({"predictions": [["fully"], []]}, r"predictions\[1\] is empty"),
     ({"predictions": [["fully"], [None]]}, r"predictions\[4\] has no scored sample"),
     ({"predictions": ["fully"]}, r"predictions\[0\] is 'fully'"),
-    (
-        {"predictions": [["fully", "Mainly"]]},
-        r"predictions\[3\]\[1\] is 'Mainly', which is none",
-    ),
+    ({"predictions": [["fully", "Mainly"]]}, r"predictions\[3\]\[1\] is 'Mainly', which is none"),
     ({"predictions": [["fully", 1.0]]}, r"predictions\[0\]\[1\] is 1.0, but predictions"),
     ({"predictions": [[1.0]]}, "samples are all of one type"),
     ({"predictions": [["x"]], "references": ["x"]}, "some have none: give all or none"),

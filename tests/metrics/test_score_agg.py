@@ -87,18 +87,3 @@ def test_numbers_of_different_types_are_united(score_agg):
         score_agg.add(prediction=verdicts)
     scores = score_agg.compute(return_per_question=True)
     assert scores["per_question"]["score_agg"] == [0.45, 0.45, 0.5, 0.25, 0.5]
-
-
-@pytest.mark.parametrize(
-    ("verdicts", "message"),
-    [
-        ([[1.0], [0.5, 1.5]], r"predictions\[1\]\[1\] is 1.5: a verdict is a weight from 0 to 1"),
-        ([[1], [0, -1]], r"predictions\[1\]\[1\] is -1"),
-        ([[1.0, float("nan")]], r"predictions\[0\]\[1\] is nan"),
-        ([[1.0, float("inf")]], r"predictions\[0\]\[1\] is inf"),
-    ],
-)
-def test_numbers_outside_0_to_1_are_refused_when_they_are_added(score_agg, verdicts, message):
-    with pytest.raises(ValueError, match=message):
-        score_agg.add_batch(predictions=verdicts)
-    assert len(score_agg) == 0

@@ -159,6 +159,15 @@ def test_one_sample_of_each_question_has_no_interval_for_the_same_questions():
     assert row["half_width_questions"] > 0
 
 
+@pytest.mark.parametrize("pilot", [PILOT, [[1, 1], [0, 1]], [[0, 0, 1]] * 4])
+def test_half_widths_fall_with_the_number_of_questions(pilot):
+    rows = at_k.plan(pilot, k=2, questions=[2, 9, 40, 400], samples=5)["rows"]
+    for name in ("half_width_sampling", "half_width_questions"):
+        widths = [row[name] for row in rows]
+        assert widths == sorted(widths, reverse=True)
+        assert widths[-1] >= 0
+
+
 def test_a_difference_that_no_score_has_is_none():
     row = row_of(rates=[0.99], questions=20, samples=4)
     assert row["difference_sampling"] is None
