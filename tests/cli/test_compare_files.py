@@ -200,25 +200,6 @@ def test_common_questions_are_compared_if_that_is_said(capsys, tmp_path):
         at_k.compare(OUTCOMES_A, OUTCOMES_B, k=1, common=True)
 
 
-@pytest.mark.parametrize("flags", [("--groups", "topic"), ("--question-weights", "topic")])
-def test_files_agree_on_their_questions_or_only_the_first_says_it(capsys, tmp_path, flags):
-    rows = [
-        {"id": f"q{i}", "outcomes": row, "topic": i // 3 + 1} for i, row in enumerate(OUTCOMES_A)
-    ]
-    others = [rows[0] | {"topic": 2}, *rows[1:]]
-    plain = [{"id": row["id"], "outcomes": row["outcomes"]} for row in rows]
-    files = [
-        write_json_lines(tmp_path / f"{name}.jsonl", table)
-        for name, table in (("a", rows), ("b", others), ("c", plain), ("d", rows[::-1]))
-    ]
-    error = error_of(capsys, "compare", *files[:2], "--k", 1, *flags)
-    assert "Question 0 has" in error
-    assert "of a and" in error
-    assert scores_of(capsys, "compare", files[0], files[2], "--k", 1, *flags) == scores_of(
-        capsys, "compare", files[0], files[3], "--k", 1, *flags
-    )
-
-
 def test_questions_without_ids_are_paired_by_order_if_that_is_said(capsys, tmp_path):
     a = write_json_lines(tmp_path / "a.jsonl", [{"correct": [1, 0]}, {"correct": [1, 1]}])
     b = write_json_lines(tmp_path / "b.jsonl", [{"id": i, "correct": [1, 0]} for i in (1, 2)])

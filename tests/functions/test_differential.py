@@ -6,11 +6,9 @@ from random_calls import check_calls
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_random_calls_agree_with_brute_force_and_scorio(seed):
-    compared, disagreements = check_calls(180, seed)
-    assert not disagreements, "\n".join(disagreements)
-    assert compared["brute force"] > 170
-    assert compared["scorio"] > 25
+def test_random_calls_agree_with_brute_force(seed):
+    problems = check_calls(180, seed)
+    assert not problems, "\n".join(problems)
 
 
 def test_arguments_that_make_no_sense_give_a_result_or_an_error_that_names_one():

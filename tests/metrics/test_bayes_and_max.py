@@ -1,7 +1,6 @@
 """bayes_at_n and max_at_k: categories, labels, rewards, and invalid inputs."""
 
 import at_k
-import numpy as np
 import pytest
 
 OUTCOMES, W = [[0, 1, 2, 2, 1], [1, 1, 0, 2, 2]], [0.0, 0.5, 1.0]
@@ -57,12 +56,3 @@ def test_labels_numbers_and_checkers_give_the_same_scores(metric, workers):
     for batch in (0, 1):
         metric.add_batch(predictions=[LABELS[batch]])
     assert metric.compute(categories=GRADES, **options) == wanted
-
-
-@pytest.mark.parametrize("kind", [np.float64, np.float32])
-def test_real_rewards_need_no_w(max_at_k, kind):
-    rewards = np.array([[0.25, 1.0, -0.5, 0.75], [2.0, 1.5, 2.5, 0.0]], dtype=kind)
-    scores = max_at_k.compute(predictions=rewards, k=[1, 2, 4])
-    assert scores == pytest.approx({"max@1": 0.9375, "max@2": 1.4791666666666667, "max@4": 1.75})
-    scores = max_at_k.compute(predictions=rewards, k=2, confidence=0.9)
-    assert scores["max@2_interval"] == "sampling"

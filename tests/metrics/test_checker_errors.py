@@ -1,7 +1,6 @@
 """gpassk and bayes_at_n under a checker that errs: estimates, labels, limits and messages."""
 
 import itertools
-import math
 
 import at_k
 import numpy as np
@@ -204,37 +203,3 @@ def test_labels_need_the_samples_in_their_order():
         BAYES.compute(predictions=CALLED, w=[0, 2], checker_rates=(0.9, 0.1))
     with pytest.raises(ValueError, match="an outcome is 0 or False"):
         BAYES.compute(predictions=[[0.5, 1.0]], checker_rates=(0.9, 0.1))
-
-
-POOLED = ["pass@k", "pass^k", "maj@k", "mG-Pass@k", "AUC@k", "Spectrum@k"]
-
-
-def counts_of(called, labels) -> dict[str, int]:
-    pairs = [
-        (label, verdict)
-        for rows in zip(called, labels, strict=True)
-        for verdict, label in zip(*rows, strict=True)
-        if label is not None
-    ]
-    cells = {"tp": (1, 1), "fn": (1, 0), "fp": (0, 1), "tn": (0, 0)}
-    return {name: pairs.count(cell) for name, cell in cells.items()}
-
-
-@pytest.mark.filterwarnings("ignore:The corrected pass@3")  # of a single question
-@pytest.mark.parametrize("q", [0.0, 0.3, 1.0])
-def test_estimates_are_unbiased(q):
-    n, k, (t, f) = 5, 3, (0.9, 0.05)
-    p, means = f + (t - f) * q, dict.fromkeys(POOLED, 0.0)
-    truth = dict(means)
-    for c in range(n + 1):
-        rows = [[1] * c + [0] * (n - c)]
-        result = GPASSK.compute(predictions=rows, k=k, include=POOLED, checker_rates=(t, f))
-        chance = math.comb(n, c) * p**c * (1 - p) ** (n - c)
-        of_truth = math.comb(n, c) * q**c * (1 - q) ** (n - c)
-        exact = GPASSK.compute(predictions=rows, k=k, include=POOLED)
-        result["checker"].pop("falls_with_k", None)
-        assert result.pop("checker") == {"true_positive_rate": t, "false_positive_rate": f}
-        for name, a, b in zip(POOLED, result.values(), exact.values(), strict=True):
-            means[name] += chance * a
-            truth[name] += of_truth * b
-    assert means == pytest.approx(truth, abs=1e-12)

@@ -105,13 +105,3 @@ def test_samples_of_a_model_have_the_scores_of_outcomes_graded_by_hand(gpassk):
     assert ours == [sum(last(x) == answer for x in row) / len(row) for row, answer in answers]
     scores = gpassk.compute(predictions=rows["predictions"], groups=rows["topic"], **options)
     assert scores["pass@1"] == pytest.approx(0.235, abs=5e-4)
-
-
-def test_a_group_that_allows_no_interval_is_named(gpassk):
-    options = {"k": 1, "include": "pass@k", "confidence": 0.95, "interval": "questions"}
-    with pytest.raises(ValueError, match="Group 'odd' has no interval: one question"):
-        gpassk.compute(
-            predictions=OUTCOMES, groups=[*["even"] * (len(OUTCOMES) - 1), "odd"], **options
-        )
-    with pytest.raises(ValueError, match=r"^The run has no interval: one question"):
-        gpassk.compute(predictions=OUTCOMES[:1], **options)

@@ -163,16 +163,6 @@ def test_bayes_at_n_of_real_rewards_is_their_mean():
     assert without == {"bayes@3": scores["bayes@3"], "avg@3": scores["avg@3"]}
 
 
-def test_floats_that_are_0_and_1_are_categories():
-    floats, ints = [[0.0, 1.0, 1.0], [0.0, 0.0, 1.0]], [[0, 1, 1], [0, 0, 1]]
-    bayes_at_n, max_at_k = at_k.load("bayes_at_n"), at_k.load("max_at_k")
-    assert bayes_at_n.compute(predictions=floats) == bayes_at_n.compute(predictions=ints)
-    options = {"k": 2, "confidence": 0.9, "interval": "posterior"}
-    assert max_at_k.compute(predictions=floats, **options) == max_at_k.compute(
-        predictions=ints, **options
-    )
-
-
 @pytest.mark.parametrize("name", ["bayes_at_n", "max_at_k"])
 @pytest.mark.parametrize(
     ("options", "message"),

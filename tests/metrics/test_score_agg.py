@@ -9,7 +9,6 @@ import pytest
 from conftest import ROOT
 
 LABELS = [["fully", "mostly", "partial", "none"], ["minor"], ["mostly", "partial"]]
-WEIGHTS = [[1.0, 0.9, 0.7, 0.0], [0.3], [0.9, 0.7]]
 GRADES = {"good": 1, "fair": 0.5, "bad": 0}
 
 
