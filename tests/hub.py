@@ -32,10 +32,7 @@ class Hub(http.server.ThreadingHTTPServer):
     """
 
     def __init__(
-        self,
-        spaces: dict[str, Path] | None = None,
-        delay: float = 0.0,
-        uploads: Path | None = None,
+        self, spaces: dict[str, Path] | None = None, delay: float = 0.0, uploads: Path | None = None
     ):
         super().__init__(("127.0.0.1", 0), _Handler)
         ours = {f"evaluate-metric/{path.name}": path for path in METRICS.iterdir()}

@@ -5,7 +5,6 @@ import importlib
 import inspect
 import multiprocessing
 import os
-import pickle
 import re
 import shutil
 import subprocess
@@ -17,7 +16,6 @@ from typing import Any
 from unittest.mock import patch
 
 import at_k
-import dill
 import evaluate
 import pytest
 from at_k.cli.flags import parameter_helps
@@ -253,14 +251,6 @@ def test_a_metric_from_the_package_is_sent_to_a_new_process():
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         scores, module = pool.submit(name_of, at_k.load("gpassk")).result()
     assert (scores, module) == ({"pass@1": 0.5}, "at_k.metrics.gpassk.gpassk")
-
-
-@pytest.mark.parametrize("library", [pickle, dill])
-def test_a_metric_from_the_package_is_pickled_with_what_was_added(library):
-    metric = at_k.load("gpassk")
-    metric.add(prediction=[1, 0])
-    copy = library.loads(library.dumps(metric))
-    assert copy.compute(k=1, include="pass@k") == {"pass@1": 0.5}
 
 
 @pytest.mark.parametrize("name", ["module_type", "revision", "download_mode"])

@@ -182,36 +182,6 @@ def test_the_kernel_is_the_core_as_it_is_in_every_folder():
     assert vendor.core_hash() == core_hash()
 
 
-def test_the_kernel_is_well_formed():
-    source = vendor.kernel()
-    assert source.startswith("# Copyright")
-    assert "\n\n\n\n" not in source
-    tree = ast.parse(source)
-    imports = [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
-    assert imports == tree.body[1 : 1 + len(imports)]
-    assert not any(isinstance(node, ast.ImportFrom) and node.level for node in ast.walk(tree))
-
-
-@pytest.mark.parametrize("folder", METRICS, ids=lambda folder: folder.name)
-def test_a_script_imports_names_that_the_kernel_has(folder):
-    script = ast.parse((folder / f"{folder.name}.py").read_text())
-    names = {
-        alias.name
-        for node in ast.walk(script)
-        if isinstance(node, ast.ImportFrom) and node.module == "kernel"
-        for alias in node.names
-    }
-    kernel = ast.parse(vendor.kernel())
-    defined = {getattr(node, "name", None) for node in kernel.body} | {
-        target.id
-        for node in kernel.body
-        if isinstance(node, ast.Assign)
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    }
-    assert names <= defined
-
-
 def test_the_core_needs_no_process_signal_or_socket():
     refused = {"socket", "signal", "mmap", "dill", "multiprocessing", "subprocess"}
     assert not refused & imported_by((ROOT / "shared/at_k/core").glob("*.py"), standard=True)

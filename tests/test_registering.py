@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -49,24 +48,6 @@ def test_registering_on_a_full_disk_leaves_whole_files(registered, monkeypatch):
     assert files_in(Path(os.environ["HF_HOME"])) == before
     register()
     assert evaluate.load("gpassk").compute(**OUTCOMES) == {"pass@1": 0.5}
-
-
-def test_a_script_can_be_read_while_it_is_registered(registered):
-    script = (registered / "gpassk.py").read_bytes()
-    stop, broken = threading.Event(), []
-
-    def read():
-        while not stop.is_set():
-            if (registered / "gpassk.py").read_bytes() != script:
-                broken.append(1)
-
-    reader = threading.Thread(target=read)
-    reader.start()
-    for _ in range(10):
-        register()
-    stop.set()
-    reader.join()
-    assert broken == []
 
 
 KILLS = """

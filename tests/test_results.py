@@ -193,14 +193,6 @@ def test_a_pickle_is_read_in_a_fresh_process(name, tmp_path):
     assert done.stdout == f"<class 'dict'> {shown}\n"
 
 
-def test_results_are_combined_by_evaluate():
-    gpassk = evaluate.load(str(ROOT / "metrics" / "gpassk"))
-    max_at_k = evaluate.load(str(ROOT / "metrics" / "max_at_k"))
-    combined = evaluate.combine([gpassk, max_at_k]).compute(predictions=A, k=2)
-    separate = gpassk.compute(predictions=A, k=2) | max_at_k.compute(predictions=A, k=2)
-    assert combined == separate
-
-
 def test_estimates_and_keys_are_each_made_of_the_other():
     result = computed(groups=["x"] * 5)
     assert as_dict(by_keys(result)) == result

@@ -355,10 +355,7 @@ def study_votes(
     (pmfs,) = truth(np.random.default_rng(0), (1, QUESTIONS_OF_VOTES))
     counts = np.rint(SAMPLES_OF_TRUTH * pmfs).astype(int)
     votes = metric("cons_at_k").compute(
-        predictions=texts(counts),
-        references=["a"] * len(counts),
-        k=ks,
-        return_per_question=True,
+        predictions=texts(counts), references=["a"] * len(counts), k=ks, return_per_question=True
     )["per_question"]
     for b in blocks(runs, 20):
         drawn = rng.integers(0, len(counts), (b, questions))

@@ -119,6 +119,11 @@ def test_two_runs_in_one_file_are_compared_by_their_rows(capsys, tmp_path):
     compared = json.loads(output_of(capsys, "compare", file, file, *flags))
     assert (compared["pass@1_a"], compared["pass@1_b"]) == (0.5, 0.75)
     assert "--where model=A --where-b model=B" in error_of(capsys, "compare", file)
+    parts = (file, "--baseline", file, "--where", "model=y", "--where-b", "model=x", "--margin", 1)
+    verdict = scores_of(capsys, "gate", *parts, "--k", 1)
+    assert (verdict["score"], verdict["baseline"]) == (0.75, 0.5)
+    unused = ("--where-b", "model=x", "--at-least", 1)
+    assert "Flags that end in -b" in error_of(capsys, "gate", file, *unused)
 
 
 def test_files_of_the_same_name_are_named_by_their_folders_or_numbers(capsys, tmp_path):
@@ -195,41 +200,6 @@ def test_common_questions_are_compared_if_that_is_said(capsys, tmp_path):
         at_k.compare(OUTCOMES_A, OUTCOMES_B, k=1, common=True)
 
 
-@pytest.mark.parametrize("flags", [("--groups", "topic"), ("--question-weights", "topic")])
-def test_files_agree_on_their_questions_or_only_the_first_says_it(capsys, tmp_path, flags):
-    rows = [
-        {"id": f"q{i}", "outcomes": row, "topic": i // 3 + 1} for i, row in enumerate(OUTCOMES_A)
-    ]
-    others = [rows[0] | {"topic": 2}, *rows[1:]]
-    plain = [{"id": row["id"], "outcomes": row["outcomes"]} for row in rows]
-    files = [
-        write_json_lines(tmp_path / f"{name}.jsonl", table)
-        for name, table in (("a", rows), ("b", others), ("c", plain), ("d", rows[::-1]))
-    ]
-    error = error_of(capsys, "compare", *files[:2], "--k", 1, *flags)
-    assert "Question 0 has" in error
-    assert "of a and" in error
-    assert scores_of(capsys, "compare", files[0], files[2], "--k", 1, *flags) == scores_of(
-        capsys, "compare", files[0], files[3], "--k", 1, *flags
-    )
-
-
-def test_a_gate_compares_two_parts_of_a_file(capsys, tmp_path):
-    rows = [
-        {"id": f"q{i}", "step": step, "outcomes": row}
-        for step, table in ((1, OUTCOMES_A), (2, OUTCOMES_B))
-        for i, row in enumerate(table)
-    ]
-    file = write_json_lines(tmp_path / "steps.jsonl", rows)
-    two_steps = ("--where", "step=2", "--where-b", "step=1", "--margin", 1, "--format", "json")
-    verdict = json.loads(output_of(capsys, "gate", file, "--baseline", file, *two_steps))
-    assert verdict["score"] - verdict["baseline"] == pytest.approx(
-        at_k.compare(OUTCOMES_A, OUTCOMES_B, k=1)["pass@1"]
-    )
-    unused = ("--where-b", "step=1", "--at-least", 1)
-    assert "Flags that end in -b" in error_of(capsys, "gate", file, *unused)
-
-
 def test_questions_without_ids_are_paired_by_order_if_that_is_said(capsys, tmp_path):
     a = write_json_lines(tmp_path / "a.jsonl", [{"correct": [1, 0]}, {"correct": [1, 1]}])
     b = write_json_lines(tmp_path / "b.jsonl", [{"id": i, "correct": [1, 0]} for i in (1, 2)])
@@ -241,18 +211,6 @@ def test_questions_without_ids_are_paired_by_order_if_that_is_said(capsys, tmp_p
     with pytest.raises(ValueError, match="R_a has no ids"):
         at_k.compare(at_k.read(a), at_k.read(b), k=1)
     assert at_k.compare(at_k.read(a), at_k.read(b), k=1, by_order=True) == expected
-
-
-def test_known_rates_of_the_checker_correct_both_runs(capsys, tmp_path):
-    files = write_two_runs(tmp_path)
-    flags = ("--checker-rates", 0.9, 0.1, "--interval", "questions")
-    scores = scores_of(capsys, "compare", *files, *flags)
-    expected = at_k.compare(OUTCOMES_A, OUTCOMES_B, interval="questions", checker_rates=(0.9, 0.1))
-    assert scores == expected
-    assert scores != at_k.compare(OUTCOMES_A, OUTCOMES_B, interval="questions")
-    text = " ".join(output_of(capsys, "compare", *files, *flags).split())
-    assert "corrected for a judge with a true-positive rate of 90.0 %" in text
-    assert "assuming that its errors are independent" in text
 
 
 def test_an_error_about_the_second_file_names_it_and_its_flags(capsys, tmp_path):

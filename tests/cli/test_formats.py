@@ -6,14 +6,7 @@ import json
 
 import pytest
 from at_k.cli.command import main
-from run_command import (
-    FLAGS,
-    error_of,
-    output_of,
-    question_rows,
-    write_json_lines,
-    write_runs,
-)
+from run_command import FLAGS, error_of, output_of, question_rows, write_json_lines, write_runs
 
 
 @pytest.fixture

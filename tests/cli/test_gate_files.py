@@ -59,6 +59,8 @@ def test_the_limits_are_those_of_compute_and_decide_the_status(capsys, file, sco
         record = verdict_of(capsys, file, *flags, "--at-least", threshold)
         assert (record["exit_status"], record["key"]) == (status, key)
         assert [record[x] for x in ("lo", "hi", "score")] == pytest.approx([lo, hi, scores[key]])
+        limits = f"{scores[key]:.4f} (90 % confidence interval {lo:.4f} to {hi:.4f},"
+        assert limits in record["message"]
 
 
 def test_the_limits_of_a_difference_are_those_of_compare(capsys, tmp_path, file, baseline):
@@ -158,7 +160,7 @@ def test_the_score_of_a_gate_is_that_of_the_metric_to_the_last_digit(
     """Otherwise a score of 0.47625 may be 0.4762 in one output and 0.4763 in the other."""
     rng = np.random.default_rng(5)
     k = ["--k", 3] if metric.endswith("@k") else []
-    for _ in range(8):
+    for _ in range(4):
         rows = (rng.random((50, 8)) < rng.random((50, 1))).astype(int).tolist()
         file = write_json_lines(tmp_path / "run.jsonl", [{"outcomes": row} for row in rows])
         scores = scores_of(capsys, command[0], file, *command[1:])

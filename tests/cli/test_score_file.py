@@ -4,10 +4,6 @@ import at_k
 import datasets
 import pytest
 from at_k.cli.command import main
-from at_k.core.computation import Computation, SampledQuestions
-from at_k.core.computations import COMPUTATIONS
-from at_k.core.samples import Samples
-from at_k.results import Result
 from conftest import ROOT
 from run_command import (
     FLAGS,
@@ -83,26 +79,11 @@ def test_every_metric_is_served(capsys, tmp_path, metric, flags, key):
     assert line.split()[1] == f"{scores[key]:.4f}"
 
 
-def test_a_new_metric_has_flags_for_parameters_of_every_type(capsys, monkeypatch, tmp_path):
-    def results(
-        questions: SampledQuestions,
-        temperature: float = 0.5,
-        weights: dict[str, float] | None = None,
-        w: list[float] | None = None,
-        twice: bool = False,
-    ):
-        return Result({"seen": [temperature, weights, w, twice]})
-
-    monkeypatch.setitem(COMPUTATIONS, "other", Computation(results, Samples.counts))
-    folder = tmp_path / "other"
-    folder.mkdir()
-    (folder / "other.py").write_text('_KWARGS_DESCRIPTION = "Args:\\n    weights: a table.\\n"')
-    monkeypatch.setattr("at_k.loading.metric_folders", lambda: {"other": folder})
-    monkeypatch.setattr("at_k.cli.command.metric_folders", lambda: {"other": folder})
-    file = tmp_path / "o.jsonl"
-    file.write_text('{"outcomes": [1]}')
-    flags = ["--temperature", "1", "--weights", '{"a": 1}', "--w", "0", "1", "--twice"]
-    assert scores_of(capsys, "other", file, *flags) == {"seen": [1.0, {"a": 1}, [0.0, 1.0], True]}
+def test_weights_of_labels_are_given_as_json(capsys, tmp_path):
+    rows = [{"outcomes": ["good", "fair"]}, {"outcomes": ["bad", "good"]}]
+    file = write_json_lines(tmp_path / "verdicts.jsonl", rows)
+    weights = '{"good": 1, "fair": 0.5, "bad": 0}'
+    assert scores_of(capsys, "score_agg", file, "--weights", weights) == {"score_agg": 0.6}
 
 
 @pytest.mark.parametrize(
@@ -219,11 +200,7 @@ NOTHING = "in response, and there is nothing to check it against: name the colum
     ("column", "entries", "message"),
     [
         ("verdict", ["pass", "maybe"], "1 has the outcome 'maybe' in verdict: name those that are"),
-        (
-            "response",
-            ["12", "13"],
-            f"0 has the sample '12' {NOTHING}, or a file",
-        ),
+        ("response", ["12", "13"], f"0 has the sample '12' {NOTHING}, or a file"),
     ],
 )
 def test_texts_that_nothing_grades_are_named_with_the_flag(
@@ -299,12 +276,3 @@ def test_scores_name_the_questions_for_which_they_are_extrapolated(capsys, tmp_p
     assert ", extrapolated for 2 of 6 questions)" in printed
     latex = " ".join(output_of(capsys, "gpassk", file, *flags, "--format", "latex").split())
     assert "extrapolated where a question has fewer than k samples: pass@4 for 2 of 6" in latex
-
-
-def test_samples_that_stop_at_the_first_correct_one_are_not_extrapolated(capsys, tmp_path):
-    rows = [{"id": i, "outcomes": x} for i, x in enumerate([[0, 1], [1], [0, 0, 0, 0], [0, 1]])]
-    file = write_json_lines(tmp_path / "retries.jsonl", rows)
-    flags = ("--budget", 4, "--k", 1, 4, "--include", "pass@k", "--confidence", 0.95)
-    printed = output_of(capsys, "gpassk", file, *flags)
-    assert "pass@4 is 75.0 %" in printed
-    assert "extrapolated" not in printed

@@ -71,43 +71,6 @@ def test_several_files_are_parts_of_one_run(capsys, tmp_path):
     assert "No file matches" in error_of(capsys, "gpassk", tmp_path / "*.csv")
 
 
-@pytest.mark.parametrize("name", ["question_id", "id"])
-def test_files_with_different_questions_are_parts_of_one_run(capsys, tmp_path, name):
-    rows = [{name: f"q{i}", "outcomes": [1, i % 2, 0]} for i in range(5)]
-    files = [
-        write_json_lines(tmp_path / f"{i}.jsonl", part)
-        for i, part in enumerate((rows[:2], rows[2:]))
-    ]
-    assert scores_of(capsys, "gpassk", *files, *PASS_AT_1) == {"pass@1": pytest.approx(7 / 15)}
-
-
-def test_files_of_samples_need_a_column_that_identifies_the_questions(capsys, tmp_path):
-    files = [write_json_lines(tmp_path / f"{i}.jsonl", [{"outcomes": [i]}]) for i in (0, 1)]
-    error = error_of(capsys, "gpassk", *files)
-    assert "no column with a usual name for the question of a row" in error
-    assert "Name one with --questions." in error
-    for i, file in enumerate(files):  # two samples of each question
-        rows = [{"id": f"row {i}{q}", "question_id": q, "outcomes": [i]} for q in ("q0", "q1")]
-        write_json_lines(file, rows)
-    error = error_of(capsys, "gpassk", *files)
-    assert "have the same questions, such as 'q0'" in error
-    assert error.endswith("Add --pool files.\n")
-    flags = ["--pool", "files", *PASS_AT_1, "--return-per-question"]
-    assert scores_of(capsys, "gpassk", *files, *flags)["per_question"] == {"pass@1": [0.5, 0.5]}
-
-
-@pytest.mark.filterwarnings("default")
-def test_columns_that_not_all_files_have_are_not_read(capsys, tmp_path):
-    files = [
-        write_json_lines(tmp_path / "a.jsonl", [{"id": 1, "correct": 1, "note": "x"}]),
-        write_json_lines(tmp_path / "b.jsonl", [{"correct": 0, "id": 2}]),
-    ]
-    assert scores_of(capsys, "gpassk", *files, *PASS_AT_1) == {"pass@1": 0.5}
-    write_json_lines(files[1], [{"id": 1, "passed": 0}])
-    assert main(["gpassk", *map(str, files)]) == 2
-    assert "no column with a usual name for samples" in capsys.readouterr().err
-
-
 def test_the_exit_status_is_documented_and_kept(capsys, tmp_path):
     help_text = output_of(capsys)
     for status in ("0  ", "2  ", "130  "):

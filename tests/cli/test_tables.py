@@ -53,19 +53,18 @@ def test_with_intervals_each_group_has_a_table(capsys, tmp_path):
     [
         ("gpassk", ("--k", 1, 2, "--include", "pass@k", "maj@k", "--confidence", 0.9, "--band")),
         ("gpassk", ("--k", 2, "--interval", "questions", "--confidence", 0.8)),
-        ("cons_at_k", ("--k", 2, "--confidence", 0.95)),
-        ("bayes_at_n", ()),
+        ("cons_at_k", ("--k", 2, "--confidence", 0.95, "--groups", "topic")),
+        ("bayes_at_n", ("--groups", "topic")),
     ],
 )
-@pytest.mark.parametrize("groups", [(), ("--groups", "topic")])
 def test_names_for_loggers_change_no_table_and_no_sentence(
-    capsys, tmp_path, metric, flags, output_format, groups
+    capsys, tmp_path, metric, flags, output_format
 ):
     """`--keys safe` is for the names in JSON: a sampling limit is no posterior by another name."""
     rows = question_rows("samples", "answer") * 3
     rows = [row | {"topic": f"t {i % 2}", "id": i} for i, row in enumerate(rows)]
     file = write_json_lines(tmp_path / "s.jsonl", rows)
-    command = (metric, file, *flags, *groups, "--format", output_format)
+    command = (metric, file, *flags, "--format", output_format)
     assert output_of(capsys, *command, "--keys", "safe") == output_of(capsys, *command)
     safe = json.loads(output_of(capsys, *command[:-1], "json", "--keys", "safe"))
     assert all(key.isidentifier() for key in safe)

@@ -3,22 +3,14 @@
 import pytest
 from hostile_calls import check_hostile_calls
 from random_calls import check_calls
-from random_steps import check_steps
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_random_calls_agree_with_brute_force_and_scorio(seed):
-    compared, disagreements = check_calls(180, seed)
-    assert not disagreements, "\n".join(disagreements)
-    assert compared["brute force"] > 170
-    assert compared["scorio"] > 25
+def test_random_calls_agree_with_brute_force(seed):
+    problems = check_calls(180, seed)
+    assert not problems, "\n".join(problems)
 
 
 def test_arguments_that_make_no_sense_give_a_result_or_an_error_that_names_one():
     problems = check_hostile_calls(800, seed=1)
     assert not problems, "\n".join(map(str, problems))
-
-
-def test_random_steps_and_formats_agree_with_brute_force():
-    problems = check_steps(150, seed=1)
-    assert not problems, "\n".join(problems)

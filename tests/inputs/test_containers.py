@@ -12,7 +12,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from container_types import TYPES
+from container_types import TYPES, can_hold
 
 R = [[1, 0, 1, 1], [0, 0, 1, 0], [1, 1, 1, 1]]
 METRICS = {
@@ -22,8 +22,8 @@ METRICS = {
 
 def result_of_metric(name: str, outcomes) -> dict[str, Any]:
     result = METRICS[name].compute(predictions=outcomes)
-    result.pop("accuracy (4 runs average)", None)  # cons_at_k adds it for floats
-    return result
+    # cons_at_k adds the mean share for floats.
+    return {key: x for key, x in result.items() if not key.startswith("accuracy")}
 
 
 ENTRY_POINTS: dict[str, Callable[[Any], Any]] = {
@@ -32,7 +32,7 @@ ENTRY_POINTS: dict[str, Callable[[Any], Any]] = {
     "avg_ci": at_k.avg_ci,
     "max_at_k": lambda outcomes: at_k.max_at_k(outcomes, 2),
     "max_at_k_ci": lambda outcomes: at_k.max_at_k_ci(outcomes, 2),
-    "cons_at_k": lambda outcomes: at_k.cons_at_k(outcomes, 4),
+    "cons_at_k": lambda outcomes: at_k.cons_at_k(outcomes, 2),
     "score_agg": at_k.score_agg,
     "run a": lambda outcomes: at_k.compare(outcomes, R, k=2),
     "run b": lambda outcomes: at_k.compare(R, outcomes, k=2),
@@ -40,11 +40,16 @@ ENTRY_POINTS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("entry_point", ENTRY_POINTS)
+WITH_NONE = [[1, None, 0, 1], [0, 0, None, 1], [1, 1, 1, None]]
+RAGGED = [[1, 0, None, 1], [0, 1], [1, 1, 0]]
+
+
 @pytest.mark.parametrize("container", TYPES)
-def test_every_container_is_read_by_every_function_and_metric(container, entry_point):
-    result_of = ENTRY_POINTS[entry_point]
-    assert result_of(TYPES[container].make(R)) == result_of(R)
+def test_every_container_is_read_by_every_function_and_metric(container):
+    for rows in (R, WITH_NONE, RAGGED):
+        if can_hold(TYPES[container], rows):
+            for name, result_of in ENTRY_POINTS.items():
+                assert result_of(TYPES[container].make(rows)) == result_of(rows), name
 
 
 def test_nan_is_refused_with_the_way_out():
@@ -77,20 +82,6 @@ def test_a_frame_is_refused_where_one_column_is_needed():
 def test_an_entry_that_is_no_outcome_is_named(entry):
     with pytest.raises(ValueError, match=r"R\[1\]\[0\] is .*: an outcome is a number or a bool"):
         at_k.pass_at_k([[1, 0], [entry, 1]], 1)
-
-
-def test_a_missing_entry_of_a_frame_or_of_a_column_is_not_scored():
-    expected = at_k.pass_at_k([[1, 0], [1]], 1)
-    in_columns = {"a": [1, 1], "b": [0, None]}
-    frame = pl.DataFrame(in_columns)
-    rows = pl.Series([[1, 0], [1, None]])
-    decimals = pa.array([[1, 0], [1, None]], pa.list_(pa.decimal128(3)))
-    in_pandas = pd.Series(rows.to_arrow(), dtype=pd.ArrowDtype(rows.to_arrow().type))
-    frames = [pd.DataFrame(in_columns, dtype=dtype) for dtype in ("Int64", "object")]
-    for outcomes in (*frames, pa.table(in_columns), frame, rows, decimals, in_pandas):
-        assert at_k.pass_at_k(outcomes, 1) == expected
-        scores = METRICS["gpassk"].compute(predictions=outcomes, k=1, include="pass@k")
-        assert scores == {"pass@1": expected}
 
 
 @pytest.mark.parametrize("column", ["id", "Question", "qid", "model", "n"])
@@ -137,9 +128,3 @@ def test_an_array_that_cannot_be_converted_raises_a_type_error():
         at_k.pass_at_k(WithoutData(), 1)
     with pytest.raises(TypeError, match=cannot):
         METRICS["gpassk"].compute(predictions=WithoutData(), k=1)
-
-
-def test_samples_that_are_not_scored_among_halves_of_arrow():
-    column = pa.chunked_array([pa.array([[0.5, None, 1], [1, 0]]).cast(pa.list_(pa.float16()))])
-    assert at_k.max_at_k(column, 2) == 1.0
-    assert at_k.load("bayes_at_n").compute(predictions=column)["avg@2"] == 0.625

@@ -6,7 +6,6 @@ from typing import Any
 
 import at_k
 import datasets
-import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -184,29 +183,6 @@ def test_a_run_of_a_hundred_million_samples_is_small():
     assert at_k.pass_at_k(counts, 1) == pytest.approx(rates.mean(), rel=1e-12)
     result = at_k.load("gpassk").compute(predictions=counts, k=8, include="pass@k", confidence=0.95)
     assert result["pass@8"] == pytest.approx((1 - (1 - rates) ** 8).mean(), rel=1e-3)
-
-
-def test_groups_of_an_engine_are_counts():
-    samples = pd.DataFrame(
-        [(question, bool(x)) for question, row in enumerate(R) for x in row],
-        columns=["question", "correct"],
-    )
-    expected = at_k.pass_at_k(R, 2)
-    by_pandas = samples.groupby("question")["correct"].agg(n="size", correct="sum")
-    query = (
-        "select count(*) as n, sum(correct::int) as correct from samples group by question order "
-        "by question"
-    )
-
-    def grouped() -> Any:
-        return duckdb.from_df(samples).query("samples", query)
-
-    for counts in (by_pandas, grouped(), grouped().fetchnumpy()):
-        assert at_k.pass_at_k(counts, 2) == expected
-        found = at_k.load("gpassk").compute(predictions=counts, k=2, include="pass@k")
-        assert found == {"pass@2": expected}
-    stream = grouped().arrow()  # which can be read once
-    assert at_k.pass_at_k(stream, 2) == expected
 
 
 @pytest.mark.parametrize("make", [np.array, list, lambda x: np.ma.array(x), pl.Series])

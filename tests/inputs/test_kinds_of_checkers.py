@@ -147,12 +147,9 @@ class RewardModel:
 @pytest.mark.parametrize("checker", [same_each, same_each_later])
 def test_a_batched_checker_gives_the_same_outcomes(checker):
     assert check(SAMPLES, REFERENCES, checker) == OUTCOMES
+    assert check(SAMPLES, REFERENCES, same_each, num_proc=2) == OUTCOMES
     with ThreadPoolExecutor(2) as executor:
         assert check(SAMPLES, REFERENCES, checker, executor=executor) == OUTCOMES
-
-
-def test_a_batched_checker_gives_the_same_outcomes_in_processes():
-    assert check(SAMPLES, REFERENCES, same_each, num_proc=2) == OUTCOMES
 
 
 def test_a_batched_checker_gets_64_distinct_pairs_unless_it_says_otherwise():
@@ -192,9 +189,6 @@ def test_the_size_of_batches_is_a_number(size):
 
     with pytest.raises(ValueError, match="batch_size of check_correct_fn is"):
         check([["a", "b"]], ["x"], checker)
-
-
-# --- Many slow checks ---------------------------------------------------------------------
 
 
 # --- Retries ------------------------------------------------------------------------------

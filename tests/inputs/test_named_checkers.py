@@ -63,31 +63,15 @@ def test_exact_match_refuses_nan_as_a_prediction():
         check([[1.0], [float("nan")]], [1.0, 2.0])
 
 
-def test_math_verify_compares_expressions():
-    samples = [[r"so $\frac{1}{2}$", "0.5", "1/3", "no idea"], [r"$3\sqrt{2}$", "3"]]
-    assert check(samples, ["1/2", r"3\sqrt{2}"], "math_verify") == [[1, 1, 0, 0], [1, 0]]
-    assert check([["2", "3"]], [["3", "4"]], "math_verify") == [[0, 1]]
-
-
 @pytest.mark.parametrize(
     ("prediction", "reference", "outcome"),
     [
-        ("A", "A", 1),
-        ("1+x", "x+1", 1),
-        (r"3\sqrt{2}", r"3\sqrt{2}", 1),
+        *(("A", "A", 1), ("1+x", "x+1", 1), ("0.5", "1/2", 1), ("1/3", "1/2", 0)),
+        *(("2", ["3", "4"], 0), ("3", ["3", "4"], 1), ("no idea", "12", 0)),
+        (r"so $\frac{1}{2}$", "1/2", 1),
+        (r"$3\sqrt{2}$", r"3\sqrt{2}", 1),
         ("3", r"3\sqrt{2}", 0),
-        (r"so \boxed{12}", "12", 1),
         ("$18.90", r"\$18.90", 1),
-        ("no idea", "12", 0),
-    ],
-)
-def test_math_verify_reads_expressions_without_dollar_signs(prediction, reference, outcome):
-    assert check([[prediction]], [reference], "math_verify") == [[outcome]]
-
-
-@pytest.mark.parametrize(
-    ("prediction", "reference", "outcome"),
-    [
         (r"\boxed{4}, or rather \boxed{9}", "9", 1),
         (r"\boxed{(1, 2)}, or rather \boxed{(3, 4)}", "(3, 4)", 1),
         (r"\boxed{\frac{1}{2}} no, \boxed{\frac{\sqrt{3}}{2}}", r"\frac{\sqrt{3}}{2}", 1),
@@ -111,9 +95,8 @@ def test_math_verify_reads_expressions_without_dollar_signs(prediction, referenc
         (r"1, 3, \ldots, 2n", r"1, 3, \ldots, 2n", 1),
     ],
 )
-def test_math_verify_takes_the_last_box_and_small_numbers_as_they_are(
-    prediction, reference, outcome
-):
+def test_math_verify_compares_expressions(prediction, reference, outcome):
+    """The last box counts, and small numbers are as they are."""
     assert check([[prediction]], [reference], "math_verify") == [[outcome]]
 
 
@@ -190,23 +173,6 @@ def test_checks_that_are_kept_after_a_failure_keep_their_answers():
     resumed = Checking("math_verify").check(rows, cache)
     assert answer_codes(resumed) == answer_codes(whole) == [0, 0, 0, -1, 0]
     assert resumed.outcomes.values.tolist() == [1, 1, 1, 0, 1]
-
-
-@pytest.mark.parametrize(
-    ("samples", "checker", "answers"),
-    [
-        (["so 12", "12.0", "none", None, "13"], "numeric", [0, 0, -1, -1, 1]),
-        (["a", "b", None, "a"], "exact_match", [0, 1, -1, 0]),
-        ([0.0, -0.0, 0.5], "exact_match", [0, 0, 1]),
-        (["a", "b", None, "a"], lambda p, r: True, [0, 1, -1, 0]),
-        (["so $\\frac{1}{2}$", "0.5", "no idea", None, "3"], "math_verify", [0, 0, -1, -1, 1]),
-        ([None, None], "math_verify", [-1, -1]),
-    ],
-)
-def test_equal_answers_have_equal_codes(samples, checker, answers):
-    reference = 0.5 if isinstance(samples[0], float) else "b" if checker == "exact_match" else "12"
-    rows = stored(read_samples([samples]), [reference])
-    assert answer_codes(Checking(checker).check(rows)) == answers
 
 
 def test_math_verify_has_a_time_limit_in_a_thread(monkeypatch):

@@ -1,6 +1,5 @@
 """The forms in which predictions and references are accepted, one by one and united."""
 
-import at_k
 import datasets
 import numpy as np
 import pandas as pd
@@ -42,10 +41,7 @@ def as_dataset(**columns):
             if hasattr(datasets.IterableDataset, "__getitem__")  # since datasets 4
             else []
         ),
-        (
-            as_dataset(p=TEXTS).with_transform(lambda batch: batch)["p"],
-            as_dataset(r=ANSWERS)["r"],
-        ),
+        (as_dataset(p=TEXTS).with_transform(lambda batch: batch)["p"], as_dataset(r=ANSWERS)["r"]),
     ],
 )
 def test_every_form_of_texts_has_the_same_score(gpassk, predictions, references):
@@ -63,14 +59,6 @@ def test_parameters_may_be_iterators(gpassk):
         thresholds=map(float, ["0.5"]),
         include=(name for name in ["pass@k", "G-Pass@k"]),
     )
-
-
-def test_masked_entries_of_an_array_are_not_scored(gpassk):
-    outcomes = np.ma.masked_array(
-        [[1, 0, 1], [0, 0, 1]], mask=[[False, True, False], [True, False, False]]
-    )
-    scores = gpassk.compute(predictions=outcomes, k=1, include="pass@k")
-    assert scores == {"pass@1": 0.75} == {"pass@1": at_k.pass_at_k(outcomes, 1)}
 
 
 def test_references_of_different_types_are_united(gpassk):

@@ -1,7 +1,6 @@
 """bayes_at_n and max_at_k: categories, labels, rewards, and invalid inputs."""
 
 import at_k
-import numpy as np
 import pytest
 
 OUTCOMES, W = [[0, 1, 2, 2, 1], [1, 1, 0, 2, 2]], [0.0, 0.5, 1.0]
@@ -45,15 +44,6 @@ def test_without_confidence_there_are_no_intervals(bayes_at_n):
     assert scores == {"bayes@5": 0.5625, "avg@5": 0.6}
 
 
-def test_keys_have_the_letter_n_if_the_number_of_samples_differs(bayes_at_n):
-    outcomes = [[1, 0, 1], [1]]
-    scores = bayes_at_n.compute(predictions=outcomes)
-    assert next(iter(scores)) == "bayes@n"
-    assert scores["bayes@n"] == pytest.approx((3 / 5 + 2 / 3) / 2)
-    assert scores["avg@n"] == pytest.approx((2 / 3 + 1) / 2)
-    assert scores["avg@n_sigma"] == pytest.approx(at_k.avg(outcomes)[1])
-
-
 @pytest.mark.parametrize("workers", [{}, {"num_proc": 2}])
 def test_labels_numbers_and_checkers_give_the_same_scores(metric, workers):
     options = {"w": W, "R0": [[0, 2], [1, 2]], "confidence": 0.9}
@@ -66,22 +56,3 @@ def test_labels_numbers_and_checkers_give_the_same_scores(metric, workers):
     for batch in (0, 1):
         metric.add_batch(predictions=[LABELS[batch]])
     assert metric.compute(categories=GRADES, **options) == wanted
-
-
-@pytest.mark.parametrize("kind", [np.float64, np.float32])
-def test_real_rewards_need_no_w(max_at_k, kind):
-    rewards = np.array([[0.25, 1.0, -0.5, 0.75], [2.0, 1.5, 2.5, 0.0]], dtype=kind)
-    scores = max_at_k.compute(predictions=rewards, k=[1, 2, 4])
-    assert scores == pytest.approx({"max@1": 0.9375, "max@2": 1.4791666666666667, "max@4": 1.75})
-    scores = max_at_k.compute(predictions=rewards, k=2, confidence=0.9)
-    assert scores["max@2_interval"] == "sampling"
-
-
-def test_shares_of_correctness_are_rewards(max_at_k):
-    scores = max_at_k.compute(
-        predictions=[["a", "b", "c"]],
-        references=["x"],
-        check_correct_fn=lambda p, r: {"a": 0.25, "b": 0.5, "c": 1.0}[p],
-        k=2,
-    )
-    assert scores["max@2"] == pytest.approx((0.5 + 1 + 1) / 3)

@@ -56,11 +56,6 @@ def test_shares_of_correctness_add_their_mean(cons_at_k, checked):
     assert ("vote@3" in scores) == checked
 
 
-def test_the_mean_share_ignores_unscored_samples(cons_at_k):
-    scores = cons_at_k.compute(predictions=[[0.6, None, 0.4], [1.0, 0.0, None]])
-    assert scores["accuracy (2 runs average)"] == pytest.approx(0.5)
-
-
 def test_the_default_k_is_the_n_of_each_question(cons_at_k):
     scores = cons_at_k.compute(predictions=[[1, 0, 1], [1, 0]], return_per_question=True)
     assert scores.pop("per_question") == {
@@ -70,22 +65,6 @@ def test_the_default_k_is_the_n_of_each_question(cons_at_k):
         "maj@n": [1.0, 0.0],
     }
     assert scores == pytest.approx({"cons@n": 0.5, "avg@n": 7 / 12, "pass@n": 1.0, "maj@n": 0.5})
-
-
-def test_scores_with_k_below_n_are_those_of_the_functions(cons_at_k):
-    outcomes = [[1, 0, 1, 1, 0], [0, 0, 1, 0, 0]]
-    scores = cons_at_k.compute(
-        predictions=outcomes, k=[1, 2, 3], confidence=0.9, interval="posterior"
-    )
-    for k in (1, 2, 3):
-        assert scores[f"maj@{k}"] == pytest.approx(at_k.maj_at_k(outcomes, k))
-        assert scores[f"cons@{k}"] == at_k.cons_at_k(outcomes, k)
-        for name, function in (("maj", at_k.maj_at_k_ci), ("pass", at_k.pass_at_k_ci)):
-            interval = [scores[f"{name}@{k}_{field}"] for field in ("mu", "sigma", "lo", "hi")]
-            assert interval == pytest.approx(function(outcomes, k, 0.9))
-    interval = [scores[f"avg@5_{field}"] for field in ("mu", "sigma", "lo", "hi")]
-    assert interval == pytest.approx(at_k.avg_ci(outcomes, None, 0.9, (0.0, 1.0)))
-    assert not {"cons@1_mu", "vote@1"} & scores.keys()
 
 
 def test_the_posterior_of_the_default_k_uses_the_n_of_each_question(cons_at_k):

@@ -1,14 +1,11 @@
 """gpassk: the example of its card, its scores and intervals, groups and unscored samples."""
 
 import re
-import textwrap
-from fractions import Fraction
 
 import at_k
 import datasets
 import pytest
 from conftest import ROOT
-from exact import subset_mean, values_by_definition
 
 CARD = ["a", "b", "a", "a", "b", "a", "b", "c", "a", "c", "b", "a", "a", "b", "a", "b"]
 OUTCOMES = [[1, 0, 1, 1, 0], [0, 0, 0, 1, 0], [1, 1, 1, 1, 1]]
@@ -108,31 +105,3 @@ def test_samples_of_a_model_have_the_scores_of_outcomes_graded_by_hand(gpassk):
     assert ours == [sum(last(x) == answer for x in row) / len(row) for row, answer in answers]
     scores = gpassk.compute(predictions=rows["predictions"], groups=rows["topic"], **options)
     assert scores["pass@1"] == pytest.approx(0.235, abs=5e-4)
-
-
-def test_a_group_that_allows_no_interval_is_named(gpassk):
-    options = {"k": 1, "include": "pass@k", "confidence": 0.95, "interval": "questions"}
-    with pytest.raises(ValueError, match="Group 'odd' has no interval: one question"):
-        gpassk.compute(
-            predictions=OUTCOMES, groups=[*["even"] * (len(OUTCOMES) - 1), "odd"], **options
-        )
-    with pytest.raises(ValueError, match=r"^The run has no interval: one question"):
-        gpassk.compute(predictions=OUTCOMES[:1], **options)
-
-
-def test_the_metric_describes_itself(gpassk):
-    assert gpassk.name == "gpassk"
-    assert "arXiv" in gpassk.citation
-    assert "thresholds" in gpassk.compute.__doc__
-    assert textwrap.dedent(gpassk.inputs_description).startswith("\nComputes G-Pass@k")
-
-
-def test_scores_are_means_over_questions_of_means_over_all_subsets(gpassk):
-    include = ["pass@k", "pass^k", "G-Pass@k", "mG-Pass@k"]
-    for k in range(1, 6):
-        scores = gpassk.compute(predictions=OUTCOMES, k=k, thresholds=[0.4], include=include)
-        assert list(scores) == [f"pass@{k}", f"pass^{k}", f"G-Pass@{k}_0.4", f"mG-Pass@{k}"]
-        credits = values_by_definition(k, Fraction(2, 5))
-        for credit, score in zip((credits[name] for name in include), scores.values(), strict=True):
-            truth = sum(subset_mean(row, credit) for row in OUTCOMES) / len(OUTCOMES)
-            assert score == pytest.approx(float(truth), rel=1e-15)

@@ -22,8 +22,10 @@ REWARDS = [[0.5, 1.0, 0.25], [2.0, 0.0, 0.75]]
 
 @pytest.mark.parametrize("name", DATA)
 @pytest.mark.parametrize("interval", ["questions", "auto"])
-def test_an_interval_without_a_confidence_is_refused(name, interval):
+def test_an_interval_or_clusters_without_a_confidence_are_refused(name, interval):
     metric = evaluate.load(str(ROOT / "metrics" / name))
+    with pytest.raises(ValueError, match="only limits use clusters"):
+        metric.compute(predictions=DATA[name], confidence=None, clusters=["a", "b"])
     with pytest.raises(ValueError, match="interval"):
         metric.compute(predictions=DATA[name], confidence=None, interval=interval)
     assert metric.compute(predictions=DATA[name], confidence=None)  # the metric is still usable
@@ -43,12 +45,6 @@ def test_auto_names_the_method_of_each_interval(name):
     keys = [key.removesuffix("_lo") for key in scores if key.endswith("_lo")]
     assert keys
     assert {scores[f"{key}_interval"] for key in keys} == {CHOSEN[name]}
-
-
-@pytest.mark.parametrize("name", DATA)
-def test_clusters_without_a_confidence_are_refused(name):
-    with pytest.raises(ValueError, match="only limits use clusters"):
-        at_k.load(name).compute(predictions=DATA[name], confidence=None, clusters=["a", "b"])
 
 
 _BINARY = ["gpassk", "cons_at_k", "max_at_k", "bayes_at_n"]
@@ -167,26 +163,6 @@ def test_bayes_at_n_of_real_rewards_is_their_mean():
     assert without == {"bayes@3": scores["bayes@3"], "avg@3": scores["avg@3"]}
 
 
-def test_bayes_at_n_takes_shares_of_correctness_from_a_checker():
-    scores = at_k.load("bayes_at_n").compute(
-        predictions=[["a", "b"], ["b", "c"]],
-        references=["x", "y"],
-        check_correct_fn=lambda prediction, reference: {"a": 0.25, "b": 0.5, "c": 1.0}[prediction],
-    )
-    assert scores["avg@2"] == pytest.approx((0.25 + 0.5 + 0.5 + 1) / 4)
-    assert scores["avg@2_interval"] == "sampling"
-
-
-def test_floats_that_are_0_and_1_are_categories():
-    floats, ints = [[0.0, 1.0, 1.0], [0.0, 0.0, 1.0]], [[0, 1, 1], [0, 0, 1]]
-    bayes_at_n, max_at_k = at_k.load("bayes_at_n"), at_k.load("max_at_k")
-    assert bayes_at_n.compute(predictions=floats) == bayes_at_n.compute(predictions=ints)
-    options = {"k": 2, "confidence": 0.9, "interval": "posterior"}
-    assert max_at_k.compute(predictions=floats, **options) == max_at_k.compute(
-        predictions=ints, **options
-    )
-
-
 @pytest.mark.parametrize("name", ["bayes_at_n", "max_at_k"])
 @pytest.mark.parametrize(
     ("options", "message"),
@@ -234,9 +210,3 @@ def test_equal_scores_have_equal_limits_in_all_metrics(interval, sizes, clustere
         )
         for limits in others:
             assert limits == pytest.approx(first, rel=tolerance)
-
-
-def test_the_default_output_of_bayes_at_n_has_no_names_of_methods():
-    scores = at_k.load("bayes_at_n").compute(predictions=DATA["bayes_at_n"])
-    fields = ("", "_sigma", "_lo", "_hi")
-    assert list(scores) == [f"{key}@4{field}" for key in ("bayes", "avg") for field in fields]

@@ -2,7 +2,6 @@
 
 import json
 import multiprocessing
-import pickle
 import subprocess
 import sys
 import threading
@@ -12,27 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import at_k
-import dill
 import pytest
+from at_k import exchange
 from at_k.core.samples import GRADED_SCORES
 from at_k.exchange import Exchange, default_experiment
 from conftest import ROOT
 
 GPASSK = str(ROOT / "metrics/gpassk")
-
-
-def run_processes(code, *arguments, number=2):
-    """Run code in each process of a run, and return what they print."""
-    running = [
-        subprocess.Popen(
-            [sys.executable, "-c", code, str(process), *map(str, arguments)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        for process in range(number)
-    ]
-    return [each.communicate(timeout=100)[0] for each in running]
 
 
 PROCESS = """
@@ -60,7 +45,16 @@ print(len(metric))
 
 
 def test_two_processes_have_the_scores_of_one_and_may_retry(gpassk, tmp_path):
-    first, second = run_processes(PROCESS, GPASSK, tmp_path)
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", PROCESS, str(process), GPASSK, str(tmp_path)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for process in (0, 1)
+    ]
+    first, second = (process.communicate(timeout=100)[0] for process in running)
     rows = [["a", "b", "a"], ["b", "a", "b"], ["a", "a", "a"], ["c", None, "b", "b"]]
     alone = gpassk.compute(
         predictions=rows, references=["a", "b", "a", "b"], k=2, groups=["p", "p", "q", "q"]
@@ -75,11 +69,7 @@ def computed_by_threads(processes, folder, compute, **options):
 
     def run(process):
         metric = at_k.load(
-            "gpassk",
-            num_process=processes,
-            process_id=process,
-            cache_dir=str(folder),
-            **options,
+            "gpassk", num_process=processes, process_id=process, cache_dir=str(folder), **options
         )
         return compute(metric, process)
 
@@ -87,89 +77,68 @@ def computed_by_threads(processes, folder, compute, **options):
         return list(threads.map(run, range(processes)))
 
 
-INVALID_INPUT = """
-import sys, time, at_k
-process, cache = int(sys.argv[1]), sys.argv[2]
-metric = at_k.load("gpassk", num_process=2, process_id=process, cache_dir=cache)
-for invalid in (0, 1):
-    predictions = [[1, 2 if process == invalid else 0]]
-    for attempt in range(2):
-        try:
-            metric.compute(predictions=predictions, k=1)
-        except ValueError as error:
-            print(error, flush=True)
-    print(metric.compute(predictions=[[1, 0]], k=1, include="pass@k"))
-"""
+def result_of(metric, outcomes):
+    """Return the scores of one question, or the message of the error."""
+    try:
+        return metric.compute(predictions=[outcomes], k=1, include="pass@k")
+    except ValueError as error:
+        return str(error)
 
 
 def test_all_processes_learn_that_the_input_of_one_is_invalid(tmp_path):
-    """Otherwise they would wait for each other for longer than `run_processes` does."""
     problem = (
         "predictions[0][1] is 2: an outcome is 0 or False if incorrect, 1 or True if correct"
         f"{GRADED_SCORES}."
     )
-    errors = {  # as the process with the invalid input says it, and as the other does
-        0: (problem, f"Process 0 could not compute: {problem}"),
-        1: (problem, f"Process 1 cannot read its input: {problem}"),
-    }
-    printed = run_processes(INVALID_INPUT, tmp_path)
-    for process, result in ((0, "{'pass@1': 0.5}"), (1, "None")):
-        expected = []
-        for invalid, (own, reported) in errors.items():
-            expected += [own if process == invalid else reported] * 2 + [result]
-        assert printed[process].splitlines() == expected
 
+    def compute(metric, process):
+        results = []
+        for invalid in (0, 1):
+            outcomes = [1, 2 if process == invalid else 0]
+            results += [result_of(metric, x) for x in (outcomes, outcomes, [1, 0])]
+        return results
 
-ORDER = """
-import sys, at_k
-process, cache = int(sys.argv[1]), sys.argv[2]
-options = dict(num_process=2, process_id=process, cache_dir=cache)
-first, second = at_k.load("gpassk", **options), at_k.load("gpassk", **options)
-metrics = (first, second) if process == 0 else (second, first)
-for metric in metrics:
-    try:
-        print(metric.compute(predictions=[[1, process]], k=1, include="pass@k"), flush=True)
-    except ValueError as error:
-        print(error, flush=True)
-for metric in (first, second):
-    print(metric.compute(predictions=[[1, process]], k=1, include="pass@k"))
-"""
+    first, second = computed_by_threads(2, tmp_path, compute)
+    score, learned = {"pass@1": 0.5}, f"Process 1 cannot read its input: {problem}"
+    assert first == [problem, problem, score, learned, learned, score]
+    learned = f"Process 0 could not compute: {problem}"
+    assert second == [learned, learned, None, problem, problem, None]
 
 
 def test_objects_that_compute_in_different_order_exchange_no_rows(tmp_path):
-    printed = [text.splitlines() for text in run_processes(ORDER, tmp_path)]
-    for process in (0, 1):
-        for line, number in zip(printed[process][:2], (1, 0), strict=True):
-            assert f"Process 1 computes with metric object {number} of this run" in line
-            assert f"process 0 with object {1 - number}" in line
-        score = {"pass@1": 0.75} if process == 0 else None
-        assert printed[process][2:] == [str(score)] * 2
+    def compute(first, process):
+        options = {"num_process": 2, "process_id": process, "cache_dir": str(tmp_path)}
+        second = at_k.load("gpassk", **options)
+        metrics = [first, second] if process == 0 else [second, first]
+        return [result_of(metric, [1, process]) for metric in (*metrics, first, second)]
+
+    for results, score in zip(
+        computed_by_threads(2, tmp_path, compute), ({"pass@1": 0.75}, None), strict=True
+    ):
+        for message, number in zip(results[:2], (1, 0), strict=True):
+            assert f"Process 1 computes with metric object {number} of this run" in message
+            assert f"process 0 with object {1 - number}" in message
+        assert results[2:] == [score] * 2
 
 
-LATE = """
-import sys, time, at_k, at_k.exchange as exchange
-process, cache = int(sys.argv[1]), sys.argv[2]
-exchange._SECONDS_TO_READ = 0.1
-write = exchange.write_whole
-def write_and_be_late(path, *content):
-    write(path, *content)
-    if path.name == "1.rows":
-        time.sleep(1)
-exchange.write_whole = write_and_be_late
-metric = at_k.load("gpassk", num_process=2, process_id=process, cache_dir=cache)
-for outcome in ("x" if process else 1, process):
-    try:
-        print(metric.compute(predictions=[[1, outcome]], k=1, include="pass@k"))
-    except ValueError as error:
-        print(error)
-"""
+def test_a_process_that_is_late_finds_the_result_of_its_rows(tmp_path, monkeypatch):
+    write = exchange.write_whole
 
+    def write_and_be_late(path, *content):
+        write(path, *content)
+        if path.name == "1.rows":
+            time.sleep(1)
 
-def test_a_process_that_is_late_finds_the_result_of_its_rows(tmp_path):
-    first, second = (text.splitlines() for text in run_processes(LATE, tmp_path))
-    assert "Process 1 cannot read its input" in first[0]
-    assert "predictions[0][1]" in second[0]
-    assert (first[1], second[1]) == ("{'pass@1': 0.75}", "None")
+    monkeypatch.setattr(exchange, "_SECONDS_TO_READ", 0.1)
+    monkeypatch.setattr(exchange, "write_whole", write_and_be_late)
+
+    def compute(metric, process):
+        return [result_of(metric, [1, x]) for x in ("x" if process else 1, process)]
+
+    (problem, score), (own, none) = computed_by_threads(2, tmp_path, compute)
+    assert "Process 1 cannot read its input" in problem
+    assert "predictions[0][1]" in own
+    assert (score, none) == ({"pass@1": 0.75}, None)
 
 
 def score_in_role(arguments):
@@ -442,10 +411,3 @@ def test_a_checker_may_use_another_metric(gpassk):
         predictions=[["a", "b"]], references=["a"], k=1, check_correct_fn=checker
     )
     assert scores["G-Pass@1_1.0"] == 0.5
-
-
-@pytest.mark.parametrize("library", [pickle, dill])
-def test_a_copied_metric_has_a_lock_of_its_own(gpassk, library):
-    gpassk.add(prediction=[1, 0])
-    copy = library.loads(library.dumps(gpassk))
-    assert copy.compute(k=1) == gpassk.compute(k=1)

@@ -6,9 +6,7 @@ import re
 from typing import Any
 
 import at_k
-import datasets
 import evaluate
-import pyarrow as pa
 import pytest
 from conftest import ROOT
 
@@ -53,15 +51,6 @@ def test_nothing_is_kept_after_a_successful_compute(gpassk):
     assert len(pickle.dumps(gpassk)) < before + 1000
 
 
-@pytest.mark.parametrize("name", ["gpassk", "bayes_at_n", "max_at_k", "cons_at_k", "score_agg"])
-def test_a_pickled_metric_keeps_what_was_added(name):
-    metric = at_k.load(name)
-    expected = metric.compute(predictions=OUTCOMES)
-    metric.add(prediction=OUTCOMES[0])
-    metric.add_batch(predictions=pa.array(OUTCOMES[1:]))
-    assert pickle.loads(pickle.dumps(metric)).compute() == metric.compute() == expected
-
-
 def test_metrics_can_be_combined(gpassk):
     both = evaluate.combine({"one": gpassk, "two": evaluate.load(str(ROOT / "metrics/gpassk"))})
     scores = both.compute(
@@ -86,13 +75,6 @@ def test_gpassk_and_cons_at_k_are_combined_without_a_k(gpassk, samples):
 
 def same(prediction, reference):
     return prediction == reference
-
-
-def test_batches_of_a_dataset_can_be_added(gpassk):
-    rows = datasets.Dataset.from_dict({"p": TEXTS * 4, "r": ANSWERS * 4})
-    for batch in rows.iter(batch_size=3):
-        gpassk.add_batch(predictions=batch["p"], references=batch["r"])
-    assert gpassk.compute(k=2) == gpassk.compute(predictions=rows["p"], references=rows["r"], k=2)
 
 
 @pytest.mark.parametrize("name", ["gpassk", "bayes_at_n", "max_at_k", "cons_at_k", "score_agg"])

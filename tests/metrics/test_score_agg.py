@@ -3,14 +3,12 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import at_k
-import datasets
 import evaluate
 import numpy as np
 import pytest
 from conftest import ROOT
 
 LABELS = [["fully", "mostly", "partial", "none"], ["minor"], ["mostly", "partial"]]
-WEIGHTS = [[1.0, 0.9, 0.7, 0.0], [0.3], [0.9, 0.7]]
 GRADES = {"good": 1, "fair": 0.5, "bad": 0}
 
 
@@ -27,17 +25,6 @@ def grade(statement, source):
 SOURCES = ["the tower is in paris", "the bridge is red"]
 STATEMENTS = [["the tower", "tower of london", "?"], ["red bridge", "a boat", "red bridge"]]
 VERDICTS = [["fully", "none", None], [1.0, 0.25, "fully"]]
-
-
-@pytest.mark.parametrize("temperature", [0.1, 0.44, 0.45, 0.5, 1.0])
-def test_the_score_is_the_mean_of_the_function_over_items(score_agg, temperature):
-    options = {"temperature": temperature, "penalty": 0.2, "eps_for_neg_p": 1e-3}
-    scores = score_agg.compute(predictions=LABELS, **options)
-    of_items = [at_k.score_agg(item, **options) for item in WEIGHTS]
-    assert scores == {"score_agg": pytest.approx(np.mean(of_items), rel=1e-15)}
-    assert type(scores["score_agg"]) is float
-    by_item = score_agg.compute(predictions=WEIGHTS, return_per_question=True, **options)
-    assert by_item["per_question"] == {"score_agg": of_items}
 
 
 def test_the_default_is_the_plain_mean_less_a_tenth_for_each_verdict_of_0(score_agg):
@@ -94,45 +81,8 @@ def test_a_checker_returns_labels_of_the_given_weights(score_agg):
         score_agg.compute(predictions=STATEMENTS, references=SOURCES, check_correct_fn=in_grades)
 
 
-def test_named_checkers_give_weights_0_and_1(score_agg):
-    scores = score_agg.compute(
-        predictions=[["it is 12.", "so 13"]], references=["12"], check_correct_fn="numeric"
-    )
-    assert scores == {"score_agg": 0.45}
-
-
-def test_an_item_needs_a_scored_statement(score_agg):
-    with pytest.raises(ValueError, match="has no scored sample"):
-        score_agg.compute(predictions=[["?"]], references=[""], check_correct_fn=grade)
-
-
 def test_numbers_of_different_types_are_united(score_agg):
     for verdicts in ([True, False], [1, 0], [0.5], [None, 0.25], np.array([0.5], "f2")):
         score_agg.add(prediction=verdicts)
     scores = score_agg.compute(return_per_question=True)
     assert scores["per_question"]["score_agg"] == [0.45, 0.45, 0.5, 0.25, 0.5]
-
-
-def test_the_command_accepts_labels_and_their_weights(capsys, tmp_path):
-    from at_k.cli.command import main
-
-    rows = datasets.Dataset.from_dict({"outcomes": [["good", "fair"], ["bad", "good"]]})
-    rows.to_json(tmp_path / "verdicts.jsonl")
-    weights = ["--weights", '{"good": 1, "fair": 0.5, "bad": 0}']
-    assert main(["score_agg", str(tmp_path / "verdicts.jsonl"), "--json", *weights]) == 0
-    assert '"score_agg": 0.6' in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("verdicts", "message"),
-    [
-        ([[1.0], [0.5, 1.5]], r"predictions\[1\]\[1\] is 1.5: a verdict is a weight from 0 to 1"),
-        ([[1], [0, -1]], r"predictions\[1\]\[1\] is -1"),
-        ([[1.0, float("nan")]], r"predictions\[0\]\[1\] is nan"),
-        ([[1.0, float("inf")]], r"predictions\[0\]\[1\] is inf"),
-    ],
-)
-def test_numbers_outside_0_to_1_are_refused_when_they_are_added(score_agg, verdicts, message):
-    with pytest.raises(ValueError, match=message):
-        score_agg.add_batch(predictions=verdicts)
-    assert len(score_agg) == 0

@@ -105,12 +105,3 @@ def test_many_small_batches_are_merged():
     assert metric.compute(k=1, include="pass@k", return_per_question=True)["per_question"] == {
         "pass@1": [0.5] * 500
     }
-
-
-def test_an_error_in_counts_names_the_question():
-    metric, _ = METRICS["max_at_k"]
-    metric._forget()
-    metric.add_batch(predictions=[[0, 1] * 20, [0, 2] * 20])
-    with pytest.raises(ValueError, match=r"predictions\[1\] has an outcome 2: w has rewards for"):
-        metric.compute(k=1)
-    assert len(metric) == 2

@@ -37,12 +37,7 @@ figure.save("curves.pdf")
 figure  # noqa: B018 (a notebook shows it)
 
 # %% Which of them is better, question by question? For other questions like these
-compared = at_k.compare(
-    runs["T = 0.2"],
-    runs["T = 0.8"],
-    k=[1, 8],
-    check_correct_fn="numeric",
-)
+compared = at_k.compare(runs["T = 0.2"], runs["T = 0.8"], k=[1, 8], check_correct_fn="numeric")
 print([round(compared[key], 3) for key in ("pass@8", "pass@8_lo", "pass@8_hi")])
 
 # %% The figure of the difference, with a simultaneous band over k

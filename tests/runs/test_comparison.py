@@ -112,13 +112,6 @@ def test_differences_are_read_back_from_their_dict(metric, group):
     assert differences_as_dict(x._replace(group=None) for x in differences) == result
 
 
-def test_lists_arrays_and_unscored_samples_are_accepted():
-    a, b = two_runs(5)
-    result = at_k.compare(a, b, k=2)
-    assert at_k.compare(a.tolist(), b.astype(bool), k=2) == result
-    assert at_k.compare([[*row, None] for row in a.tolist()], b, k=2) == result
-
-
 def test_pairing_of_questions_matters_for_new_questions_only():
     a, b = two_runs(6)
     shuffled = np.random.default_rng(0).permutation(b)

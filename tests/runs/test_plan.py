@@ -31,6 +31,18 @@ def unbiased_pass_at_k(n: int, k: int) -> np.ndarray:
     return np.array([1 - math.comb(n - c, k) / math.comb(n, k) for c in range(n + 1)])
 
 
+JUDGE, NUMBER = (0.9, 0.1), 300
+
+
+def judged(rng: np.random.Generator, q: np.ndarray, n: int) -> dict[str, Any]:
+    """Return a run whose samples a judge grades and, some of them, a person."""
+    correct = rng.random((len(q), n)) < q[:, None]
+    labels = np.where(correct, 1, 0).astype(object).ravel()
+    labels[rng.permutation(labels.size)[NUMBER:]] = None
+    called = (rng.random(correct.shape) < np.where(correct, *JUDGE)).astype(int)
+    return {"predictions": called.tolist(), "labels": labels.reshape(correct.shape).tolist()}
+
+
 # --- Agreement with exact variances -------------------------------------------------------
 
 
@@ -79,24 +91,27 @@ def test_half_widths_are_those_of_simulated_runs(a, b, n, k, questions, kind):
     assert row[f"half_width_{kind}"] == pytest.approx(half_width, rel=0.1)
 
 
+@pytest.mark.filterwarnings("ignore:Errors of the checker")  # by chance, in one run of 1,000
 @pytest.mark.parametrize("kind", ["sampling", "questions"])
-def test_a_comparison_finds_the_smallest_difference_with_the_given_power(kind):
-    questions, n, runs = 60, 4, 200
-    row = row_of(rates=UNIFORM, questions=questions, samples=n, power=0.7, correlation=1.0)
+@pytest.mark.parametrize(("questions", "runs", "errs"), [(60, 200, False), (150, 100, True)])
+def test_a_comparison_finds_the_smallest_difference_with_the_given_power(
+    questions, runs, errs, kind
+):
+    rng, n, found = np.random.default_rng(1), 4, 0
+    errors: dict[str, Any] = {"checker_rates": JUDGE, "labels": NUMBER} if errs else {}
+    design: dict[str, Any] = {"questions": questions, "samples": n, "power": 0.7}
+    row = row_of(rates=UNIFORM, correlation=1.0, **design, **errors)
     # Run b answers a share of the questions that run a does not: 1 - (1 - x)(1 - p).
     share = 2 * row[f"difference_{kind}"]
-    rng = np.random.default_rng(1)
-    found = 0
+
+    def run_of(rates):
+        return judged(rng, rates, n) if errs else rng.binomial(1, rates[:, None], (questions, n))
+
     for _ in range(runs):
-        a = (
-            rng.choice(UNIFORM, questions)
-            if kind == "questions"
-            else np.array(UNIFORM[8::16][:questions])
-        )
+        a = rng.random(questions) if kind == "questions" else np.arange(0.5, questions) / questions
         b = 1 - (1 - share) * (1 - a)
-        run_a, run_b = (at_k.Counts([n] * questions, rng.binomial(n, p)) for p in (a, b))
-        found += at_k.compare(run_a, run_b, k=1, interval=kind)["pass@1_lo"] > 0
-    assert found / runs == pytest.approx(0.7, abs=0.12)
+        found += at_k.compare(run_of(a), run_of(b), k=1, interval=kind)["pass@1_lo"] > 0
+    assert found / runs == pytest.approx(0.7, abs=0.14 if errs else 0.12)
 
 
 # --- Pilot runs ---------------------------------------------------------------------------
@@ -157,6 +172,15 @@ def test_one_sample_of_each_question_has_no_interval_for_the_same_questions():
     assert row["half_width_sampling"] is None
     assert row["difference_sampling"] is None
     assert row["half_width_questions"] > 0
+
+
+@pytest.mark.parametrize("pilot", [PILOT, [[1, 1], [0, 1]], [[0, 0, 1]] * 4])
+def test_half_widths_fall_with_the_number_of_questions(pilot):
+    rows = at_k.plan(pilot, k=2, questions=[2, 9, 40, 400], samples=5)["rows"]
+    for name in ("half_width_sampling", "half_width_questions"):
+        widths = [row[name] for row in rows]
+        assert widths == sorted(widths, reverse=True)
+        assert widths[-1] >= 0
 
 
 def test_a_difference_that_no_score_has_is_none():
@@ -233,17 +257,6 @@ def test_rates_and_scores_at_a_limit_have_plans_that_take_few_steps(monkeypatch,
 
 # --- Checkers that err --------------------------------------------------------------------
 
-JUDGE, NUMBER = (0.9, 0.1), 300
-
-
-def judged(rng: np.random.Generator, q: np.ndarray, n: int) -> dict[str, Any]:
-    """Return a run whose samples a judge grades and, some of them, a person."""
-    correct = rng.random((len(q), n)) < q[:, None]
-    labels = np.where(correct, 1, 0).astype(object).ravel()
-    labels[rng.permutation(labels.size)[NUMBER:]] = None
-    called = (rng.random(correct.shape) < np.where(correct, *JUDGE)).astype(int)
-    return {"predictions": called.tolist(), "labels": labels.reshape(correct.shape).tolist()}
-
 
 def judged_row(**given) -> dict:
     return row_of(rates=UNIFORM, checker_rates=JUDGE, labels=NUMBER, **given)
@@ -259,21 +272,6 @@ def test_half_widths_and_standard_errors_with_labels_are_those_of_simulated_runs
         assert row[f"half_width_{name}"] == pytest.approx(simulated, rel=0.06)
     errors = norm.ppf(0.975) * np.mean([noise["standard_error"] for noise in noises])
     assert row["half_width_questions"] == pytest.approx(errors, rel=0.06)
-
-
-@pytest.mark.filterwarnings("ignore:Errors of the checker")  # by chance, in one run of 1,000
-@pytest.mark.parametrize("kind", ["sampling", "questions"])
-def test_a_comparison_with_labels_finds_the_smallest_difference_with_the_given_power(kind):
-    questions, n, runs = 150, 4, 100
-    row = judged_row(questions=questions, samples=n, power=0.7, correlation=1.0)
-    share, rng, found = 2 * row[f"difference_{kind}"], np.random.default_rng(8), 0
-    for _ in range(runs):
-        a = rng.random(questions) if kind == "questions" else np.arange(0.5, questions) / questions
-        b = 1 - (1 - share) * (1 - a)
-        found += (
-            at_k.compare(judged(rng, a, n), judged(rng, b, n), k=1, interval=kind)["pass@1_lo"] > 0
-        )
-    assert found / runs == pytest.approx(0.7, abs=0.14)
 
 
 def test_a_pilot_run_with_labels_gives_the_plan_of_its_own_design():
