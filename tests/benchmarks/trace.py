@@ -1,4 +1,4 @@
-"""Count the calls of our own functions that score two questions, in four ways.
+"""Count the calls of our own functions that score two questions, in four ways, and what is complex.
 
     python tests/benchmarks/trace.py
 
@@ -6,10 +6,14 @@ The ways are `compute`, the command with limits, `compare` of two runs, and a te
 the page of gpassk. Each is done twice, since caches are filled the first time. Counted are the
 calls of named functions in `shared/at_k`, `metrics` and `spaces`, without comprehensions and
 lambdas.
+
+The complexity of a function is 1 plus its decisions: branches, loops, handlers of errors, `and` and
+`or`, conditions in comprehensions and in expressions. Functions inside it count as its own.
 """
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import io
 import json
@@ -33,8 +37,15 @@ LINES = "".join(
     json.dumps({"predictions": row, "reference": reference}) + "\n"
     for row, reference in zip(*QUESTIONS, strict=True)
 )
+DECISIONS = (
+    *(ast.If, ast.IfExp, ast.For, ast.While, ast.ExceptHandler, ast.comprehension, ast.Assert),
+    ast.match_case,
+)
 Functions = Counter[tuple[str, str]]
 """How often each function is called, by its file and name."""
+
+
+# --- Calls ------------------------------------------------------------------------------
 
 
 @contextlib.contextmanager
@@ -85,6 +96,26 @@ def calls(run: Callable[[], object]) -> Functions:
     return counts
 
 
+# --- Complexity -------------------------------------------------------------------------
+
+
+def complexities(folder: Path) -> dict[str, int]:
+    """Return the complexity of each function in the Python files of a folder."""
+    found = {}
+    for file in sorted(folder.rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                place = f"{file.relative_to(ROOT)}:{node.lineno} {node.name}"
+                found[place] = 1 + sum(map(_decisions, ast.walk(node)))
+    return found
+
+
+def _decisions(node: ast.AST) -> int:
+    if isinstance(node, ast.BoolOp):
+        return len(node.values) - 1
+    return isinstance(node, DECISIONS) + len(getattr(node, "ifs", ()))
+
+
 def main() -> None:
     with ways() as by_name:
         for name, run in by_name.items():
@@ -94,6 +125,14 @@ def main() -> None:
                 f"{name}: {first.total()} calls at first, then {counts.total()} of {len(counts)} "
                 f"functions in {files} files"
             )
+    for folder in ("shared/at_k", "spaces"):
+        of_all = complexities(ROOT / folder)
+        above = [sum(x > limit for x in of_all.values()) for limit in (10, 15)]
+        worst = max(of_all, key=lambda place: of_all[place])
+        print(
+            f"{folder}: {len(of_all)} functions, {above[0]} with a complexity above 10, "
+            f"{above[1]} above 15; most is {of_all[worst]}: {worst}"
+        )
 
 
 if __name__ == "__main__":
