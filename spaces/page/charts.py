@@ -24,11 +24,15 @@ schemapi.disable_debug_mode()
 def charts_of(space: Space, answer: Answer) -> list[Chart | None]:
     """Return the charts of a Space, with the chart of the comparison after the first.
 
-    A chart that these runs do not have is None, so that the other charts keep their numbers.
+    A chart that these runs do not have is None, so that the other charts keep their numbers. A
+    curve of one point is left out.
     """
     shown = space.charts(answer.runs, answer.options)
-    if min(run.sample_counts.min() for run in answer.runs) == 1:  # a curve by k is one point
-        shown = [None if chart and chart.function == "by_k" else chart for chart in shown]
+    points = {
+        "by_k": min(run.sample_counts.min() for run in answer.runs),
+        "by_question": max(len(run.sample_counts) for run in answer.runs),
+    }
+    shown = [None if x and points.get(x.function) == 1 else x for x in shown]
     return [shown[0], _comparison_chart(answer), *shown[1:]]
 
 

@@ -151,30 +151,42 @@ class Handlers:
         """
 
         def show(values: Values, visitor: gr.Request) -> Iterator[Values]:
-            nothing = {self._layout.problem: gr.skip()}
             session = visitor.session_hash
             current = self._latest[session] = object()
-            request: Request | None = None
-            updates: Values = {}
             try:
-                request, updates = make(values)
-                for answer in score_in_steps(request) if request else [None]:
-                    if self._latest.get(session) is not current:  # a later request has begun
+                for updates in self._steps(make, values):
+                    is_latest = self._latest.get(session) is current
+                    # Gradio empties all outputs if a generator ends before it yields anything.
+                    yield updates if updates and is_latest else {self._layout.problem: gr.skip()}
+                    if not is_latest:  # a later request has begun
                         return
-                    if request is None or answer is None:
-                        yield nothing
-                    else:
-                        yield updates | self._answer_updates(request, answer)
-            except ValueError as error:
-                yield updates | self._problem_updates(request, error)
-            except Exception:
-                _logger.exception("Unexpected error while preparing the scores for the page")
-                yield self._problem_updates(None, _UNEXPECTED)
             finally:
                 if self._latest.get(session) is current:
                     del self._latest[session]
 
         return show
+
+    def _steps(
+        self, make: Callable[[Values], tuple[Request | None, Values]], values: Values
+    ) -> Iterator[Values]:
+        """Yield {} every second, and then the updates that show the answer or the problem.
+
+        The arguments are those of `scoring`, and the values of the inputs.
+        """
+        request: Request | None = None
+        updates: Values = {}
+        try:
+            request, updates = make(values)
+            if request is None:
+                yield {}
+                return
+            for answer in score_in_steps(request):
+                yield updates | self._answer_updates(request, answer) if answer else {}
+        except ValueError as error:
+            yield updates | self._problem_updates(request, error)
+        except Exception:
+            _logger.exception("Unexpected error while preparing the scores for the page")
+            yield self._problem_updates(None, _UNEXPECTED)
 
     # --- Requests ---------------------------------------------------------------------------
 

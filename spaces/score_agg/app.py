@@ -51,15 +51,8 @@ def clause(run: Run, options: Options) -> str:
 
 
 def charts(runs: Sequence[Run], options: Options) -> list[Chart | None]:
-    """Return the charts of the score by temperature, and by item if a run has several."""
+    """Return the charts of the score by temperature, and by item."""
     sizes = {"caption": sizes_note(runs, *NOUNS)}
-    by_item = Chart(
-        "Score per item",
-        "The score of each item at the selected temperature.",
-        function="by_question",
-        call="scores",
-        arguments={"key": "score_agg", "noun": NOUNS[0], **sizes},
-    )
     return [
         Chart(
             "Score by temperature",
@@ -74,7 +67,13 @@ def charts(runs: Sequence[Run], options: Options) -> list[Chart | None]:
                 **sizes,
             },
         ),
-        by_item if max(len(run.sample_counts) for run in runs) > 1 else None,
+        Chart(
+            "Score per item",
+            "The score of each item at the selected temperature.",
+            function="by_question",
+            call="scores",
+            arguments={"key": "score_agg", "noun": NOUNS[0], **sizes},
+        ),
     ]
 
 

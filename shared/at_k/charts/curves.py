@@ -329,10 +329,10 @@ def by_question(
             ranked = _ranked_rows(by_key[shown], shown, labels, noun)
             rows += [{"run": name, "metric": shown, "key": shown, **row} for row in ranked]
     sizes = {len(by_key[shown]) for by_key in per_question.values() for shown in keys}
-    most = max(2, *sizes)
+    most = max(sizes)
     order = "hardest to the easiest" if noun == "question" else "lowest to the highest"
     ticks = range(1, most + 1) if most <= MOST_LABELED else None
-    x = LineAxis(f"{noun}s, from the {order}", 1, most, ticks, integers=True)
+    x = LineAxis(f"{noun}s, from the {order}", 1, max(2, most), ticks, integers=True)
     questions = most if len(sizes) == 1 and noun == "question" else None
     known: ChartOptions = {"questions": questions, **options}
     rows = with_panels(rows, score_titles(keys), f"score of the {noun}")
