@@ -53,7 +53,7 @@ def shown_values(
 ) -> dict[str, Any]:
     """Save an answer for downloads, and return the values of the components that show it.
 
-    The result is a dict by the names of the components in `Layout`.
+    The dict is by the names of the components in `Layout`. The component "file" gets a path.
     """
     shared = shared_text(request)
     link = shared if len(shared) <= MAX_LINK else ""
@@ -304,7 +304,11 @@ class Handlers:
         return updates
 
     def _asking_updates(self, request: Request, error: ChoiceError) -> Values:
-        """Return updates that show the inputs that resolve an error: choices, outcomes, columns."""
+        """Return updates that show the inputs with which the visitor answers a question.
+
+        They are a list of choices, a field for the correct outcomes, and menus of columns, as far
+        as the error has them.
+        """
         layout = self._layout
         choices = [(choice_in_words(choice), json.dumps(choice)) for choice in error.choices]
         updates: Values = {
@@ -322,7 +326,7 @@ class Handlers:
         return updates
 
     def _chosen_updates(self, request: Request) -> Values:
-        """Return updates that show what was chosen about the samples, and ask nothing."""
+        """Return updates that list what was chosen about the samples, and hide all questions."""
         layout = self._layout
         least = request.reading.get("correct_at_least")
         words = ", ".join(request.reading.get("correct_values", ()))
@@ -368,7 +372,7 @@ class Handlers:
 
 
 def _saved_page(files: Sequence[str]) -> str | None:
-    """Return the content of the only file if it is a saved page. Otherwise return None."""
+    """Return the content of the only file if it is a saved page, and otherwise None."""
     if len(files) > 1 or not files[0].endswith(".txt"):
         return None
     text = Path(files[0]).read_text(encoding="ascii", errors="replace")

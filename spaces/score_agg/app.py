@@ -1,4 +1,4 @@
-"""The Space of score_agg: verdicts on the statements of an answer, aggregated into one score."""
+"""Describe the Space of score_agg, which aggregates verdicts on statements into one score."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,7 +20,7 @@ TEMPERATURES = [round(0.1 + 0.025 * step, 3) for step in range(37)]
 
 
 def compute_calls(options: Options, smallest_n: int) -> dict[str, Call]:
-    """Return the calls of `compute` for the table of scores and the charts, by name."""
+    """Return the calls of `compute` by name. They do not depend on `smallest_n`."""
     common = {"penalty": options["penalty"], "return_per_question": True}
     return {
         "scores": Call({"temperature": options["temperature"], **common}),
@@ -29,7 +29,7 @@ def compute_calls(options: Options, smallest_n: int) -> dict[str, Call]:
 
 
 def measures(options: Options, smallest_n: int, checked: bool) -> list[dict[str, Any]]:
-    """Return the arguments of `at_k.compare` for each score by which runs are compared."""
+    """Return the arguments of `at_k.compare` for each compared score, the main one first."""
     return [{"metric": "score_agg", "temperature": options["temperature"]}]
 
 
