@@ -1,4 +1,4 @@
-"""The Space of Bayes@N: the expected reward of a sample, with a credible interval."""
+"""Describe the Space of Bayes@N: the expected reward of a sample, with a credible interval."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -35,13 +35,13 @@ q3,C,C,B,C
 
 
 def compute_calls(options: Options, smallest_n: int) -> dict[str, Call]:
-    """Return the calls of `compute` for the table of scores and the charts, by name."""
+    """Return the calls of `compute` by name. They do not depend on `smallest_n`."""
     rewards = {"w": options["w"], "categories": options["categories"]}
     return {"scores": Call({**rewards, "return_per_question": True})}
 
 
 def measures(options: Options, smallest_n: int, checked: bool) -> list[dict[str, Any]]:
-    """Return the arguments of `at_k.compare` for each score by which runs are compared."""
+    """Return the arguments of `at_k.compare`: for avg@N, or with a uniform prior for Bayes@N."""
     metric = "bayes@N" if options["interval"] == POSTERIOR else "avg@N"
     return [{"metric": metric, "w": options["w"]}]
 

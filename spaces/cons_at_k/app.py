@@ -1,4 +1,4 @@
-"""The Space of cons@k: how often a majority vote of k samples is correct."""
+"""Describe the Space of cons@k: how often a majority vote of k samples is correct."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -21,8 +21,9 @@ reference,1,2,3,4,5,6,7,8
 def vote_ks(maximum: int) -> list[int]:
     """Return the k values of a curve from 1 to `maximum`, in increasing order.
 
-    They are all integers if `maximum` is at most 8. Otherwise they are powers of two, and for maj@k
-    the odd numbers before them: fewer than for other curves, as intervals of vote@k take long.
+    If `maximum` is at most 8, they are all integers. Otherwise they are 1, `maximum`, the powers of
+    two, and the odd numbers before these, at which the chart shows maj@k. Other curves have more
+    values, but the intervals of vote@k take long.
     """
     if maximum <= 8:
         return list(range(1, maximum + 1))
@@ -31,7 +32,10 @@ def vote_ks(maximum: int) -> list[int]:
 
 
 def compute_calls(options: Options, smallest_n: int) -> dict[str, Call]:
-    """Return the calls of `compute` by name. Curves end at the smallest number of samples."""
+    """Return the calls of `compute` by name: "scores" and the curves of the charts.
+
+    The curves by k end at `smallest_n`, the smallest number of samples of a question.
+    """
     ks = sorted({*vote_ks(smallest_n), options["k"]})
     return {
         "scores": Call({"k": options["k"]}),

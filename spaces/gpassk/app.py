@@ -1,6 +1,7 @@
-"""The Space of G-Pass@k: how often at least one, most or all of k samples are correct.
+"""Describe the Space of G-Pass@k: how often at least one, most or all of k samples are correct.
 
-The threshold tau is the share of the k samples that must be correct.
+k is the number of samples that are drawn of a question, and the threshold tau the share of them
+that must be correct.
 """
 
 from collections.abc import Sequence
@@ -22,13 +23,16 @@ reference,1,2,3,4,5,6,7,8
 
 
 def compared_ks(k: int) -> list[int]:
-    """Return the largest powers of two below k, at most three and not 1, and k."""
+    """Return in increasing order at most three powers of two from 2 to below k, and k."""
     powers = [2**i for i in range(1, k.bit_length()) if 2**i < k]
     return [*powers[-3:], k]
 
 
 def compute_calls(options: Options, smallest_n: int) -> dict[str, Call]:
-    """Return the calls of `compute` by name. Curves end at the smallest number of samples."""
+    """Return the calls of `compute` by name: "scores" and the curves of the charts.
+
+    The curves by k end at `smallest_n`, the smallest number of samples of a question.
+    """
     ks = compared_ks(options["k"])
     thresholds = sorted({i / k for k in ks for i in range(1, k + 1)})
     return {
@@ -51,7 +55,7 @@ def compute_calls(options: Options, smallest_n: int) -> dict[str, Call]:
 
 
 def measures(options: Options, smallest_n: int, checked: bool) -> list[dict[str, Any]]:
-    """Return the arguments of `at_k.compare` for each score by which runs are compared."""
+    """Return the arguments of `at_k.compare` for each compared score, the main one first."""
     k, tau = options["k"], options["tau"]
     compared: list[dict[str, Any]] = [{"metric": "pass@k", "k": sorted({*curve_ks(smallest_n), k})}]
     if 1 < required_samples(k, tau) < k:
@@ -63,7 +67,8 @@ def measures(options: Options, smallest_n: int, checked: bool) -> list[dict[str,
 def main_scores(run: Run, options: Options) -> list[str]:
     """Return the keys of pass@k, G-Pass@k and pass^k at the selected k and threshold.
 
-    A key is left out if its score equals another one by definition.
+    If G-Pass@k equals pass@k or pass^k by definition, its key is left out. For k = 1, pass^1 is
+    left out, too.
     """
     k, tau = options["k"], options["tau"]
     keys = [f"pass@{k}"]

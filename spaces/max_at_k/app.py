@@ -1,4 +1,4 @@
-"""The Space of Max@k: the expected reward of the best of k samples."""
+"""Describe the Space of Max@k: the expected reward of the best of k samples."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -26,7 +26,10 @@ q4,0,0,1,0,0,0
 
 
 def compute_calls(options: Options, smallest_n: int) -> dict[str, Call]:
-    """Return the calls of `compute` by name. Curves end at the smallest number of samples."""
+    """Return the calls of `compute` by name: "scores" and the curves of the charts.
+
+    The curves by k end at `smallest_n`, the smallest number of samples of a question.
+    """
     k, w = options["k"], options["w"]
     ks = sorted({*curve_ks(smallest_n), k})
     return {
@@ -36,7 +39,7 @@ def compute_calls(options: Options, smallest_n: int) -> dict[str, Call]:
 
 
 def measures(options: Options, smallest_n: int, checked: bool) -> list[dict[str, Any]]:
-    """Return the arguments of `at_k.compare` for each score by which runs are compared."""
+    """Return the arguments of `at_k.compare` for each compared score, the main one first."""
     ks = sorted({*curve_ks(smallest_n), options["k"]})
     return [{"metric": "max@k", "k": ks, "w": options["w"]}]
 

@@ -78,7 +78,7 @@ def is_reading(reading: Any) -> bool:
 
 
 def merged(choices: Sequence[Reading]) -> Reading:
-    """Return several choices as one reading. Rows have to meet the conditions of all choices."""
+    """Return several choices as one reading. The conditions on rows, "where", are joined."""
     reading: Reading = {}
     for choice in choices:
         where = [*reading.get("where", ()), *choice.get("where", ())]
@@ -138,10 +138,9 @@ def _row_filter_choices(columns: Columns, name: str, entry: str) -> Iterator[Rea
 
 
 def _column_choices(names: Sequence[str], has_references: bool) -> Iterator[Reading]:
-    """Yield likely readings of a table whose columns the visitor has to choose.
+    """Yield likely choices of columns for a table whose columns have these names.
 
-    `names` are the names of its columns. `has_references` says whether the page checks samples
-    against references.
+    `has_references` says whether the page checks samples against references.
     """
     usual = {x for role in _ONE_PER_QUESTION for x in columns_named(names, COLUMN_NAMES[role])}
     samples = _numbered(names) or [x for x in names if x not in usual]

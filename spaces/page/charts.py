@@ -15,8 +15,6 @@ from .describing import scale_of
 from .request import Answer
 from .space import Chart, Space
 
-_WIDTH = 3.3  # inches: the width of a column in a paper. The page scales charts to its own width.
-
 # Altair would validate each part of a chart, which takes longer than all the rest.
 schemapi.disable_debug_mode()
 
@@ -24,11 +22,15 @@ schemapi.disable_debug_mode()
 def charts_of(space: Space, answer: Answer) -> list[Chart | None]:
     """Return the charts of a Space, with the chart of the comparison after the first.
 
-    A chart that these runs do not have is None, so that the other charts keep their numbers.
+    A chart that these runs do not have is None, so that the other charts keep their numbers. A
+    curve of one point is left out.
     """
     shown = space.charts(answer.runs, answer.options)
-    if min(run.sample_counts.min() for run in answer.runs) == 1:  # a curve by k is one point
-        shown = [None if chart and chart.function == "by_k" else chart for chart in shown]
+    points = {
+        "by_k": min(run.sample_counts.min() for run in answer.runs),
+        "by_question": max(len(run.sample_counts) for run in answer.runs),
+    }
+    shown = [None if x and points.get(x.function) == 1 else x for x in shown]
     return [shown[0], _comparison_chart(answer), *shown[1:]]
 
 
@@ -65,7 +67,7 @@ def _comparison_chart(answer: Answer) -> Chart | None:
 
 def draw(chart: Chart, answer: Answer) -> Figure:
     """Return the figure of a chart of an answer."""
-    arguments = chart_arguments(chart, answer) | {"width": _WIDTH}
+    arguments = chart_arguments(chart, answer)
     if chart.function == "by_question" and (answer.comparison or len(answer.runs) == 1):
         arguments["labels"] = answer.questions
     if chart.call == "comparison":
@@ -90,10 +92,10 @@ def page_svg(chart: Chart, answer: Answer) -> str:
 
 
 def chart_arguments(chart: Chart, answer: Answer) -> dict[str, Any]:
-    """Return the arguments of the function that draws a chart, also those for its caption.
+    """Return the arguments of the function that draws a chart, with those for its caption.
 
-    Scores are in percent if the sentences of the page are. The function of a leaderboard finds the
-    numbers of questions and samples and the limits in its results.
+    Scores are in percent if the sentences of the page are. A leaderboard needs no arguments for its
+    caption, because its results have the numbers of questions and samples, and the limits.
     """
     arguments = dict(chart.arguments)
     if scale_of(answer.runs).percent:

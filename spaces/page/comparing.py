@@ -35,7 +35,7 @@ class MeasuresView(ComparisonView):
         return ComparisonView({None: rows}, self.names, self.options, self.scope).paper_tables()
 
     def sentence(self, key: str | None = None) -> str:
-        """Return a sentence about the difference with this key. Default: that at the selected k."""
+        """Return a sentence about the difference with a key. Default: the one at the selected k."""
         return super().sentence(key or self.key)
 
 

@@ -53,7 +53,7 @@ def shown_values(
 ) -> dict[str, Any]:
     """Save an answer for downloads, and return the values of the components that show it.
 
-    The result is a dict by the names of the components in `Layout`.
+    The dict is by the names of the components in `Layout`. The component "file" gets a path.
     """
     shared = shared_text(request)
     link = shared if len(shared) <= MAX_LINK else ""
@@ -151,30 +151,42 @@ class Handlers:
         """
 
         def show(values: Values, visitor: gr.Request) -> Iterator[Values]:
-            nothing = {self._layout.problem: gr.skip()}
             session = visitor.session_hash
             current = self._latest[session] = object()
-            request: Request | None = None
-            updates: Values = {}
             try:
-                request, updates = make(values)
-                for answer in score_in_steps(request) if request else [None]:
-                    if self._latest.get(session) is not current:  # a later request has begun
+                for updates in self._steps(make, values):
+                    is_latest = self._latest.get(session) is current
+                    # Gradio empties all outputs if a generator ends before it yields anything.
+                    yield updates if updates and is_latest else {self._layout.problem: gr.skip()}
+                    if not is_latest:  # a later request has begun
                         return
-                    if request is None or answer is None:
-                        yield nothing
-                    else:
-                        yield updates | self._answer_updates(request, answer)
-            except ValueError as error:
-                yield updates | self._problem_updates(request, error)
-            except Exception:
-                _logger.exception("Unexpected error while preparing the scores for the page")
-                yield self._problem_updates(None, _UNEXPECTED)
             finally:
                 if self._latest.get(session) is current:
                     del self._latest[session]
 
         return show
+
+    def _steps(
+        self, make: Callable[[Values], tuple[Request | None, Values]], values: Values
+    ) -> Iterator[Values]:
+        """Yield {} every second, and then the updates that show the answer or the problem.
+
+        The arguments are those of `scoring`, and the values of the inputs.
+        """
+        request: Request | None = None
+        updates: Values = {}
+        try:
+            request, updates = make(values)
+            if request is None:
+                yield {}
+                return
+            for answer in score_in_steps(request):
+                yield updates | self._answer_updates(request, answer) if answer else {}
+        except ValueError as error:
+            yield updates | self._problem_updates(request, error)
+        except Exception:
+            _logger.exception("Unexpected error while preparing the scores for the page")
+            yield self._problem_updates(None, _UNEXPECTED)
 
     # --- Requests ---------------------------------------------------------------------------
 
@@ -292,7 +304,11 @@ class Handlers:
         return updates
 
     def _asking_updates(self, request: Request, error: ChoiceError) -> Values:
-        """Return updates that show the inputs that resolve an error: choices, outcomes, columns."""
+        """Return updates that show the inputs with which the visitor answers a question.
+
+        They are a list of choices, a field for the correct outcomes, and menus of columns, as far
+        as the error has them.
+        """
         layout = self._layout
         choices = [(choice_in_words(choice), json.dumps(choice)) for choice in error.choices]
         updates: Values = {
@@ -310,7 +326,7 @@ class Handlers:
         return updates
 
     def _chosen_updates(self, request: Request) -> Values:
-        """Return updates that show what was chosen about the samples, and ask nothing."""
+        """Return updates that list what was chosen about the samples, and hide all questions."""
         layout = self._layout
         least = request.reading.get("correct_at_least")
         words = ", ".join(request.reading.get("correct_values", ()))
@@ -356,7 +372,7 @@ class Handlers:
 
 
 def _saved_page(files: Sequence[str]) -> str | None:
-    """Return the content of the only file if it is a saved page. Otherwise return None."""
+    """Return the content of the only file if it is a saved page, and otherwise None."""
     if len(files) > 1 or not files[0].endswith(".txt"):
         return None
     text = Path(files[0]).read_text(encoding="ascii", errors="replace")

@@ -34,13 +34,14 @@ class Layout:
     """Create the components of a page in the current `gr.Blocks`, and hold them as attributes.
 
     Attributes:
-        address: what the address has after its path when the page opens. The script fills it in.
+        address: the fragment or the query of the address with which the page opens, or "". The
+            script of the page fills it in.
         examples: the button of each example.
         problem: why there is no answer.
         asking: the column with the inputs for what the rules of reading ask.
         answer, details: the columns with the answer.
         folder: the path of the folder of the answer in `Downloads`.
-        asked_for: the fingerprint of the samples that the inputs in `asking` belong to.
+        asked_for: the fingerprint of the samples that the inputs in `asking` are about, or "".
     """
 
     def __init__(self, space: Space, request: Request, shown: dict[str, Any]):
@@ -75,7 +76,7 @@ class Layout:
         gr.HTML(html_of(about), elem_id="about")
 
     def _add_choices(self) -> None:
-        """Add the inputs for what the rules of reading ask, and what the visitor has chosen."""
+        """Add the inputs for what the rules of reading ask, and a list of the choices so far."""
         self.choices = gr.Radio([], label="Choose one", visible=False, elem_id="choices")
         self.columns = {
             role: gr.Dropdown(
@@ -166,7 +167,7 @@ class Layout:
 
 
 def _control(control: Control, value: Any) -> gr.Number | gr.Radio | gr.Textbox:
-    """Return the field for an option, which shows `value`."""
+    """Return a component for the field of an option, with the value that it shows."""
     about: dict[str, Any] = {"label": control.label, "info": control.info, "elem_id": control.name}
     if isinstance(control, Choice):
         choices = [(text, name) for name, text in control.choices.items()]

@@ -1,6 +1,7 @@
 """Word messages of the package for a page: "Row 1, sample 2" instead of `predictions[0][1]`."""
 
 import re
+from typing import Any
 
 from at_k.core.checks import Index, InputError, InPython, Noun, Place, RunName
 from at_k.core.samples import GRADED_SCORES
@@ -42,26 +43,32 @@ def message_for_page(
         show_run_names: whether to keep the names of runs and files. A visitor knows them only if
             the files are uploaded.
     """
-    nouns = {"question": question_noun, "sample": sample_noun}
     message = ""
     for part in error.args if isinstance(error, InputError) else [str(error)]:
-        words = str(part)
-        if isinstance(part, Place):
-            words = _place_in_words(part, question_noun, sample_noun)
-            if not message or message.rstrip().endswith((".", ":")):
-                words = f"{words[0].upper()}{words[1:]}"
-        elif isinstance(part, Noun):
-            words = nouns[part]
-        elif isinstance(part, Index):
-            words = str(part + 1)
-        elif isinstance(part, InPython) or (isinstance(part, RunName) and not show_run_names):
-            words = ""
+        words = _part_in_words(part, question_noun, sample_noun, show_run_names)
+        if isinstance(part, Place) and (not message or message.rstrip().endswith((".", ":"))):
+            words = f"{words[0].upper()}{words[1:]}"
         message += words
     if not show_run_names:
         if message.startswith("text has no "):
             return NO_SAMPLES
         message = re.sub("^text[:,] (.)", lambda match: match[1].upper(), message)
     return replace_python_terms(message)
+
+
+def _part_in_words(part: Any, question_noun: str, sample_noun: str, show_run_names: bool) -> str:
+    """Return a part of an InputError in the words of a page, or "" if the page leaves it out.
+
+    The other arguments are those of `message_for_page`.
+    """
+    if isinstance(part, Place):
+        return _place_in_words(part, question_noun, sample_noun)
+    if isinstance(part, Noun):
+        return {"question": question_noun, "sample": sample_noun}[part]
+    if isinstance(part, Index):
+        return str(part + 1)
+    is_left_out = isinstance(part, InPython) or (isinstance(part, RunName) and not show_run_names)
+    return "" if is_left_out else str(part)
 
 
 def _place_in_words(place: Place, question_noun: str, sample_noun: str) -> str:

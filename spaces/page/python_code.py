@@ -18,36 +18,17 @@ _PACKAGE = "evaluate-at-k[{extras}] @ git+https://github.com/evaluate-at-k/evalu
 def python_code(space: Space, answer: Answer) -> str:
     """Return code that reads the files of an answer, prints its scores, and writes its charts.
 
-    The result of each call of `compute` is in a variable with the name of the call.
+    The result of each call of `compute` is in a variable with the name of the call. If there are
+    several runs, it is a dict by the label of the run.
     """
-    metric, has_several_runs = space.metric, len(answer.runs) > 1
+    metric = space.metric
     extras = "charts,math" if answer.checker == "math_verify" else "charts"
-    lines = [f'# pip install "{_PACKAGE.format(extras=extras)}"']
-    lines += ["import at_k", "from at_k import charts", ""]
-    if has_several_runs:
-        lines += ["runs = {", *(f"    {x.label!r}: {_read_call(x)}," for x in answer.runs), "}"]
-        if answer.reading.get("common"):
-            lines += [
-                "shared = set.intersection(*(set(run.ids) for run in runs.values()))",
-                "for label, run in runs.items():",
-                "    common = [i for i, question in enumerate(run.ids) if question in shared]",
-                "    runs[label] = run.select(common)",
-            ]
-    else:
-        (run,) = answer.runs
-        lines += ["# text: a file with the samples"] if run.file == "text" else []
-        lines.append(f"samples = {_read_call(run)}")
-    if any(map(_has_rewards_below_0, answer.runs)):
-        indent = ""
-        if has_several_runs:
-            lines.append("for samples in runs.values():")
-            indent = "    "
-        floats = '[[x if x is None else float(x) for x in row] for row in samples["predictions"]]'
-        lines.append(f'{indent}samples["predictions"] = {floats}  # rewards')
+    lines = [f'# pip install "{_PACKAGE.format(extras=extras)}"', "import at_k"]
+    lines += ["from at_k import charts", "", *_reading_lines(answer)]
     lines.append(f'{metric} = at_k.load("{metric}")')
     for name, call in answer.calls.items():
         expression = _compute_call(metric, call)
-        if has_several_runs:
+        if len(answer.runs) > 1:
             expression = f"{{label: {expression} for label, samples in runs.items()}}"
         lines.append(f"{name} = {expression}")
         if name == "scores":
@@ -58,6 +39,32 @@ def python_code(space: Space, answer: Answer) -> str:
             arguments = ", ".join([chart.call, *_keywords(chart_arguments(chart, answer))])
             lines.append(f'charts.{chart.function}({arguments}).save("{metric}-{number}.pdf")')
     return "\n".join(lines) + "\n"
+
+
+def _reading_lines(answer: Answer) -> list[str]:
+    """Return lines that read the samples of the only run as `samples`, or of several as `runs`."""
+    lines, indent = [], ""
+    if len(answer.runs) == 1:
+        (run,) = answer.runs
+        if run.file == "text":
+            lines.append("# text: a file with the samples")
+        lines.append(f"samples = {_read_call(run)}")
+    else:
+        lines += ["runs = {", *(f"    {x.label!r}: {_read_call(x)}," for x in answer.runs), "}"]
+    if answer.reading.get("common"):
+        lines += [
+            "shared = set.intersection(*(set(run.ids) for run in runs.values()))",
+            "for label, run in runs.items():",
+            "    common = [i for i, question in enumerate(run.ids) if question in shared]",
+            "    runs[label] = run.select(common)",
+        ]
+    if any(map(_has_rewards_below_0, answer.runs)):
+        if len(answer.runs) > 1:
+            lines.append("for samples in runs.values():")
+            indent = "    "
+        floats = '[[x if x is None else float(x) for x in row] for row in samples["predictions"]]'
+        lines.append(f'{indent}samples["predictions"] = {floats}  # rewards')
+    return lines
 
 
 def _read_call(run: Run) -> str:

@@ -68,12 +68,12 @@ def question_rows(
 
 
 def _shown_runs(answer: Answer) -> list[Run]:
-    """Return the runs, or only the first if they are not compared: their questions may differ."""
+    """Return all runs if they are compared, and otherwise the first: questions may differ."""
     return answer.runs if answer.comparison is not None else answer.runs[:1]
 
 
 def _scores_of_questions(run: Run) -> dict[str, list[float]]:
-    """Return the score of each question, by the key of the score, of all calls that have them."""
+    """Return a dict from each key to a list of the scores of questions, from all calls of a run."""
     by_key: dict[str, list[float]] = {}
     for result in run.results.values():
         by_key |= result.get("per_question", {})  # a sweep has none
@@ -97,10 +97,11 @@ def _shown_keys(
 
 
 def _differences(scores: Sequence[dict[str, list[float]]], keys: Sequence[str]) -> list[float]:
-    """Return for each question the second run's first score minus the first run's.
+    """Return for each question the difference of two runs in the first shown score.
 
-    The list is empty if there are not two runs, or no scores. The arguments are the scores of the
-    questions of each run by key, and the keys that are shown.
+    It is the score of the second run minus that of the first. If there are not two runs, or no
+    score is shown, return an empty list. `scores` has a dict for each run, from a key to the scores
+    of its questions, and `keys` are those that are shown.
     """
     if len(scores) != 2 or not keys:
         return []

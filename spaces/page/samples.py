@@ -167,7 +167,12 @@ def _arguments_of_read(request: Request) -> dict[str, Any]:
 
 
 def _read_run(request: Request, path: str, arguments: Mapping[str, Any]) -> Run:
-    """Read one file with arguments of `read_run`. Raise a ChoiceError if it needs a choice."""
+    """Return the run in the file at `path`, which `read_run` reads with these arguments.
+
+    Raises:
+        ChoiceError: if the visitor has to choose.
+        ValueError: if the file cannot be read.
+    """
     space = request.space
     try:
         run = read_run(path, **arguments)
@@ -271,7 +276,7 @@ def _in_one_order(request: Request, runs: dict[str, Run]) -> tuple[dict[str, Run
 
 
 def _columns_as_lists(columns: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy of columns as lists. A column of counts remains a dict, of lists."""
+    """Return a dict from each column to a list of its entries. Counts remain a dict of columns."""
     return {
         name: _columns_as_lists(x) if isinstance(x, dict) else getattr(x, "to_pylist", x.copy)()
         for name, x in columns.items()
@@ -279,9 +284,10 @@ def _columns_as_lists(columns: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _outcomes_for_page(outcomes: Any, space: Space) -> Any:
-    """Return verdicts in small letters, and whole numbers as rewards if one is below 0.
+    """Return graded outcomes as a page of rewards or verdicts scores them.
 
-    A number below 0 is no category, so that all are rewards. Counts are returned unchanged.
+    Verdicts become lowercase. If a whole number is below 0, all whole numbers become floats, which
+    are rewards and no categories. Counts, which are no list, are returned unchanged.
     """
     if not isinstance(outcomes, list):
         return outcomes
@@ -297,7 +303,7 @@ def _outcomes_for_page(outcomes: Any, space: Space) -> Any:
 
 
 def _without_file_name(note: str, files: Sequence[str]) -> str:
-    """Return a note without the name of its file at the start, if there is only one file."""
+    """Return a note, without the file name at its start if there is only one file."""
     if len(files) > 1 or not note.startswith(f"{files[0]}: "):
         return note
     note = note.removeprefix(f"{files[0]}: ")

@@ -23,10 +23,10 @@ class RunView(ScoresView):
 
 
 def views_of(space: Space, answer: Answer, for_paper: bool = False) -> list[View]:
-    """Return the view of the comparison if there is one, and a view of the scores of each run.
+    """Return the views of an answer: of the comparison if there is one, and of each run.
 
-    For two runs that are compared, the list has the comparison only, which shows their scores. If
-    the views are for a paper, they leave out the scores that a paper would not report.
+    The comparison of two runs shows their scores, so that it is the only view. With `for_paper`,
+    the views of runs leave out the scores that a paper would not report.
     """
     views: list[View] = [] if answer.comparison is None else [answer.comparison.view]
     if answer.comparison is None or len(answer.runs) > 2:

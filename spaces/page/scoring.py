@@ -68,11 +68,10 @@ def score(request: Request) -> Answer:
 
 
 def score_in_steps(request: Request) -> Iterator[Answer | None]:
-    """Score a request. Yield None every second, and then the answer.
+    """Score a request in a process of its own. Yield None every second, and then the answer.
 
-    If the generator is closed, the process that scores the request is ended. The system ends a
-    process that has used its processor time. On a server that is too busy to give it this time, the
-    process is ended here.
+    The process is ended if it has used its processor time, if it has not got this time after long
+    because the server is busy, or if the caller closes the generator.
 
     Raises:
         ValueError: if the request cannot be scored. The message is for the visitor.

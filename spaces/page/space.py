@@ -124,11 +124,11 @@ class Run:
         return np.array([len(row) - row.count(None) for row in self.rewards])
 
     def scores(self, call: str = "scores") -> Result:
-        """Return the scores of the call with this name, which is no sweep."""
+        """Return the scores of a call by its name. The call must not be a sweep."""
         return self.results[call]
 
     def estimate_of(self, metric: str, call: str = "scores") -> Estimate:
-        """Return the first score of a metric, such as "avg@N"."""
+        """Return the first estimate of a metric, such as "avg@N", in the scores of a call."""
         return next(x for x in self.scores(call).estimates if x.metric == metric)
 
 
@@ -148,10 +148,10 @@ class Space:
             `at_k.compare`, given the options, the smallest n, and whether samples were checked. The
             page adds the checker, the confidence and the interval. The sentence and the chart of a
             comparison show the first score.
-        clause: a function that returns the result of a run in words, as plain text without a
-            capital letter and a full stop. The page emphasizes numbers in it.
-        main_scores: a function that returns the keys of the scores that a paper would report. The
-            most important one is first. They are first in the table of scores too.
+        clause: a function that returns the result of a run in words, as plain text. It does not
+            start with a capital letter, nor end with a full stop. The page emphasizes its numbers.
+        main_scores: a function that returns the keys of the scores that a paper would report, the
+            most important one first. The table of scores begins with them.
         charts: a function that returns the charts, with None for one that the runs do not have.
         question_noun: what the page calls a question.
         sample_noun: what the page calls a sample.

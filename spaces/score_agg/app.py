@@ -1,4 +1,4 @@
-"""The Space of score_agg: verdicts on the statements of an answer, aggregated into one score."""
+"""Describe the Space of score_agg, which aggregates verdicts on statements into one score."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,7 +20,7 @@ TEMPERATURES = [round(0.1 + 0.025 * step, 3) for step in range(37)]
 
 
 def compute_calls(options: Options, smallest_n: int) -> dict[str, Call]:
-    """Return the calls of `compute` for the table of scores and the charts, by name."""
+    """Return the calls of `compute` by name. They do not depend on `smallest_n`."""
     common = {"penalty": options["penalty"], "return_per_question": True}
     return {
         "scores": Call({"temperature": options["temperature"], **common}),
@@ -29,7 +29,7 @@ def compute_calls(options: Options, smallest_n: int) -> dict[str, Call]:
 
 
 def measures(options: Options, smallest_n: int, checked: bool) -> list[dict[str, Any]]:
-    """Return the arguments of `at_k.compare` for each score by which runs are compared."""
+    """Return the arguments of `at_k.compare` for each compared score, the main one first."""
     return [{"metric": "score_agg", "temperature": options["temperature"]}]
 
 
@@ -51,15 +51,8 @@ def clause(run: Run, options: Options) -> str:
 
 
 def charts(runs: Sequence[Run], options: Options) -> list[Chart | None]:
-    """Return the charts of the score by temperature, and by item if a run has several."""
+    """Return the charts of the score by temperature, and by item."""
     sizes = {"caption": sizes_note(runs, *NOUNS)}
-    by_item = Chart(
-        "Score per item",
-        "The score of each item at the selected temperature.",
-        function="by_question",
-        call="scores",
-        arguments={"key": "score_agg", "noun": NOUNS[0], **sizes},
-    )
     return [
         Chart(
             "Score by temperature",
@@ -74,7 +67,13 @@ def charts(runs: Sequence[Run], options: Options) -> list[Chart | None]:
                 **sizes,
             },
         ),
-        by_item if max(len(run.sample_counts) for run in runs) > 1 else None,
+        Chart(
+            "Score per item",
+            "The score of each item at the selected temperature.",
+            function="by_question",
+            call="scores",
+            arguments={"key": "score_agg", "noun": NOUNS[0], **sizes},
+        ),
     ]
 
 

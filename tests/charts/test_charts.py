@@ -236,6 +236,8 @@ def test_the_caption_names_n_the_checker_the_confidence_and_what_the_band_answer
         charts.by_k(result, "pass@k", interval="questions")
     assert caption_of(charts.by_k(named, "pass@k")) == "Bands: pointwise confidence limits."
     assert caption_of(charts.by_question(result, "pass@1", n=9)) == "12 questions, 9 samples each."
+    one = {"per_question": {"pass@1": [0.5]}}
+    assert caption_of(charts.by_question(one, n=2)) == "1 question, 2 samples each."
     assert caption_of(charts.by_k(result, caption="Mine.", n=9)) == "Mine."
 
 

@@ -1,4 +1,4 @@
-"""Charts of the results of `compute`, `compare` and `leaderboard`, for papers and notebooks.
+"""Draw the results of `compute`, `compare` and `leaderboard` for papers and notebooks.
 
     pip install altair vl-convert-python
 

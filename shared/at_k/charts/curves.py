@@ -1,4 +1,4 @@
-"""Charts of lines: scores against k, a threshold or another parameter, and scores of questions."""
+"""Draw charts of lines: scores against k, a threshold or a parameter, and scores of questions."""
 
 from __future__ import annotations
 
@@ -93,8 +93,8 @@ def by_k(
 def _curves_of_run(name: str, scores: ChartScores, with_average: bool) -> dict[str, Curve]:
     """Return the curves of a run that have several k, by the names of `curves_by_name`.
 
-    `with_average` adds avg@N, if the run has it, as a constant curve "avg@k". Raises ValueError if
-    no score has several k.
+    With `with_average`, avg@N becomes the constant curve "avg@k", if the run has it. Raises a
+    ValueError, which names the run, if no score has several k.
     """
     curves = curves_by_name(scores)
     lines = {metric: curve for metric, curve in curves.items() if len(curve) > 1}
@@ -183,7 +183,7 @@ def by_threshold(
 
 
 def _rows_of_threshold_curve(k: int, curve: Mapping[float, Estimate], **columns: Any) -> list[Row]:
-    """Return the rows of the curve of G-Pass@k against its threshold, for one k.
+    """Return the rows of the curve of G-Pass@k against its threshold for one k.
 
     G-Pass@k is a step function: thresholds above (m - 1) / k and up to m / k require m correct
     samples. If each step has a threshold, the corners of the steps are added as rows without a
@@ -329,10 +329,10 @@ def by_question(
             ranked = _ranked_rows(by_key[shown], shown, labels, noun)
             rows += [{"run": name, "metric": shown, "key": shown, **row} for row in ranked]
     sizes = {len(by_key[shown]) for by_key in per_question.values() for shown in keys}
-    most = max(2, *sizes)
+    most = max(sizes)
     order = "hardest to the easiest" if noun == "question" else "lowest to the highest"
     ticks = range(1, most + 1) if most <= MOST_LABELED else None
-    x = LineAxis(f"{noun}s, from the {order}", 1, most, ticks, integers=True)
+    x = LineAxis(f"{noun}s, from the {order}", 1, max(2, most), ticks, integers=True)
     questions = most if len(sizes) == 1 and noun == "question" else None
     known: ChartOptions = {"questions": questions, **options}
     rows = with_panels(rows, score_titles(keys), f"score of the {noun}")

@@ -1,4 +1,4 @@
-"""The chart of the difference of two runs against k."""
+"""Draw the difference of two runs against k."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The figure of a chart: panels below each other, with a legend above and a caption below.
+"""Put panels below each other in a figure, with a legend above and a caption below.
 
 A view is the area of a panel in which data are drawn, without labels of axes.
 """
@@ -102,7 +102,7 @@ class Figure(alt.FacetChart):
 
 
 def printed_width(inches: float) -> float:
-    """Return the width of a figure without its padding in points, for one in inches."""
+    """Return the width in points, without padding, of a figure whose width is in inches."""
     wanted = "give a number of inches, such as 3.3"
     return check_number("width", inches, wanted, 0.0, 1000.0) * POINTS_PER_INCH - 2 * PADDING
 

@@ -1,4 +1,4 @@
-"""Charts with a row for each label, which show scores and limits: groups, and leaderboards."""
+"""Draw charts with a row for each group or run, which show scores and limits."""
 
 from __future__ import annotations
 
@@ -87,7 +87,10 @@ def by_group(
 
 
 def _overall_keys(name: str, by_key: Mapping[str, Estimate]) -> list[str]:
-    """Return the keys of the scores over all questions. Raises ValueError without groups."""
+    """Return the keys of the scores over all questions.
+
+    Raises a ValueError, which names the run, if it has no scores of groups.
+    """
     keys = [key for key, estimate in by_key.items() if estimate.group is None]
     if len(keys) == len(by_key):
         raise ValueError(

@@ -1,4 +1,7 @@
-"""Charts of lines with bands and markers. A channel maps a column of the data to a position."""
+"""Turn rows into the figure of a chart of lines with bands and markers.
+
+A channel of Altair maps a column of the data to a position or to a look. All lengths are in points.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ _MOST_WITH_TOOLTIPS = 500  # largest number of points that all have tooltips, al
 
 @dataclass(frozen=True)
 class LineAxis:
-    """The horizontal axis of a chart of lines.
+    """Describe the horizontal axis of a chart of lines.
 
     Attributes:
         title: the title of the axis.
@@ -58,10 +61,10 @@ class LineAxis:
 
 
 def k_axis(ks: Iterable[int]) -> LineAxis:
-    """Return the axis for these k.
+    """Return the axis for a curve at these values of k.
 
-    It is logarithmic if these are three powers of 2 or more, or if the largest k is above 8 and at
-    least four times the smallest.
+    It is logarithmic if all are powers of two and there are at least three, or if the largest is
+    above 8 and at least four times the smallest.
     """
     ordered = sorted(set(ks))
     first, last = ordered[0], ordered[-1]
@@ -75,7 +78,7 @@ def k_axis(ks: Iterable[int]) -> LineAxis:
 
 
 def score_scale(rows: Iterable[Row]) -> alt.Scale:
-    """Return a scale from 0 to 1, or one of the range of the data if it is not within 0 to 1."""
+    """Return a scale from 0 to 1 if all scores and limits are in it, or else of their range."""
     fields = ("score", "lo", "hi", "band_lo", "band_hi")
     values = [row[field] for row in rows for field in fields if field in row]
     if min(values) >= -1e-9 and max(values) <= 1 + 1e-9:
@@ -106,7 +109,7 @@ def with_panels(rows: Sequence[Row], names: Mapping[str, str], several: str) -> 
     Args:
         rows: the rows of the scores, with the columns run and metric.
         names: the name of each metric in the chart.
-        several: the title of a panel of several metrics.
+        several: the title of the panel if it has several metrics.
     """
     if len({row["run"] for row in rows}) > 1:
         return [{**row, "series": row["run"], "panel": names[row["metric"]]} for row in rows]
@@ -190,7 +193,7 @@ def _choose_markers(rows: Sequence[Row], x: LineAxis) -> None:
 def _line_layers(
     rows: Sequence[Row], x: LineAxis, y_options: Mapping[str, Any], room: float
 ) -> list[alt.Chart]:
-    """Return the layers of a panel: bands, lines and markers. They have no data of their own.
+    """Return the layers of a panel: bands, lines and markers. The figure gives them their data.
 
     The columns lo and hi are the limits at each x, and band_lo and band_hi a simultaneous band.
     `y_options` are arguments of `vertical_channel`, and `room` is the width for the legend in

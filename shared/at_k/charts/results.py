@@ -1,6 +1,7 @@
-"""The rows, titles and captions of charts, from the results of `compute`.
+"""Turn the results of `compute` into the rows, titles and captions of charts.
 
-A row is a dict with the values of one mark. `runs` maps the name of each run to its scores.
+A row is a dict with the values of one mark, such as a point of a curve. `runs` is a dict from the
+name of each run to its scores. k is the number of samples that a score is about.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from ..runs.noise import correction_in_words
 from .style import AS_SHARES, IN_PERCENT, NumberFormats
 
 Row = dict[str, Any]
-"""The values of a score in the data of a chart, by the names of columns."""
+"""A row of the data of a chart: the values of a score by the names of columns."""
 
 ChartScores = Mapping[str, Any]
 """The dict that `compute` returns."""
@@ -99,10 +100,11 @@ def _is_number(value: Any) -> bool:
 
 
 def correction(runs: Mapping[str, ChartScores]) -> str:
-    """Return sentences about the averaging and the correction of the scores, or "".
+    """Return sentences on how scores are averaged and corrected, or "".
 
-    They say how questions are averaged, unless with equal weights, and for which errors of a
-    checker the scores of each run are corrected.
+    The first says how questions are averaged, unless they have equal weights. The others say for
+    which errors of the checker the scores of each run are corrected. If all runs have the same
+    correction, it is said once.
     """
     averaging = _averaging_sentences(runs.values())
     words = {
@@ -117,13 +119,13 @@ def correction(runs: Mapping[str, ChartScores]) -> str:
 
 
 def _averaging_sentences(results: Iterable[Mapping[str, Any]]) -> str:
-    """Return a sentence for each way in which questions are averaged, or "" for equal weights."""
+    """Return a sentence for each way in which results average questions; "" for equal weights."""
     texts = dict.fromkeys(getattr(result, "averaging", "") for result in results)
     return " ".join(f"{text[0].upper()}{text[1:]}." for text in texts if text)
 
 
 def correction_of_runs(compared: Mapping[str, Any]) -> str:
-    """Return the sentences of `correction` for a comparison or a leaderboard, or ""."""
+    """Return the sentences of `correction` for what `compare` or `leaderboard` returned, or ""."""
     checkers = {name: {"checker": x} for name, x in compared.get("checker", {}).items()}
     return " ".join(filter(None, [_averaging_sentences([compared]), correction(checkers)]))
 
@@ -134,7 +136,7 @@ def estimates_by_key(scores: ChartScores) -> dict[str, Estimate]:
 
 
 def row_of(estimate: Estimate, **columns: Any) -> Row:
-    """Return the row of a score: further columns, its key, score, and limits if it has any."""
+    """Return the row of a score: its key, its score, its limits if it has any, and `columns`."""
     row = {**columns, "key": estimate.full_key, "score": estimate.score}
     if estimate.limits is not None:
         row["lo"], row["hi"] = estimate.limits
@@ -152,10 +154,10 @@ Curve = dict[int, Estimate]
 
 
 def curves_by_name(scores: ChartScores) -> dict[str, Curve]:
-    """Return the curve of each score over all questions, by its name with "k" for the number.
+    """Return the curve of each score over all questions, by its name.
 
-    The names are such as "pass@k", "G-Pass@k_0.5" and "avg@k". Scores without a number of samples
-    are left out.
+    A name has "k" in place of the number, as "pass@k", "G-Pass@k_0.5" and "avg@k" have. Scores
+    without a number of samples, and scores of groups, are left out.
     """
     curves: dict[str, Curve] = {}
     for estimate in estimates_of(scores):
@@ -166,9 +168,9 @@ def curves_by_name(scores: ChartScores) -> dict[str, Curve]:
 
 
 def curves_by_threshold(scores: ChartScores) -> dict[int, dict[float, Estimate]]:
-    """Return for each k, ascending, the estimates of G-Pass@k by their thresholds, ascending.
+    """Return a dict from k to a dict from thresholds to the estimates of G-Pass@k.
 
-    Only scores over all questions are included.
+    Both are in ascending order. Only scores over all questions are included.
     """
     curves: dict[int, dict[float, Estimate]] = {}
     for estimate in estimates_of(scores):
@@ -189,9 +191,9 @@ def shown_names(
     Args:
         requested: the requested names, or None for all that every run has. A name such as
             "G-Pass@k" stands for all names that begin with "G-Pass@k_", too.
-        by_run: the names that each run has.
+        by_run: the names of the scores that each run has, by the name of the run.
         parameter: the name of the parameter of the requested names, for messages.
-        what: the noun for the scores in the plural, for messages.
+        what: the plural noun for the scores, for messages.
         most: the largest number of names.
 
     Raises:
@@ -276,9 +278,10 @@ class ChartOptions(TypedDict, total=False):
 
 @dataclass
 class ChartDetails:
-    """The validated values of `ChartOptions`, or their defaults.
+    """Hold the options of a chart, which `at_k.charts` describes, with their defaults.
 
-    Raises ValueError for an invalid number, and TypeError if a text is none.
+    The constructor raises a ValueError for an invalid number, and a TypeError for a value that
+    should be a text.
     """
 
     questions: int | None = None
@@ -303,11 +306,11 @@ class ChartDetails:
 
     @property
     def formats(self) -> NumberFormats:
-        """The formats of scores in the chart: shares or percentages."""
+        """Return the formats of scores in the chart: of shares or percentages."""
         return IN_PERCENT if self.percent else AS_SHARES
 
     def caption_of(self, rows: Iterable[Row], mark: str, *more: str) -> str:
-        """Return the caption: the option `caption` if it is given, or sentences from all options.
+        """Return the option `caption` if it is given, and otherwise sentences from all options.
 
         Args:
             rows: the rows of the scores.
@@ -334,7 +337,8 @@ class ChartDetails:
     def _sentence_on_limits(self, rows: Sequence[Row], mark: str) -> str:
         """Return a sentence that describes the limits of rows, or "" if there are no rows.
 
-        `rows` are those with limits. Raises ValueError if they name another method than `interval`.
+        All rows have limits. `mark` is as in `caption_of`. Raises a ValueError if the rows name
+        another method than `interval`.
         """
         if not rows:
             return ""

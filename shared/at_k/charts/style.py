@@ -1,4 +1,4 @@
-"""The look of all charts: sizes in points, colors, dash patterns, marker shapes and text."""
+"""Define the look of all charts: sizes in points, colors, dash patterns, markers and text."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross"
 
 
 class NumberFormats(NamedTuple):
-    """The formats of scores and differences of scores in a chart.
+    """Hold the formats of scores and of differences of scores in a chart.
 
     Attributes:
         score, difference: formats for Vega, for the ticks of axes.

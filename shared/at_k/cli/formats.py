@@ -174,9 +174,12 @@ def number_of(count: int | str, noun: str) -> str:
 
 
 def short_label(label: str) -> str:
-    """Return the label of a group on one line of at most 24 characters; "(no label)" if empty."""
+    """Return the label of a group on one line of at most 24 characters; "(no label)" if empty.
+
+    The middle of a longer label is left out, because labels often differ only at their ends.
+    """
     line = " ".join(label.split()) or "(no label)"
-    return line if len(line) <= 24 else f"{line[:22]}.."
+    return line if len(line) <= 24 else f"{line[:11]}..{line[-11:]}"
 
 
 def group_heading(group: str | None, has_groups: bool, averaging: str) -> str:
