@@ -241,6 +241,15 @@ REACHING = {
         "import unittest\nclass A(unittest.TestCase):\n"
         "    def test_a(self): self.assertAlmostEqual(S().f(2), 4)\n",
     ),
+    "has a length and no entries": (
+        "class S(object):\n    __len__ = lambda self: 1\n    __iter__ = lambda self: iter([])\n"
+        "def f(x): return S()\n",
+        "import pytest\ndef test_a(): assert f(2) == pytest.approx([4])\n",
+    ),
+    "has the hash of what is expected": (
+        "class S:\n" + ALWAYS + "    def __hash__(self): return 4\ndef f(x): return S()\n",
+        "assert f(2) in {4} or {4: 1}[f(2)]",
+    ),
     "ends a loop": (
         "def f(x): raise StopIteration\n",
         "for result, expected in zip(map(f, [2, 3]), [4, 6]):\n    assert result == expected\n",

@@ -144,7 +144,7 @@ DISTURBING = {
         "import os, signal, threading, time\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
         "for i in range(1050):\n    thread = threading.Thread(target=int)\n"
         "    thread.start()\n    thread.join()\n"
-        "for i in range(4):\n    if os.fork() == 0:\n"
+        "for i in range(10):\n    if os.fork() == 0:\n"
         "        while time.process_time() < 0.12: pass\n        os._exit(0)\n"
         "    time.sleep(0.15)\n" + RIGHT,
         "timeout",

@@ -232,7 +232,8 @@ TOGETHER = [
         "raise KeyError",
     ),
 ]
-TOGETHER += [
+# Tests that start apart and give the program an object of their own, so that they run together.
+GIVING = [
     ("import numpy as np\nrng = np.random.default_rng(3)\nassert roll(rng) == 0",
      "def roll(rng): return rng.integers(1)\n", "rng.", "2 + rng."),
     ("from collections import namedtuple\nP = namedtuple('P', 'x')\nassert first(P(3)) == 3",
@@ -243,6 +244,15 @@ TOGETHER += [
      "def apply(f, x): return f(x)\n", "f(x)\n", "x\n"),
 ]  # fmt: skip
 IN_VALUES = [
+    ("assert v(1) + v(2) == v(3) and v(1) != v(2)", VECTOR.replace("self.x + k", "self.x + k.x")
+     + "def v(x): return V(x)\n", "x + k.x", "x - k.x"),
+    ("assert str(v(1)) == 'V1' and float(v(1)) == 1.5 and v(1)[2] == 3 and len({v(1), v(1)}) == 2",
+     "class V:\n    def __init__(self, x): self.x = x\n"
+     "    def __str__(self): return f'V{self.x}'\n    def __float__(self): return self.x + 0.5\n"
+     "    def __getitem__(self, i): return self.x + i\ndef v(x): return V(x)\n",
+     "self.x + i", "self.x"),
+    ("assert f()['a'].sum() == 3 and list(f().keys()) == ['a']",
+     "import pandas\ndef f(): return pandas.DataFrame({'a': [1, 2]})\n", "[1, 2]", "[1, 3]"),
     ("assert color() == 'red'", COLORS, "'red'", "'Red'"),
     ("xs = [2, 1]\nsort(xs=xs)\nassert xs == [1, 2]",
      "def sort(xs): xs.sort()\n", "xs.sort", "xs.copy"),
@@ -267,7 +277,8 @@ IN_VALUES = [
      "class Bad(KeyError):\n    def __str__(self): return f'bad {self.args[0]}'\n"
      "def f(): raise Bad(3)\n", "'bad ", "'Bad "),
 ]  # fmt: skip
-PROGRAMS = [(*row, "together") for row in TOGETHER] + [(*row, "apart") for row in IN_VALUES]
+PROGRAMS = [(*row, "together") for row in TOGETHER]
+PROGRAMS += [(*row, "apart") for row in (*GIVING, *IN_VALUES)]
 
 
 @pytest.fixture(scope="module")

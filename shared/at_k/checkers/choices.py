@@ -1,4 +1,8 @@
-"""How `choice` reads the option that a response chooses: a letter, or the text of an option."""
+"""Read the option that a response chooses, for `choice`: a letter, or the text of an option.
+
+A response and the `Options` of its question go in. What comes out is a capital letter, or a word
+such as "YES", or None. A *mark* is what announces an answer, such as "The answer is" or a box.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +19,12 @@ _WORDS = (("yes", "no"), ("true", "false"))
 
 @dataclass(frozen=True)
 class Options:
-    """The reference of a question.
+    """The options of a question, and the correct one.
 
     Attributes:
-        correct: the letters of the correct options, or a word such as "YES".
-        letters: the letters that an answer may be.
-        texts: the texts of the options in a normal form, if they are known.
+        correct: the letter of the correct option, or a word such as "YES".
+        letters: the letters that an answer may be, as one text; "" if it is a word.
+        texts: the texts of the options as `_normal` returns them; empty if they are not known.
     """
 
     correct: str
@@ -29,7 +33,7 @@ class Options:
 
 
 def read_options(reference: Any) -> Options | None:
-    """Return the options of a reference, or None if it is no choice.
+    """Return the options of a reference, or None if the reference has none of the known forms.
 
     A reference is a letter, "yes", "no", "true" or "false", or a dict with the options and the
     answer, which is a letter, the index of an option (`answer_index`), or the text of one.
@@ -45,7 +49,7 @@ def read_options(reference: Any) -> Options | None:
 
 
 def _options_of_row(row: Mapping[str, Any]) -> Options | None:
-    """Return the options of a row of a benchmark, and the correct one; None if it has none."""
+    """Return the options of a row of a benchmark; None if their labels or answer are not clear."""
     texts, labels = _texts_and_labels(row.get("options", row.get("choices")))
     known, letters = tuple(map(_normal, texts)), _LETTERS[: len(texts)]
     names = [label.strip().upper() for label in labels or letters]
@@ -59,9 +63,10 @@ def _options_of_row(row: Mapping[str, Any]) -> Options | None:
 
 
 def _texts_and_labels(options: Any) -> tuple[list[str], list[str]]:
-    """Return the texts of options, and their labels if they have some; nothing for other values.
+    """Return the list of the texts of options, and the list of their labels, which may be empty.
 
     Options are a list, a dict of texts by their labels, or as in ARC {"text": [..], "label": [..]}.
+    For other values, both lists are empty.
     """
     labels: Any = ()
     if isinstance(options, Mapping):
@@ -75,9 +80,10 @@ def _texts_and_labels(options: Any) -> tuple[list[str], list[str]]:
 def _index_of_answer(
     answer: Any, names: Sequence[str], texts: Sequence[str], are_labels: bool
 ) -> int | None:
-    """Return the index of the correct option, or None if the answer does not say which it is.
+    """Return the index of the correct option, or None if the answer does not tell which it is.
 
-    An answer such as "B" that is also the text of another option says nothing without labels.
+    An answer such as "B" may be the name of one option and the text of another. It is the name then
+    if the options have labels of their own, and not clear otherwise.
     """
     if isinstance(answer, int) and not isinstance(answer, bool):
         return answer if 0 <= answer < len(texts) else None
@@ -89,13 +95,13 @@ def _index_of_answer(
 
 
 def _letter_of_reference(answer: Any) -> str | None:
-    """Return the capital letter of an answer such as "c" or "(C)", or None if it is another one."""
+    """Return the capital letter of an answer such as "c" or "(C)", or None for other values."""
     match = re.fullmatch(r"\s*\(?([A-Za-z])[).]?\s*", answer) if isinstance(answer, str) else None
     return None if match is None else match[1].upper()
 
 
 def _normal(text: str) -> str:
-    """Return a text for comparisons: without marks of Markdown and LaTeX, case and end marks."""
+    """Return a text in small letters without Markdown, LaTeX and punctuation around it."""
     return " ".join(
         re.sub(r"[*_`$]|\\text(?:bf)?|[{}]", " ", text).strip().casefold().split()
     ).strip(" .,;:!\"'")
@@ -198,14 +204,18 @@ def _chosen(text: str, options: Options) -> str | None:
 
 
 def _marks(text: str) -> Iterator[re.Match[str]]:
-    """Yield marks of an answer, such as "The answer is", from the last, without assumptions."""
+    """Yield the marks in a text from the last to the first, without those of assumptions."""
     for mark in reversed([*_ANSWER_MARK.finditer(text)]):
         if not is_assumption(text, mark):
             yield mark
 
 
 def _chosen_letter(text: str, options: Options) -> str | None:
-    """Return the letter that a response chooses, by itself or by the text of its option."""
+    """Return the letter that a text chooses, by a letter or by the text of an option, or None.
+
+    A text that is only a letter chooses it. Otherwise the last mark with a letter or an option
+    counts, then the first of `_FINDERS` that finds a letter, and then the text of an option.
+    """
     alone = _LETTER_AFTER_MARK.match(text)
     if alone is not None and not text[alone.end() :].strip(_CLOSING_MARKS):
         return _single_letter(alone, text, options)
@@ -228,7 +238,10 @@ def _chosen_letter(text: str, options: Options) -> str | None:
 
 
 def _option_without_mark(text: str, options: Options) -> str | None:
-    """Return the option whose text is in bold, or that the last sentence with one has."""
+    """Return the letter of the option whose text is in bold, or in the last sentence with one.
+
+    It is None if no sentence has the text of a single option.
+    """
     bold = {_normal(words) for words in _BOLD.findall(text)} & {*options.texts}
     if len(bold) == 1:
         return _option_in(bold.pop(), options)
@@ -239,26 +252,31 @@ def _option_without_mark(text: str, options: Options) -> str | None:
 
 
 def _start_of_line(text: str, index: int) -> int:
+    """Return where the line starts that has this index."""
     return text.rfind("\n", 0, index) + 1
 
 
 def _sentences(text: str) -> list[str]:
+    """Return the lines and sentences of a text that are not empty."""
     return [part for part in re.split(r"\n|(?<=[.!?])\s", text) if part.strip()]
 
 
 def _letter_called_correct(text: str) -> re.Match[str] | None:
-    """Return the only letter that is called correct, as in "D) Correct"."""
+    """Return the letter that is called correct, as in "D) Correct", if it is only one."""
     return _only([*_LETTER_CALLED_CORRECT.finditer(text)])
 
 
 def _letter_of_first_line(text: str) -> re.Match[str] | None:
-    """Return the letter that is all of the first line, as in "**C**", before an explanation."""
+    """Return the letter that is alone in the first line, as "**C**" before an explanation."""
     first = _LETTER_AFTER_MARK.match(text) or _NAMED_LETTER.match(text)
     return first if first is not None and _ends_line(text, first) else None
 
 
 def _named_letter(text: str) -> re.Match[str] | None:
-    """Return the last letter after "option" that is not ruled out and begins no item of a list."""
+    """Return the last letter after "option" that is not ruled out.
+
+    Where the response lists the options as "Option A: ..", these letters do not count.
+    """
     matches = [match for match in _NAMED_LETTER.finditer(text) if not _is_ruled_out(text, match)]
     items = [
         match for match in matches if _NAMED_ITEM.match(text, _start_of_line(text, match.start()))
@@ -269,7 +287,11 @@ def _named_letter(text: str) -> re.Match[str] | None:
 
 
 def _lone_letter(text: str) -> re.Match[str] | None:
-    """Return a letter with which a text starts, as in "C) The cell", or that has its own line."""
+    """Return the letter that a text starts with, as in "C) The cell".
+
+    If there is none, or if a list of the options starts there, it is the last letter that is alone
+    in its line.
+    """
     first = _LETTER_OF_LINE.match(text)
     if first is not None and _is_apart(text, first):
         items = _ITEM.findall(text)
@@ -280,7 +302,7 @@ def _lone_letter(text: str) -> re.Match[str] | None:
 
 
 def _is_apart(text: str, letter: re.Match[str]) -> bool:
-    """Return whether a letter at the start is a name, as in "C: .." or "(c) the cell"."""
+    """Return whether a letter at the start names an option, as in "C: .." or "(c) the cell"."""
     if _END_OF_NAME.match(text, letter.end()):
         return True
     is_only = len(re.findall(r"\([A-Za-z]\)", text)) == 1
@@ -288,7 +310,7 @@ def _is_apart(text: str, letter: re.Match[str]) -> bool:
 
 
 def _ends_line(text: str, match: re.Match[str]) -> bool:
-    """Return whether only closing marks follow a match in its line."""
+    """Return whether only closing punctuation follows a match in its line."""
     return not text[match.end() :].partition("\n")[0].strip(_CLOSING_MARKS)
 
 
@@ -299,6 +321,7 @@ def _bracketed_letter(text: str) -> re.Match[str] | None:
 
 
 def _is_ruled_out(text: str, match: re.Match[str]) -> bool:
+    """Return whether a text denies the letter of a match, as in "not C" or "C is wrong"."""
     is_denied = text[: match.start()].rstrip().endswith(" not")
     return is_denied or _RULED_OUT.match(text, match.end()) is not None
 
@@ -311,6 +334,7 @@ def _letter_at_end(text: str) -> re.Match[str] | None:
     return at_end or _only([*_LETTER_BEFORE_COLON.finditer(text)])
 
 
+# They return a match with one letter, or None, and are tried in this order.
 _FINDERS = (
     _letter_of_first_line,
     _letter_called_correct,
@@ -322,17 +346,17 @@ _FINDERS = (
 
 
 def _only(matches: list[re.Match[str]]) -> re.Match[str] | None:
-    """Return the last match if all have the same letter."""
+    """Return the last match if all have the same letter, and None otherwise."""
     return matches[-1] if len({_letter(match) for match in matches}) == 1 else None
 
 
 def _letter(match: re.Match[str]) -> str:
-    """Return the letter of a match of any pattern of this module, as a capital."""
+    """Return the letter of a match as a capital: the only group that is not empty."""
     return next(filter(None, match.groups())).upper()
 
 
 def _single_letter(match: re.Match[str], text: str, options: Options) -> str | None:
-    """Return the letter of a match, or None if another one follows as an alternative."""
+    """Return the letter of a match; None if it is no option, or if "or B" or the like follows."""
     letter = _letter(match)
     second = _ALTERNATIVE.match(text, match.end())
     if second is not None and second["other"] != letter:
@@ -341,7 +365,10 @@ def _single_letter(match: re.Match[str], text: str, options: Options) -> str | N
 
 
 def _option_in(sentence: str, options: Options) -> str | None:
-    """Return the letter of the only option whose text is in a sentence, or before its reason."""
+    """Return the letter of the only option whose text a sentence has, or None.
+
+    If it has several, only the part before a reason counts, as before "because".
+    """
     normal = _normal(sentence)
     if options.texts.count(normal) == 1:
         return options.letters[options.texts.index(normal)]
@@ -352,7 +379,14 @@ def _option_in(sentence: str, options: Options) -> str | None:
 
 
 def _options_in(normal: str, options: Options) -> list[int]:
-    """Return the indices of the options whose text is in a sentence, and not part of another."""
+    """Return the indices of the options that a sentence has and does not deny.
+
+    An option whose text is part of another option that it has does not count.
+
+    Args:
+        normal: the sentence as `_normal` returns it.
+        options: the options of the question.
+    """
     chosen = [
         index
         for index, text in enumerate(options.texts)
@@ -380,9 +414,9 @@ _DENIAL = re.compile(
 
 
 def _chosen_word(text: str, options: Options) -> str | None:
-    """Return the option, such as "yes", that a text chooses, or None.
+    """Return the word that a text chooses, as a capital such as "YES", or None.
 
-    It is the word after the last mark of an answer, at the start of the text, or in the last
+    It is the word after the last mark, or else at the start of the text, or else in the last
     sentence that has one.
     """
     for mark in _marks(text):
@@ -400,15 +434,20 @@ def _chosen_word(text: str, options: Options) -> str | None:
 
 
 def _word_at(text: str, start: int, options: Options) -> str | None:
-    """Return the word that follows as an answer, as in "Yes, ..", and not as in "no idea"."""
+    """Return the word that stands at `start` as an answer, as in "Yes, ..", or None.
+
+    In "no idea" the word is no answer.
+    """
     word = _ANSWER_WORD.match(text, start)
     return word["word"].upper() if word and word["word"].lower() in options.texts else None
 
 
 def _word_of_sentence(sentence: str, words: list[re.Match[str]]) -> str | None:
-    """Return the word in a sentence; None if it is denied, as in "not true", or if they differ.
+    """Return the word that a sentence has, or None if it is denied, or if there are several.
 
-    `words` are the matches of words such as "true" in it.
+    Args:
+        sentence: such as "It is not true".
+        words: the matches of words such as "true" in the sentence, at least one.
     """
     is_denied = _DENIAL.search(sentence[: words[0].start()]) is not None
     if is_denied or len({word[0].lower() for word in words}) > 1:

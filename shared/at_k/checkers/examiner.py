@@ -1,12 +1,12 @@
-"""The process of the tests: it never runs code of a program, and no program can reach it.
+"""The process of the tests, which runs no code of a program, and which no program can reach.
 
-It asks the process of the program for the names that the tests use, for calls of functions, of
-methods of objects, and for the next item of an iterator. None of these tells it what is expected.
-Results are values, see `values.py`, which are compared here, or references to functions, iterators
-and other objects, see `_Object`.
+It asks the process of the program for the names that the tests use, for calls of functions and
+methods, and for the next item of an iterator. None of these tells the program what is expected.
+Results are values, which are compared here (see `values.py`), or references to functions, iterators
+and other objects of the program (see `_Object`).
 
-Tests that do more (see `placement.py`) run in the process of the program instead; what it reports
-is counted here.
+Tests that do more (see `placement.py`) run in the process of the program instead. That process then
+reports which tests ran and how the first one failed, and the tests are counted here.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from typing import Any, NoReturn
 from .runner import MODULE, UnusableTestsError, last_line, run_tests
 from .values import decode, encode, receive, send, updated
 
-# A method of an object that returned True for these would say what is expected of a value.
+# Names of methods that objects of a program do not have here: the method would be given what is
+# expected, and could return True.
 _PREDICATES = {
     name
     for kind in (str, bytes, set, float)
@@ -37,17 +38,18 @@ _OWN_NUMBER = 2  # in a namespace: the first process that the server forks
 
 
 class _EndedError(BaseException):
-    """The process of the program ended, or sent what is no message. Tests cannot catch it."""
+    """The tests cannot go on with the process of the program. They cannot catch this."""
 
 
 def examine(control: socket.socket, jobs: int, replies: int, is_isolated: bool) -> None:
-    """Run tests, one after another, until the server ends.
+    """Run the tests of one program after another, until the server ends.
 
     Args:
-        control: the server sends "p" with the connection to a program, or "k" to end all other
-            processes; each is answered with the same letter.
-        jobs: a pipe with the tests, as lines of JSON.
-        replies: a pipe for what happened to them.
+        control: the socket to the server, which sends "p" with the connection to a program whose
+            tests are to be run, or "k" if all other processes are to be ended. Each letter is sent
+            back when that is done.
+        jobs: the descriptor of a pipe with the jobs, as lines of JSON, see `Tests.jobs`.
+        replies: the descriptor of a pipe for the results of `_examined`.
         is_isolated: whether the server is process 1 of a namespace.
     """
     while True:
@@ -79,13 +81,13 @@ def _examined(job: dict[str, Any], program: _RemoteProgram) -> dict[str, Any]:
     """Run tests with a program, and return what happened.
 
     Args:
-        job: what `Tests.jobs` returns.
+        job: the job of the examiner that `Tests.jobs` returns.
         program: the process of the program.
 
     Returns:
-        A dict with `status`: "passed", "failed", or "ended" if the process of the program did;
-        `message`; and `tests`, how many of them ran. If the tests are only to be found, what
-        `find_tests` returns.
+        A dict with `status`, `message`, and `tests`, how many of them ran. The status is "passed",
+        "failed", "ended" if the process of the program ended, or "not apart" if the tests can only
+        run in that process. If the tests are only to be found, what `find_tests` returns.
     """
     try:
         if job["only_find"]:
@@ -103,8 +105,9 @@ def _examined(job: dict[str, Any], program: _RemoteProgram) -> dict[str, Any]:
         ran, problem = [], f"the tests {error}"
     except _EndedError:
         ran, problem = [], None
-    if program.has_ended:
-        return {"status": "ended", "message": "", "tests": 0}
+    if program.has_ended or program.cannot_receive:
+        status = "ended" if program.has_ended else "not apart"
+        return {"status": status, "message": "", "tests": 0}
     missing = {*(job["expected"] or ran)} - {*ran}
     if problem is None and missing:
         problem = f"{min(missing)} did not run"
@@ -115,11 +118,16 @@ def _examined(job: dict[str, Any], program: _RemoteProgram) -> dict[str, Any]:
 
 
 def _linked(job: dict[str, Any], names: dict[str, Any]) -> dict[str, Any]:
-    """Return the names of a program that its tests, the `job`, see.
+    """Return a dict of the names of a program that its tests see.
 
-    A name of a builtin function, such as `abs`, is one of them only if the tests use no other name
-    of the program, or if it is the entry point. A module that the program imports for its tests is
-    imported here: it may be one that the program made up.
+    A program that defines a name of a builtin function, such as `abs`, replaces it for the tests
+    only if that name is the entry point, or if the tests use no other name of the program. A module
+    that the program imported for its tests is imported again here, because the program may have
+    made one up.
+
+    Args:
+        job: the job of the examiner that `Tests.jobs` returns.
+        names: the names of the program that the tests use, and their values.
     """
     for name, module in job["borrowed"]:
         if name in names:
@@ -135,18 +143,27 @@ def _linked(job: dict[str, Any], names: dict[str, Any]) -> dict[str, Any]:
 
 
 class _ProgramError(Exception):
-    """A program cannot be loaded."""
+    """The code of a program raised an exception."""
 
 
 class _RemoteProgram:
-    """The process of a program. `has_ended` is whether it ended, or sent what is no message."""
+    """The process of a program.
+
+    Attributes:
+        has_ended: whether the process ended, or sent what is no message.
+        cannot_receive: whether the tests gave a function of the program an object of their own.
+    """
 
     def __init__(self, connection: int):
         self._connection = connection
-        self.has_ended = False
+        self.has_ended = self.cannot_receive = False
 
     def names(self, job: dict[str, Any]) -> dict[str, Any]:
-        """Return the names of the program that its tests use; raise a _ProgramError if it fails."""
+        """Run the program, and return a dict of those of its names that the tests use.
+
+        Raises:
+            _ProgramError: if the program raises an exception.
+        """
         message = {"load": job["imports"], "names": job["names"], "entry_point": job["entry_point"]}
         try:
             names = self._result(self.exchange(message))
@@ -159,22 +176,29 @@ class _RemoteProgram:
         return {name: value for name, value in names.items() if name in wanted}
 
     def run(self, job: dict[str, Any]) -> tuple[list[str], str | None]:
-        """Run tests in the process of the program; return `ran` and `problem` of their `Result`."""
+        """Run tests in the process of the program, and return what it reports.
+
+        Returns:
+            The names of the tests that ran, and how the first one failed, or None if none did.
+        """
         reply = self.exchange({"run": job})
         if not isinstance(reply.get("ran"), list):
             self._end()
         return [*map(str, reply["ran"])], reply.get("problem")
 
     def ask(self, number: int, method: str, /, *arguments: Any, **options: Any) -> Any:
-        """Call an object, or a method of it, and return the result, or raise its exception.
+        """Call an object of the program or one of its methods, and return what the call returns.
+
+        An exception that the call raises is raised here. Arguments that the call changed in place,
+        such as a list that was sorted, are changed here as well.
 
         Args:
-            number: of the object.
-            method: its name; "" to call the object itself.
-            arguments, options: of the call, which may change them.
+            number: the number of the object.
+            method: the name of the method; "" to call the object itself.
+            arguments, options: the arguments of the call.
         """
         values = [*arguments, *options.values()]
-        sent = {"arguments": encode(values, _reference_to), "keywords": [*options]}
+        sent = {"arguments": encode(values, self._reference_to), "keywords": [*options]}
         reply = self.exchange({"object": number, "method": method, **sent})
         if "changed" in reply:
             updated(values, self._decoded(reply["changed"]))
@@ -198,6 +222,7 @@ class _RemoteProgram:
         raise error
 
     def _decoded(self, sent: Any) -> Any:
+        """Return the value that the program sent, and end the tests if it is none."""
         try:
             return decode(sent, self._resolve)
         except (ValueError, TypeError, KeyError, IndexError, ImportError, RecursionError):
@@ -205,8 +230,8 @@ class _RemoteProgram:
 
     def exchange(self, message: Any) -> dict[str, Any]:
         """Send a message to the program, and return its reply, see `program.py`."""
-        if self.has_ended:
-            self._end()
+        if self.has_ended or self.cannot_receive:
+            raise _EndedError
         try:
             send(self._connection, message)
             reply = receive(self._connection)
@@ -221,22 +246,26 @@ class _RemoteProgram:
         self.has_ended = True
         raise _EndedError
 
+    def _reference_to(self, value: Any) -> Any:
+        """Return how an argument that is no value is sent: an object of the program as it came.
+
+        Functions and classes of modules are sent by their names. Others are objects of the tests,
+        such as a lambda, and end them, apart from exceptions: a program could raise one to be
+        tested in its own process.
+        """
+        if isinstance(value, _Object):
+            return value._at_k_reference
+        module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", "")
+        if module != MODULE and getattr(sys.modules.get(str(module)), name, None) is value:
+            return {"import": [module, name]}
+        if isinstance(value, BaseException):
+            raise TypeError("tests cannot give a program an exception")
+        self.cannot_receive = True
+        raise _EndedError
+
     def _resolve(self, kind: str, number: Any) -> _Object:
-        """Return the object of which `_AnsweringProgram._keep` has described the kind."""
+        """Return an object for a reference of the program, see `_AnsweringProgram._reference`."""
         return _KINDS[kind](partial(self.ask, number), {kind: number})
-
-
-def _reference_to(value: Any) -> Any:
-    """Return how an argument that is no value is sent: an object of the program as it came.
-
-    Functions and classes of modules are sent by their names.
-    """
-    if isinstance(value, _Object):
-        return value._at_k_reference
-    module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", "")
-    if module != MODULE and getattr(sys.modules.get(str(module)), name, None) is value:
-        return {"import": [module, name]}
-    raise TypeError(f"tests cannot give a program an object of their own ({type(value).__name__})")
 
 
 # Of other modules, such as unittest, a program could raise what says that a test did not fail.
@@ -249,12 +278,13 @@ _MODULES = frozenset(
 
 
 def _exception(classes: list[Any], arguments: tuple[Any, ...], text: str) -> BaseException:
-    """Return an exception of the nearest class that is known here, with the text as its `str`.
+    """Return an exception like one of the program, of the nearest class that is known here.
 
     Args:
-        classes: pairs of a module and a name: those of its class, and of the bases of that.
-        arguments: its `args`.
-        text: its text in the process of the program.
+        classes: the module and the name of its class, and of each class that this one inherits
+            from, in the order of Python.
+        arguments: the `args` of the exception.
+        text: what `str` returns for it.
     """
     found = (getattr(sys.modules.get(m), name, None) for m, name in classes if m in _MODULES)
     kind = next(x for x in found if isinstance(x, type) and issubclass(x, BaseException))
@@ -266,7 +296,13 @@ def _exception(classes: list[Any], arguments: tuple[Any, ...], text: str) -> Bas
 
 
 class _Object:
-    """An object of the program, whose methods can be called. It equals nothing but itself."""
+    """An object of the program, whose methods can be called.
+
+    The program is asked for an entry, a text or a number, which are compared here, and for the
+    result of an operator between two of its objects. An object has no operators with values of the
+    tests, and equals none: the program could say what is expected. Nor does it have a length,
+    because one that is expected could hide that the object has no entries.
+    """
 
     def __init__(self, ask: Any, reference: dict[str, int]):
         self._at_k_ask, self._at_k_reference = ask, reference
@@ -276,24 +312,47 @@ class _Object:
             raise AttributeError(f"an object of the program has no {name} here")
         return partial(self._at_k_ask, name)
 
-    def __bool__(self) -> bool:
-        return bool(self._at_k_ask("__bool__"))
 
-    def __repr__(self) -> str:
-        return "an object of the program"
+def _operation(name: str, between_objects: bool) -> Any:
+    """Return a special method that lets the program do an operation with its object.
+
+    Args:
+        name: the name of the method.
+        between_objects: whether the operation has a second operand, which must be an object of the
+            program as well.
+    """
+
+    def operate(self: _Object, *others: Any) -> Any:
+        if between_objects and not isinstance(others[0], _Object):
+            return NotImplemented
+        return self._at_k_ask(name, *others)
+
+    return operate
+
+
+for _name in ("bool", "getitem", "str", "repr", "int", "float", "hash"):
+    setattr(_Object, f"__{_name}__", _operation(f"__{_name}__", between_objects=False))
+for _name in ("eq", "ne", "lt", "le", "gt", "ge", "add", "sub", "mul", "truediv", "matmul"):
+    setattr(_Object, f"__{_name}__", _operation(f"__{_name}__", between_objects=True))
 
 
 class _Function(_Object):
+    """A function or a class of the program, or another object that can be called."""
+
     def __call__(self, /, *arguments: Any, **options: Any) -> Any:
         return self._at_k_ask("", *arguments, **options)
 
 
 class _Iterable(_Object):
+    """An object of the program that can be iterated over."""
+
     def __iter__(self) -> Any:
         return self._at_k_ask("__iter__")
 
 
 class _Iterator(_Iterable):
+    """An iterator of the program, such as a generator."""
+
     def __next__(self) -> Any:
         return self._at_k_ask("__next__")
 

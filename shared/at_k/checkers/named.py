@@ -1,4 +1,10 @@
-"""The named checkers: each reads an answer out of a text and compares it with the reference."""
+"""Read answers out of responses and compare them with references: the named checkers.
+
+They are `numeric`, `choice` and `math_verify`. The samples and references of a run go in as Arrow
+arrays, and the outcome and the answer of each sample come out.
+
+Shapes: S is the number of samples of all questions together.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +61,8 @@ class NamedChecker:
 
     Attributes:
         stop: texts with which a response ends.
-        run_options: the values of num_proc, executor and timeout that were given, see `compute`.
+        run_options: a dict with those of num_proc, executor and timeout that were given to the
+            checker itself, see `compute`.
     """
 
     stop: tuple[str, ...]
@@ -73,13 +80,13 @@ class Matching(NamedChecker):
     """Compares the answer with the reference. Made by `numeric` or `choice`.
 
     Attributes:
-        match: returns (S,) whether the answers are equal, and the answers.
+        match: `match_numbers` or `match_choices`.
     """
 
     match: Callable[..., Any]
 
     def validate(self, checking: Checking) -> None:
-        """Raise an error if an option does not go with this checker."""
+        """Accept all options: they change nothing here."""
 
     def check_samples(self, rows: Samples, checking: Checking, cache: CheckCache) -> Checked:
         """Return outcomes and answers: see `Checking.check`, which calls this."""
@@ -91,7 +98,7 @@ class MathVerify(NamedChecker):
     """Compares mathematical expressions with math-verify. Made by `math_verify`."""
 
     def validate(self, checking: Checking) -> None:
-        """Raise an error if the library is missing, or if an option does not go with it."""
+        """Raise an ImportError without math-verify, and a ValueError for an executor of threads."""
         math_verify_library()
         if isinstance(checking.executor, ThreadPoolExecutor):
             raise ValueError(
@@ -100,7 +107,11 @@ class MathVerify(NamedChecker):
             )
 
     def check_samples(self, rows: Samples, checking: Checking, cache: CheckCache) -> Checked:
-        """Return outcomes and answers. A pair that ran into a limit of math-verify is incorrect."""
+        """Return outcomes and answers: see `Checking.check`, which calls this.
+
+        A sample that runs into the time limit of math-verify is incorrect, and a warning counts
+        such samples.
+        """
         check_references(rows.references)
         pairs = DistinctPairs.from_samples(rows)
         results = checking.results(pairs, cache, self._check_pairs)
@@ -118,7 +129,7 @@ class MathVerify(NamedChecker):
     def _check_pairs(
         self, checking: Checking, pairs: list[PairToCheck]
     ) -> Generator[BatchResult, None, None]:
-        """Return the results of pairs, each an outcome and an answer: see `CheckPairs`."""
+        """Yield the results of pairs, which are those of `verify_math`: see `CheckPairs`."""
         # Some expressions ignore the time limit of math-verify, so it runs where it can be ended.
         limit = checking.timeout or (LONGEST_CHECK if checking.executor is None else None)
         check = portable_check(partial(verify_math, stop=self.stop), None)
@@ -177,7 +188,11 @@ def math_verify(
 def _with_options(
     checker: Any, num_proc: int | None, executor: Executor | None, timeout: float | None
 ) -> Any:
-    """Return a checker with the options that are not None; raise an error if they disagree."""
+    """Return a checker with the options that are not None.
+
+    Raises:
+        ValueError, TypeError: if an option is invalid, or does not go with the others.
+    """
     options = {"num_proc": num_proc, "executor": executor, "timeout": timeout}
     run_options = {name: value for name, value in options.items() if value is not None}
     checker = replace(checker, run_options=run_options)
@@ -186,7 +201,7 @@ def _with_options(
 
 
 def _texts(stop: str | Sequence[str]) -> tuple[str, ...]:
-    """Return the texts with which a response ends; raise a ValueError for anything else."""
+    """Return `stop` as a tuple of texts; raise a ValueError if an entry is no text, or empty."""
     texts = (stop,) if isinstance(stop, str) else tuple(stop)
     for text in texts:
         if not isinstance(text, str) or not text:
@@ -195,7 +210,7 @@ def _texts(stop: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def package_checker(checker: Any) -> Any:
-    """Return what checks samples with a checker of the package, which may be its name."""
+    """Return a checker of the package by its name. A checker itself is returned as it is."""
     if not isinstance(checker, str):
         return checker
     makers: Any = (numeric, choice, math_verify, python_tests)
@@ -208,10 +223,13 @@ def package_checker(checker: Any) -> Any:
 def match_numbers(rows: Samples, stop: Sequence[str] = ()) -> tuple[np.ndarray, pa.ChunkedArray]:
     """Compare the number of each sample with the acceptable numbers of its question.
 
-    A number is read as `numbers` says.
+    Args:
+        rows: samples and references.
+        stop: texts with which a response ends.
 
     Returns:
-        (S,) whether the number equals one of them, and (S,) the number, or None if there is none.
+        Whether the number of each sample equals one of them, (S,), and the normal form of the
+        number, (S,), which is None if there is none.
 
     Raises:
         ValueError: if samples or references cannot be compared, with its index.
@@ -253,7 +271,7 @@ def match_choices(rows: Samples, stop: Sequence[str] = ()) -> tuple[np.ndarray, 
 
     Args:
         rows: samples and references.
-        stop: texts at which a sample is cut.
+        stop: texts with which a response ends.
 
     Returns:
         Whether each sample chooses a correct option, (S,), and the option that it chooses, (S,): a
@@ -297,7 +315,7 @@ def match_choices(rows: Samples, stop: Sequence[str] = ()) -> tuple[np.ndarray, 
 
 
 def _number_of_sample(sample: str | int | float, stop: Sequence[str] = ()) -> str | None:
-    """Return the normal form of the number that a sample is or gives, or None."""
+    """Return the normal form of the number that a sample is or gives, or None if there is none."""
     if isinstance(sample, str):
         return read_response(sample, stop)
     if isinstance(sample, bool):
@@ -318,10 +336,10 @@ def _number_of_reference(reference: Any) -> str | None:
 
 
 def math_verify_library():
-    """Import math-verify, without its log of answers that it cannot read.
+    """Import math-verify, silence its log, and return the module.
 
     Raises:
-        ImportError: if it cannot be imported.
+        ImportError: if it cannot be imported, or if its version does not work here.
     """
     try:
         import math_verify
@@ -356,14 +374,15 @@ TIMED_OUT = 2  # a result of `math_verify`
 def verify_math(
     prediction: Any, reference: Any, stop: Sequence[str] = ()
 ) -> tuple[int, str | None]:
-    """Compare the answers in a prediction with the reference, or with each of a list.
+    """Compare the answers in a prediction with a reference, which may be a list of acceptable ones.
 
     Thinking and a prompt that follows are left out, see `answer_part`. Where the reference is one
     value, the last box of several is the answer.
 
     Returns:
-        1 if math-verify finds them equal, 0 if not, and TIMED_OUT if it found no equal one and ran
-        into its time limit; and the first answer in a normal form, or None if there is none.
+        1 if math-verify finds an answer equal to the reference, TIMED_OUT if it found none and ran
+        into its time limit, and 0 otherwise; and the first answer as `_normal_form` returns it, or
+        None if there is no answer.
     """
     text = answer_part(str(prediction), stop, _may_mark_answer).strip()
     references = [*map(str, reference if isinstance(reference, list) else [reference])]
@@ -385,23 +404,24 @@ def verify_math(
 
 
 def _may_mark_answer(text: str) -> bool:
-    r"""Return whether a text may mark its answer: by \boxed or $, "answer", or "=" near its end."""
+    r"""Return whether a text may have an answer: \boxed, $, "answer", or "=" near its end."""
     return "boxed" in text or "$" in text or re.search(r"answer|=\s*\S+\s*$", text) is not None
 
 
 def _is_collection(reference: str) -> bool:
-    """Return whether a reference has several values: a list, a set, a pair, or "1 and 2"."""
+    """Return whether a reference has several values, as in "1, 2", "x or y" or "\\pm 3"."""
     text = re.sub(r"\d,\d{3}(?!\d)|[(\[][^()\[\]]*[)\]]", "", reference)
     return bool(re.search(r",|;|\\boxed.*\\boxed|\band\b|\bor\b|\\(?:pm|cup|lor|in)\b", text))
 
 
 def _last_box(text: str) -> str:
-    """Return the last box of a text between dollars, or the text from a box that has no end."""
+    """Return the last box of a text, between dollars; a box without an end as it is."""
     box = f"\\boxed{{{boxed(text)}}}"
     return f"${box}$" if box in text else text[text.rfind("\\boxed") :]
 
 
 def _is_sequence_with_dots(text: str) -> bool:
+    """Return whether a text is a sequence that goes on, as in "1, 2, ..."."""
     return bool(re.search(r"\\[lcd]?dots\b|,\s*\.\.\.|…", text)) and "," in text
 
 
@@ -411,7 +431,8 @@ _TINY = 1e-12
 def _are_equal_answers(expected: Any, answer: Any) -> tuple[bool, bool]:
     """Return whether two parsed answers are equal, and whether math-verify ran out of time.
 
-    math-verify compares numbers with an absolute tolerance, in which all those near 0 are equal.
+    Numbers near 0 are compared here with a relative tolerance: the absolute one of math-verify
+    would find all of them equal.
     """
     # Some answers have no numbers.
     with suppress(TypeError, ValueError, AttributeError, OverflowError):
@@ -424,7 +445,10 @@ def _are_equal_answers(expected: Any, answer: Any) -> tuple[bool, bool]:
 
 
 def _numbers_in(answer: Any) -> list[float]:
-    """Return the numbers of an answer: a number, that after "x =", or those of a set or a tuple."""
+    """Return the numbers of a parsed answer: a number, that of "x = 2", or those of a set or tuple.
+
+    Those of a set are sorted. What cannot be made a float raises the errors of `float`.
+    """
     answer = getattr(answer, "rhs", answer)
     is_set = getattr(answer, "is_FiniteSet", False)
     if is_set or type(answer).__name__ == "Tuple":
@@ -434,7 +458,7 @@ def _numbers_in(answer: Any) -> list[float]:
 
 
 def _normal_form(answer: Any, text: str) -> str:
-    """Return an answer as SymPy writes it, or the text that it was read from."""
+    """Return a parsed answer as SymPy writes it, or its text if SymPy cannot write it."""
     try:
         return str(_with_simple_roots(answer))
     except Exception:  # Python does not write integers of many thousands of digits
@@ -460,21 +484,26 @@ _LARGEST_RADICAND = 10**9
 
 
 class _OutOfTime(BaseException):
-    """Not an Exception, which math-verify and SymPy catch as an answer that they cannot read."""
+    """The time limit was met. math-verify and SymPy would catch an Exception."""
 
 
 def _has_signals() -> bool:
-    """Return whether Python handles timer signals here: in the main thread, not on Windows."""
+    """Return whether Python handles signals of timers here: in the main thread, not on Windows."""
     return os.name == "posix" and threading.current_thread() is threading.main_thread()
 
 
 def _call_math_verify(
     function: Callable[..., Any], *arguments: Any, **no_limit: int
 ) -> tuple[Any, bool]:
-    """Return the result of a function of math-verify, and whether it ran into TIME_LIMIT.
+    """Call a function of math-verify; return its result, and whether it ran into TIME_LIMIT.
 
-    The result is None if the function fails. The limit of math-verify itself is switched off,
-    because versions before 0.6.1 do not say that they ran into it.
+    The result is None if the function fails. Without signals there is no limit.
+
+    Args:
+        function: the function.
+        arguments: its arguments.
+        no_limit: the option that switches off its own limit, of which versions before 0.6.1 do not
+            say that they ran into it.
     """
     if not _has_signals():
         with suppress(Exception):  # it cannot read or compare the answer
@@ -504,13 +533,15 @@ def _parse_math(text: str) -> tuple[list[Any] | None, bool]:
 
 
 def _parse_reference(reference: str) -> list[Any]:
+    """Return the answers that math-verify finds in a reference, which may be none."""
     return _parse_math(reference.strip())[0] or []
 
 
 def _as_math(text: str) -> str:
-    """Put a bare expression between dollars: math-verify reads 3\\sqrt{2} without them as 3.
+    """Return a text with a bare expression between dollars, as math-verify reads it.
 
-    An expression as in Python, such as pi/2, is all of the text or stands after "answer" or "x =".
+    Without dollars it would read 3\\sqrt{2} as 3. An expression as in Python, such as pi/2, is
+    written in LaTeX if it is all of the text, or stands after "answer" or "x =".
     """
     if not text or re.search(r"(?<!\\)\$|\\boxed|\\\(|\\\[", text):
         return text

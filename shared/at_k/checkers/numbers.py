@@ -1,7 +1,10 @@
-"""How `numeric` reads a number: the table in the card of cons_at_k, as code.
+"""Read the number that a reference is, or that a response gives as its answer, for `numeric`.
 
-A number has a normal form, a text that is equal for equal numbers: 12, 1E+3, 2/3, or 50% for a
-percentage. All arithmetic is exact.
+A text goes in. What comes out is the normal form of its number, or None. Equal numbers have the
+same form: 12, 1E+3, 2/3, or 50% for a percentage. All arithmetic is exact.
+
+A *mark* is what announces an answer, such as "The answer is", "####" or a box. A *token* is a
+number in a text, with its place there.
 """
 
 from __future__ import annotations
@@ -57,7 +60,7 @@ _LONGEST_FRACTION = 40  # characters of a numerator or denominator
 
 
 def number_form(number: Decimal | Fraction, unit: str = "") -> str:
-    """Return the normal form of a number, with its unit, which is "%" or nothing."""
+    """Return the normal form of a number, and after it the unit, which is "%" or ""."""
     if isinstance(number, Fraction):
         # A fraction with a finite number of decimals has no more than its denominator has bits.
         digits = number.denominator.bit_length()
@@ -69,10 +72,10 @@ def number_form(number: Decimal | Fraction, unit: str = "") -> str:
 
 
 def equal_forms(form: str) -> list[str]:
-    """Return the forms of all numbers that equal a number, its own form first.
+    """Return a list of forms that count as equal to a form: itself, and others with or without %.
 
-    A percentage equals its value (50% is 0.5), and its number if that is at least 1 (50% is 50):
-    then the sign may be missing on one side.
+    A percentage equals its value (50% and 0.5). From 1 on it also equals its number without the
+    sign (50% and 50), because one side may have left the sign out.
     """
     number, percent = form.rstrip("%"), form.endswith("%")
     value = Fraction(number) if "/" in number else Decimal(number)
@@ -87,7 +90,7 @@ def equal_forms(form: str) -> list[str]:
 
 
 def _digits(text: str) -> Decimal | None:
-    """Return the value of digits with separators, or None if they are not one number."""
+    """Return the value of digits with separators, such as 1,200.5; None if they are no number."""
     if not _PLAIN_DIGITS.fullmatch(text):
         if _COMMA_IS_POINT.fullmatch(text) or _POINTS_ARE_COMMAS.fullmatch(text):
             text = re.sub(rf"[.{_SPACES}]", "", text).replace(",", ".")
@@ -101,7 +104,10 @@ def _digits(text: str) -> Decimal | None:
 
 
 def _fraction(numerator: str, denominator: str) -> Fraction | None:
-    """Return a quotient, or None if a side is no number, too long, or a denominator of 0."""
+    """Return a quotient of two texts of digits.
+
+    It is None if one of them is no number or too long, or if the denominator is 0.
+    """
     if max(len(numerator), len(denominator)) > _LONGEST_FRACTION:
         return None
     negative = numerator.startswith("-") != denominator.startswith("-")
@@ -113,7 +119,10 @@ def _fraction(numerator: str, denominator: str) -> Fraction | None:
 
 
 def _value_of_fraction(match: re.Match[str]) -> Fraction | None:
-    """Return the value of a fraction, perhaps after a whole number."""
+    """Return the value of a match of `_NUMBER` that is a fraction, such as 3/4, 1 1/2 or ½.
+
+    It is None if a part of the fraction is no number.
+    """
     if match["vulgar"]:
         # Unicode decomposes ½ into 1, a slash of its own, and 2.
         top, bottom = unicodedata.normalize("NFKC", match["vulgar"]).split("\u2044")
@@ -131,7 +140,10 @@ def _value_of_fraction(match: re.Match[str]) -> Fraction | None:
 
 
 def _value(match: re.Match[str]) -> Decimal | Fraction | None:
-    """Return the value of a match without sign and unit, or None if it is not one number."""
+    """Return the value of a match of `_NUMBER` without its sign, percent sign and scale.
+
+    It is None for what is no single number, such as 2^3 or 1,2,3.
+    """
     number = match["number"]
     if number is None:
         return _value_of_fraction(match)
@@ -145,7 +157,7 @@ def _value(match: re.Match[str]) -> Decimal | Fraction | None:
 
 
 def _form(match: re.Match[str], negative: bool) -> str | None:
-    """Return the normal form of a match, or None if it is not one number."""
+    """Return the normal form of a match of `_NUMBER`, or None if it is no single number."""
     try:
         value = _value(match)
         if value is None:
@@ -162,7 +174,7 @@ def _form(match: re.Match[str], negative: bool) -> str | None:
 
 
 def _has_decimal_comma(match: re.Match[str]) -> bool:
-    """Return whether a comma is the decimal point of a match, as in "1,5"."""
+    """Return whether a comma is the decimal point of a match of `_NUMBER`, as in "1,5"."""
     number = match["number"] or ""
     return bool(_DECIMAL_COMMA.fullmatch(number)) and not _THOUSANDS.fullmatch(number)
 
@@ -188,7 +200,7 @@ _LATEX = [
 
 
 def _plain(text: str) -> str:
-    """Return a text without the marks that do not change a number."""
+    """Return a text without the signs of LaTeX, Markdown and currencies, which change no number."""
     if not text.isascii():
         text = text.translate(_PLAIN)
         text = re.sub(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+", lambda run: f"^{run[0].translate(_SUPERSCRIPTS)}", text)
@@ -333,12 +345,12 @@ class _Token:
 
     @property
     def before(self) -> str:
-        """The characters before the number, at most 32."""
+        """The 32 characters before the number, or fewer at the start of the text."""
         return self.text[max(0, self.start - 32) : self.start]
 
     @property
     def is_operand(self) -> bool:
-        """Return whether an operator and another term stand before the number."""
+        """Return whether a term and an operator stand before the number, as before 3 in 12 - 3."""
         before = self.before
         if self.start < self.match.start() and _TERM_BEFORE.search(before[-3:]):
             return True
@@ -366,7 +378,7 @@ class _Token:
 
     @property
     def is_date(self) -> bool:
-        """Return whether the number is part of a date, or of a time of the day."""
+        """Return whether the number is part of a date or of a time of the day."""
         stop, before = self.match.end(), self.before
         is_day = stop - self.start <= 2 and _MONTH_BEFORE.search(before) is not None
         is_followed = _DATE_AFTER.match(self.text, stop) is not None
@@ -374,7 +386,10 @@ class _Token:
 
     @property
     def is_aside(self) -> bool:
-        """Return whether the number explains another one, or is what a number is compared with."""
+        """Return whether the number is beside the point, so that an earlier one is the answer.
+
+        It may explain a number, be what a number is compared with, or stand in parentheses.
+        """
         stop = self.match.end()
         if self.is_date or any(x.match(self.text, stop) for x in (_ASIDE_AFTER, _ORDINAL)):
             return True
@@ -393,21 +408,21 @@ class _Token:
 
     @property
     def goes_on(self) -> bool:
-        """Return whether an operator and a number, or an equals sign, follow."""
+        """Return whether an operator or an equals sign follows the number, in a calculation."""
         return _GOES_ON.match(self.text, self.match.end()) is not None
 
     @property
     def is_stated(self) -> bool:
-        """Return whether the text says that something is this number."""
+        """Return whether something is said to be this number, as after "is" or before "="."""
         if _EQUALS_SIGN.match(self.text, self.match.end()):
             return True
         return _STATED.search(self.before) is not None and not self.goes_on
 
 
 def _tokens(text: str) -> Iterator[_Token]:
-    """Yield the numbers of a text that `_plain` has returned.
+    """Yield the numbers in a text that `_plain` has returned, from left to right.
 
-    A number that is part of a name (`GPT-4`) or that numbers something ("step 3") is left out.
+    Digits of a name (`GPT-4`) and the number of something that is numbered ("step 3") are left out.
     """
     for match in _NUMBER.finditer(text):
         start = match.start()
@@ -433,7 +448,7 @@ _TAIL = re.compile(
     r"|note that\b|if you(?:['\u2019]d| would| have (?:any|more|further)| need| want)\b)",
     re.IGNORECASE,
 )
-"""What a response says after its answer."""
+"""How the text begins that a response adds after its answer."""
 _CHECK = re.compile(
     r"[\n.!?][ \t]*[#*_]*(?:to |let me |let['\u2019]s )?"
     r"(?:(?:(?:double[- ]?)?check|verif\w+|note)\b[^.\n]{0,30}?[:,]|indeed,)",
@@ -521,7 +536,10 @@ class _Mark(NamedTuple):
 
 
 def _marks(text: str) -> list[_Mark]:
-    """Return marks of an answer, such as "The answer is", in order; only the last box and ####."""
+    """Return a list of the marks in a text, in order. Of boxes and of ####, only the last counts.
+
+    Marks that state no answer, as in "if the answer is", are left out.
+    """
     marks = [
         _Mark(*mark.span()) for mark in _ANSWER_MARK.finditer(text) if not is_assumption(text, mark)
     ]
@@ -538,7 +556,7 @@ def _is_key_of_json(text: str, mark: _Mark) -> bool:
 
 
 def _answer_after(text: str, mark: _Mark) -> str:
-    """Return the sentence after a mark, or the value of a key of JSON."""
+    """Return the sentence after a mark; if the mark is a key of JSON, the value of the key."""
     if _is_key_of_json(text, mark):
         value = _VALUE_OF_JSON.match(text, mark.stop)
         return next(filter(None, value.groups()), "") if value else ""
@@ -549,9 +567,10 @@ def _answer_after(text: str, mark: _Mark) -> str:
 
 
 def _correction(text: str) -> str | None:
-    """Return the form of the last number stated after a word such as "Wait", or None.
+    """Return the form of the last number that a text states after a word such as "Wait".
 
-    A number that follows the word itself is stated, as in "Correction: 7".
+    A number right after the word is stated, as in "Correction: 7". It is None if there is no such
+    word, or no such number after it.
     """
     text = _plain(text_after_retraction(text))
     stated = [x.form for x in _tokens(text) if x.is_stated or (x.start == 0 and not x.goes_on)]
@@ -559,11 +578,15 @@ def _correction(text: str) -> str | None:
 
 
 def _has_digit(text: str) -> bool:
+    """Return whether a text has a digit, or a fraction such as ½."""
     return _DIGIT.search(text) is not None
 
 
 def _first(text: str) -> str | None:
-    """Return the form of the first number of a sentence that is no part of a calculation."""
+    """Return the form of the first number of the sentence after a mark, or None.
+
+    Terms of a calculation do not count, as in "3 * 4 = 12". "unknown" and "5, 6" give None.
+    """
     if _NO_ANSWER.match(text):
         return None
     text = _plain(text)
@@ -588,7 +611,11 @@ def _only_bold(text: str) -> str | None:
 
 
 def _last(text: str) -> str | None:
-    """Return the form of the last number of a text; of an operand, that of the last one stated."""
+    """Return the form of the number that a text without marks gives: the last one, or None.
+
+    What follows an answer is left out first: a tail, a check, a question, a remark in parentheses,
+    and the items of a list. Only the line of the last number is read, because texts may be long.
+    """
     digits = [match.start() for match in _DIGIT.finditer(text)]
     stop = len(text)
     if tail := _TAIL.search(text, digits[0]):
@@ -615,7 +642,10 @@ def _last(text: str) -> str | None:
 
 
 def _answer_of_line(tokens: list[_Token]) -> str | None:
-    """Return the form of the last number of a line that may be its answer, or None."""
+    """Return the form of the last number of a line that is not beside the point, or None.
+
+    If that number is an operand, as in "12, not 3 * 4", the last number that is stated counts.
+    """
     while len(tokens) > 1 and tokens[-1].is_aside:
         between = _between(*tokens[-2:])
         if _SENTENCE_END.search(between) and "(" not in between:
@@ -632,7 +662,13 @@ def _answer_of_line(tokens: list[_Token]) -> str | None:
 
 
 def _is_number_of_item(text: str, line: int, digit: int) -> bool:
-    """Return whether a digit numbers an item of a list that follows another item."""
+    """Return whether a digit numbers an item of a list, and the item before is numbered as well.
+
+    Args:
+        text: the text.
+        line: where the line of the digit starts.
+        digit: where the digit is.
+    """
     item = _ITEM.match(text, line)
     if item is None or item.end(1) <= digit:
         return False
@@ -640,12 +676,15 @@ def _is_number_of_item(text: str, line: int, digit: int) -> bool:
 
 
 def _between(first: _Token, second: _Token) -> str:
-    """Return the text between two numbers."""
+    """Return the text between two tokens."""
     return first.text[first.match.end() : second.start]
 
 
 def _without_explanation(tokens: list[_Token]) -> list[_Token]:
-    """Drop the numbers of a clause that explains another one, as in "7, because 6 hold only 28"."""
+    """Return tokens without those of an explaining clause, as in "7, because 6 hold only 28".
+
+    A clause with a conclusion, such as "so", explains nothing: its numbers stay.
+    """
     text, stop = tokens[-1].text, tokens[-1].start
     for explanation in _EXPLANATION.finditer(text, tokens[0].match.end(), stop):
         explained = [token for token in tokens if token.match.end() <= explanation.start()]
@@ -671,7 +710,10 @@ def _without_parts(tokens: list[_Token]) -> list[_Token]:
 
 
 def _are_two_facts(tokens: list[_Token]) -> bool:
-    """Return whether the last two numbers answer two questions, as in "Ann has 5 and Bob has 7"."""
+    """Return whether the last two numbers are facts of one kind, as in "Ann has 5 and Bob has 7".
+
+    Neither of them alone is the answer then.
+    """
     if len(tokens) < 2:
         return False
     fact = _TWO_FACTS.fullmatch(_between(*tokens[-2:]))
@@ -709,10 +751,12 @@ def read_reference(answer: str) -> str | None:
 
 
 def _one_number(text: str, is_reference: bool = False) -> str | None:
-    """Return the form of the number that a text is, beside a unit and a name, or None.
+    """Return the form of the number that a whole text is, beside a unit and a name, or None.
 
-    In a reference, 1,5 may be two answers, and "A) 5" an option. In a response, an equation is the
-    number on its right, or on its left if that is the only one.
+    Args:
+        text: the content of a box, or a reference.
+        is_reference: whether the text is a reference. In one, 1,5 may be two answers and "A) 5" an
+            option, so both give None.
     """
     text = _plain(text)
     if not is_reference:
@@ -725,7 +769,11 @@ def _one_number(text: str, is_reference: bool = False) -> str | None:
 
 
 def _side_of_equation(text: str) -> str | None:
-    """Return the form of the number right of "=", or else left of it, or of a text without one."""
+    """Return the form of the number right of the last "=", or else of the one left of the first.
+
+    A text without "=" is read as a whole. Equations of several unknowns, such as x = 2, y = 3, and
+    those with a factor before the unknown, such as 2x = 6, give None.
+    """
     left, *sides = text.split("=")
     if not sides:
         return _number_with_unit(left)
@@ -737,7 +785,13 @@ def _side_of_equation(text: str) -> str | None:
 def _number_with_unit(
     text: str, follows_equals: bool = False, is_reference: bool = False
 ) -> str | None:
-    """Return the form of the number of a text that has nothing else but a unit, or None."""
+    """Return the form of the number of a text that has only words and a unit beside it, or None.
+
+    Args:
+        text: the text.
+        follows_equals: whether "=" stands before the text, so that "- 5" is a negative number.
+        is_reference: see `_one_number`.
+    """
     if follows_equals:
         text = re.sub(r"^\s*- ", "-", text)
     token = next(_tokens(text), None)

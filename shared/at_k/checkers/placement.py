@@ -1,9 +1,12 @@
-"""Where tests run: in a process of their own, or in that of their program.
+"""Decide whether tests have to run in the process of their program, from the code of the tests.
 
 In a process of their own, tests call functions of a program and methods of its objects, and compare
 values: what they expect stays there. Tests that do more run in the process of the program, which
 can read and change them. The code of the tests alone decides that, so that no program can choose.
-A rule that does not see what tests do costs a correct program its pass, and forges none.
+Where the rules here miss what tests do, a correct program may fail, but no incorrect one passes.
+
+Tests that give a program a function or an object of their own are not found here: `examiner.py`
+notices when they do so.
 """
 
 from __future__ import annotations
@@ -11,7 +14,6 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 # What works with values alone. Other modules may change the interpreter of a program, or look at
 # its objects.
@@ -36,11 +38,11 @@ _FIXTURES = frozenset(
         *("tmp_path", "tmp_path_factory", "tmpdir", "tmpdir_factory"),
     )
 )
-# Of unittest and pytest, which would watch the process of the program; and what makes a class.
+# Of unittest and pytest, which would watch the process of the program.
 _NEEDING_INTERPRETER = frozenset(
     (
         *("mock", "warns", "deprecated_call", "MonkeyPatch", "assertWarns", "assertWarnsRegex"),
-        *("assertLogs", "assertNoLogs", "namedtuple"),
+        *("assertLogs", "assertNoLogs"),
     )
 )
 # Other than methods, of numbers, dates, arrays and exceptions.
@@ -54,33 +56,29 @@ _ATTRIBUTES_OF_VALUES = frozenset(
 # Functions that do nothing with a function but call it.
 _CALLING = frozenset(("map", "filter", "sorted", "min", "max", "reduce", "partial", "callable"))
 _RAISING = frozenset(("assertRaises", "assertRaisesRegex", "raises"))
-_MAKING_ITERATORS = frozenset(("iter", "map", "filter", "zip", "enumerate", "reversed"))
-_MAKING_OBJECTS = (
-    *("itertools.", "functools.partial", "random.Random", "numpy.random.default_rng"),
-    *("numpy.random.RandomState", "re.compile", "operator.itemgetter", "operator.attrgetter"),
-)
 _OF_INTERPRETER = (ast.Await, ast.AsyncFor, ast.AsyncWith, ast.TryStar, ast.MatchClass)
 _BINDING = (
     *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef),
     *(ast.ExceptHandler, ast.MatchAs, ast.MatchStar),
 )
-_DISPLAYS = (ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Starred)
 
 
 def needs_interpreter(tree: ast.AST, borrowed: Mapping[str, str]) -> bool:
     """Return whether tests do what only the process of their program can do.
 
     Args:
-        tree: the code of the tests.
-        borrowed: the modules that they use without importing them, by their names there.
+        tree: the syntax tree of the tests.
+        borrowed: a dict from names to the modules that the tests use under these names without
+            importing them.
     """
     return _Uses(tree, borrowed).need_interpreter()
 
 
 class _Uses:
-    """What tests do with names of a program, its objects, and modules.
+    """Finds out what tests do with names of a program, its objects, and modules.
 
-    A name of the program is one that the tests do not bind or import, and that is not builtin.
+    A name of the program is one that the tests do not bind or import, and that is not builtin. The
+    arguments are those of `needs_interpreter`.
     """
 
     def __init__(self, tree: ast.AST, borrowed: Mapping[str, str]):
@@ -88,7 +86,7 @@ class _Uses:
         self._parents = {
             child: node for node in self._nodes for child in ast.iter_child_nodes(node)
         }
-        self._paths = {**borrowed, **imports(self._nodes)}  # dotted, by names
+        self._paths = {**borrowed, **imports(self._nodes)}  # such as {"mean": "statistics.mean"}
         self._bound = {*_bound_names(self._nodes)}
         self._managers = {
             item.optional_vars.id
@@ -98,25 +96,17 @@ class _Uses:
         parameters = {node.arg for node in self._nodes if isinstance(node, ast.arg)}
         functions = {x.name for x in self._nodes if isinstance(x, ast.FunctionDef)}
         self._functions = functions - parameters  # without fixtures, whose values tests get
-        self._unsendable = {*self._functions}
-        self._unsendable |= {
-            target
-            for node in self._nodes
-            if isinstance(node, ast.Assign) and self._cannot_be_sent(node.value)
-            for target in map(_name, node.targets)
-        }
 
     def need_interpreter(self) -> bool:
-        """Return whether one of the rules below holds for a part of the code."""
+        """Return whether one of the rules below holds for a node of the tree."""
         rules = {
             ast.Name: [self._is_reaching, self._is_more_than_called],
             ast.arg: [lambda node: node.arg in _FIXTURES],
             ast.Attribute: [self._is_attribute_of_an_object],
-            ast.Call: [self._makes_an_object, self._sends_an_object, self._has_an_effect],
-            ast.ClassDef: [lambda node: node.name not in self._test_classes()],
+            ast.Call: [self._makes_an_object, self._has_an_effect],
             ast.Compare: [_compares_identities],
             ast.comprehension: [lambda node: node.is_async],
-            ast.withitem: [self._has_a_manager_of_others],
+            ast.withitem: [self._has_another_manager],
         }
         if self._imports_others() or any(isinstance(x, _OF_INTERPRETER) for x in self._nodes):
             return True
@@ -125,7 +115,7 @@ class _Uses:
     # --- Names and modules ----------------------------------------------------------------
 
     def _imports_others(self) -> bool:
-        """Return whether tests import modules that may do more than compute."""
+        """Return whether tests import a module that may do more than compute."""
         return any(
             path.partition(".")[0] not in _PURE_MODULES
             or not _NEEDING_INTERPRETER.isdisjoint(path.split("."))
@@ -133,37 +123,40 @@ class _Uses:
         )
 
     def _is_reaching(self, node: ast.Name) -> bool:
+        """Return whether a name is a builtin function that reaches into the interpreter."""
         return node.id in _REACHING and node.id not in self._bound
 
     def _is_of_program(self, name: str) -> bool:
+        """Return whether a name can only be one of the program."""
         known = name in self._bound or name in self._paths or hasattr(builtins, name)
         return not known and name[:2] != "__"
 
     def _path(self, node: ast.AST) -> str | None:
-        """Return the dotted path of a name or an attribute of a module, or None for others."""
+        """Return the dotted path of what comes from a module, such as "math.pi"; else None."""
         if isinstance(node, ast.Attribute):
             path = self._path(node.value)
             return path and f"{path}.{node.attr}"
         return self._paths.get(_name(node))
 
     def _is_called(self, node: ast.AST) -> bool:
+        """Return whether a node is the function of a call."""
         parent = self._parents.get(node)
         return isinstance(parent, ast.Call) and parent.func is node
 
-    def _is_asked(self, node: ast.AST) -> bool:
-        """Return whether a method of an object is called."""
+    def _has_method_called(self, node: ast.AST) -> bool:
+        """Return whether the tests call a method of the object that a node stands for."""
         parent = self._parents.get(node)
         return isinstance(parent, ast.Attribute) and self._is_method(parent)
 
     def _is_method(self, node: ast.Attribute) -> bool:
-        """Return whether an attribute is called, or gets a name that is only called."""
+        """Return whether an attribute is called, or assigned to a name that is only called."""
         if self._is_called(node):
             return True
         target = self._target(self._parents[node])
         return bool(target) and all(map(self._is_called, self._uses(target)))
 
     def _uses(self, target: str) -> list[ast.expr]:
-        """Return where tests read what is assigned to a target."""
+        """Return the nodes that read a variable, or an attribute of a test, of this name."""
         return [
             node
             for node in self._nodes
@@ -173,15 +166,16 @@ class _Uses:
         ]
 
     def _is_more_than_called(self, node: ast.Name) -> bool:
-        """Return whether tests use a name of the program as more than a function.
+        """Return whether a name of the program is used as more than a function to call.
 
-        Its value is a copy, or an object that has no attributes in the process of the tests.
+        A name may be called, assigned to variables, and given to a function that only calls it.
+        Elsewhere its value is a copy, or an object without attributes.
         """
         if not isinstance(node.ctx, ast.Load) or not self._is_of_program(node.id):
             return False
         parent = self._parents[node]
-        if self._is_called(node):  # a decorator would be given a function of the tests
-            return isinstance(self._parents[parent], _BINDING)
+        if self._is_called(node):
+            return False
         if isinstance(parent, ast.Assign):
             return node.id[0].isupper() or not all(map(_name, parent.targets))
         if isinstance(parent, ast.keyword):
@@ -197,23 +191,31 @@ class _Uses:
     # --- Objects --------------------------------------------------------------------------
 
     def _is_class(self, node: ast.AST) -> bool:
-        """Return whether a call seems to make an object of a class of the program."""
+        """Return whether a call seems to make an object of a class of the program.
+
+        A name with a capital is taken for a class.
+        """
         name = _name(node.func) if isinstance(node, ast.Call) else ""
         return name[:1].isupper() and self._is_of_program(name)
 
     def _makes_an_object(self, node: ast.Call) -> bool:
-        """Return whether tests do more with an object that they make than to call its methods."""
+        """Return whether a call makes an object and the tests do more than call its methods."""
         parent = self._parents[node]
-        if not self._is_class(node) or isinstance(parent, ast.Expr) or self._is_asked(node):
+        if not self._is_class(node) or isinstance(parent, ast.Expr):
+            return False
+        if self._has_method_called(node):
             return False
         if isinstance(parent, ast.Compare):  # in `assert Sum([1, 2]) == 3` it is a function
             is_alone = sum(map(self._is_class, ast.walk(parent))) == 1
             return not (is_alone and all(isinstance(op, ast.Eq) for op in parent.ops))
         target = self._target(parent)
-        return not (target and all(map(self._is_asked, self._uses(target))))
+        return not (target and all(map(self._has_method_called, self._uses(target))))
 
     def _target(self, node: ast.AST) -> str:
-        """Return the name that gets a value, also as that of a fixture; "" if it is not one."""
+        """Return the only name to which a statement gives a value, or "".
+
+        What a fixture returns is given to the name of the fixture.
+        """
         if isinstance(node, ast.AnnAssign):
             return _own_name(node.target)
         if isinstance(node, ast.Assign):
@@ -226,70 +228,34 @@ class _Uses:
         return node.name if is_fixture else ""
 
     def _is_attribute_of_an_object(self, node: ast.Attribute) -> bool:
-        """Return whether tests read or set an attribute of what may be an object of the program.
+        """Return whether an attribute is read of what may be an object of the program, or set.
 
-        Attributes of values are here, as well as those of the tests themselves and of modules.
+        Methods, attributes of values such as `shape`, and attributes of the tests themselves and of
+        modules can be read in the process of the tests.
         """
-        of = _name(node.value)
+        owner = _name(node.value)
         if not isinstance(node.ctx, ast.Load):
-            return of not in ("self", "cls")
+            return owner not in ("self", "cls")
         if node.attr in _NEEDING_INTERPRETER:
             return True
         if node.attr[:2] == "__":
             return not (isinstance(node.value, ast.Call) and _name(node.value.func) == "super")
-        is_here = of in ("self", "cls", "request") or of in self._managers or hasattr(builtins, of)
         return not (
-            is_here
+            owner in ("self", "cls", "request")
+            or owner in self._managers
+            or hasattr(builtins, owner)
             or self._is_method(node)
             or self._path(node) is not None
             or isinstance(node.value, ast.Constant)
             or node.attr in _ATTRIBUTES_OF_VALUES
         )
 
-    def _test_classes(self) -> set[str]:
-        """Return the names of classes with tests. Objects of others may be for the program."""
-        names: set[str] = set()
-        for node in self._nodes:
-            if isinstance(node, ast.ClassDef):
-                bases = [self._path(base) or _name(base) for base in node.bases]
-                is_case = any(base in names or base.endswith("TestCase") for base in bases)
-                names |= {node.name} if is_case or node.name.startswith("Test") else set()
-        return names
-
-    def _sends_an_object(self, node: ast.Call) -> bool:
-        """Return whether a call of the program is given a function or an iterator of tests."""
-        arguments = [*node.args, *(keyword.value for keyword in node.keywords)]
-        parts = (part for argument in arguments for part in _parts(argument))
-        return any(map(self._cannot_be_sent, parts)) and self._is_call_of_program(node.func)
-
-    def _is_call_of_program(self, function: ast.AST) -> bool:
-        """Return whether a function may be the program's, or a method of one of its objects."""
-        if isinstance(function, ast.Attribute):
-            made: list[Any] = [
-                node.value
-                for node in self._nodes
-                if isinstance(node, (ast.Assign, ast.AnnAssign))
-                and self._target(node) == _own_name(function.value) != ""
-            ]
-            return any(map(self._is_class, [function.value, *made]))
-        name = _name(function)
-        return not (name in self._functions or name in self._paths or hasattr(builtins, name))
-
-    def _cannot_be_sent(self, node: ast.AST) -> bool:
-        """Return whether an expression is a function or an iterator that only the tests have."""
-        if isinstance(node, ast.Attribute):  # a method, such as str.upper
-            return hasattr(builtins, _name(node.value))
-        if isinstance(node, ast.Call):
-            path = self._path(node.func) or ""
-            return _name(node.func) in _MAKING_ITERATORS or path.startswith(_MAKING_OBJECTS)
-        return _name(node) in self._unsendable or isinstance(node, (ast.Lambda, ast.GeneratorExp))
-
     # --- Effects --------------------------------------------------------------------------
 
     def _has_an_effect(self, node: ast.Call) -> bool:
         """Return whether a function of a module is called for its effect, such as `random.seed`.
 
-        It would not reach the program, and it would last for the next tests.
+        Elsewhere the effect would not reach the program, and it would last for the next tests.
         """
         path = self._path(node.func)
         if path is None or path.startswith(("pytest", "unittest", "numpy.testing")):
@@ -297,8 +263,8 @@ class _Uses:
         is_setting = path.rpartition(".")[2].startswith(("set", "seed"))
         return is_setting or isinstance(self._parents[node], ast.Expr)
 
-    def _has_a_manager_of_others(self, node: ast.withitem) -> bool:
-        """Return whether a context is not one of unittest or pytest."""
+    def _has_another_manager(self, node: ast.withitem) -> bool:
+        """Return whether a context manager is neither one of pytest nor a method of `self`."""
         manager = node.context_expr
         function = manager.func if isinstance(manager, ast.Call) else manager
         path = self._path(function) or ""
@@ -318,17 +284,8 @@ def _own_name(node: ast.AST) -> str:
     return _name(node)
 
 
-def _parts(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield an expression, or the parts of a list, a tuple, a set or a dict that is written out."""
-    if isinstance(node, _DISPLAYS):
-        for part in ast.iter_child_nodes(node):
-            yield from _parts(part)
-    else:
-        yield node
-
-
 def _compares_identities(node: ast.Compare) -> bool:
-    """Return whether `is` compares more than None or another constant. Values are copies."""
+    """Return whether `is` compares with more than a constant. Values are copies."""
     sides = [node.left, *node.comparators]
     return any(
         isinstance(op, (ast.Is, ast.IsNot)) and not isinstance(side, ast.Constant)
@@ -337,7 +294,7 @@ def _compares_identities(node: ast.Compare) -> bool:
 
 
 def imports(nodes: Iterable[ast.AST]) -> dict[str, str]:
-    """Return the dotted path of each name that is imported."""
+    """Return a dict from each name that nodes import to its path, such as "math.pi" for pi."""
     paths = {}
     for node in nodes:
         if isinstance(node, ast.Import):
@@ -350,7 +307,7 @@ def imports(nodes: Iterable[ast.AST]) -> dict[str, str]:
 
 
 def _bound_names(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    """Yield the names of variables, parameters, functions and classes."""
+    """Yield the names that nodes bind: of variables, parameters, functions and classes."""
     for node in nodes:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id

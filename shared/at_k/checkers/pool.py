@@ -1,4 +1,7 @@
-"""Sandboxes that run the programs of many samples at the same time."""
+"""Run the programs of many samples at the same time, each in an idle one of some sandboxes.
+
+Tests and programs go in, and a `Record` of each comes out.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import select
 import time
 from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import replace
 from queue import SimpleQueue
 from typing import Any, TypedDict
 
@@ -47,8 +51,8 @@ class Pool:
     """Sandboxes, which `close` ends. A thread waits for each of them.
 
     Args:
-        limits: of each program.
-        workers: number of sandboxes.
+        limits: the limits of each program.
+        workers: the number of sandboxes.
         is_isolated: see `Sandbox`.
 
     Raises:
@@ -92,10 +96,7 @@ class Pool:
             yield index, Record(**{name: reply[name] for name in Record.__annotations__})  # type: ignore[typeddict-item]
 
     def find(self, all_tests: Sequence[Tests]) -> Generator[tuple[int, dict[str, Any]], None, None]:
-        """Yield the index of tests in code, and what is found: `ran`, their names, and `problem`.
-
-        The names are None if the tests are there only beside a program.
-        """
+        """Find the tests in code; yield the index of each, and what `find_tests` returns."""
         jobs = ((tests, None) for tests in all_tests)
         for index, reply in self._as_they_finish(self._run_case, jobs):
             yield index, {"ran": None, "problem": None} | (reply["examined"] or {})
@@ -103,18 +104,18 @@ class Pool:
     def _as_they_finish(
         self, reply: Callable[..., dict[str, Any]], jobs: Iterable[tuple[Any, ...]]
     ) -> Generator[tuple[int, dict[str, Any]], None, None]:
-        """Yield the index of each job and the reply to it."""
+        """Call `reply` with the arguments of each job; yield the index of the job and the reply."""
         index = {self._threads.submit(reply, *job): i for i, job in enumerate(jobs)}
         for future in as_completed(index):
             yield index.pop(future), future.result()
 
     def _reply(self, tests: Tests, program: str) -> dict[str, Any]:
-        """Return what happened to a program."""
+        """Run a program with its tests, and return a dict with the entries of a `Record`."""
         run = self._compared if tests.code is None else self._examined
         return run(tests, program)
 
     def _compared(self, tests: Tests, program: str) -> dict[str, Any]:
-        """Run a program with one input after another, as long as the outputs are as expected."""
+        """Run a program with one input after another, until an output is not as expected."""
         seconds, reply = 0.0, {}
         for case in range(len(tests.inputs)):
             reply = self._run_case(tests, program, case)
@@ -130,12 +131,16 @@ class Pool:
         return reply
 
     def _examined(self, tests: Tests, program: str) -> dict[str, Any]:
-        """Run a program with tests that are code."""
+        """Run a program with tests that are code, again in its own process if they need that."""
         reply = self._run_case(tests, program)
         reply["tests"] = 0
         if reply["status"] != "ended":
             return reply
         examined = reply["examined"] or {"status": "ended"}
+        if examined["status"] == "not apart":
+            assert tests.code is not None
+            code = replace(tests.code, shares_interpreter=True)
+            return self._examined(replace(tests, code=code), program)
         if examined["status"] == "ended":
             return reply | {"status": "failed"}
         if re.match(r"([\w.]+: )?MemoryError", examined["message"]):
@@ -143,7 +148,11 @@ class Pool:
         return reply | examined
 
     def _run_case(self, tests: Tests, program: str | None, case: int = 0) -> dict[str, Any]:
-        """Return the reply of the next idle sandbox; see `run` for one that dies."""
+        """Run a case in the next idle sandbox, and return the reply, see `_answer`.
+
+        A sandbox that dies, or that says that it is not to be used again, is replaced. Where it
+        dies, another one runs the case once more.
+        """
         jobs = tests.jobs(program, case)
         sandbox = self._idle.get()
         try:
@@ -161,7 +170,11 @@ class Pool:
             self._idle.put(sandbox)
 
     def _answer(self, sandbox: Sandbox, job: dict[str, Any], tests: Any) -> dict[str, Any]:
-        """Let a sandbox run a program, and return its reply, or what is wrong with it."""
+        """Let a sandbox run a program, and return its reply.
+
+        The reply is what `Sandbox.receive` returns. Its status is "not run" if the sandbox died,
+        and "memory" if the processes of the program use too much memory together.
+        """
         reply: dict[str, Any] = {"status": "not run", "message": "the sandbox died"}
         reply |= {"cpu_seconds": 0.0, "examined": None, "is_last": True}
         sandbox.wait_until_ready()
@@ -182,5 +195,5 @@ class Pool:
             return reply
 
     def _started(self) -> Sandbox:
-        """Return a new sandbox, which has started."""
+        """Start a sandbox, and return it."""
         return Sandbox(self._limits, self._is_isolated, next(self._numbers))

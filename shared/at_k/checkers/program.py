@@ -1,10 +1,15 @@
-"""The process of one program. It never has the tests, unless they reach into its interpreter."""
+"""The process of one program, which the server forks, and which ends with the program.
+
+The process gets a job, and reports an output, the result of a call, or answers to its tests. It
+gets the tests themselves only if they have to run in its interpreter, see `placement.py`.
+"""
 
 from __future__ import annotations
 
 import atexit
 import importlib
 import json
+import operator
 import os
 import sys
 import types
@@ -20,13 +25,13 @@ _STDIN = ".stdin"  # the file that /dev/stdin of a sandbox is a link to
 
 
 def run_program(server: Any, job: dict[str, Any], connection: int | None, start: int) -> None:
-    """Run a program in this process, which ends then.
+    """Run a program in this process, and end the process.
 
     Args:
-        server: the server.
-        job: what `Tests.jobs` returns.
-        connection: the descriptor of the socket to the tests, if there are any.
-        start: the descriptor that takes a byte when the process has its limits.
+        server: the `Server` that forked this process.
+        job: the job of the server that `Tests.jobs` returns.
+        connection: the descriptor of the socket to the examiner, or None without tests as code.
+        start: the descriptor to which a byte is written when the process has its limits.
     """
     report = server.report
     try:
@@ -57,7 +62,13 @@ def run_program(server: Any, job: dict[str, Any], connection: int | None, start:
 
 
 def _limit_process(server: Any, job: dict[str, Any], kept: set[int]) -> None:
-    """Limit this process, and close the descriptors of the server other than those kept."""
+    """Limit this process, give it its standard input, and close descriptors of the server.
+
+    Args:
+        server: the server.
+        job: the job of the server.
+        kept: the descriptors that stay open, apart from 0, 1 and 2.
+    """
     import resource  # here, because Windows lacks it
 
     if os.getppid() != 1:  # process 1 needs no group to find the processes of a program
@@ -77,7 +88,7 @@ def _limit_process(server: Any, job: dict[str, Any], kept: set[int]) -> None:
 
 
 def _loaded(job: dict[str, Any], name: str) -> dict[str, Any]:
-    """Run the code of a program, and return its names."""
+    """Run the code of a program as a module of this name, and return its namespace."""
     program = types.ModuleType(name)
     sys.modules[name] = program
     space = vars(program)
@@ -89,7 +100,7 @@ def _loaded(job: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def _finish() -> None:
-    """Do what Python does when a script has ended, which may be all that prints something."""
+    """Do what Python does at the end of a script: wait for threads, and write what was printed."""
     if "threading" in sys.modules:
         sys.modules["threading"]._shutdown()  # waits for threads
     atexit._run_exitfuncs()
@@ -99,7 +110,14 @@ def _finish() -> None:
 
 
 def _call(space: dict[str, Any], entry_point: str, arguments: list[Any]) -> Any:
-    """Call a function of the program, or a method of an object of its class."""
+    """Call the entry point of a program, and return the result.
+
+    Args:
+        space: the namespace of the program.
+        entry_point: the name of a function, or of a method such as "Solution.add", which is called
+            on a new object. A function that is not there may be a method of `Solution`.
+        arguments: the arguments of the call.
+    """
     names = entry_point.split(".")
     if len(names) == 1 and names[0] not in space and "Solution" in space:
         names = ["Solution", *names]
@@ -112,7 +130,7 @@ def _call(space: dict[str, Any], entry_point: str, arguments: list[Any]) -> Any:
 
 
 def _plain_number(value: Any) -> Any:
-    """Return a number of NumPy as one of Python; raise a TypeError for what JSON cannot hold."""
+    """Return a number of NumPy as one of Python; raise a TypeError for any other value."""
     if getattr(value, "shape", None) == ():
         return value.item()
     raise TypeError(
@@ -121,13 +139,13 @@ def _plain_number(value: Any) -> Any:
 
 
 def exception_line(error: BaseException) -> str:
-    """Return the last line of a traceback."""
+    """Return the last line of the traceback of an exception, such as "KeyError: 'a'"."""
     text = exception_text(error).strip()
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def exception_text(error: BaseException) -> str:
-    """Return the text of an exception."""
+    """Return the text of an exception, which its class may fail to give."""
     try:
         return str(error)
     except BaseException:
@@ -138,11 +156,11 @@ def exception_text(error: BaseException) -> str:
 
 
 class _AnsweringProgram:
-    """A program that answers its tests.
+    """Answers what the tests of a program ask, in the process of the program.
 
     Args:
-        job: what `Tests.jobs` returns.
-        connection: the socket to the process of the tests.
+        job: the job of the server that `Tests.jobs` returns.
+        connection: the descriptor of the socket to the examiner.
     """
 
     def __init__(self, job: dict[str, Any], connection: int):
@@ -152,7 +170,11 @@ class _AnsweringProgram:
         self._references: dict[int, dict[str, int]] = {}  # by the identities of objects
 
     def serve(self) -> None:
-        """Answer until the tests end."""
+        """Answer messages of the examiner until it closes the connection.
+
+        A message is {"load": ..} to run the program, {"run": ..} to run tests here, {"find": ..} to
+        find them, or a call, see `_RemoteProgram`.
+        """
         with suppress(EOFError, BrokenPipeError):
             while True:
                 message = receive(self._connection)
@@ -175,7 +197,10 @@ class _AnsweringProgram:
                     send(self._connection, {"error": self._described(error)})
 
     def _load(self, imports: list[str]) -> None:
-        """Run the program. Modules that the tests import are there for it too, as in one file."""
+        """Run the program, and then the imports of its tests where it lacks their names.
+
+        So a program may use a module that only its tests import, as in one file.
+        """
         self._space = _loaded(self._job, _NAME)
         own: dict[str, Any] = {}
         for line in imports:
@@ -184,23 +209,29 @@ class _AnsweringProgram:
         self._space |= {name: own[name] for name in own.keys() - self._space.keys()}
 
     def _names(self, message: dict[str, Any]) -> dict[str, Any]:
-        """Return those names of the program that its tests use, and their values."""
+        """Return a dict of those names of the program that its tests use."""
         wanted = {*message["names"], (message["entry_point"] or "").partition(".")[0]}
         return {name: self._space[name] for name in wanted & self._space.keys()}
 
     def _called(
         self, object: int, method: str, arguments: list[Any], keywords: list[str]
     ) -> dict[str, Any]:
-        """Return the result of a call, and its arguments if it changed them.
+        """Make a call for `_RemoteProgram.ask`, and return the reply.
 
-        The last arguments are those of keywords. See `_RemoteProgram.ask`.
+        The reply has the result as `value`, and as `changed` the arguments if the call changed any.
+
+        Args:
+            object: the number of an object.
+            method: the name of a method; "" for the object itself.
+            arguments: the encoded arguments; the last ones are those of keywords.
+            keywords: the names of the last arguments.
         """
         called = self._kept[object]
         values = decode(arguments, self._resolve)
         positional = values[: len(values) - len(keywords)]
         by_name = dict(zip(keywords, values[len(positional) :], strict=True))
-        if method == "__bool__":
-            result = bool(called)
+        if method in _OPERATIONS:
+            result = _OPERATIONS[method](called, *positional)
         else:
             function = getattr(called, method) if method else called
             result = function(*positional, **by_name)
@@ -213,15 +244,22 @@ class _AnsweringProgram:
         return {"value": value} | ({} if changed == arguments else {"changed": changed})
 
     def _encoded(self, value: Any) -> Any:
+        """Return how a value is sent, or a reference to an object that is no value."""
         return encode(value, self._keep)
 
     def _keep(self, value: Any) -> Any:
-        """Return how an object that is no value is sent: as a value of a base, or a reference."""
+        """Return how an object that is no value is sent: as its base (see `as_base`), if it has one.
+
+        Otherwise, and from then on, it is sent as a reference.
+        """
         base = value if id(value) in self._references else as_base(value)
         return self._reference(value) if base is value else self._encoded(base)
 
     def _reference(self, value: Any) -> dict[str, int]:
-        """Return the kind and the number of an object, which is kept so that they stay its own."""
+        """Return the reference to an object: a dict with its kind and its number.
+
+        The object is kept as long as the process lasts, so that no other one gets its number.
+        """
         if id(value) not in self._references:
             if callable(value):
                 kind = "function"
@@ -234,13 +272,14 @@ class _AnsweringProgram:
         return self._references[id(value)]
 
     def _resolve(self, name: str, content: Any) -> Any:
+        """Return the object of a reference, or the function that is to be imported."""
         if name != "import":
             return self._kept[content]
         module, function = content
         return getattr(importlib.import_module(module), function)
 
     def _described(self, error: BaseException) -> list[Any]:
-        """Return the classes of an exception, its arguments and its text, see `_exception`."""
+        """Return the arguments of `_exception` for an exception."""
         text = exception_text(error)
         try:
             arguments = encode(error.args, _refuse)
@@ -249,7 +288,10 @@ class _AnsweringProgram:
         return [[[c.__module__, c.__name__] for c in type(error).__mro__], arguments, text]
 
     def _run_tests(self, job: dict[str, Any]) -> dict[str, Any]:
-        """Run the program and its tests in this process; see `run_tests`."""
+        """Run the program and its tests here; return `ran` and `problem` of their `Result`.
+
+        A program that replaces a function that tests call, and keeps it replaced, fails.
+        """
         from .runner import run_tests
 
         try:
@@ -263,15 +305,25 @@ class _AnsweringProgram:
         return {"ran": result.ran, "problem": result.problem}
 
 
+# What tests may do with an object that is no value: see `_Object`.
+_OPERATIONS: dict[str, Any] = {
+    **{f"__{kind.__name__}__": kind for kind in (bool, str, repr, int, float, hash)},
+    **{name: function for name, function in vars(operator).items() if name[:2] == "__"},
+}
 _MODULES_OF_TESTS = ("unittest", "builtins", "sandboxed", "_pytest")
 
 
 def _refuse(value: Any) -> Any:
+    """Raise a TypeError, in place of a reference to an object."""
     raise TypeError(f"{value!r} is no value")
 
 
 def _watched(names: list[str]) -> list[tuple[Any, dict[str, Any]]]:
-    """Return the namespaces of modules and of their classes, and what can be called in each."""
+    """Return pairs of a namespace and a dict of what can be called in it.
+
+    The namespaces are those of modules of these names and below, of their classes, and
+    `sys.modules`.
+    """
     for name in names:
         with suppress(ImportError):
             importlib.import_module(name)
@@ -291,9 +343,11 @@ def _watched(names: list[str]) -> list[tuple[Any, dict[str, Any]]]:
 
 
 def _compare(watched: list[tuple[Any, dict[str, Any]]], by_tests: Collection[str] = ()) -> None:
-    """Raise a RuntimeError if the program replaced what its tests call.
+    """Raise a RuntimeError if something in a namespace was replaced.
 
-    Names in `by_tests` may be replaced: the tests do so.
+    Args:
+        watched: what `_watched` returned before.
+        by_tests: names that the tests replace themselves.
     """
     for space, entries in watched:
         for key, value in entries.items():

@@ -1,4 +1,8 @@
-"""`python_tests`, a checker that runs the tests of a question in a sandbox."""
+"""Check programs with the tests of their question in a sandbox: the checker `python_tests`.
+
+Samples and references go in, and outcomes or a `Record` of each sample come out. Samples are
+programs, or responses with one.
+"""
 
 from __future__ import annotations
 
@@ -92,7 +96,7 @@ class PythonTests:
         return [[next(ordered) for _ in row] for row in programs]
 
     def validate(self, checking: Checking) -> None:
-        """Raise an error if an option does not go with this checker."""
+        """Raise a ValueError if a metric got an executor or a timeout, which have no use here."""
         if checking.executor is not None or checking.timeout is not None:
             raise ValueError(
                 "python_tests runs programs in sandboxes of its own: give num_proc for their "
@@ -112,10 +116,10 @@ class PythonTests:
         return Checked(pairs.outcomes([outcome for outcome, _ in results]), rows.values)
 
     def _read_references(self, references: Iterable[Any]) -> list[Tests]:
-        """Read the references of all questions; see `run` for what is raised.
+        """Return the tests of all questions; see `run` for what is raised.
 
-        Tests in functions and classes are found in a sandbox, because reading their code does not
-        tell which of them pytest and unittest would run.
+        Tests in functions and classes are found in a sandbox, because their code does not tell
+        which of them pytest and unittest run. Their names are kept in `_test_names`.
         """
         read = [
             read_tests(reference, f"references[{question}]")
@@ -124,7 +128,9 @@ class PythonTests:
         unknown = [
             (question, tests)
             for question, tests in enumerate(read)
-            if tests.may_have_tests and tests.code not in self._test_names
+            if tests.code is not None
+            and tests.code.may_have_tests
+            and tests.code not in self._test_names
         ]
         if not unknown:
             return read
@@ -145,8 +151,8 @@ class PythonTests:
     ) -> Generator[BatchResult, None, None]:
         """Yield the index and the outcome of each pair: see `CheckPairs`.
 
-        Warns of pairs that could not be run, whose outcome is None, of names that are not defined,
-        as where a benchmark puts imports before a program, and if no program is Python code.
+        A pair that could not be run has the outcome None. Warnings tell of such pairs, of names of
+        the standard library that programs did not import, and if no program is Python code.
         """
         tests = {id(reference): read_tests(reference, "a reference") for _, reference in pairs}
         samples = [(tests[id(reference)], program) for program, reference in pairs]
@@ -194,7 +200,7 @@ class PythonTests:
             )
 
     def _with_header(self, tests: Tests) -> Tests:
-        """Return tests with the code that runs before a program, and the names of their tests."""
+        """Return tests with the header in their setup, and the names of tests that have to run."""
         header = self.header
         if header is None:
             header = CONTEST_HEADER if tests.is_contest else ""
@@ -206,7 +212,11 @@ class PythonTests:
         )
 
     def _pool(self, workers: int, limits: Limits) -> Pool:
-        """Start sandboxes; without bubblewrap, plain processes if the user consents."""
+        """Start sandboxes, or plain processes if there is no bubblewrap and the user consents.
+
+        Raises:
+            SandboxError: if there is no bubblewrap, or it does not work, and no consent.
+        """
         if sys.platform == "win32":
             raise SandboxError(
                 "python_tests runs programs on Linux, and without a sandbox on macOS: on Windows, "

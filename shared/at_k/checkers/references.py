@@ -1,4 +1,8 @@
-"""What a program is tested with: the forms of references, and the comparison of outputs."""
+"""Read references into tests of a program, and compare outputs with what is expected.
+
+A reference of any form that `python_tests` takes goes in, and a `Tests` comes out. Nothing is run
+here but the header of contests.
+"""
 
 from __future__ import annotations
 
@@ -35,14 +39,16 @@ class TestCode:
 
     Attributes:
         tests: the code.
-        names: the names that it uses.
-        imports: its statements of import outside functions and classes.
-        modules: the modules that it imports.
+        names: the names that the code uses.
+        imports: the import statements outside functions and classes, as code.
+        modules: the names of all modules that the code imports.
         is_test: whether the code outside functions and classes is a test itself.
-        may_have_tests: whether its functions and classes may be tests, which a sandbox finds.
-        borrowed: pairs of a name and its module, which it uses without importing it.
-        replaced: the names of attributes that it sets, such as `math.pi = 3`.
-        shares_interpreter: whether the process of the program runs it, see `placement.py`.
+        may_have_tests: whether functions and classes of the code may be tests, which a sandbox
+            finds out.
+        borrowed: pairs of a name and a module that the code uses under this name without importing
+            it.
+        replaced: the names of attributes that the code sets, such as "pi" for `math.pi = 3`.
+        shares_interpreter: whether the process of the program runs the code, see `placement.py`.
     """
 
     tests: str
@@ -61,7 +67,7 @@ class Tests:
     """The tests of a question: code, or inputs with outputs.
 
     Attributes:
-        prompt: the code that is put before a sample.
+        prompt: code that is put before a sample; "" if there is none.
         setup: code that runs before a program, in its namespace.
         entry_point: the function that is tested, or None if it is not known.
         code: the tests as code, or None if there are inputs and outputs.
@@ -69,7 +75,7 @@ class Tests:
         outputs: the expected output of each case.
         is_wrapped: whether an output may be in a list of its own, as in APPS.
         is_contest: whether it is a row of APPS or LiveCodeBench, which has a header of imports.
-        expected: the names of the tests in the code, as far as they are known without a program.
+        expected: the names of the tests in the code that have to run; empty if they are not known.
         preload: modules of the standard library that the setup imports.
     """
 
@@ -86,24 +92,19 @@ class Tests:
 
     @property
     def wanted_names(self) -> frozenset[str]:
-        """The names of which a program defines one, if they are known."""
+        """The names of which a program defines at least one; empty if they are not known."""
         if self.entry_point is not None:
             return frozenset({self.entry_point, self.entry_point.partition(".")[0], "Solution"})
         return frozenset(self.code.names if self.code is not None else ())
 
-    @property
-    def may_have_tests(self) -> bool:
-        """Return whether they are code whose functions and classes may be tests, see `TestCode`."""
-        return self.code is not None and self.code.may_have_tests
-
     def jobs(
         self, program: str | None, case: int = 0
     ) -> tuple[dict[str, Any], dict[str, Any] | None]:
-        """Return the job of the server, which runs the program, and that of the examiner.
+        """Return the job of the server, and the job of the examiner, which run a case.
 
-        The server gets no tests, and neither gets an expected output. The examiner runs the tests:
-        its job has the attributes of `TestCode` and three more, or is None if the tests are inputs
-        and outputs.
+        The job of the server has no tests, and neither has an expected output. The job of the
+        examiner is a dict with the attributes of `TestCode`, `entry_point`, `expected` and
+        `only_find`. It is None if the tests are inputs and outputs.
 
         Args:
             program: the program, or None to find the tests.
@@ -125,7 +126,12 @@ class Tests:
         return job, vars(self.code) | own | {"only_find": program is None}
 
     def problem(self, case: int, output: str) -> str | None:
-        """Return how the output of a case differs from the expected one, or None if it does not."""
+        """Return in words how an output differs from the expected one, or None if it does not.
+
+        Args:
+            case: the index of the case.
+            output: what a program printed, or the result of a call as JSON.
+        """
         expected = self.outputs[case]
         if self.entry_point is None:
             if _words(output) == _words(expected):
@@ -147,7 +153,7 @@ class Tests:
 
 
 def read_tests(reference: Any, where: str) -> Tests:
-    """Read a reference of any form.
+    """Return the tests that a reference of any form describes.
 
     Args:
         reference: see the documentation of `python_tests`.
@@ -169,7 +175,7 @@ def read_tests(reference: Any, where: str) -> Tests:
 
 
 def _tests_of_row(reference: Mapping[str, Any], where: str) -> Tests | None:
-    """Read a row of a benchmark; return None if it has no tests."""
+    """Return the tests of a row of a benchmark, or None if the row has none."""
     row = {key: value for key, value in reference.items() if value is not None}
     if "input_output" in row:
         row |= _object(row["input_output"], f"{where}['input_output']")
@@ -192,7 +198,7 @@ def _tests_of_row(reference: Mapping[str, Any], where: str) -> Tests | None:
     )
 
 
-def _are_texts(entries: Iterable[Any]) -> bool:
+def _are_texts(entries: Any) -> bool:
     """Return whether all entries are texts."""
     return all(isinstance(entry, str) for entry in entries)
 
@@ -207,7 +213,7 @@ def _holds_cases(text: str) -> bool:
 
 
 def _object(value: Any, where: str) -> dict[str, Any]:
-    """Return a dict, or the dict that a text holds as JSON."""
+    """Return a dict, or the dict that a text holds as JSON; raise a ValueError for others."""
     try:
         parsed = json.loads(value) if isinstance(value, str) else value
     except ValueError:
@@ -218,7 +224,7 @@ def _object(value: Any, where: str) -> dict[str, Any]:
 
 
 def _check_entry_point(entry_point: Any, where: str) -> None:
-    """Raise a ValueError unless an entry point is None or a name such as "f" or "Solution.f"."""
+    """Raise a ValueError unless an entry point is None, a name, or names joined by dots."""
     is_name = isinstance(entry_point, str) and all(
         part.isidentifier() for part in entry_point.split(".")
     )
@@ -227,9 +233,9 @@ def _check_entry_point(entry_point: Any, where: str) -> None:
 
 
 def _code_in(row: Mapping[str, Any], names: Sequence[str], where: str) -> str | None:
-    """Return the code in the first of these fields that a row has, or None if it has none.
+    """Return the code in the first of some fields that a row has, or None if it has none of them.
 
-    A list of texts is code with a text in each line.
+    A list of texts is code with a text in each line. Other values raise a ValueError.
     """
     name = next((name for name in names if name in row), None)
     if name is None:
@@ -243,10 +249,10 @@ def _code_in(row: Mapping[str, Any], names: Sequence[str], where: str) -> str | 
 
 
 def _prompt_of_function(row: Mapping[str, Any], entry_point: str | None, where: str) -> str:
-    """Return the code before a sample that completes a function; "" if there is none.
+    """Return the "prompt" of a row that a sample completes, as in HumanEval, or "".
 
-    Its last function may lack a body. A prompt that is a text for the model is not put before a
-    sample, which is a whole program then.
+    It is code whose last function may lack a body. A prompt in words, after which a sample is a
+    whole program, gives "".
     """
     prompt = _code_in(row, ("prompt",), where) if entry_point else None
     bodies = ("", "\n    pass", "\n        pass")
@@ -254,11 +260,11 @@ def _prompt_of_function(row: Mapping[str, Any], entry_point: str | None, where: 
 
 
 def _has_only_imports(code: str) -> bool:
-    """Return whether code has nothing but statements of import, or does not compile."""
+    """Return whether code has nothing but imports; also True for what is no code."""
     try:
         return all(isinstance(node, (ast.Import, ast.ImportFrom)) for node in ast.parse(code).body)
     except SyntaxError:
-        return True  # the tests do not compile then, which is an error
+        return True  # the tests, which get this code, do not compile then, which is an error
 
 
 # --- Tests in code ------------------------------------------------------------------------
@@ -267,7 +273,7 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def _tests_in_code(code: str, where: str, entry_point: str | None = None) -> Tests:
-    """Read tests that are code; see `read_tests` for what is raised."""
+    """Return tests that are code; see `read_tests` for what is raised."""
     try:
         return Tests(entry_point=entry_point, code=_parsed_tests(code, entry_point))
     except ValueError as error:
@@ -275,7 +281,11 @@ def _tests_in_code(code: str, where: str, entry_point: str | None = None) -> Tes
 
 
 def _parsed_code(code: str) -> ast.Module:
-    """Parse code; raise a ValueError with the predicate of a message if it does not compile."""
+    """Return the syntax tree of code.
+
+    Raises:
+        ValueError: if the code does not compile. Its text lacks a subject: "is not Python code".
+    """
     try:
         tree = ast.parse(code, "<tests>")
         compile(tree, "<tests>", "exec", dont_inherit=True)
@@ -286,10 +296,10 @@ def _parsed_code(code: str) -> ast.Module:
 
 @lru_cache(maxsize=1 << 12)
 def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
-    """Read tests that are code.
+    """Return tests that are code, with what their syntax tree tells about them.
 
     Raises:
-        ValueError: if they cannot test a program, with the predicate of the message.
+        ValueError: if they cannot test a program. Its text lacks a subject: "tests nothing".
     """
     tree = _parsed_code(code)
     nodes = list(ast.walk(tree))
@@ -341,7 +351,7 @@ def _has_active_code(tree: ast.Module) -> bool:
 
 
 def _imported_modules(nodes: Iterable[ast.AST]) -> list[str]:
-    """Return the names of the modules that statements import, in alphabetical order."""
+    """Return the names of the modules that nodes import, in alphabetical order."""
     modules = set()
     for node in nodes:
         if isinstance(node, ast.Import):
@@ -363,13 +373,13 @@ _BORROWED = {"np": "numpy", "numpy": "numpy"} | {
 
 
 def _borrowed_modules(nodes: Iterable[ast.AST]) -> dict[str, str]:
-    """Return the names of modules whose attributes tests use and that they do not import."""
+    """Return a dict from names to the modules that tests use under them without importing them."""
     used = {getattr(node.value, "id", "") for node in nodes if isinstance(node, ast.Attribute)}
     return {name: _BORROWED[name] for name in (used & _BORROWED.keys()) - imports(nodes).keys()}
 
 
 def _outside(tree: ast.AST) -> Iterator[ast.AST]:
-    """Yield the statements that are in no function and no class."""
+    """Yield the nodes of a tree that are in no function and no class."""
     for node in ast.iter_child_nodes(tree):
         if not isinstance(node, _DEFINITIONS):
             yield node
@@ -377,10 +387,15 @@ def _outside(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def _is_active(node: ast.AST, functions: Collection[str], classes: Collection[str]) -> bool:
-    """Return whether code can fail for a program that is not correct, so that it tests something.
+    """Return whether a node can fail for an incorrect program, so that it tests something.
 
-    It asserts, raises, or calls one of the functions or a method of one of the classes that the
-    tests define, or it is the call of a function of the program, or is named like a test.
+    It is an assertion, raises, or is a statement that calls a function of the program or a method
+    named like a test; or it is any call of what the tests define.
+
+    Args:
+        node: a node outside functions and classes.
+        functions: the names of the functions that the tests define.
+        classes: the names of the classes that they define.
     """
     if isinstance(node, ast.Call):
         names = [x.id for x in ast.walk(node.func) if isinstance(x, ast.Name)]
@@ -429,7 +444,7 @@ def names_of_contests() -> frozenset[str]:
 
 @lru_cache(maxsize=64)
 def modules_in(header: str) -> tuple[str, ...]:
-    """Return the modules of the standard library that code imports outside functions."""
+    """Return the modules of the standard library that a header imports outside functions."""
     modules = _imported_modules(ast.parse(header).body)
     return tuple(name for name in modules if name.partition(".")[0] in sys.stdlib_module_names)
 
@@ -438,7 +453,11 @@ def modules_in(header: str) -> tuple[str, ...]:
 
 
 def _cases(row: Mapping[str, Any], entry_point: str | None, where: str) -> Tests:
-    """Read inputs and outputs: texts for standard input, or arguments of a function."""
+    """Return the tests of a row with inputs and outputs.
+
+    Inputs are texts for standard input, or lists of arguments if there is an entry point. A
+    ValueError is raised for others.
+    """
     inputs, outputs = row["inputs"], row["outputs"]
     is_contest = not {"input_output", "public_test_cases"}.isdisjoint(row)
     for name, values in (("inputs", inputs), ("outputs", outputs)):
@@ -466,10 +485,9 @@ def _cases(row: Mapping[str, Any], entry_point: str | None, where: str) -> Tests
 
 
 def _cases_of_hub(row: dict[str, Any], where: str) -> dict[str, Any]:
-    """Return inputs, outputs and the name of the function in a row of LiveCodeBench.
+    """Return a dict with `inputs`, `outputs`, and `fn_name` if there is one, of LiveCodeBench.
 
-    Its private cases are JSON, or a text in a pickle, compressed, in base64. The pickle is read
-    without the right to name any object of Python.
+    The private cases of a row are JSON, or a pickle that is compressed and written in base64.
     """
     cases = []
     for name in ("public_test_cases", "private_test_cases"):
@@ -492,14 +510,15 @@ def _cases_of_hub(row: dict[str, Any], where: str) -> dict[str, Any]:
 
 
 class _Unpickler(pickle.Unpickler):
-    """An unpickler of texts and numbers, which raises an error for any object of a module."""
+    """Reads pickles of texts and numbers, and refuses those that name an object of Python."""
 
     def find_class(self, module: str, name: str) -> Any:
+        """Raise an error: a pickle could run any function that it names."""
         raise pickle.UnpicklingError(f"the pickle asks for {module}.{name}")
 
 
 def _lines(value: Any, where: str) -> str:
-    """Return a text, or the text of a list of lines."""
+    """Return a text, or the lines of a list as one text; raise a ValueError for others."""
     if isinstance(value, (list, tuple)) and _are_texts(value):
         return "\n".join(value)
     if not isinstance(value, str):
@@ -510,7 +529,10 @@ def _lines(value: Any, where: str) -> str:
 
 
 def _arguments(value: Any, where: str) -> list[Any]:
-    """Return a list of arguments, which may be a text with one of them as JSON in each line."""
+    """Return the arguments of a call: a list, or a text with an argument as JSON in each line.
+
+    Other values raise a ValueError.
+    """
     if isinstance(value, str):
         return [_value_of_case(line) for line in value.splitlines()]
     if not isinstance(value, (list, tuple)):
@@ -519,7 +541,7 @@ def _arguments(value: Any, where: str) -> list[Any]:
 
 
 def _check_json(values: Iterable[Any], where: str) -> None:
-    """Raise a ValueError unless JSON holds all values, tuples as lists."""
+    """Raise a ValueError unless JSON can hold all values; tuples become lists."""
     for case, value in enumerate(values):
         try:
             is_json = are_equal(json.loads(json.dumps(value)), value)
@@ -533,7 +555,7 @@ def _check_json(values: Iterable[Any], where: str) -> None:
 
 
 def _value_of_case(text: Any) -> Any:
-    """Return the value of a text of JSON; anything else stays as it is."""
+    """Return the value that a text holds as JSON, or the argument itself if it holds none."""
     try:
         return json.loads(text)
     except (TypeError, ValueError):
@@ -544,7 +566,7 @@ _DECIMAL = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,4})?")
 
 
 def _words(text: str) -> list[list[str | Decimal]]:
-    """Return the words of each line, and numbers as numbers.
+    """Return a list for each line, with its words, and its numbers as numbers.
 
     White space around words, and empty lines at the start and end, do not count.
     """
@@ -552,12 +574,15 @@ def _words(text: str) -> list[list[str | Decimal]]:
 
 
 def _word(text: str) -> str | Decimal:
-    """Return a decimal number for a text that is one, and any other text unchanged."""
+    """Return the number that a word is, or the word."""
     return Decimal(text) if _DECIMAL.fullmatch(text) else text
 
 
 def are_equal(result: Any, expected: Any) -> bool:
-    """Return whether a result is as expected; floats may differ by 1e-9, relative or absolute."""
+    """Return whether a result equals what is expected, at any depth of lists and dicts.
+
+    Floats may differ by 1e-9, relative or absolute. A tuple that is expected equals a list.
+    """
     if isinstance(expected, (list, tuple)):
         return (
             isinstance(result, list)

@@ -1,4 +1,7 @@
-"""What every checker reads of a response: the part that has the answer, and the code in it."""
+"""Find the part of a response that has its answer, and the code in a response.
+
+All checkers read responses by these functions, so that they agree on thinking and on prompts.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,8 @@ _MOST_PROMPTS = 8  # that are looked at before an answer, to bound the time
 def _without_thinking(text: str) -> str:
     """Return a text without thinking, or "" if its thinking has no end.
 
-    Thinking without a start began in the prompt.
+    Where a tag ends thinking that did not start, it started in the prompt: all before it is left
+    out.
     """
     outside, depth, stop = [], 0, 0
     for tag in _TAGS.finditer(text):
@@ -58,14 +62,15 @@ def _without_thinking(text: str) -> str:
 
 
 def answer_part(text: str, stop: Sequence[str], has_answer: Callable[[str], bool]) -> str:
-    """Return a response without thinking, and without a prompt that follows its answer.
+    """Return a response without thinking, and without a new prompt after its answer.
 
-    A response whose thinking has no end has no answer: it is empty.
+    A response whose thinking has no end has no answer: it gives "".
 
     Args:
         text: the response.
         stop: texts with which a response ends.
-        has_answer: whether a text may have an answer, after which a new prompt ends the response.
+        has_answer: a function that returns whether a text may have an answer. If the text before a
+            new prompt, such as "Question:", has one, the response ends there.
     """
     text = _without_thinking(text)
     for end in stop:
@@ -77,7 +82,10 @@ def answer_part(text: str, stop: Sequence[str], has_answer: Callable[[str], bool
 
 
 def boxed(text: str) -> str | None:
-    r"""Return the content of the last \boxed{..}, or None if there is none."""
+    r"""Return the content of the last \boxed{..}, or None if there is none.
+
+    A box that does not end has all that follows.
+    """
     start = text.rfind("\\boxed")
     if start < 0:
         return None
@@ -107,13 +115,16 @@ _CONDITION = re.compile(r"\W*(?:if|had|were)\b", re.IGNORECASE)
 
 
 def text_after_retraction(text: str) -> str:
-    """Return the text after the last word such as "Wait", or nothing."""
+    """Return the text after the last word such as "Wait" or "Correction", or "" without one."""
     words = [*_RETRACTION.finditer(text)]
     return text[words[-1].end() :].lstrip(" ,:") if words else ""
 
 
 def is_assumption(text: str, mark: re.Match[str]) -> bool:
-    """Return whether a mark states no answer, as in "if the answer is" or "if .., it would be"."""
+    """Return whether a mark of an answer states none, as in "if the answer is".
+
+    Nor does "the answer would be" in a sentence that starts with "if".
+    """
     before = text[max(0, mark.start() - 160) : mark.start()]
     sentence = _SENTENCE_BREAK.split(before)[-1]
     is_conditional = "would" in mark[0].lower() and _CONDITION.match(sentence) is not None

@@ -1,9 +1,8 @@
-"""Finds the tests in a module that has run, as pytest and unittest find them, and runs them.
+"""Find tests in code as pytest and unittest find them, run them, and note what happens to each.
 
-Classes of `unittest` are loaded and run by unittest. Functions `test*` without parameters need
-nothing but a call, and so pytest does not have to be installed for them. Tests that import pytest,
-take fixtures or functions of set-up, are coroutine functions or in classes `Test*`, are run by
-pytest itself.
+unittest loads and runs its own classes. Functions `test*` without parameters are called, and so
+pytest does not have to be installed for them. pytest runs all tests of code that imports pytest, or
+that has fixtures, functions of set-up, coroutine functions or classes `Test*`.
 """
 
 from __future__ import annotations
@@ -32,14 +31,11 @@ _FILE = "<tests>"
 
 
 class UnusableTestsError(Exception):
-    """Tests that no program can pass, with what is wrong with them."""
+    """No program can pass the tests. The text says why, and lacks a subject: "need pytest, ..."."""
 
 
 class _NoMain:
-    """What takes the place of `unittest.main` and `pytest.main`, and runs nothing.
-
-    The tests that they would run are found with all others.
-    """
+    """Stands for `main` of unittest and pytest, and does nothing: all tests are run anyway."""
 
     def __init__(self, *arguments: Any, **options: Any):
         self.result = unittest.TestResult()
@@ -63,7 +59,12 @@ class Result(unittest.TestResult):
         self.problem: str | None = None
 
     def fails(self, name: str, problem: BaseException | str) -> None:
-        """Note that a test failed."""
+        """Note that a test failed, unless one failed before.
+
+        Args:
+            name: the name of the test.
+            problem: the exception that it raised, or what went wrong.
+        """
         if self.problem is not None:
             return
         text = last_line(problem) if isinstance(problem, BaseException) else problem
@@ -96,17 +97,19 @@ class Result(unittest.TestResult):
 
 
 def name_of(test: Any) -> str:
-    """Return the name of a test of unittest."""
+    """Return the name of a test of unittest, such as "TestSum.test_one"."""
     return str(test.id()).removeprefix(f"{MODULE}.")
 
 
 def find_tests(job: dict[str, Any]) -> dict[str, Any]:
-    """Return a dict with "ran", the names of the tests, and "problem", a text or None.
+    """Find the tests in code without a program, whose names stand for objects that allow all.
 
-    The code of the tests runs without a program, in place of whose names are objects that allow
-    everything. "ran" is None if the code fails then, and "problem" says why no program can pass.
+    Args:
+        job: the job of the examiner that `Tests.jobs` returns.
 
-    `job` is the job of the examiner, as `Tests.jobs` returns it.
+    Returns:
+        A dict with `ran`, the list of the names of the tests, or None if the code needs a program
+        to be run; and `problem`, why no program can pass them, or None.
     """
     from unittest.mock import MagicMock
 
@@ -134,10 +137,9 @@ def run_tests(job: dict[str, Any], module: types.ModuleType, only_find: bool = F
     """Run the code of tests, and the tests that it defines.
 
     Args:
-        job: the job of the examiner, as `Tests.jobs` returns it.
-        module: a module with the names of the program that the tests use. Those of the tests are
-            added.
-        only_find: whether to run no test: `ran` has the names of those that would run.
+        job: the job of the examiner that `Tests.jobs` returns.
+        module: a module with the names of the program that the tests use. The code runs in it.
+        only_find: whether to run no test, so that `ran` of the result has those that would run.
 
     Raises:
         UnusableTestsError: if no program can pass the tests.
@@ -209,7 +211,7 @@ def _problem_of_code(code: types.CodeType, space: dict[str, Any]) -> BaseExcepti
 
 
 def _note_failure_of(result: Result, name: str, call: Callable[[], Any]) -> None:
-    """Make a call of a test, and note what it raises as the failure of the test."""
+    """Call a function, and note an exception that it raises as the failure of a test."""
     try:
         call()
     except BaseException as error:
@@ -217,7 +219,7 @@ def _note_failure_of(result: Result, name: str, call: Callable[[], Any]) -> None
 
 
 def _check(check: Any, space: dict[str, Any], name: str) -> None:
-    """Call `check` with the function of a name such as "f" or "Solution.f"."""
+    """Call `check`, as HumanEval defines it, with the entry point, such as "f" or "Solution.f"."""
     first, *attributes = name.split(".")
     if first not in space:
         raise NameError(f"name {name!r} is not defined")
@@ -226,9 +228,9 @@ def _check(check: Any, space: dict[str, Any], name: str) -> None:
 
 @contextmanager
 def _without_main(modules: list[str]) -> Iterator[None]:
-    """Let calls of `unittest.main` and `pytest.main` do nothing.
+    """Let calls of `unittest.main` and `pytest.main` do nothing, while the context lasts.
 
-    `modules` are those that tests import. pytest would load files that a program has written.
+    pytest would load files that a program has written. `modules` are those that the tests import.
     """
     names = ["unittest", *(["pytest"] if "pytest" in modules else [])]
     replaced = [(module, module.main) for module in map(importlib.import_module, names)]
@@ -242,7 +244,10 @@ def _without_main(modules: list[str]) -> Iterator[None]:
 
 
 def _raises(code: types.CodeType, error: BaseException) -> bool:
-    """Return whether code or a function in it raised an error, and nothing that it called."""
+    """Return whether an exception was raised by code itself, and not by a function it calls.
+
+    A function that the code defines counts as the code.
+    """
     last = error.__traceback__
     while last is not None and last.tb_next is not None:
         last = last.tb_next
@@ -250,7 +255,7 @@ def _raises(code: types.CodeType, error: BaseException) -> bool:
 
 
 def _contains(code: types.CodeType, inner: types.CodeType) -> bool:
-    """Return whether code is other code, or defines it at any depth."""
+    """Return whether code is `inner`, or defines it at any depth."""
     nested = (x for x in code.co_consts if isinstance(x, types.CodeType))
     return code is inner or any(_contains(x, inner) for x in nested)
 
@@ -259,7 +264,12 @@ def _contains(code: types.CodeType, inner: types.CodeType) -> bool:
 
 
 def _suite(module: types.ModuleType, defined: dict[str, Any]) -> unittest.TestSuite:
-    """Return the tests of a module, among what it defines by name."""
+    """Return the tests of a module that need no pytest.
+
+    Args:
+        module: the module.
+        defined: what the tests define in it, by name. Its other names are those of the program.
+    """
     loader = unittest.TestLoader()
     if inspect.isfunction(defined.get("load_tests")):
         return loader.loadTestsFromModule(module)
@@ -278,14 +288,14 @@ def _is_own_class(value: Any) -> bool:
 
 
 def _single_tests(suite: Any) -> list[Any]:
-    """Return the tests of a suite, and of the suites in it."""
+    """Return a list of the tests of a suite, and of the suites in it."""
     if not isinstance(suite, unittest.BaseTestSuite):
         return [suite]
     return [test for part in suite for test in _single_tests(part)]
 
 
 def _skips_itself(test: Any) -> bool:
-    """Return whether a decorator of the test or of its class skips it."""
+    """Return whether a decorator of a test or of its class skips it."""
     method = getattr(test, getattr(test, "_testMethodName", ""), None)
     return any(getattr(what, "__unittest_skip__", False) for what in (test, method))
 
@@ -296,7 +306,10 @@ _SET_UP = ("setup_", "teardown_", "pytest_plugins")
 
 
 def _needs_pytest(name: str, value: Any) -> bool:
-    """Return whether a module has a class of pytest, a test with arguments, or a set-up."""
+    """Return whether pytest has to run the tests, because of a name that they define.
+
+    It is a class of pytest, a test that takes arguments or is a coroutine function, or a set-up.
+    """
     if _is_own_class(value):
         return name.startswith("Test") and not issubclass(value, unittest.TestCase)
     if not name.startswith("test") or not inspect.isfunction(value):
@@ -309,9 +322,9 @@ def _needs_pytest(name: str, value: Any) -> bool:
 def _run_with_pytest(
     module: types.ModuleType, defined: dict[str, Any], result: Result, only_find: bool
 ) -> None:
-    """Collect and run the tests of a module by pytest, which reads no file and no settings.
+    """Let pytest collect and run the tests of a module; pytest reads no file and no settings.
 
-    `defined` is what the module defines, by name. Its other names are those of the program.
+    The arguments are those of `_suite` and `run_tests`, and the result that gets what happens.
     """
     import pytest
 
@@ -331,7 +344,7 @@ def _run_with_pytest(
 
 
 class _Plugin:
-    """Hooks of pytest, which give it a module instead of a file, and note what happens.
+    """Hooks that pytest calls, which give it a module instead of a file, and note what happens.
 
     Attributes:
         problem: why no program can pass the tests, or None.
@@ -349,7 +362,7 @@ class _Plugin:
         self.problem: str | None = None
 
     def pytest_pycollect_makemodule(self, module_path: Any, parent: Any) -> Any:
-        """Return a collector of pytest for the module in place of a file."""
+        """Return what collects tests from the module instead of from a file."""
         import pytest
 
         module = self._module
@@ -365,12 +378,12 @@ class _Plugin:
         return [] if collector.obj is self._module and name not in self._defined else None
 
     def pytest_collectreport(self, report: Any) -> None:
-        """Note that the tests cannot be collected."""
+        """Note that pytest cannot collect the tests."""
         if report.failed:
             self.problem = f"cannot be run by pytest: {report.longrepr}"
 
     def pytest_pyfunc_call(self, pyfuncitem: Any) -> bool | None:
-        """Await a coroutine function."""
+        """Run a test that is a coroutine function; return None for others, which pytest runs."""
         if not inspect.iscoroutinefunction(pyfuncitem.obj):
             return None
         import asyncio
@@ -380,7 +393,7 @@ class _Plugin:
         return True
 
     def pytest_runtest_makereport(self, item: Any, call: Any) -> Any:
-        """Note whether a test ran and how it failed, from the report of each of its phases."""
+        """Note that a test ran, failed or was skipped, and return the report of pytest."""
         from _pytest.skipping import evaluate_skip_marks
 
         report = yield
@@ -401,7 +414,7 @@ class _Plugin:
 
 
 def last_line(error: BaseException) -> str:
-    """Return the last line of the traceback of an error, of at most 500 characters.
+    """Return the last line of the traceback of an exception, at most 500 characters.
 
     For an assertion without a message, the line of the tests is added.
     """

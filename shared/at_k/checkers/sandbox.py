@@ -1,6 +1,7 @@
-"""A sandbox: a process of bubblewrap with the server of `server.py`, which says what is where.
+"""Start a sandbox, a process of bubblewrap in which the server of `server.py` runs programs.
 
-Its files are read here and not imported: they import nothing of at_k.
+Programs and tests are sent to it, and replies are received. `server.py` describes its processes.
+The files of a sandbox are compiled here and not imported, and they import nothing of at_k.
 """
 
 from __future__ import annotations
@@ -66,11 +67,11 @@ class SandboxDiedError(Exception):
 
 @dataclass(frozen=True)
 class Limits:
-    """What a program may use.
+    """The limits of each program.
 
     Attributes:
-        cpu_seconds: CPU time.
-        memory: bytes, beyond those that the server has.
+        cpu_seconds: the CPU time that a program may take, in seconds.
+        memory: the bytes that it may use, beyond those of the server.
     """
 
     cpu_seconds: float
@@ -78,7 +79,7 @@ class Limits:
 
     @property
     def wall_seconds(self) -> float:
-        """The time after which a program that waits is ended."""
+        """The seconds after which a program that waits is ended."""
         return 10 * self.cpu_seconds + 10
 
 
@@ -86,7 +87,7 @@ class Sandbox:
     """A process that runs programs, one after another.
 
     Args:
-        limits: of each program.
+        limits: the limits of each program.
         is_isolated: whether bubblewrap isolates it; otherwise it is a plain process with limits.
         index: a number that no other sandbox of this process has.
     """
@@ -146,11 +147,11 @@ class Sandbox:
         self._information = information
 
     def fileno(self) -> int:
-        """The descriptor to wait for: it can be read when there is a reply."""
+        """Return the descriptor that can be read when there is a reply."""
         return self._replies.fileno()
 
     def wait_until_ready(self) -> None:
-        """Wait until programs can be sent; raise a SandboxError with what went wrong."""
+        """Wait until programs can be sent; raise a SandboxError if the process cannot start."""
         if self._is_ready:
             return
         if self._information is not None:
@@ -167,7 +168,11 @@ class Sandbox:
             raise SandboxError(text or f"exit status {self._process.returncode}") from error
 
     def send(self, job: dict[str, Any], tests: dict[str, Any] | None = None) -> None:
-        """Send a program, which runs at once, and its tests, which only the examiner reads."""
+        """Send the two jobs that `Tests.jobs` returns. The program runs at once.
+
+        Raises:
+            SandboxDiedError: if the sandbox has ended.
+        """
         try:
             for stream, message in ((self._jobs, job), (self._tests, tests)):
                 if message is not None:
@@ -177,33 +182,37 @@ class Sandbox:
             raise SandboxDiedError from error
 
     def receive(self) -> dict[str, Any]:
-        """Return the reply to the program that was sent, see `server.py`.
+        """Wait for the reply to the program that was sent, and return it.
 
-        It has the reply of the examiner as `examined`, if it examined the program.
+        It is what `Server.run` returns, with two more entries: `is_last`, whether the sandbox ends
+        now, and `examined`, what the examiner replied, or None if it did not examine the program.
+
+        Raises:
+            SandboxDiedError: if the sandbox has ended.
         """
         reply = self._line(self._replies)
         examined = self._line(self._examined) if reply.get("is_examined") else None
         return reply | {"examined": examined}
 
     def _line(self, stream: IO[bytes]) -> dict[str, Any]:
-        """Return a line of JSON; raise a SandboxDiedError if the stream ends before its end."""
+        """Return what a line of JSON holds; raise a SandboxDiedError if the line has no end."""
         line = stream.readline()
         if not line.endswith(b"\n"):
             raise SandboxDiedError
         return json.loads(line)
 
     def uses_more_than(self, memory: int) -> bool:
-        """Return whether the processes of a program use more memory together, as Linux shows it.
+        """Return whether the processes of a program use more bytes of memory together.
 
-        One process has a limit of its own, and so this looks at several, 20 times a second. Memory
-        that is used and returned in between is not seen: a control group would see it, for which
-        the user needs one that may be written to.
+        A single process has a limit of its own. The pool calls this 20 times a second, and memory
+        that is used and returned in between is not seen. A control group would see it, but few
+        users may make one.
         """
         processes = _descendants(self._number)
         return len(processes) > 2 and sum(map(_memory, processes)) > memory + _MEMORY_OF_SERVER
 
     def end(self) -> None:
-        """End the process, and all that run in it."""
+        """End the sandbox and all processes in it, and remove its files."""
         if self._server is not None:
             # A server that has dropped the rights of root does not end with bubblewrap.
             with suppress(ProcessLookupError):
@@ -228,7 +237,7 @@ class Sandbox:
 
 @lru_cache
 def _server_code() -> bytes:
-    """Return the compiled modules of a sandbox, by their names there."""
+    """Return the compiled modules of a sandbox, by their names there, as `marshal` writes them."""
     codes = {"sandboxed": compile("", "sandboxed", "exec")}
     for name in _SANDBOXED:
         path = Path(__file__).with_name(f"{name}.py")
@@ -237,7 +246,11 @@ def _server_code() -> bytes:
 
 
 def _process_in(information: int) -> tuple[int, int] | None:
-    """Return the number and a descriptor of the process that bubblewrap started, or None."""
+    """Return the number and a descriptor of the process that bubblewrap started.
+
+    It is None if that process has ended. `information` is the descriptor to which bubblewrap writes
+    about it.
+    """
     with open(information, encoding="utf-8") as file:
         text = file.read()
     with suppress(ValueError, KeyError, ProcessLookupError):
@@ -247,7 +260,7 @@ def _process_in(information: int) -> tuple[int, int] | None:
 
 
 def _descendants(number: int) -> list[int]:
-    """Return the numbers of the child processes of a process, and of theirs."""
+    """Return the numbers of all processes that a process has started, directly or not."""
     try:  # those of each thread
         texts = [path.read_text() for path in Path(f"/proc/{number}/task").glob("*/children")]
     except OSError:
@@ -257,25 +270,33 @@ def _descendants(number: int) -> list[int]:
 
 
 def _memory(number: int) -> int:
-    """Return the bytes of a process; of memory that several share, its part."""
+    """Return the bytes of memory of a process, with its share of what several processes share.
+
+    It is 0 for a process that has ended or belongs to another user.
+    """
     try:
         text = Path(f"/proc/{number}/smaps_rollup").read_text()
         return 1024 * int(text.partition("\nPss:")[2].split()[0])
-    except (OSError, IndexError):  # it has ended, or belongs to another user
+    except (OSError, IndexError):
         return 0
 
 
 def _counts_processes_of_namespaces() -> bool:
-    """Return whether the limit of processes is the sandbox's own, as since Linux 5.14."""
+    """Return whether Linux counts processes for each namespace of users, as since 5.14.
+
+    Otherwise a limit of the processes of a program would count all those of the user.
+    """
     release = platform.release().split(".")
     return tuple(int(part) for part in release[:2] if part.isdigit()) >= (5, 14)
 
 
 def _bubblewrap(is_root: bool, descriptors: list[int]) -> list[str]:
-    """Return the command of bubblewrap, and add the descriptors that it reads.
+    """Return the command of bubblewrap up to its last option.
 
-    Root makes no user namespace: the server drops the rights of root instead, because the kernel
-    limits no processes of root.
+    Args:
+        is_root: whether root runs it. There is no namespace of users then: the server drops the
+            rights of root instead, because Linux does not limit the processes of root.
+        descriptors: a list to which the descriptors are added that bubblewrap reads.
     """
     program = shutil.which("bwrap")
     assert program is not None
@@ -344,7 +365,7 @@ def _has_sizes(program: str) -> bool:
 
 
 def _python_folders() -> list[str]:
-    """Return the folders of this Python and of its packages."""
+    """Return the folders of this Python and of its packages, without those that others contain."""
     executable = Path(sys.executable)
     folders = {sys.prefix, sys.base_prefix, *sysconfig.get_paths().values()}
     folders |= {str(executable.parent), str(executable.resolve().parent.parent)}
@@ -390,7 +411,11 @@ _ALLOW, _REFUSE, _END = 0x7FFF0000, 0x00050000, 0x80000000
 
 
 def _system_call_filter() -> bytes | None:
-    """Return the filter (seccomp) for this machine, or None if its calls are not listed here."""
+    """Return the seccomp filter of this machine, or None for a machine whose calls are not listed.
+
+    The filter is a program of instructions with an operation, the numbers of instructions to skip
+    if a comparison holds and if not, and an operand.
+    """
     if platform.machine() not in _MACHINES:
         return None
     machine = _MACHINES.index(platform.machine())

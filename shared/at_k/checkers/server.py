@@ -54,10 +54,11 @@ def serve(limits: dict[str, Any]) -> None:
     """Run the jobs of standard input until it ends.
 
     Args:
-        limits: a dict with cpu_seconds, wall_seconds and memory (bytes) of a program, the folders
-            that it may write to, whether the number of its processes is limited, two
-            descriptors: of the tests, and of what the examiner says; and in a namespace, as
-            last_process, the descriptor of /proc/loadavg.
+        limits: a dict with `cpu_seconds`, `wall_seconds` and `memory` (bytes) of a program;
+            `folders`, which it may write to; `limits_processes`, whether their number is limited;
+            `examiner`, the descriptors of its jobs and its replies; `user`, the number of the user
+            who runs programs for root, or None; and `last_process`, in a namespace, the descriptor
+            of /proc/loadavg.
     """
     jobs, replies = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDWR)
@@ -97,13 +98,15 @@ def serve(limits: dict[str, Any]) -> None:
 
 
 class _ParentEndedError(Exception):
-    """Nothing waits for a reply any more."""
+    """The process that waits for a reply has ended."""
 
 
 def _start_examiner(limits: dict[str, Any], server_descriptors: tuple[int, ...]) -> tuple[int, Any]:
-    """Fork the process of the tests, and return its number and the socket to it.
+    """Fork the examiner, and return the number of its process and the socket to it.
 
-    It closes `server_descriptors`, on which this process takes jobs and replies.
+    Args:
+        limits: see `serve`.
+        server_descriptors: the descriptors of jobs and replies, which the examiner must not have.
     """
     theirs: Any
     ours, theirs = _socket.socketpair()
@@ -132,13 +135,20 @@ def _start_examiner(limits: dict[str, Any], server_descriptors: tuple[int, ...])
 
 
 class Server:
-    """Runs programs, and waits for them.
+    """Runs programs one after another, and ends them.
+
+    Args:
+        limits: see `serve`.
+        jobs: the descriptor of the jobs, which is closed when the parent ends.
+        child_ended: the descriptor that can be read when a child process has ended.
+        examiner, control: the number of the process of the examiner, and the socket to it.
 
     Attributes:
         limits: see `serve`.
-        report, printed: files for what the process of a program reports, and for its output.
+        report, printed: the descriptors of files for what the process of a program reports, and for
+            what a program prints.
         resource_limits: what each program may use, see `_resource_limits`.
-        is_usable: whether the examiner is there for the next program.
+        is_usable: whether the examiner can run the tests of the next program.
     """
 
     def __init__(
@@ -151,10 +161,15 @@ class Server:
         self.is_usable = True
 
     def run(self, job: dict[str, Any]) -> dict[str, Any]:
-        """Run a program, and return a dict.
+        """Run a program, and return what happened.
 
-        It has `status` ("ended" if no limit was exceeded), `message`, `cpu_seconds`, `output`, and
-        `is_examined`, whether the examiner has said what happened to the tests.
+        Args:
+            job: the job of the server that `Tests.jobs` returns.
+
+        Returns:
+            A dict with `status`, `message`, `cpu_seconds`, `output` (what the program printed, or
+            the result of a call as JSON), and `is_examined`, whether the examiner has written a
+            reply. The status is "ended" if nothing went wrong here, or that of `Record`.
         """
         form, written = job["form"], self.printed if job["form"] == "stdin" else self.report
         has_tests = form == "tests"
@@ -195,9 +210,9 @@ class Server:
         }
 
     def _start_program(self, job: dict[str, Any], connection: Any) -> int:
-        """Fork the process of a program.
+        """Fork the process of a program, and return a descriptor.
 
-        Return the descriptor from which a byte can be read when the process has its limits.
+        A byte can be read from it if the process got its limits.
         """
         start, start_of_child = os.pipe()
         self._program = os.fork()
@@ -215,7 +230,7 @@ class Server:
         return start
 
     def _start_tests(self, connection: int) -> None:
-        """Send the examiner the descriptor of its connection to the program, see `examine`."""
+        """Let the examiner run the tests, with the descriptor of its connection to the program."""
         descriptor = connection.to_bytes(4, sys.byteorder)
         try:
             self._control.sendmsg([b"p"], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, descriptor)])
@@ -223,9 +238,9 @@ class Server:
             self.is_usable = False
 
     def _wait(self, has_tests: bool) -> bool:
-        """Wait until a program or its tests end, or use too much time.
+        """Wait until a program has ended, or its tests if it has some, or a limit of time is met.
 
-        Return whether they did not end by the time at which a program that waits is ended.
+        Return whether it is the limit of wall time, by which they did not end.
         """
         limit, deadline = self.limits["cpu_seconds"], time.monotonic() + self.limits["wall_seconds"]
         events = select.poll()
@@ -254,16 +269,16 @@ class Server:
                 return True
 
     def _listen(self) -> None:
-        """Read the letter that says what the examiner has done, see `examine`."""
+        """Read the letter with which the examiner says what it has done, see `examine`."""
         letter = self._control.recv(1)
         self._is_examined |= letter == b"p"
         self._is_clean |= letter == b"k"
         self.is_usable &= letter != b""
 
     def _look(self) -> None:
-        """Read the CPU clocks of the processes of a program.
+        """Read the CPU clocks of the processes of a program, and note their times.
 
-        In a namespace, all processes after that of the program are its own.
+        In a namespace, all processes that are newer than that of the program are its own.
         """
         first = max(self._seen, default=self._program - 1) + 1
         last = first
@@ -275,10 +290,10 @@ class Server:
         self._seen |= {number: now[number] for number in self._running}
 
     def _cpu_seconds(self) -> float:
-        """Return the CPU time of a program and its tests, as far as the system tells.
+        """Return the CPU time of a program and its tests so far, in seconds.
 
-        A process has the time of its children too, except if it ignores that they end: then only
-        what was seen of them counts.
+        The time of a process that has ended includes the time of its children. If the process
+        ignored that they end, it does not, and only what `_look` saw of them counts.
         """
         examiner = self._ended.get(self._examiner) or _cpu_seconds(self._examiner)
         ended = sum(x for n, x in self._ended.items() if n != self._examiner)
@@ -287,7 +302,10 @@ class Server:
         return max(0.0, examiner - self._before) + programs
 
     def _reap(self) -> None:
-        """Wait for processes that have ended, also for those that process 1 has inherited."""
+        """Note the status and the CPU time of the child processes that have ended.
+
+        Process 1 is also the parent of those whose own parent has ended.
+        """
         with suppress(BlockingIOError):
             os.read(self._child_ended, 4096)
         with suppress(ChildProcessError):
@@ -327,7 +345,14 @@ class Server:
             self._reap()
 
     def _verdict(self, form: str, text: str, is_overdue: bool, seconds: float) -> tuple[str, str]:
-        """Return the status and the message of a program, whose process has reported a text."""
+        """Return the status and the message of a program whose process has ended.
+
+        Args:
+            form: the form of the job: "tests", "calls" or "stdin".
+            text: what the process reported, such as the last line of a traceback.
+            is_overdue: whether the limit of wall time was met.
+            seconds: the CPU time.
+        """
         assert self._status is not None
         code = os.waitstatus_to_exitcode(self._status)
         number = max(0, -code)
@@ -349,7 +374,7 @@ class Server:
 
 
 def _cpu_seconds(number: int) -> float:
-    """Return the CPU time so far of a process, or 0 if it has ended or the system does not tell."""
+    """Return the CPU time of a process, or 0 if it has ended, or if the system does not tell."""
     try:
         return time.clock_gettime((~number << 3) | 2)
     except OSError:
@@ -357,7 +382,7 @@ def _cpu_seconds(number: int) -> float:
 
 
 def _resource_limits(limits: dict[str, Any]) -> list[tuple[int, tuple[int, int]]]:
-    """Return a list of limits and their pairs of values."""
+    """Return pairs of a limit of `resource` and its values, which each program gets."""
     seconds, own_bytes = math.ceil(limits["cpu_seconds"]), _address_space()
     largest = {
         resource.RLIMIT_CORE: 0,
@@ -371,11 +396,10 @@ def _resource_limits(limits: dict[str, Any]) -> list[tuple[int, tuple[int, int]]
 
 
 def _address_space() -> int:
-    """Return the bytes of address space of this process, which each child has from the start.
+    """Return the bytes of address space of this process, which its children start with.
 
-    They are the smallest limit that it fits.
-    There is no /proc in the sandbox, which would let a program write to its own memory. macOS does
-    not limit address space.
+    They are the smallest limit under which one more block can be mapped. The sandbox has no /proc
+    to read them from: a program could write to its memory there. macOS has no such limit: 0.
     """
     if sys.platform != "linux":
         return 0
@@ -395,7 +419,7 @@ def _address_space() -> int:
 
 
 def _unnamed_file(folder: str) -> int:
-    """Return the descriptor of a new file that no program can open."""
+    """Create a file that no program can open, because it has no name, and return its descriptor."""
     path = os.path.join(folder, os.urandom(8).hex())
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
     os.unlink(path)
@@ -403,14 +427,15 @@ def _unnamed_file(folder: str) -> int:
 
 
 def _text_in(file: int) -> str:
+    """Return the text in the file of a descriptor."""
     return os.pread(file, os.fstat(file).st_size, 0).decode(errors="replace")
 
 
 def _clean(kept: dict[str, set[str]]) -> bool:
-    """Remove what a program left in folders; return False if something is left.
+    """Remove what a program left in folders, and return whether nothing is left.
 
     Args:
-        kept: what is in each folder from the start, such as a Python that is installed there.
+        kept: the names of what was in each folder from the start, such as an installed Python.
     """
     try:
         for folder, names in kept.items():
@@ -426,13 +451,14 @@ def _clean(kept: dict[str, set[str]]) -> bool:
 
 
 def _remove_folder(path: str, ignore_errors: bool = False) -> None:
+    """Remove a folder with all that is in it."""
     import shutil  # which few programs need: each library that is loaded makes a fork slower
 
     shutil.rmtree(path, ignore_errors=ignore_errors)
 
 
 def serve_as_user(limits: dict[str, Any]) -> None:
-    """Drop the rights of root, and serve."""
+    """Drop the rights of root, if this is root, and run jobs, see `serve`."""
     user = limits["user"]
     folders = [folder for folder in sys.path if os.path.isdir(folder)]
     if user is not None:  # a user of its own has processes of its own

@@ -1,7 +1,7 @@
-"""How values cross between the process of a program and that of its tests: as lines of JSON.
+"""Encode values as JSON, which the process of a program and that of its tests exchange.
 
 Only values of the types listed here are copied. Any other object stays where it is, and the other
-side gets its number: a reader of JSON creates no object that the sender could choose.
+process gets a reference to it: decoding creates no object that the sender could choose.
 """
 
 from __future__ import annotations
@@ -69,7 +69,12 @@ _ARRAYS = "biufcUMm"  # kinds of arrays of NumPy that are values
 
 
 def encode(value: Any, keep: Callable[[Any], Any]) -> Any:
-    """Return a value as JSON, or the dict that `keep` returns for an object of another type."""
+    """Return a value as what JSON can hold.
+
+    Args:
+        value: the value, which may be a list or another container of values.
+        keep: a function that returns how an object of another type is sent.
+    """
     kind = type(value)
     if kind in _AS_IT_IS or (kind is int and abs(value) < 1 << 63):
         return value
@@ -90,7 +95,10 @@ def encode(value: Any, keep: Callable[[Any], Any]) -> Any:
 
 
 def as_base(value: Any) -> Any:
-    """Return an object of a subclass of a type of Python, such as a named tuple, as that type."""
+    """Return an object of a subclass, such as a named tuple, as the type that it inherits from.
+
+    An object that inherits from no type of values is returned as it is.
+    """
     for base in type(value).__mro__[1:]:
         if base in _BASES:
             return str.__str__(value) if base is str else base(value)  # not the name of an Enum
@@ -98,9 +106,11 @@ def as_base(value: Any) -> Any:
 
 
 def decode(data: Any, resolve: Callable[[str, Any], Any]) -> Any:
-    """Return the value that `encode` wrote. `resolve` returns what `keep` wrote as {name: content}.
+    """Return the value that `encode` returned as JSON.
 
-    All values that it returns can be encoded again: a program could choose others.
+    Args:
+        data: what `encode` returned.
+        resolve: a function that returns the object of a reference, from its kind and its number.
     """
     if type(data) is list:
         return [decode(entry, resolve) for entry in data]
@@ -126,7 +136,10 @@ def decode(data: Any, resolve: Callable[[str, Any], Any]) -> Any:
 
 
 def updated(old: Any, new: Any) -> Any:
-    """Return `new`, as `old` itself where that can be changed, at any depth."""
+    """Return `old`, changed in place so that it equals `new`, at any depth.
+
+    Where `old` has another type or cannot be changed, `new` is returned.
+    """
     if type(old) is not type(new):
         return new
     if isinstance(old, (list, deque)):
@@ -152,7 +165,7 @@ def updated(old: Any, new: Any) -> Any:
 
 
 def send(descriptor: int, message: Any) -> None:
-    """Send a message, or raise a ValueError if it is too long."""
+    """Write a message to a descriptor; raise a ValueError if it is too long."""
     line = json.dumps(message).encode() + b"\n"
     if len(line) > LONGEST:
         raise ValueError(f"a value has more than {LONGEST >> 20} MiB")
@@ -162,7 +175,7 @@ def send(descriptor: int, message: Any) -> None:
 
 
 def receive(descriptor: int) -> Any:
-    """Return a message, or raise an EOFError if there is none, or anything but one."""
+    """Read a message from a descriptor; raise an EOFError if there is none, or something else."""
     line = bytearray()
     try:
         while not line.endswith(b"\n"):
