@@ -248,7 +248,7 @@ class _AnsweringProgram:
         return encode(value, self._keep)
 
     def _keep(self, value: Any) -> Any:
-        """Return how an object that is no value is sent: as its base (see `as_base`), if it has one.
+        """Return how an object that is no value is sent: as its base, if `as_base` finds one.
 
         Otherwise, and from then on, it is sent as a reference.
         """
