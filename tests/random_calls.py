@@ -100,6 +100,7 @@ def rows_and_k(rng: Random) -> tuple[Rows, int]:
 
 
 def scored(rows: Rows) -> Rows:
+    """Return the rows without None."""
     return [[value for value in row if value is not None] for row in rows]
 
 
@@ -117,6 +118,7 @@ def random_interval(rng: Random) -> dict[str, Any]:
 
 
 def random_prior(rng: Random) -> dict[str, float]:
+    """Return none, one or both of the parameters of a Beta prior."""
     return {
         name: float(rng.choice([0.5, 1.0, 2.0, 3.25]))
         for name in ("alpha0", "beta0")
@@ -312,6 +314,7 @@ def random_rewards(rng: Random) -> Rows:
 
 
 def real_reward_call(rng: Random) -> Call:
+    """Return a call of max@k of real rewards: the function, or the metric."""
     rows = random_rewards(rng)
     k = int(rng.integers(1, min(map(len, scored(rows))) + 1))
     mean = float(exact.mean_of([exact.subset_mean_of_maximum(row, k) for row in scored(rows)]))
@@ -340,6 +343,7 @@ def random_verdicts(rng: Random) -> tuple[Rows, dict[str, float], float]:
 
 
 def score_agg_call(rng: Random) -> Call:
+    """Return a call of score_agg: the function, or the metric."""
     rows, arguments, score = random_verdicts(rng)
     if rng.random() < 0.5:
         return Call("score_agg", rows, arguments, score)
@@ -347,6 +351,7 @@ def score_agg_call(rng: Random) -> Call:
 
 
 def consensus_call(rng: Random) -> Call:
+    """Return a call of the function cons_at_k."""
     rows = random_rows(rng)
     k = int(rng.integers(1, min(map(len, scored(rows))) + 1))
     share = sum(2 * sum(row) > k for row in scored(rows)) / len(rows)
@@ -386,6 +391,7 @@ def too_large_k_call(rng: Random) -> Call:
 
 
 def metric_call(rng: Random) -> Call:
+    """Return a call of `compute` with outcomes, and all scores that it should have."""
     name = str(rng.choice(["gpassk", "bayes_at_n", "max_at_k", "cons_at_k"]))
     rows = random_rows(rng)
     questions = scored(rows)
@@ -442,10 +448,12 @@ def metric_call(rng: Random) -> Call:
 
 
 def score_key(name: str, k: int) -> str:
+    """Return the key of a score, such as "pass@4" for "pass@k"."""
     return name.replace("k", str(k))
 
 
 def rates_call(rng: Random) -> Call:
+    """Return a call of gpassk with the rates of a checker."""
     rows, k = rows_and_k(rng)
     t, f = float(rng.integers(60, 101) / 100), float(rng.integers(0, 41) / 100)
     include = rng.choice(NAMES, int(rng.integers(1, 5)), replace=False).tolist()
@@ -461,6 +469,7 @@ def rates_call(rng: Random) -> Call:
 
 
 def labels_call(rng: Random) -> Call:
+    """Return a call of gpassk with labels of samples, or with their counts."""
     rows = [rng.integers(0, 2, 8).tolist() for _ in range(int(rng.integers(4, 12)))]
     t, f = rng.uniform(0.7, 1), rng.uniform(0, 0.3)
     labels = [
@@ -499,7 +508,7 @@ def labels_call(rng: Random) -> Call:
 
 
 def limits_of_labels_call(rng: Random) -> Call:
-    """How far labels move limits: the text of `intervals.labelled`, with quantiles of SciPy."""
+    """Return a call whose limits are moved by labels as `intervals.labelled` says."""
     rows = [rng.integers(0, 2, int(rng.integers(4, 9))).tolist() for _ in range(rng.integers(2, 9))]
     k, confidence = int(rng.integers(1, 4)), float(rng.choice([0.5, 0.9, 0.99]))
     name = str(rng.choice(["pass@k", "pass^k", "maj@k"]))
@@ -535,6 +544,7 @@ def limits_of_labels_call(rng: Random) -> Call:
 
 
 def budget_call(rng: Random) -> Call:
+    """Return a call of gpassk with samples that stop at the first success."""
     budget = int(rng.integers(2, 9))
     rows = []
     for _ in range(int(rng.integers(1, 8))):
@@ -547,6 +557,7 @@ def budget_call(rng: Random) -> Call:
 
 
 def advantages_call(rng: Random) -> Call:
+    """Return a call of advantages with lists, or with flat rewards and their groups."""
     is_max = rng.random() < 0.3
     rows = random_rewards(rng) if is_max else random_rows(rng)
     rows = [[x if x is None else float(x) for x in row][:6] for row in rows]
@@ -589,6 +600,7 @@ def expected_weights(
 
 
 def noise_call(rng: Random) -> Call:
+    """Return a call of noise, and the standard error that it should have."""
     rows, k = rows_and_k(rng)
     values = exact.values_of("pass@k", k)
     scores = [exact.subset_mean(row, values) for row in scored(rows)]
@@ -601,7 +613,7 @@ def noise_call(rng: Random) -> Call:
 
 
 def variance_call(rng: Random) -> Call:
-    """Standard errors of scores near 0, near 1 and in between, in exact arithmetic."""
+    """Return a call for the standard error of a score near 0, near 1 or in between."""
     questions = int(rng.choice([2, 3, 10, 40]))
     sizes = rng.integers(2, 31, 2)  # exact arithmetic takes long for many samples
     n = rng.choice(sizes, questions).tolist()
@@ -632,6 +644,7 @@ def random_question_interval(rng: Random, rows: Rows) -> str:
 
 
 def comparison_call(rng: Random) -> Call:
+    """Return a call of compare with outcomes of two runs."""
     rows = random_rows(rng, least=2)
     other = [rng.integers(0, 2, rng.integers(2, 9)).tolist() for _ in rows]
     k = int(rng.integers(1, min(map(len, (*scored(rows), *other))) + 1))
@@ -718,6 +731,7 @@ CALLS: tuple[tuple[Callable[[Random], Call], float], ...] = (
 
 @cache
 def metric(name: str):
+    """Return the metric with this name, loaded once."""
     return at_k.load(name)
 
 
@@ -746,7 +760,7 @@ def agrees(result: Any, call: Call) -> bool:
 
 
 def is_close(result: Any, expected: Any, call: Call) -> bool:
-    """Return whether all numbers are close, of the same keys and number."""
+    """Return whether a result has the expected keys and numbers, up to rounding."""
     if isinstance(expected, dict):
         if not isinstance(result, dict) or not expected.keys() <= result.keys():
             return False

@@ -169,17 +169,6 @@ def test_a_score_of_another_metric_leads_to_it(capsys, tmp_path, metric, score, 
     assert message.rstrip().endswith(f"It is a score of {other}.")
 
 
-def test_help_imports_no_slow_library():
-    code = (
-        "import sys; sys.argv = ['at-k', '--help']\n"
-        "from at_k.cli.command import main\n"
-        "try: main()\n"
-        "except SystemExit: print(sorted({'evaluate', 'datasets', 'pyarrow'} & set(sys.modules)))"
-    )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert result.stdout.endswith("[]\n")
-
-
 def test_an_error_after_reading_parquet_ends_with_status_2(tmp_path):
     # Threads of Arrow, which had just started, aborted the process with status 134.
     file = tmp_path / "r.parquet"

@@ -41,7 +41,7 @@ ENTRY_POINTS: dict[str, Callable[[Any], Any]] = {
 
 
 WITH_NONE = [[1, None, 0, 1], [0, 0, None, 1], [1, 1, 1, None]]
-RAGGED = [[1, 0, None, 1], [0, 1], [1, 1, 0]]
+RAGGED = [[1, 0, None, 0], [0, 1, 0], [0, 0, 1]]
 
 
 @pytest.mark.parametrize("container", TYPES)

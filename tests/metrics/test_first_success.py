@@ -1,6 +1,5 @@
 """Samples that stop at the first success: pass@k is unbiased, and other scores are refused."""
 
-import json
 import math
 import warnings
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 import at_k
 import numpy as np
 import pytest
-from run_command import output_of
+from run_command import output_of, write_runs
 
 GPASSK = at_k.load("gpassk")
 
@@ -55,11 +54,10 @@ def test_limits_cover_the_score_of_other_questions():
 
 
 def test_texts_counts_and_outcomes_agree():
-    rows = [attempts(t, 4) for t in (1, 3, 9, 4, 2, 9)]
-    counts = {"n": list(map(len, rows)), "correct": list(map(sum, rows))}
-    texts = [["yes" if x else "no" for x in row] for row in rows]
+    counts = {"n": list(map(len, STOPPED)), "correct": list(map(sum, STOPPED))}
+    texts = [["yes" if x else "no" for x in row] for row in STOPPED]
     options: dict[str, Any] = {"k": [1, 2, 3, 4], "budget": 4, "confidence": 0.9, "band": True}
-    scores = GPASSK.compute(predictions=rows, **options)
+    scores = GPASSK.compute(predictions=STOPPED, **options)
     assert GPASSK.compute(predictions=counts, **options) == scores
     assert GPASSK.compute(predictions=texts, references=["yes"] * 6, **options) == scores
     assert [scores[f"pass@{k}"] for k in (1, 2, 3, 4)] == pytest.approx(
@@ -68,9 +66,7 @@ def test_texts_counts_and_outcomes_agree():
 
 
 def test_the_command_takes_a_budget(capsys, tmp_path):
-    file = tmp_path / "retries.jsonl"
-    rows = [attempts(t, 4) for t in (1, 3, 9, 4, 2, 9)]
-    file.write_text("".join(json.dumps({"outcomes": row}) + "\n" for row in rows))
+    (file,) = write_runs(tmp_path, {"retries": STOPPED})
     printed = " ".join(
         output_of(capsys, "gpassk", file, "--budget", 4, "--confidence", 0.9).split()
     )

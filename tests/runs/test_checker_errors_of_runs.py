@@ -1,13 +1,12 @@
 """Comparisons of runs whose checker errs: coverage, and what has to be given."""
 
-import json
 import re
 
 import at_k
 import numpy as np
 import pytest
 from at_k.cli.command import main
-from run_command import output_of
+from run_command import output_of, scores_of, write_runs
 
 JUDGES = {"a": (0.95, 0.03), "b": (0.98, 0.12)}  # which favors run b
 
@@ -87,23 +86,17 @@ def test_what_is_missing_is_named(options, message):
 
 def test_the_command_corrects_by_the_labels_of_both_files(capsys, tmp_path):
     _, called, labels = judged_pair(np.random.default_rng(7), 40, 6)
-    files = [tmp_path / f"{name}.jsonl" for name in "ab"]
-    for file, rows, given in zip(files, called, labels, strict=True):
-        pairs = zip(rows.tolist(), given, strict=True)
-        lines = [
-            json.dumps({"id": i, "outcomes": x, "human": [y if y is None else int(y) for y in z]})
-            for i, (x, z) in enumerate(pairs)
-        ]
-        file.write_text("\n".join(lines))
-    printed = json.loads(
-        output_of(capsys, "compare", *files, "--labels", "human", "--k", 2, "--json")
-    )
+    labels = [[[x if x is None else int(x) for x in row] for row in of_run] for of_run in labels]
+    files = [
+        write_runs(tmp_path, {name: rows.tolist()}, id=int, human=given.__getitem__)[0]
+        for name, rows, given in zip("ab", called, labels, strict=True)
+    ]
+    printed = scores_of(capsys, "compare", *files, "--labels", "human", "--k", 2)
     expected = at_k.compare(called[0], called[1], k=2, labels=labels)
     assert printed["pass@2"] == pytest.approx(expected["pass@2"])
     assert printed["pass@2_lo"] == pytest.approx(expected["pass@2_lo"])
-    text = output_of(capsys, "compare", *files, "--labels", "human", "--k", 2)
-    printed = " ".join(text.split())
-    assert "corrected for a judge with a true-positive rate of" in printed
+    text = " ".join(output_of(capsys, "compare", *files, "--labels", "human", "--k", 2).split())
+    assert "corrected for a judge with a true-positive rate of" in text
     rates = ("--checker-rates", 0.95, 0.02)
     for options in (("--k", 1, 2, *rates), ("--k", 1, *rates), ("--labels", "human", "--k", 1, 2)):
         chart = tmp_path / "chart.svg"
@@ -122,10 +115,7 @@ def test_the_limits_of_a_corrected_difference_stay_in_its_range():
 def test_a_corrected_score_that_falls_with_k_is_said(capsys, tmp_path):
     # Each question is called correct throughout or not at all, as no independent errors do.
     runs = {"falling": [[1] * 6] * 5 + [[0] * 6] * 5, "varied": [[1, 0, 1, 1, 0, 1]] * 10}
-    for name, rows in runs.items():
-        lines = [json.dumps({"id": i, "outcomes": row}) for i, row in enumerate(rows)]
-        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines))
-    files = [tmp_path / f"{name}.jsonl" for name in runs]
+    files = write_runs(tmp_path, runs)
     with pytest.warns(UserWarning, match="R_a: The corrected pass@2, .* is below pass@1"):
         at_k.compare(runs["falling"], runs["varied"], k=2, checker_rates=(0.7, 0.3))
     output = output_of(capsys, "compare", *files, "--k", 2, "--checker-rates", 0.7, 0.3)

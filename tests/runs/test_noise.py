@@ -1,12 +1,11 @@
 """The shares of the variance of a score: against simulation, and in words."""
 
-import json
 import re
 
 import at_k
 import numpy as np
 import pytest
-from run_command import output_of
+from run_command import output_of, write_runs
 
 RATES = {"uniform": (1, 1), "alike": (30, 30), "two kinds": (0.3, 0.3)}
 
@@ -135,8 +134,7 @@ def test_invalid_arguments_are_refused(arguments, message):
 def test_the_command_says_the_limits_for_the_other_question(capsys, tmp_path, flags, beginning, of):
     rng = np.random.default_rng(6)
     rows = (rng.random((30, 5)) < rng.random((30, 1))).astype(int).tolist()
-    file = tmp_path / "run.jsonl"
-    file.write_text("".join(json.dumps({"outcomes": row}) + "\n" for row in rows))
+    (file,) = write_runs(tmp_path, {"run": rows})
     options = ("--k", 2, "--include", "pass@k", "--confidence", 0.95)
     printed = " ".join(output_of(capsys, "gpassk", file, *options, *flags).split())
     assert beginning in printed
@@ -147,8 +145,7 @@ def test_the_command_says_the_limits_for_the_other_question(capsys, tmp_path, fl
 def test_the_noise_of_rewards_is_in_their_unit(capsys, tmp_path):
     """Rewards from 0 to 1 are no percentages, here and in the sentence with the scores."""
     rows = [[0.25, 0.5, 0.75], [0.25, 0.375, 0.875], [0.5, 0.375, 0.25]]
-    file = tmp_path / "run.jsonl"
-    file.write_text("".join(json.dumps({"outcomes": row}) + "\n" for row in rows))
+    (file,) = write_runs(tmp_path, {"run": rows})
     for command in (("bayes_at_n",), ("max_at_k", "--k", 2, "--confidence", 0.9)):
         printed = " ".join(output_of(capsys, command[0], file, *command[1:]).split())
         sentence = printed[printed.index("For other questions") :].partition(".. ")[0]
