@@ -111,7 +111,7 @@ def html_of(markdown: str) -> str:
     """Return the HTML of a text in Markdown. Formulas between dollar signs become MathML."""
 
     def block(match: re.Match[str]) -> str:
-        return f'<div class="formula">{convert(" ".join(match[1].split()), "block")}</div>'
+        return f'<div class="formula">{convert(" ".join(match[1].split()), display="block")}</div>'
 
     def inline(match: re.Match[str]) -> str:
         # Markdown takes <math> at the start of a line for a block of its own, and <span> for text.

@@ -112,7 +112,8 @@ def connect_events(space: Space, blocks: gr.Blocks, layout: Layout, downloads: D
     ]
     for button, example in zip(layout.examples, space.examples, strict=True):
         score_example = handlers.scoring(partial(handlers.request_of_example, example))
-        events.append(button.click(score_example, js=_BEGIN, **scoring))
+        clicked = button.click(score_example, js=_BEGIN, trigger_mode="multiple", **scoring)
+        events.append(clicked)
     for event in events:
         shown = [layout.result, layout.problem]
         event.success(None, shown, js="(...shown) => page.done(...shown)", **private)

@@ -19,7 +19,7 @@ TABLES = {
     "from a spreadsheet": ("reference\t1\t2\n12\t12\t13\n7\t7\t7", CHECKED),
     "numbered samples": ("answer;sample_1;sample_2\n12;12;13\n7;7;7", CHECKED),
     "one sample in each row": (
-        "question,sample,reference\nq1,12,12\nq1,13,12\nq2,7,7\nq2,7,7",
+        "question,response,reference\nq1,12,12\nq1,13,12\nq2,7,7\nq2,7,7",
         CHECKED,
     ),
     "one sample in each row, with semicolons": (

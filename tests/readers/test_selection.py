@@ -239,3 +239,12 @@ def test_counts_and_outcomes_of_single_samples_are_not_mistaken_for_each_other(t
     rows = [{"id": n, "n": n, "correct": 1} for n in (1, 2, 3)]
     with pytest.raises(SelectionError, match="n and correct can be counts"):
         read_rows(tmp_path, rows)
+
+
+def test_whole_numbers_in_a_column_sample_are_answers_only_if_they_are_named():
+    rows = [{"id": i, "sample": j, "text": str(i), "gold": i} for i in range(2) for j in range(2)]
+    with pytest.raises(ValueError, match="no column with a usual name for samples"):
+        at_k.read(rows)
+    assert at_k.read(rows, predictions="text")["predictions"] == [["0", "0"], ["1", "1"]]
+    numbers = [{"id": 0, "sample": 12, "gold": 12}, {"id": 0, "sample": 13, "gold": 12}]
+    assert at_k.read(numbers, predictions="sample")["predictions"] == [[12, 13]]

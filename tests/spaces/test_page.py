@@ -215,7 +215,7 @@ def test_what_is_refused_leaves_no_earlier_result(browser, space, tmp_path):
     (tmp_path / "large.jsonl").write_text('{"outcomes": [1, 0]}\n' * 2_000_000)
     with opened(browser, space) as page:
         paste(page, '{"predictions": [')
-        assert "line 1: invalid JSON" in problem(page)
+        assert "Line 1: invalid JSON" in problem(page)
         take_screenshot(page, "gpassk-refused")
         (tmp_path / "asked.csv").write_text("id,correct\na,1\na,\n")
         upload(page, tmp_path / "asked.csv")

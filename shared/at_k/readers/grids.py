@@ -12,6 +12,7 @@ import itertools
 import json
 import re
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -175,7 +176,7 @@ def _refuse_empty_rows(rows: Sequence[CellsOfRow], title: str) -> None:
 
 def _refuse_equal_names(names: Sequence[str], title: str) -> None:
     """Raise a ValueError if two columns of a file have the same name."""
-    twice = next((x for x in names if names.count(x) > 1), None)
+    twice = next((x for x, number in Counter(names).items() if number > 1), None)
     if twice is not None:
         raise ValueError(
             f"{title}, line 1: two columns have the same name, {twice[:60]!r}. Each needs a name "

@@ -92,13 +92,10 @@ def columns_of_role(table: Table, role: str) -> list[str]:
     names = usual_columns(table.columns, role)
     if role != "predictions":
         return names
+    # Whole numbers in a column such as `sample` number the samples of a question. If they are the
+    # answers, the caller has to name the column.
     numbers = sample_numbers({name: table.columns[name] for name in names})
-    others = [name for name in names if name not in numbers]
-    has_outcomes = bool(usual_columns(table.columns, "outcomes"))
-    has_references = bool(usual_columns(table.columns, "references"))
-    # Numbers in a column `sample` number the samples of a question. They are answers only if there
-    # are references to check them against, and no other answers.
-    return others if others or has_outcomes or not has_references else names
+    return [name for name in names if name not in numbers]
 
 
 def choose_columns(table: Table, named: ColumnsByRole, reading: ReadingOptions) -> dict[str, Any]:
