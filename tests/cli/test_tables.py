@@ -216,4 +216,4 @@ def test_a_key_with_the_suffix_of_a_limit_can_be_a_score():
 def test_long_and_empty_labels_of_groups_have_short_headings():
     scores = {"x": 1.0, "a very\nlong label of many words/x": 1.0, "/x": 0.5}
     (table,) = ScoresView(scores, SCOPE).tables()
-    assert table[0][-2:] == ["a very long label of m..", "(no label)"]
+    assert table[0][-2:] == ["a very long.. many words", "(no label)"]
