@@ -389,7 +389,7 @@ def test_a_result_that_is_too_large_for_a_link_says_so(browser, space):
     with opened(browser, space) as page:
         limits = "At most 40 MB, 10,000 questions, 512 samples each, 200,000 in all."
         assert page.inner_text("#limits") == limits
-        paste(page, "\n".join(f"{i:0512b}" for i in range(3**300, 3**320, 3**315)))
+        paste(page, "\n".join(" ".join(f"{i:0512b}") for i in range(3**300, 3**320, 3**315)))
         assert page.locator("#copy-link").is_disabled()
         assert "too large for an address" in page.inner_text("#copy-link")
         page.locator("#examples button").first.click()
