@@ -396,8 +396,6 @@ class _Token:
         before = self.text[max(0, self.start - 48) : self.start]
         if before.endswith("[") and self.text.startswith("]", stop):
             return True  # the number of a source
-        if stop - self.start <= 2 and _MONTH_BEFORE.search(before):
-            return True
         if "(" in before and _PARENTHESIS.search(before):
             return True
         if before.rstrip()[-1:] in _RESULT_OF:
@@ -519,7 +517,7 @@ def read_response(text: str, stop: Sequence[str] = ()) -> str | None:
             return _first(answer)
         if _is_key_of_json(text, mark):
             return None
-    return _only_bold(text) or _last(text)
+    return _number_in_bold(text) or _last(text)
 
 
 class _Mark(NamedTuple):
@@ -603,7 +601,7 @@ def _first(text: str) -> str | None:
     return None
 
 
-def _only_bold(text: str) -> str | None:
+def _number_in_bold(text: str) -> str | None:
     """Return the form of the only number in bold, apart from headings, or None."""
     bold = [part for part in _BOLD.findall(text) if not _HEADING.match(part)]
     forms = {_last(part) for part in bold if _has_digit(part)}

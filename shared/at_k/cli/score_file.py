@@ -235,9 +235,9 @@ def _leading_score(scores: Result) -> Estimate | None:
 def _noise_of_leading_score(
     scores: Result, checked: Checked, options: Mapping[str, Any]
 ) -> Noise | None:
-    """Return how much of the error of the leading score comes from questions, and how much from
-    samples; see `at_k.noise` and `_leading_score`.
+    """Return the parts of the error of the leading score that come from questions and samples.
 
+    `at_k.noise` computes them, and `_leading_score` chooses the score.
     Return None if no such score has limits, if the data show no variation of questions or samples,
     or if its k is above a number of samples. `options` are those of the metric with its defaults.
     """

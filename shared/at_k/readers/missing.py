@@ -285,7 +285,7 @@ def _missing_error(
 
 
 def _both_scores(counted: Collection[list[tuple[Any, int]]]) -> str:
-    """Return the end of a sentence with the mean outcome under both rules; "" if it is undefined.
+    """Return the end of a sentence with the mean outcome under both rules.
 
     Return "" if no outcome is known, or if one is no number.
 

@@ -465,15 +465,10 @@ def _refuse_keys_of_samples(record: Mapping[str, Any], title: str, reading: Read
     values = list(record.values())
     are_numbered = bool(sample_columns(record)) and not next(iter(record)).isdigit()
     has_lists = all(is_list_of(x, list) for x in values) and any(len(x) > 1 for x in values)
-    names = {x: None for value in values if isinstance(value, dict) for x in map(str, value)}
-    entries = [x for value in values if isinstance(value, dict) for x in value.values()]
-    has_objects = is_list_of(values, dict) and not (
-        any(isinstance(x, (dict, str)) for x in entries)
-        or any(map(is_verdict, names))
-        or _has_column_names(names, reading)
-    )
+    has_objects = is_list_of(values, dict) and _has_samples_by_key(values, reading)
     if are_numbered or has_lists or has_objects:
-        ways = [Way({"outcomes": x}, "each key is a question") for x in list(names)[:1]]
+        names = [str(x) for value in values if isinstance(value, dict) for x in value]
+        ways = [Way({"outcomes": x}, "each key is a question") for x in names[:1]]
         if has_lists or has_objects:
             ways.insert(0, Way({"records": next(iter(record))}, "only these samples"))
         raise SelectionError(
@@ -482,6 +477,14 @@ def _refuse_keys_of_samples(record: Mapping[str, Any], title: str, reading: Read
             f'row for each question, or a list of them with "id" and "outcomes".',
             ways,
         )
+
+
+def _has_samples_by_key(objects: Sequence[dict[Any, Any]], reading: ReadingOptions) -> bool:
+    """Return whether all values are outcomes or lists, whose keys are no names of columns."""
+    if any(isinstance(x, (dict, str)) for item in objects for x in item.values()):
+        return False
+    names = dict.fromkeys(str(x) for item in objects for x in item)
+    return not any(map(is_verdict, names)) and not _has_column_names(names, reading)
 
 
 def _refuse_empty_entries(values: Sequence[Any], title: str) -> None:
