@@ -38,7 +38,13 @@ def result_html(space: Space, answer: Answer, link: str) -> str:
             verdict = answer.comparison.view.sentence()
     percentage = r"\b[\d.]+ %(?! (?:confidence|credible) interval)"
     decimal = r"(?<![\w.@^])(?<!temperature )\d+\.\d+\b"
-    emphasized = re.sub(f"{percentage}|{decimal}", r"<strong>\g<0></strong>", escape(sentence))
+    labels = "|".join(re.escape(escape(run.label)) for run in answer.runs)
+    emphasized = re.sub(
+        # Labels are tried first: a number in a label is not emphasized.
+        rf"(?<![\w.])({labels})(?!\w|\.\d)|{percentage}|{decimal}",
+        lambda match: match[0] if match[1] else f"<strong>{match[0]}</strong>",
+        escape(sentence),
+    )
     # Numbers with their units and keys such as G-Pass@4_0.5 are not broken.
     whole = re.sub(r"[\d.]+ %|[\w-]+@[\w.]+", r"<span>\g<0></span>", escape(verdict))
     compared = f'<p class="verdict">{whole}</p>' if verdict else ""

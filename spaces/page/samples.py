@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from at_k.cli.formats import enumerated
+from at_k.cli.formats import enumerated, short_label
 from at_k.cli.run_input import RunInput
 from at_k.core.checks import Place, short
 from at_k.core.counts import sums_per_question
@@ -116,7 +116,7 @@ def _copy_uploads(uploads: Sequence[str]) -> dict[str, str]:
             raise ValueError(f"The name of a file must end in one of {', '.join(_FILE_TYPES)}.")
         if upload.stat().st_size > MAX_BYTES:
             raise ValueError(_TOO_LARGE)
-        label = re.sub(r"[^\w.=+-]+", "_", upload.stem).strip("._-")[:24] or "file"
+        label = short_label(re.sub(r"[^\w.=+-]+", "_", upload.stem).strip("._-") or "file")
         if suffix == ".txt":  # a text is read as if it were pasted: its name has no type
             label, suffix = label.replace(".", "_"), ""
         while label in names:

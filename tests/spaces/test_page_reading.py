@@ -7,7 +7,7 @@ from typing import Any
 
 import at_k
 import pytest
-from apps import NAMES, answer_of, request_for
+from apps import NAMES, answer_of, answer_to, request_for
 from conftest import ROOT
 
 pytest_plugins = ["space_fixtures"]
@@ -416,6 +416,21 @@ def test_a_zip_of_one_file_and_a_plain_text_are_read(page, tmp_path):
         text.write_text("1 0\n1 1\n")
     read = page.samples.read_samples(request_for(page, "gpassk", files=tuple(map(str, texts))), ())
     assert [*read.runs] == ["run_1", "run_2"]
+
+
+def test_labels_of_files_with_long_names_keep_both_ends(page, tmp_path):
+    (tmp_path / "uploaded").mkdir()
+    names = [f"a-small-model-with-a-long-name-at-{degree}.csv" for degree in ("0.2", "0.8")]
+    files = [tmp_path / "uploaded" / name for name in names]
+    for file in files:
+        file.write_text("id,outcome\na,1\na,0\n")
+    request = request_for(page, "gpassk", files=tuple(map(str, files)))
+    read = page.samples.read_samples(request, ())
+    first, second = read.runs
+    assert (first, second) == ("a-small-mod..name-at-0.2", "a-small-mod..name-at-0.8")
+    shown = page.answer_html.result_html(request.space, answer_to(page, request), "")
+    assert "<strong>" in shown
+    assert f"{first}: " in shown, "numbers of labels are not emphasized"
 
 
 def test_correct_outcomes_are_words_or_a_least_score(page):
