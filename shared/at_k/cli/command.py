@@ -141,10 +141,7 @@ _PARAMETER = re.compile(
 
 
 def _print_message(flags: Mapping[str, argparse.Action], message: str) -> None:
-    """Print a message to standard error, with parameters replaced by their flags.
-
-    `flags` are the flags of the subcommand. Names of other parameters are not changed.
-    """
+    """Print a message to standard error, with parameters replaced by the flags of the subcommand."""
 
     def parameter_as_flag(parameter: re.Match[str]) -> str:
         """Return the flag of the parameter that was matched, or the matched text if none."""
@@ -199,7 +196,6 @@ def _parser(arguments: Sequence[str]) -> _Parser:
     """Return the parser of the subcommand that is the first of the arguments.
 
     Without a subcommand, return the parser of the whole command, whose help lists the subcommands.
-    Exit with a message if the subcommand is unknown.
     """
     name = arguments[0] if arguments else ""
     commands = [*metric_folders(), *_COMMANDS]
@@ -261,10 +257,7 @@ def _parser_of_command(name: str) -> _Parser:
 
 
 def _summary(name: str) -> str:
-    """Return one line that says what a subcommand does.
-
-    For a metric, it is the first line of the docstring of its script.
-    """
+    """Return what a subcommand does: for a metric, the first line of the docstring of its script."""
     if name in _COMMANDS:
         return _COMMANDS[name]
     script = ast.parse(metric_script(name).read_text(encoding="utf-8"))

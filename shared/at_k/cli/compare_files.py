@@ -52,10 +52,7 @@ def _compare_files(
     plot: str | None = None,
     **flags: Any,
 ) -> None:
-    """Print the comparison of two files, or the leaderboard of more files.
-
-    `flags` are the values of the other flags, by the names of parameters.
-    """
+    """Print the comparison of two files, or the leaderboard of more files."""
     check_plot(plot)
     if len(files) < 2:
         file = shlex.quote(files[0])
@@ -120,10 +117,6 @@ def _names_of_runs(names: Sequence[str] | None, files: Sequence[str]) -> list[st
 
     If `names` is None, they are the names of the files without suffixes. If these are not all
     different, they are the names of the folders, or else "run 1", "run 2" and so on.
-
-    Raises:
-        ValueError: if the number of names is not that of files, or if a name is blank or given
-            twice.
     """
     if names is None:
         paths = [Path(file) for file in files]

@@ -70,10 +70,7 @@ class ComparisonView(View):
         return Limits(options.confidence, str(options.interval), self.scope.row, options.anytime)
 
     def _columns(self, key: str, difference: str, *limits: str) -> dict[str, str]:
-        """Return the headings of a table by the names of its columns.
-
-        `key` and `difference` are headings, and `limits` the names of the limits with columns.
-        """
+        """Return the headings of a table by the names of its columns, of which `limits` are some."""
         columns = {"key": key, "a": self.names[0], "b": self.names[1], "difference": difference}
         columns |= {name: heading for name, heading in _LIMITS.items() if name in limits}
         return columns | ({} if self._overall[0].p is None else {"p": "p"})
@@ -158,8 +155,7 @@ class ComparisonView(View):
     def sentence(self, key: str | None = None) -> str:
         """Return a sentence with the difference at one k, and with the k where the band excludes 0.
 
-        Args:
-            key: the key of the difference. Default: the first.
+        `key` is that of the difference. Default: the first.
         """
         differences, scale = self._overall, scale_of_two(self._overall)
         point = next((point for point in differences if point.key == key), differences[0])

@@ -280,10 +280,7 @@ def _json_of_text(text: str) -> Any:
 
 
 def _checker_of_text(text: str) -> str | Callable[..., Any]:
-    """Return the function of a text MODULE:FUNCTION, or the text itself, if it has no colon.
-
-    Raises ArgumentTypeError if the function cannot be imported.
-    """
+    """Return the function of a text MODULE:FUNCTION, or the text itself, if it has no colon."""
     module, colon, function = text.partition(":")
     if not colon:
         return text

@@ -156,8 +156,7 @@ def make_table(
     Args:
         columns: the heading of each column, by the name of its values in the rows.
         rows: the values of each row by their names. Those that a row lacks are None.
-        cell: a function from the name of a column and a value to a cell. Default: `str` of the
-            value, in full precision, or "" for None.
+        cell: a function from the name of a column and a value to a cell.
     """
     head = [*columns.values()]
     return [head, *([cell(name, row.get(name)) for name in columns] for row in rows)]
@@ -311,10 +310,9 @@ def _latex_table(table: Cells, label: str, caption: str) -> str:
 
 
 def _latex_cell(text: str) -> str:
-    """Return a cell in LaTeX.
+    """Return a cell in LaTeX, with braces before a bracket or an asterisk at its start.
 
-    A bracket or an asterisk at its start follows empty braces: after the end of a line, LaTeX would
-    take it for an argument.
+    After the end of a line, LaTeX would take it for an argument.
     """
     text = _latex_text(text)
     return f"{{}}{text}" if text.startswith(("[", "*")) else text

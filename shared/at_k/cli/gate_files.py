@@ -79,10 +79,7 @@ def _gate_files(
     margin: float | None = None,
     **flags: Any,
 ) -> int:
-    """Print the verdict on one run, whose parts are in files, and return the exit status.
-
-    `flags` are the values of the other flags, by the names of parameters.
-    """
+    """Print the verdict on one run, whose parts are in files, and return the exit status."""
     if (at_least is None) == (baseline is None):
         problem = "Give the least score as --at-least, or a run to compare as --baseline"
         raise ValueError(f"{problem}{', not both' if baseline else ''}.")

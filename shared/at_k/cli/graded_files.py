@@ -69,12 +69,7 @@ class FileArguments(NamedTuple):
 def file_arguments(flags: dict[str, Any], files: Sequence[str] = ()) -> FileArguments:
     """Sort the values of flags by the functions whose arguments they are.
 
-    Args:
-        flags: the values by the names of parameters. Those of the second file are removed.
-        files: the files of the runs, to refuse one that is given twice.
-
-    Raises:
-        ValueError: if a file is given twice, and no flag says how the two runs in it differ.
+    A ValueError is raised if a file is given twice, and no flag says how the two runs in it differ.
     """
     second = {x: y for x in ROLES_OF_SECOND if (y := flags.pop(f"{x}_b", None)) is not None}
     if "where" in second:
@@ -159,11 +154,8 @@ def _read_files(
     """Read the questions of the run with this index, of `number` runs, from its files.
 
     Groups, clusters and weights come from the first run. If another run lacks their columns, it is
-    read without them.
-
-    Raises:
-        SelectionError: if columns have to be named. The message names the file, and its ways have
-            the flags of this run: those of the second of two runs end in -b.
+    read without them. A SelectionError names the file, and its ways have the flags of this run:
+    those of the second of two runs end in -b.
     """
     try:
         return read_run(files, **reading)

@@ -64,10 +64,7 @@ def add_plan_flags(command: argparse.ArgumentParser) -> None:
 
 
 def _plan_files(files: Sequence[str], output_format: str, **flags: Any) -> None:
-    """Print the plan for pilot runs in files, or for assumed rates.
-
-    `flags` are the values of the other flags, by the names of parameters.
-    """
+    """Print the plan for pilot runs in files, or for assumed rates."""
     if len(files) > 2:
         raise ValueError(f"There are {len(files)} files: give one pilot run, or two.")
     arguments = file_arguments(flags)

@@ -54,13 +54,10 @@ def check_plot(file: str | None) -> None:
 
 
 def chart_of_scores(view: ScoresView, run: RunInput) -> Figure:
-    """Return the chart of the scores of a run.
+    """Return the chart of the scores of a run; a ValueError if there is none.
 
     It shows the scores of single questions, or else of groups, if there are any. Otherwise it shows
     the scores against k, or G-Pass@k against its threshold if there is a single k.
-
-    Raises:
-        ValueError: if there is none of these.
     """
     from ..charts import by_group, by_k, by_question, by_threshold
 

@@ -46,12 +46,8 @@ def check_published(fields: Mapping[str, str | None], output_format: str) -> Non
 def published(view: ScoresView, fields: Mapping[str, str | None]) -> str:
     """Return the YAML of the score of all questions in a view. Scores of groups are left out.
 
-    Args:
-        view: the scores.
-        fields: values by the names in `PUBLISHED_FIELDS`. Only "source_url" may be None.
-
-    Raises:
-        ValueError: if there are several scores of all questions. The format has one for each task.
+    `fields` are values by the names in `PUBLISHED_FIELDS`. A ValueError is raised if there are
+    several scores of all questions. The format has one for each task.
     """
     import yaml
 

@@ -107,12 +107,7 @@ class CheckedOnce(SampledQuestions):
 
 
 def warn_of_other_grades(questions: ReadRun, outcomes: Samples) -> None:
-    """Warn if the grades of a harness differ from the outcomes of the checker.
-
-    Args:
-        questions: the questions that were read. Without grades there is no warning.
-        outcomes: the outcomes of their samples by the checker.
-    """
+    """Warn if the grades of a harness differ from the outcomes of the checker."""
     if questions.grades is None:
         return
     rows = zip(questions.grades, outcomes.sizes.tolist(), strict=True)

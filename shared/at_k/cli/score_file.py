@@ -101,11 +101,7 @@ def _score_files(
     plot: str | None = None,
     **flags: Any,
 ) -> None:
-    """Print the scores of the metric `name` for one run, whose parts are in files.
-
-    `plot` is the file of a chart, or None. `flags` are the values of the other flags, by the names
-    of parameters.
-    """
+    """Print the scores of the metric `name` for one run, whose parts are in files."""
     fields = {field: flags.pop(field) for field in PUBLISHED_FIELDS}
     check_published(fields, output_format)
     reading, parameters = split_arguments(flags)
@@ -126,8 +122,8 @@ def _read_samples_of_run(
 ) -> RunInput:
     """Return the samples of one run, whose parts are in files, for the metric `name`.
 
-    `reading` are arguments of `read_run`, which are changed here. `parameters` are the arguments of
-    the metric. Raises ValueError if nothing says which samples are correct.
+    `reading` are arguments of `read_run`, which are changed here. A ValueError is raised if nothing
+    says which samples are correct.
     """
     has_labels = name == "score_agg" or "categories" in parameters
     counts = reading["counts"] or ()
@@ -158,11 +154,7 @@ def _scores_view(
 ) -> ScoresView:
     """Score a run by the metric `name`, and return the scores in a view, which can print them.
 
-    Args:
-        name: the name of the metric.
-        computation: its computation.
-        run: the questions that were read. They may hold arguments too, such as groups.
-        parameters: the arguments of the metric from flags, which override those of the run.
+    `parameters` are the arguments of the metric from flags. They override those of the run.
     """
     questions = run.questions
     defaults = {option.name: option.default for option in computation.parameters.values()}
@@ -237,9 +229,8 @@ def _noise_of_leading_score(
 ) -> Noise | None:
     """Return the parts of the error of the leading score that come from questions and samples.
 
-    `at_k.noise` computes them, and `_leading_score` chooses the score.
-    Return None if no such score has limits, if the data show no variation of questions or samples,
-    or if its k is above a number of samples. `options` are those of the metric with its defaults.
+    None if no such score has limits, if the data show no variation of questions or samples, or if
+    its k is above a number of samples.
     """
     score, outcomes, clusters = _leading_score(scores), checked.outcomes, options["clusters"]
     if score is None or score.interval is None:

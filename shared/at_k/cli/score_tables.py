@@ -247,10 +247,7 @@ class ScoresView(View):
         )
 
     def _notes_of_limits(self, for_paper: bool) -> list[str]:
-        """Return sentences that say what the limits are for, and which scores are extrapolated.
-
-        The list is empty if no score has limits.
-        """
+        """Return sentences that say what the limits are for, and which scores are extrapolated."""
         if not self._methods or self.confidence is None:
             return []
         limits, band = "lo and hi are limits", "band lo and band hi are limits"
@@ -393,10 +390,7 @@ def _paper_cells(scale: Scale, estimate: Estimate | None, has_band: bool) -> lis
 
 
 def _table_cell(name: str, value: float | str | None) -> str:
-    """Return the cell of a value for the terminal; numbers have 4 decimals.
-
-    `name` is that of the column. An interval is shown without the reason after its colon.
-    """
+    """Return the cell of a value for the terminal; an interval is shown without its reason."""
     if value is None:
         return ""
     if isinstance(value, str):

@@ -76,8 +76,7 @@ def rows_of_samples(table: Table, chosen: ColumnsByRole) -> Table:
     """Return the table with a row for each sample, if several columns have a list by sample.
 
     Beside the samples [1, 0], a list ["a", "b"] has further entries for the two samples, as the
-    fields in [{"correct": 1, "seed": 0}, ..] have. A column `ROW` is added. Otherwise the table is
-    returned as it is.
+    fields in [{"correct": 1, "seed": 0}, ..] have. A column `ROW` is added.
     """
     lists = {} if table.layout else _lists_by_sample(table, chosen)
     if not lists:
@@ -127,9 +126,7 @@ def _lists_of_objects(table: Table, path: str) -> Columns:
 def read_cells(
     table: Table, chosen: ColumnsByRole, reading: ReadingOptions
 ) -> tuple[CellsByRole, bool]:
-    """Return the cells of the chosen columns by role, and whether a row has a list of samples.
-
-    Counts are lists too.
+    """Return the cells of the chosen columns by role, and whether a row has a list or counts.
 
     Raises:
         SelectionError: if the caller has to name a field of objects, or an id.
@@ -184,10 +181,7 @@ def _cells_of_columns(
 
 
 def _with_options(table: Table, references: Sequence[Any]) -> list[Any]:
-    """Return references for `choice`: an index, from 0, becomes an object with the options too.
-
-    The options are lists of texts in a column `choices` or `options`.
-    """
+    """Return references for `choice`: an index, from 0, becomes an object with the options too."""
     names = columns_named(table.columns, ("choices", "options"))
     lists = table.columns[names[0]] if names else itertools.repeat(None)
     return [
@@ -240,7 +234,7 @@ def entries_of_role(role: str, cells: Sequence[Any]) -> list[Any]:
 def read_outcomes(
     table: Table, cells: Sequence[Any], name: str, reading: ReadingOptions
 ) -> list[Any]:
-    """Return the outcomes in the column `name` as bools, numbers or labels, None for missing ones.
+    """Return the outcomes in cells as bools, numbers or labels, None for missing ones.
 
     A cell may be a list of outcomes. The reading may say which outcomes are correct.
     """
@@ -270,10 +264,7 @@ def _refuse_objects(cells: Sequence[Any], role: str, name: str) -> None:
 
 
 def _numbers_of_samples(table: Table, role: str, name: str, cells: Sequence[Any]) -> Sequence[Any]:
-    """Return the cells of a role of `PER_SAMPLE` as numbers or lists of them, None for empty ones.
-
-    An InputError names a cell that holds no number. `name` is that of the column.
-    """
+    """Return the cells of a role of `PER_SAMPLE` as numbers or lists of them, None for empty ones."""
     cells = map_entries(as_outcome, cells)
     for row, numbers in enumerate(cells):
         for number in numbers if isinstance(numbers, list) else [numbers]:
@@ -288,10 +279,7 @@ def _numbers_of_samples(table: Table, role: str, name: str, cells: Sequence[Any]
 
 
 def _lists_from_texts(table: Table, cells: CellsByRole) -> CellsByRole:
-    """Return the cells by role with lists in place of texts, if samples are lists written as text.
-
-    A SelectionError names a cell that holds no list, where others do.
-    """
+    """Return the cells by role with lists in place of texts, if samples are lists written as text."""
     samples = cells["samples"]
     if has_lists(samples) or not all(isinstance(x, (str, type(None))) for x in samples):
         return cells
@@ -326,7 +314,7 @@ def _holds_lists(table: Table, cells: Sequence[Any], name: str) -> bool:
 def _counts(table: Table, chosen: ColumnsByRole, aligned: Sequence[str]) -> list[Any]:
     """Return the counts in each row: (n, correct), or the number of samples in each category.
 
-    `aligned` are the roles of `PER_SAMPLE` that are chosen: a ValueError if there are any.
+    No roles of `PER_SAMPLE` may be chosen (`aligned`).
     """
     if aligned:
         raise ValueError(f"{aligned[0]} go with samples, and {table.title} has counts.")
@@ -433,11 +421,8 @@ def join_references(
     """Return the table with a column of references, and the name of the column.
 
     References are a dict by the id of the question, a list in the order of the rows, or a file with
-    a column of ids and one of references, which FILE:COLUMN names.
-
-    Raises:
-        SelectionError: if several columns, or none, identify the questions.
-        ValueError: if a question has no reference, or two.
+    a column of ids and one of references, which FILE:COLUMN names. A ValueError is raised if a
+    question has no reference, or two; or if not one column identifies the questions.
     """
     columns = reading.questions or question_columns(table)
     name = Path(references).name if isinstance(references, str) else "references"
@@ -468,14 +453,7 @@ def join_references(
 def _answers_by_id(
     table: Table, column: str, pairs: Iterable[tuple[Any, Any]], name: str
 ) -> list[Any]:
-    """Return the reference of each row, from pairs of the id of a question and its reference.
-
-    Args:
-        table: the samples.
-        column: the column of ids in the table.
-        pairs: each id with its reference.
-        name: what messages call the references.
-    """
+    """Return the reference of each row, from pairs of the id of a question and its reference."""
     by_text: dict[str, Any] = {}
     for entry, answer in pairs:
         if by_text.setdefault(entry_text(entry), answer) != answer:
@@ -492,7 +470,7 @@ def _answers_in(file: str, question: str = "") -> tuple[list[str], list[Any]]:
     """Return the ids as texts, and the references, in a file or FILE:COLUMN.
 
     The ids are in the column `question`, or in one with a usual name. Without `question` there may
-    be none. It is a ValueError if a column is missing or not clear.
+    be none.
     """
     from .sources import load_files, names_in
 

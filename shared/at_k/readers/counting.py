@@ -266,10 +266,7 @@ def _has_unclear_ids(ids: Any, column: str) -> bool:
 
 
 def _rows_counted(name: str, choice: Choice) -> Any | None:
-    """Return the distinct rows of Parquet or CSV, counted by Arrow; None for CSV with quotes.
-
-    The columns are those of `_distinct_rows`, without the file.
-    """
+    """Return the distinct rows of Parquet or CSV, counted by Arrow; None for CSV with quotes."""
     import pyarrow as pa
     import pyarrow.compute as pc
     from pyarrow import acero
@@ -353,8 +350,8 @@ def _lines_counted(name: str, choice: Choice) -> Any | None:
 def _may_have_repeats(rows: Any, choice: Choice) -> bool:
     """Return whether a question may have the same sample number twice.
 
-    The numbers of n samples between a least and a greatest one are distinct if there are as many
-    as numbers between them, and their sum is that of these numbers.
+    The numbers of n samples between a least and a greatest one are distinct if there are as many as
+    numbers between them, and their sum is that of these numbers.
     """
     names, question = choice.names, choice.question
     totals = [(_N, "sum"), (_LEAST, "min"), (_MOST, "max"), (_SUM, "sum")]

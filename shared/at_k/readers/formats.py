@@ -94,11 +94,7 @@ def parse_file(name: str, data: bytes, suffix: str = "", unnamed: str = "") -> T
 
 
 def decompressed(data: bytes, name: str) -> bytes:
-    """Return the decompressed bytes of a file, or the bytes themselves if they are not compressed.
-
-    Raises:
-        ValueError: if it cannot be decompressed, or holds too much.
-    """
+    """Return the decompressed bytes of a file, or the bytes themselves if they are not compressed."""
     kind = next((suffix for start, suffix in _SIGNATURES.items() if data.startswith(start)), "")
     if not kind:
         return data
@@ -131,9 +127,6 @@ def zip_member(data: bytes, member: zipfile.ZipInfo, name: str) -> bytes:
     """Return the bytes of a member of a zip file, given as the bytes `data` of the whole.
 
     pyarrow decompresses Zstandard, for which Python 3.13 and older have no decoder.
-
-    Raises:
-        ValueError: if it cannot be decompressed, or is too large.
     """
     import pyarrow as pa
 
@@ -151,11 +144,7 @@ def zip_member(data: bytes, member: zipfile.ZipInfo, name: str) -> bytes:
 
 
 def _decoded(data: bytes, name: str) -> str:
-    """Return bytes of UTF-8, or of UTF-16 with a byte order mark, as text.
-
-    Raises:
-        ValueError: if they are neither, or have a NUL character, with the line.
-    """
+    """Return bytes of UTF-8, or of UTF-16 with a byte order mark, as text without NUL characters."""
     encoding = "UTF-16" if data.startswith(_UTF_16) else "UTF-8"
     try:
         text = data.decode(encoding)
@@ -213,8 +202,8 @@ def _parse_json(text: str, name: str, unnamed: str, is_lines: bool = False) -> T
     """Return the table of JSON Lines (`is_lines`), or of JSON.
 
     Each value is a row: an object, or a list of samples. A single list has all rows, but a single
-    list of samples in JSON Lines is one row. A single object is kept as the only row, and marked
-    as one that may hold a table (`is_object`).
+    list of samples in JSON Lines is one row. A single object is kept as the only row, and marked as
+    one that may hold a table (`is_object`).
     """
     records, is_list = _values_of_json(text, name), False
     if len(records) == 1 and isinstance(records[0], list):
@@ -226,10 +215,7 @@ def _parse_json(text: str, name: str, unnamed: str, is_lines: bool = False) -> T
 
 
 def table_of_records(records: Sequence[Any], name: str, unnamed: str = "") -> Table:
-    """Return the table of rows that are all objects, or all lists of samples.
-
-    An InputError names a row that is neither, or unlike the others. Messages call the rows `name`.
-    """
+    """Return the table of rows that are all objects, or all lists of samples."""
     if kind_of_rows(records, name) is dict:
         return table_of_rows(records, name)
     texts = [x for record in records for x in record if isinstance(x, str)]
@@ -240,7 +226,7 @@ def table_of_records(records: Sequence[Any], name: str, unnamed: str = "") -> Ta
 
 
 def kind_of_rows(records: Sequence[Any], name: str) -> type:
-    """Return the common type of all rows, dict or list; an InputError names a row of another type.
+    """Return the type of all rows, dict or list; an InputError names a row of another type.
 
     dict if there are no rows. Messages call the rows `name`.
     """
@@ -269,11 +255,7 @@ _NOT_BLANK = re.compile(r"\S")
 
 
 def _values_of_json(text: str, name: str) -> list[Any]:
-    """Return the list of the values of JSON in a text, each of which begins in a line of its own.
-
-    Raises:
-        ValueError: if the text is no JSON, with the line of the problem.
-    """
+    """Return the list of the values of JSON in a text, each of which begins in a line of its own."""
     values: list[Any] = []
     start, end = _NOT_BLANK.search(text), 0
     try:
@@ -319,11 +301,7 @@ def _parse_text(text: str, name: str, has_tabs: bool, unnamed: str) -> Table:
 
 
 def _rows_of_csv(text: str, name: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
-    """Return the rows of CSV that are not empty, and the number of the first line of each.
-
-    Raises:
-        ValueError: if quotes are wrong, with the line.
-    """
+    """Return the rows of CSV that are not empty, and the number of the first line of each."""
     csv.field_size_limit(2**31 - 1)  # a cell may hold all samples of a question
     # Without `strict`, a quote that is not closed swallows the rows that follow.
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
@@ -346,10 +324,7 @@ def _rows_of_csv(text: str, name: str, delimiter: str) -> tuple[list[list[str]],
 
 
 def _warn_of_rows_in_cell(record: list[str], where: str, delimiter: str) -> None:
-    """Warn if a line inside of a cell looks like a row, because its quotes may be a typing error.
-
-    `record` has the cells of the row, and `where` its place for the message.
-    """
+    """Warn if a line inside of a cell looks like a row, because its quotes may be a typing error."""
     numbers = [i for i, cell in enumerate(record) if is_value(cell)]
     for line in itertools.chain.from_iterable(cell.splitlines()[1:] for cell in record):
         cells = line.split(delimiter)

@@ -93,7 +93,7 @@ def table_of_dataset(dataset: Any) -> Table:
 def one_split(loaded: Any, name: str, split: str | None) -> Any:
     """Return the split of a dataset with the name `split`, or its only split.
 
-    Messages call the dataset `name`. A SelectionError lists the splits if there is none.
+    A SelectionError lists the splits if there is none.
     """
     if not isinstance(loaded, dict):
         loaded = {str(loaded.split or "train"): loaded}

@@ -28,8 +28,8 @@ class GradedAnswers:
     def check_samples(self, rows: Samples, checking: Checking, cache: CheckCache) -> Checked:
         """Return the verdicts in the references as outcomes, and the samples as answers.
 
-        `checking` and `cache` are not used. An InputError is raised if samples and verdicts differ
-        in number, or if a verdict is outside of 0 to 1.
+        An InputError is raised if samples and verdicts differ in number, or if a verdict is outside
+        of 0 to 1.
         """
         verdicts = [json.loads(reference) for reference in to_python(rows.references)]
         for question, (row, size) in enumerate(zip(verdicts, rows.sizes.tolist(), strict=True)):

@@ -146,8 +146,7 @@ def table_of_grid(
         known: further attributes of the table.
 
     Raises:
-        ValueError: if a row has another number of cells than there are columns, or two columns have
-            the same name.
+        ValueError: if a row has too few or too many cells, or two columns have the same name.
     """
     _refuse_empty_rows(rows, name)
     has_names = not are_samples and names_columns(rows[0] if rows else [], rows[1:], unnamed)
@@ -187,8 +186,7 @@ def _refuse_equal_names(names: Sequence[str], title: str) -> None:
 def _problem_of_row(row: CellsOfRow, most: int, least: int, head: Sequence[str]) -> str:
     """Return the problem of a row, or "": its number of cells, or that it has the names again.
 
-    `head` has the names of the columns in lower case, or is empty if they have none. A row has at
-    most `most` cells and at least `least`.
+    `head` has the names of the columns in lower case, or is empty if they have none.
     """
     if not least <= len(row) <= most:
         title = " If lines above the table are its title or comments, remove them."
@@ -205,10 +203,8 @@ def _names_of_grid(
 ) -> list[str]:
     """Return names for columns without names, and warn that there are none.
 
-    The names are "sample 1", "sample 2", .., after "reference" if `unnamed` is "references".
-
-    Raises:
-        ValueError: if the first row may be the names or the samples of a question.
+    The names are "sample 1", "sample 2", .., after "reference" if `unnamed` is "references". A
+    ValueError is raised if the first row may be the names or the samples of a question.
     """
     first = ["reference"] if unnamed == "references" else []
     if not (are_samples or first) and len(rows[0]) > 2 and sample_columns(rows[0]):
@@ -245,14 +241,9 @@ def sample_columns(head: Iterable[Any]) -> list[int]:
 
 
 def names_columns(head: Sequence[Any], below: Sequence[CellsOfRow], unnamed: str = "") -> bool:
-    """Return whether the first row of a table names its columns.
+    """Return whether the first row of a table names its columns, given also the rows below it.
 
     It does unless all its cells are values. The values 1, 2, 3 are names above outcomes.
-
-    Args:
-        head: the first row.
-        below: the other rows.
-        unnamed: see `ReadingOptions`.
     """
     if unnamed == "references":
         return False
@@ -278,18 +269,9 @@ def with_sample_lists(
 ) -> tuple[Table, dict[str, str]]:
     """Return the table with one column of lists in place of the columns with a sample each.
 
-    Empty cells are missing samples, also at the end of a row.
-
-    Args:
-        table: the source.
-        named: the columns that the caller names, by role. Several predictions are columns with a
-            sample each.
-        reading: the other options of the caller.
-
-    Returns:
-        The table, and a dict from the role of the new column to its name. The table is unchanged
-        and the dict empty if there are no such columns, or if another column has a usual name for
-        samples.
+    Empty cells are missing samples, also at the end of a row. The second value is a dict from the
+    role of the new column to its name. It is empty, and the table unchanged, if there are no such
+    columns, or if another column has a usual name for samples.
     """
     if reading.are_labels and not table.layout:
         table = _with_question_names(table, named)
@@ -309,8 +291,7 @@ def with_sample_lists(
 def _sample_names(table: Table, named: ColumnsByRole) -> list[str]:
     """Return the columns that hold a sample each; [] if other columns have samples or counts.
 
-    Raises:
-        SelectionError: if another column has outcomes.
+    A SelectionError is raised if another column has outcomes.
     """
     if isinstance(named.get("predictions"), tuple):
         return list(named["predictions"])

@@ -105,11 +105,8 @@ _ROLES = ("questions", "outcomes", "predictions", "references", "groups", "sampl
 def recognised(table: Table, path: Path | None = None) -> Table | None:
     """Return the table as the first layout reads it that matches it, or None if none does.
 
-    `path` is that of the file, from which some layouts read the model or the task.
-
-    Raises:
-        ValueError: if it has the fields of a layout, but not its entries; or if the layout is
-            refused.
+    `path` is that of the file, from which some layouts read the model or the task. A ValueError is
+    raised if the file has the fields of a layout, but not its entries; or if the layout is refused.
     """
     for layout in LAYOUTS:
         if not layout.matches(table):

@@ -10,9 +10,8 @@ import itertools
 import re
 import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from statistics import fmean
 from typing import Any
-
-import numpy as np
 
 from ..core.checks import short
 from .names import BROKEN_OFF, ERRORS, STATUSES, last_part, plain_name, shown_name
@@ -47,32 +46,33 @@ def missing_outcomes(table: Table, cells: Sequence[Any], used: Collection[Any]) 
     for name, column in nested_columns(table).items():
         if last_part(name) in STATUSES:
             broke_off = [word(entry) in BROKEN_OFF for entry in column]
-        elif {*plain_name(name).split(".")}.isdisjoint(ERRORS):
-            continue
+        elif not {*plain_name(name).split(".")}.isdisjoint(ERRORS):
+            broke_off = _errors_in(name, column)
         else:
-            # Numbers alone may measure something. Beside empty entries they are codes.
-            are_codes = name.endswith("code") or not all(map(_is_number, column))
-            broke_off = [is_error(x) or (are_codes and _is_code(x)) for x in column]
-            if not are_codes and any(column) and None not in map(as_whole_number, column):
-                warnings.warn(
-                    f"{shown_name(name)} has whole numbers alone: they are read as a measure, not "
-                    f"as codes of errors. If they are codes, write nothing where nothing failed.",
-                    stacklevel=2,
-                )
+            continue
         if name not in used:
             rows = zip(cells, map_entries(lambda _: None, cells), broke_off, strict=True)
             cells = [missing if is_void else cell for cell, missing, is_void in rows]
     return list(cells)
 
 
-def _is_number(entry: Any) -> bool:
-    """Return whether an entry is or holds a number, and is not NaN."""
-    return type(number_in(entry)) in (int, float) and not is_missing(entry)
+def _errors_in(name: str, column: Sequence[Any]) -> list[bool]:
+    """Return which entries of a column of errors say that something failed: texts, or codes.
 
-
-def _is_code(entry: Any) -> bool:
-    """Return whether an entry is a number other than 0, such as 429."""
-    return _is_number(entry) and number_in(entry) != 0
+    Numbers alone may measure something. Beside empty entries they are codes, such as 429.
+    """
+    numbers = [number_in(x) for x in column]
+    are_numbers = [type(x) in (int, float) and not is_missing(x) for x in numbers]
+    if name.endswith("code") or not all(are_numbers):
+        codes = [is_code and x != 0 for x, is_code in zip(numbers, are_numbers, strict=True)]
+        return [is_error(x) or is_code for x, is_code in zip(column, codes, strict=True)]
+    if any(column) and None not in map(as_whole_number, column):
+        warnings.warn(
+            f"{shown_name(name)} has whole numbers alone: they are read as a measure, not "
+            f"as codes of errors. If they are codes, write nothing where nothing failed.",
+            stacklevel=2,
+        )
+    return [False] * len(column)
 
 
 def is_error(entry: Any) -> bool:
@@ -138,11 +138,10 @@ def settle_missing(
     multiplicities: Sequence[list[int]] | None,
     missing: str | None,
 ) -> tuple[dict[Any, list[Any]], str]:
-    """Return the samples of each question after the rule, and a note on missing ones.
+    """Return the samples of each question after the rule, and a note on missing ones, or "".
 
     The rule "incorrect" replaces missing samples. "drop" leaves them None, so that other samples
-    keep their places, and leaves out questions without any other sample. The output has the note,
-    which is "" if no sample is missing.
+    keep their places, and leaves out questions without any other sample.
 
     Args:
         table: the source.
@@ -208,9 +207,6 @@ def _scored_questions(
     """Return the samples of the questions that have any, and the note; warn of other questions.
 
     `counted` has pairs of a sample and how often it occurs, and `why` is the reason of the layout.
-
-    Raises:
-        ValueError: if all samples are missing.
     """
     kept = {key: row for key, row in samples.items() if row.count(None) < len(row)}
     if not kept:
@@ -254,31 +250,25 @@ def _missing_error(
 ) -> MissingError:
     """Return the error that asks how missing samples count.
 
-    Args:
-        title: of the table.
-        counted: by question, pairs of a sample and how often it occurs.
-        unknown: ids of questions whose list of samples is empty.
-        vanishing: ids of questions with missing samples only, which a layout would leave out.
-        is_graded: whether samples are outcomes.
-        has_losses: whether some outcomes are below 0.
+    `unknown` are the ids of questions whose list of samples is empty, and `vanishing` those of
+    questions with missing samples only. With losses, some outcomes are below 0.
     """
     noun = "outcomes" if is_graded else "answers"
-    first = next(key for key, row in counted.items() if not row or _missing_in(row))
-    number = sum(map(_missing_in, counted.values()))
-    total = sum(n for row in counted.values() for _, n in row)
-    what = f"{number} of {total} {noun} are missing, the first of question {text_of_ids(first)}"
-    drop = Way({"missing": "drop"})
     if unknown:
         question = text_of_ids(unknown[0])
         what = f"question {question} has no sample, and nothing says how many are missing"
-        remedy = "Write null for each, or 'drop' leaves out all that are missing."
-        return MissingError(f"{title}: {what}. {remedy}", [drop])
-    if vanishing:
+    elif vanishing:
         what = f"question {text_of_ids(vanishing[0])} has no {noun[:-1]} that is scored"
         what += f", and {len(vanishing) - 1} more" if len(vanishing) > 1 else ""
-    if has_losses:
-        remedy = "'drop' leaves them out. Some rewards are below 0: write those that are missing"
-        return MissingError(f"{title}: {what}. {remedy}, if they are known.", [drop])
+    else:
+        first = text_of_ids(next(key for key, row in counted.items() if _missing_in(row)))
+        number = sum(map(_missing_in, counted.values()))
+        total = sum(n for row in counted.values() for _, n in row)
+        what = f"{number} of {total} {noun} are missing, the first of question {first}"
+    if unknown or has_losses:  # 0 is no outcome of a failure where others are below 0
+        remedy = "'drop' leaves them out. Or write null for each sample"
+        remedy += ", and its reward if it is known" if has_losses else ""
+        return MissingError(f"{title}: {what}. {remedy}.", [Way({"missing": "drop"})])
     scores = _both_scores(counted.values()) if is_graded else ""
     remedy = f"'incorrect' counts them as incorrect, and 'drop' leaves them out{scores}."
     return MissingError(f"{title}: {what}. {remedy}", [Way({"missing": x}) for x in CHOICES])
@@ -287,20 +277,20 @@ def _missing_error(
 def _both_scores(counted: Collection[list[tuple[Any, int]]]) -> str:
     """Return the end of a sentence with the mean outcome under both rules.
 
-    Return "" if no outcome is known, or if one is no number.
-
-    Args:
-        counted: for each question, pairs of an outcome and how often it occurs.
+    It is "" if no outcome is known, or if one is no number. `counted` has, for each question, pairs
+    of an outcome and how often it occurs.
     """
     known = [[(x, n) for x, n in row if x is not None and n] for row in counted]
-    if not any(known) or not all(isinstance(x, (int, float)) for row in known for x, _ in row):
+    if not all(isinstance(x, (int, float)) for row in known for x, _ in row) or not any(known):
         return ""
-    totals = np.array([sum(x * n for x, n in row) for row in known])
-    means = []
-    for rows in (counted, known):
-        sizes = np.array([sum(n for _, n in row) for row in rows])
-        means.append(np.mean(totals[sizes > 0] / sizes[sizes > 0]))
-    return ": the mean outcome is {:.4g} or {:.4g}".format(*means)
+    filled = [[(x or 0, n) for x, n in row] for row in counted]
+    return f": the mean outcome is {_mean_of(filled):.4g} or {_mean_of(known):.4g}"
+
+
+def _mean_of(rows: Iterable[list[tuple[Any, int]]]) -> float:
+    """Return the mean over questions of their mean outcome, without questions of no samples."""
+    sizes = [(row, sum(n for _, n in row)) for row in rows]
+    return fmean(sum(x * n for x, n in row) / size for row, size in sizes if size)
 
 
 def text_of_ids(key: Any) -> str:

@@ -64,8 +64,7 @@ def read_file(name: str) -> bytes:
 def read_limited(stream: Any, name: str, most: float, when: str = "") -> bytes:
     """Return the bytes of a stream; a ValueError if there are more than `most`.
 
-    The message calls the stream `name`, and `when` ends its first sentence, such as " when it is
-    decompressed".
+    The message calls the stream `name`, and `when` ends its first sentence.
     """
     chunks, size = [], 0
     while chunk := stream.read(_CHUNK):
@@ -104,9 +103,7 @@ def path_of(source: str) -> Path:
 def remote_names(pattern: str) -> list[str]:
     """Return the names of the files that match a pattern, or the name itself if it is none.
 
-    Raises:
-        FileNotFoundError: if no file matches.
-        ImportError, ValueError: as `remote_content`.
+    A FileNotFoundError is raised if no file matches, and other errors as by `remote_content`.
     """
     is_http = pattern.startswith("http")  # where a question mark starts the query
     if not ("*" in pattern if is_http else glob.has_magic(pattern)):

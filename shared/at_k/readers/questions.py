@@ -90,8 +90,8 @@ def _settled(
 ) -> tuple[list[Any], dict[str, Any], str]:
     """Return the ids and the cells of the questions that are scored, and the note on samples.
 
-    Samples that are missing or were cut off count as the caller or the layout says. `cells` have an
-    entry for each question. `as_written` and `finish` are removed from them.
+    Samples that are missing or were cut off count as the caller or the layout says. `as_written`
+    and `finish` are removed from the cells, which have an entry for each question.
     """
     ids = list(questions.rows)
     written, reasons = cells.pop("as_written", None), cells.pop("finish", ())
@@ -111,10 +111,8 @@ def _settled(
 def _fail_cut_off(samples: Mapping[Any, Any], reasons: Sequence[Any], wrong: Any) -> str:
     """Replace samples that were cut off by length, and return the note on their number, or "".
 
-    Args:
-        samples: the samples by question, which are changed.
-        reasons: a list for each question that says why each sample ended; () if none count.
-        wrong: what replaces a sample: False for an outcome, "" for an answer.
+    `reasons` have a list for each question that says why each sample ended, or are () if none
+    count.
     """
     number = 0
     for (question, row), ends in zip(samples.items(), reasons, strict=False):
@@ -139,9 +137,6 @@ def _key_of_rows(
     """Return the table, and the columns that identify questions; () if each row is a question.
 
     With a group size, a column is added to the table that numbers the questions.
-
-    Raises:
-        SelectionError: if rows have one sample, and nothing identifies their question.
     """
     if reading.group_size is not None:
         return _numbered(table, reading.group_size, are_lists, reading)
@@ -167,10 +162,7 @@ def _key_of_rows(
 def _numbered(
     table: Table, group_size: int, are_lists: bool, reading: ReadingOptions
 ) -> tuple[Table, tuple[str, ...]]:
-    """Return the table with a column that numbers every `group_size` rows, and its name in a tuple.
-
-    A ValueError is raised if rows have lists or ids, or do not fill up the last group.
-    """
+    """Return the table with a column that numbers every `group_size` rows, and its name in a tuple."""
     if reading.questions:
         raise ValueError("Questions are identified by columns or by group_size, not by both.")
     if are_lists:
@@ -187,8 +179,7 @@ def _numbered(
 def _rows_of(table: Table, key: Sequence[str]) -> dict[Any, list[int]]:
     """Return the indices of the rows of each question by its id, in the order of the source.
 
-    The id is the text of the column in `key`, or a tuple of texts if there are several columns. A
-    ValueError is raised as in `_check_ids`.
+    The id is the text of the column in `key`, or a tuple of texts if there are several columns.
     """
     texts = [list(map(entry_text, table.columns[name])) for name in key]
     for name, entries in zip(key, texts, strict=True):
@@ -202,24 +193,21 @@ def _rows_of(table: Table, key: Sequence[str]) -> dict[Any, list[int]]:
 def _check_ids(table: Table, name: str, texts: Sequence[str], is_whole: bool) -> None:
     """Raise an InputError if an id is missing, or if two ids differ by spaces only.
 
-    `texts` are those of the column `name`. `is_whole` says that it identifies questions alone, so
-    that words such as "nan" are no ids.
+    `is_whole` says that the column identifies questions alone, so that "nan" is no id.
     """
     for row, text in enumerate(texts):
         if not text or (is_whole and text in NO_ID):
             what = f"{short(text)} as {shown_name(name)}" if text else f"no {shown_name(name)}"
-            problem = f" has {what}, so the question is unknown."
-            raise InputError(*table.row_place(row), problem)
-    remedy = "; if not, another column has to identify it"
-    refuse_spaces(table, name, texts, "question", remedy)
+            raise InputError(*table.row_place(row), f" has {what}, so the question is unknown.")
+    refuse_spaces(table, name, texts, "question", "; if not, another column has to identify it")
 
 
 def refuse_spaces(
     table: Table, name: str, texts: Sequence[str], noun: str, remedy: str = ""
 ) -> None:
-    """Raise an InputError if two texts of the column `name` differ by spaces only.
+    """Raise an InputError if two texts of a column differ by spaces only.
 
-    The column says which `noun` a row belongs to, such as "question". `remedy` ends the message.
+    `noun` is what a row belongs to by the column, such as "question". `remedy` ends the message.
     """
     row_of: dict[str, int] = {}
     for row, text in enumerate(texts):
@@ -285,7 +273,7 @@ def _merged(questions: QuestionRows, role: str) -> list[Any]:
     """Return the cells of a role with one entry for each question.
 
     The samples of a question are joined to one list, and its counts are added. Other entries have
-    to be equal in all of its rows: otherwise an error is raised as in `_require_equal`.
+    to be equal in all of its rows.
     """
     cells = questions.cells[role]
     entries = [[cells[row] for row in rows] for rows in questions.rows.values()]
@@ -397,10 +385,7 @@ def _refuse_copies(questions: QuestionRows) -> None:
 
 
 def refuse_filters(table: Table) -> None:
-    """Raise a SelectionError if a log repeats responses, with the rows of several filters.
-
-    The caller has to choose one filter.
-    """
+    """Raise a SelectionError if a log repeats responses, with the rows of several filters."""
     for name in columns_of_role(table, "filters") if table.layout else ():
         key = question_columns(table)
         cells = list(map(entry_text, table.columns[name]))

@@ -129,11 +129,8 @@ def _checked_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
 def _count_columns(names: Any) -> str | dict[Any, str]:
     """Return the name of a single column of counts, or a dict from outcome to column of several.
 
-    If all names are numbers, they are the outcomes. Otherwise the outcomes are the categories
-    0, 1, .., in the order of the columns.
-
-    Raises:
-        ValueError: if two columns count the same outcome.
+    If all names are numbers, they are the outcomes. Otherwise the outcomes are the categories 0, 1,
+    .., in the order of the columns.
     """
     if isinstance(names, str):
         return names

@@ -73,12 +73,6 @@ _COMPLEMENTS = (
 _THOUSANDS = re.compile(r"\d{1,3}([.,'\s]\d{3})+")
 _INPUTS = ("input", "inputs", "query", "question_text", "problem_statement")
 """Names of the texts of questions that are no ids. Equal texts say that rows are samples."""
-_EXCLUDED = {
-    "outcomes": ("references",),
-    "n": ("predictions", "references", "outcomes"),
-    "counts": ("n", "predictions", "references", "outcomes"),
-}
-"""Roles of graded samples, each with the roles that cannot be named beside it."""
 
 
 def columns_of_role(table: Table, role: str) -> list[str]:
@@ -99,7 +93,7 @@ def columns_of_role(table: Table, role: str) -> list[str]:
 
 
 def choose_columns(table: Table, named: ColumnsByRole, reading: ReadingOptions) -> dict[str, Any]:
-    """Return the columns of samples, outcomes, references or counts.
+    """Return the columns of samples, outcomes, references or counts, by role.
 
     1. The columns that the caller names. Predictions in a column with an exact name of outcomes are
        outcomes, unless references are named. Predictions beside outcomes are graded answers.
@@ -111,15 +105,14 @@ def choose_columns(table: Table, named: ColumnsByRole, reading: ReadingOptions) 
        one. The same holds for two columns of one role, unless they are equal. Beside samples that
        can be checked, or beside outcomes, more names are those of outcomes: see `_verdicts`.
 
+    The roles are "predictions" with or without "references", or "outcomes", or "n" and "correct".
+    Beside these, "counts" has the column that says how often a sample occurs. Alone, "counts" has a
+    column of lists of counts, or a dict with the column of each outcome.
+
     Args:
         table: the source.
         named: the columns that the caller names.
         reading: the other options of the caller.
-
-    Returns:
-        The columns by role: "predictions" with or without "references", or "outcomes", or "n" and
-        "correct". Beside these, "counts" has the column that says how often a sample occurs. Alone,
-        "counts" has a column of lists of counts, or a dict with the column of each outcome.
 
     Raises:
         SelectionError: if the caller has to name a column.
@@ -145,10 +138,9 @@ def choose_columns(table: Table, named: ColumnsByRole, reading: ReadingOptions) 
 def _columns_by_name(
     table: Table, references: Sequence[str], named: ColumnsByRole, reading: ReadingOptions
 ) -> dict[str, Any]:
-    """Return the columns by role if the caller names none of samples, outcomes or counts.
+    """Return the columns by role in the steps 2 to 4 of `choose_columns`.
 
-    These are steps 2 to 4 of `choose_columns`. `references` are the columns that may have the
-    references, or the one that the caller names.
+    `references` are the columns that may have the references, or the one that the caller names.
     """
     are_named = "references" in named
     counts = _counts_of(table, reading)
@@ -165,7 +157,11 @@ def _columns_by_name(
     if not (outcomes or counts):
         return _ungraded_samples(table, predictions, references, used)
     _refuse_two_readings(table, predictions, references, outcomes, counts)
-    return counts or _graded_outcomes(table, references, outcomes, used)
+    if counts:
+        return counts
+    _refuse_gold_answers(table, outcomes[0], references)
+    rivals = _rivals(table, outcomes[0], _verdicts(table, table.columns, used))
+    return {"outcomes": column_of_role(table, "outcomes", [*outcomes, *rivals])}
 
 
 def _ungraded_samples(
@@ -173,11 +169,8 @@ def _ungraded_samples(
 ) -> dict[str, str]:
     """Return the columns of samples, and of references if there are any, by their roles.
 
-    The columns in `used` have another role.
-
-    Raises:
-        SelectionError: if another column may hold outcomes of the samples by its name, such as
-            judge_score: beside references, or as the scores of samples that nothing checks.
+    A SelectionError is raised if a column that is not in `used` may hold the outcomes of the
+    samples by its name, such as judge_score.
     """
     verdicts = _verdicts(table, nested_columns(table) if references else table.columns, used)
     if references and verdicts:
@@ -187,26 +180,11 @@ def _ungraded_samples(
     return _with_references(table, predictions, references)
 
 
-def _graded_outcomes(
-    table: Table, references: Sequence[str], outcomes: Sequence[str], used: Collection[str]
-) -> dict[str, str]:
-    """Return the column of outcomes by its role, from those with exact names.
-
-    Raises:
-        SelectionError: if it may hold gold answers, or if another column may hold the outcomes.
-    """
-    _refuse_gold_answers(table, outcomes[0], references)
-    verdicts = _verdicts(table, table.columns, used)
-    names = [*outcomes, *_rivals(table, outcomes[0], verdicts)]
-    return {"outcomes": column_of_role(table, "outcomes", names)}
-
-
 def _verdicts(table: Table, columns: Columns, used: Collection[str]) -> list[str]:
     """Return the names of the columns, except those in `used`, that may have outcomes.
 
     They have a name of verdicts and an entry that is an outcome. If the name is none of `VERDICTS`,
-    such as judge_score, all entries have to be outcomes. The layout of a tool knows its outcomes,
-    so there are none beside them.
+    such as judge_score, all entries have to be outcomes. A layout knows its outcomes.
     """
     if table.layout:
         return []
@@ -242,11 +220,7 @@ def _samples_by_name(
 ) -> tuple[list[str], list[str]]:
     """Return the columns that may have predictions, and those that may have outcomes.
 
-    Columns of `counts` are left out. `graded_by` is that of the reading.
-
-    Raises:
-        SelectionError: if there are no outcomes, and `graded_by` says that there are; or if another
-            column may count samples.
+    A SelectionError is raised if `graded_by` says that there are outcomes, and there are none.
     """
     predictions, outcomes = (
         [name for name in columns_of_role(table, role) if name not in counts.values()]
@@ -269,11 +243,7 @@ def _refuse_two_readings(
     outcomes: Sequence[str],
     counts: Mapping[str, str] | None = None,
 ) -> None:
-    """Raise a SelectionError if a table may be read in two ways.
-
-    The ways are samples in `checkable` that are checked against `references`, graded `outcomes`,
-    and `counts` (columns by role). Each is empty if the table has none.
-    """
+    """Raise a SelectionError if a table has samples and references, outcomes, or counts as well."""
     counts = counts or {}
     graded = [Way({"outcomes": name}) for name in outcomes]
     graded += [Way(counts)] if counts else []
@@ -292,7 +262,7 @@ def _refuse_two_readings(
 def _no_samples(table: Table, has_references: bool) -> SelectionError:
     """Return the error about a table without a column of samples, outcomes or counts.
 
-    `has_references` says that the caller names references, so that only samples are missing.
+    If the caller names references (`has_references`), only samples are missing.
     """
     if table.layout and table.files:
         tasks = dict.fromkeys(map(entry_text, table.columns.get("task", ())))
@@ -317,7 +287,7 @@ def _no_samples(table: Table, has_references: bool) -> SelectionError:
 def _refuse_scores(table: Table, scores: Sequence[str], samples: Sequence[str] = ()) -> None:
     """Raise a SelectionError if there are columns of scores, unless a layout has named them.
 
-    `samples` are columns of predictions without references, which may have the outcomes instead.
+    `samples` are predictions without references, which may be the outcomes instead.
     """
     if scores and not table.layout:
         raise SelectionError(
@@ -330,10 +300,9 @@ def _refuse_scores(table: Table, scores: Sequence[str], samples: Sequence[str] =
 def _refuse_gold_answers(table: Table, outcome: str, references: Sequence[str]) -> None:
     """Raise a SelectionError if the column `outcome` may hold the gold answers.
 
-    It may if the table has a column of answers, but no other column of references, and if both
-    columns have lists or neither has. The answers have to look like outcomes, as 0, yes or 0.5 do.
-    Beside `correct` or `outcome`, all answers count, unless the entries are bools. A layout knows
-    its outcomes.
+    It may beside a column of answers without references, if both columns have lists or neither has,
+    and the answers look like outcomes, as 0, yes or 0.5 do. Beside `correct` or `outcome`, all
+    answers count, unless the entries are bools.
     """
     names = columns_named(table.columns, ANSWERS)
     if table.layout or [name for name in references if name not in names]:
@@ -365,7 +334,8 @@ def _check_exclusive(named: ColumnsByRole) -> None:
     if ("n" in named) != ("correct" in named):
         named_role, missing = ("n", "correct") if "n" in named else ("correct", "n")
         raise ValueError(f"Counts need two columns: {named_role} is given without {missing}.")
-    excluded = dict(_EXCLUDED)
+    samples = ("predictions", "references", "outcomes")
+    excluded = {"outcomes": ("references",), "n": samples, "counts": ("n", *samples)}
     if isinstance(named.get("counts"), str):
         excluded["counts"] = ("n",)  # the column says how often a sample occurs
     for role in excluded.keys() & named.keys():
@@ -377,10 +347,7 @@ def _check_exclusive(named: ColumnsByRole) -> None:
 def _with_references(
     table: Table, predictions: Sequence[str], references: Sequence[str]
 ) -> dict[str, str]:
-    """Return the columns of predictions and of references by role, each from its candidates.
-
-    A SelectionError is raised as in `column_of_role`.
-    """
+    """Return the columns of predictions and of references by role, each from its candidates."""
     samples = column_of_role(table, "predictions", predictions)
     chosen = {"predictions": samples}
     references = [name for name in references if name != samples]
@@ -390,11 +357,7 @@ def _with_references(
 
 
 def column_of_role(table: Table, role: str, names: Sequence[str]) -> str:
-    """Return the first of several columns that may have a role, if all have the same entries.
-
-    Raises:
-        SelectionError: if they differ, so that they may give different scores.
-    """
+    """Return the first of several columns of a role; a SelectionError if their entries differ."""
     first = names[0]
     for other in names[1:]:
         if list(table.columns[first]) != list(table.columns[other]):
@@ -421,8 +384,7 @@ def finish_column(table: Table) -> str:
 def column_per_question(table: Table, role: str, name: str | None) -> str | None:
     """Return the column of a role of `PER_QUESTION`, or None if there is none.
 
-    It is `name`, which the caller gives, or else the first column with a usual name. The tasks of a
-    log are groups if there are several.
+    It is `name`, or else the first with a usual name. One task alone in a log is no group.
     """
     names = columns_of_role(table, role) if name is None else [name]
     if not names:
@@ -456,10 +418,7 @@ def question_columns(table: Table) -> tuple[str, ...]:
 
 
 def _refuse_ids_of_samples(table: Table, column: str, texts: Sequence[str]) -> None:
-    """Raise a SelectionError if each row has an id of its own, and each text several rows.
-
-    `column` has the ids, and `texts` are columns of the texts of questions.
-    """
+    """Raise a SelectionError if each row has an id of its own, and each text several rows."""
     if any(map(has_lists, table.columns.values())) or not _is_unique(table, column):
         return
     for text in texts:
@@ -484,9 +443,9 @@ def _is_unique(table: Table, *names: str) -> bool:
 
 
 def _id_column(table: Table, names: Sequence[str]) -> str:
-    """Return the first of several columns of ids, if all give the same questions.
+    """Return the first of several columns of ids; a SelectionError if others give other questions.
 
-    A SelectionError is raised if not. Beside question_id and the like, `id` may be that of the row.
+    Beside question_id and the like, `id` may be that of the row.
     """
     if len(names) == 1:
         return names[0]
@@ -514,8 +473,7 @@ def _id_column(table: Table, names: Sequence[str]) -> str:
 def _with_counts(table: Table, named: ColumnsByRole, reading: ReadingOptions) -> dict[str, Any]:
     """Return the columns by role if the caller names `counts`: these columns, and those of samples.
 
-    A column of lists of counts is returned alone if the caller names no other column, and none of
-    samples is found.
+    A column of lists of counts stands alone if no other column is named, and no samples are found.
     """
     counts = named["counts"]
     if not isinstance(counts, str):
@@ -551,9 +509,8 @@ def count_column(table: Table, name: str) -> list[int]:
 def _counts_of(table: Table, reading: ReadingOptions) -> dict[str, str]:
     """Return the columns of "n" and "correct" in a table of counts, or {} in other tables.
 
-    Raises:
-        SelectionError: if a row may be a sample, so that `correct` is its outcome or counts its
-            tests; or if other columns may have the counts too.
+    A SelectionError is raised if a row may be a sample, so that `correct` is its outcome or counts
+    its tests; or if other columns may have the counts too.
     """
     pairs = []
     for n, correct in itertools.product(*(columns_of_role(table, x) for x in ("n", "correct"))):
@@ -584,8 +541,8 @@ def _counts_of(table: Table, reading: ReadingOptions) -> dict[str, str]:
 def _may_be_samples(table: Table, n: str, correct: str, reading: ReadingOptions) -> bool:
     """Return whether a row of whole numbers may be a sample, and not the counts of a question.
 
-    Then `correct` is its outcome, or the number of tests that it passed. In a column with a usual
-    name of outcomes, 0 and 1 are counts only if all questions have one row and the same n above 0.
+    In a column with a usual name of outcomes, 0 and 1 are counts only if all questions have one row
+    and the same n above 0.
     """
     if (plain_name(n), plain_name(correct)) == ("total", "passed"):
         return True
@@ -601,8 +558,7 @@ def _may_be_samples(table: Table, n: str, correct: str, reading: ReadingOptions)
 def _refuse_bad_counts(table: Table, n: str, correct: str) -> None:
     """Raise an InputError if two columns are counts, and an entry is no number by a typing error.
 
-    They are no counts if n may hold answers, as a column `samples` does, or if no entry of n is a
-    number.
+    They are no counts if n may hold answers, or if no entry of n is a number.
     """
     sizes, counts = ({*whole_numbers(table, name)} for name in (n, correct))
     has_sizes = sizes != {None} or any(_THOUSANDS.fullmatch(str(x)) for x in table.columns[n])
@@ -633,9 +589,8 @@ def _refuse_frequencies(table: Table, samples: Sequence[str]) -> None:
     """Raise a SelectionError if a column such as `count` may say how many samples a row has.
 
     Then the row has the counts of a question, or one sample and how often it occurs, as after a
-    GROUP BY. `samples` are the columns of predictions and outcomes. There is no error if all rows
-    have the same number, such as that of the samples requested, or if a question has the same
-    sample in several rows.
+    GROUP BY. It does not if all rows have the same number, such as that of the samples requested,
+    or if a question has the same sample in several rows.
     """
     names = columns_named(table.columns, _FREQUENCIES) if not table.layout else ()
     for name, sample in itertools.product(names, samples):
@@ -658,10 +613,7 @@ def _refuse_frequencies(table: Table, samples: Sequence[str]) -> None:
 
 
 def _may_be_counts(table: Table, n: str, correct: str) -> bool:
-    """Return whether each row may have the counts of a question in the columns `n` and `correct`.
-
-    Each question has one row, and 0 <= correct <= n. Cells may be empty.
-    """
+    """Return whether each question has one row, in which 0 <= correct <= n. Cells may be empty."""
     columns = table.columns[n], table.columns[correct]
     rows = list(zip(*columns, whole_numbers(table, n), whole_numbers(table, correct), strict=True))
     key = question_columns(table)

@@ -295,8 +295,7 @@ def _read_table(table: Table, reading: ReadingOptions) -> Run:
 def _with_named_columns(table: Table, reading: ReadingOptions) -> tuple[Table, dict[str, Any]]:
     """Return the table of the rows that are read, and the columns by role that are named.
 
-    References that are elsewhere, fields of objects and lists of samples become columns of the
-    table. Rows that `reading.where` leaves out are removed.
+    References that are elsewhere, fields of objects and lists of samples become columns of it.
     """
     named = reading.named()
     if are_elsewhere(named.get("references"), table):

@@ -92,29 +92,26 @@ def _settings_by_values(
 ) -> list[str]:
     """Return the columns in `names` that are settings by their values, and number no samples.
 
-    `columns` have a text for each row, and `questions` are the rows of each question.
+    A column of verdicts by its name is none, unless its texts are no outcomes, as names of judges.
     """
     numbers = [columns[name] for name in sample_numbers(columns)]
     return [
         name
         for name in names
         if last_part(name) not in OF_SAMPLE
-        and not (is_verdict(name) and _has_outcomes(columns[name]))
+        and not (is_verdict(name) and any(_is_outcome(x) for x in {*columns[name]}))
         and not _is_one_to_one(columns[name], numbers)
         and is_setting(columns[name], questions)
     ]
 
 
-def _has_outcomes(texts: Sequence[str]) -> bool:
-    """Return whether one of the texts is an outcome. Names of judges are none."""
-    return any(isinstance(as_outcome(x), (bool, int, float)) for x in {*texts})
+def _is_outcome(text: str) -> bool:
+    """Return whether a text is an outcome, as a number or a word such as pass."""
+    return isinstance(as_outcome(text), (bool, int, float))
 
 
 def _refuse_models(table: Table, columns: Mapping[str, Sequence[str]], rows: Sequence[int]) -> None:
-    """Raise a SelectionError if rows, of any questions, belong to different models.
-
-    `columns` have a text for each row, and `rows` are the indices of those that are read.
-    """
+    """Raise a SelectionError if the `rows` that are read belong to several models."""
     for name, texts in columns.items():
         models = list(dict.fromkeys(texts[row] for row in rows if texts[row]))
         if last_part(name) in MODELS and len(models) > 1:
@@ -145,10 +142,7 @@ def _is_setting_by_name(name: str, table: Table) -> bool:
 def _refuse_mixed_settings(
     questions: QuestionRows, names: Sequence[str], texts: Sequence[str]
 ) -> None:
-    """Raise a SelectionError about columns of settings, in which samples of a question differ.
-
-    `names` are these columns, and `texts` has the entries of the first one.
-    """
+    """Raise a SelectionError about settings; `texts` has the entries of the first of them."""
     key, name, others = questions.named_key, names[0], names[1:]
     why = "They can be different runs or questions."
     why += f" Other settings are {' and '.join(map(shown_name, others))}." if others else ""
@@ -178,10 +172,7 @@ def _differs(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> bool:
 
 
 def _numbers_rows(name: str, texts: Sequence[str], questions: int) -> bool:
-    """Return whether a column such as `run` numbers samples, or one such as `id` numbers rows.
-
-    `texts` are its entries, one per row, and `questions` is the number of questions.
-    """
+    """Return whether a column such as `run` numbers samples, or one such as `id` numbers rows."""
     if last_part(name) in SAMPLE_NUMBERS:
         return name in sample_numbers({name: texts})
     is_id = last_part(name) in (*IDS, *INDICES)
@@ -294,9 +285,8 @@ def are_parts(names: Sequence[str]) -> bool:
 def refuse_repeats(questions: QuestionRows) -> None:
     """Raise an InputError if two rows are the same sample, or have the same samples.
 
-    They are if they have the same question, file and sample numbers. Without sample numbers, equal
-    rows are the same sample if another column identifies rows (`_refuse_equal_rows`), and equal
-    rows with lists if only some questions have them (`_refuse_equal_questions`).
+    They are if they have the same question, file and sample numbers. Without sample numbers, see
+    `_refuse_equal_questions` and `_refuse_equal_rows`.
     """
     table, pool = questions.table, questions.reading.pool
     columns = nested_columns(table)
@@ -326,10 +316,7 @@ def refuse_repeats(questions: QuestionRows) -> None:
 
 
 def _equal_rows(questions: QuestionRows, entries: Sequence[Any]) -> tuple[int, int] | None:
-    """Return the indices of the first two rows of a question with equal entries, or None.
-
-    `entries` has one for each row. Empty entries are not compared.
-    """
+    """Return the first two rows of a question with equal entries that are not empty, or None."""
     for rows in questions.several:
         first: dict[Any, int] = {}
         for row in rows:

@@ -107,10 +107,7 @@ def load_files(names: Sequence[str], reading: ReadingOptions) -> Table:
 def _has_chosen_rows(table: Table, where: Mapping[str, Sequence[Any]]) -> bool:
     """Return whether one of several files is read, which the log of another task is not.
 
-    `where` has the entries that are chosen, by column.
-
-    Raises:
-        ValueError: if the file has no rows, or none that is chosen.
+    A ValueError is raised if the file has no rows, or none that is chosen by `where`.
     """
     if not table.size:
         raise ValueError(f"{table.title} has no rows: leave it out.")
@@ -201,7 +198,6 @@ def _newest_logs(names: Sequence[str], are_runs: bool) -> list[str]:
     """Return the names without those of logs of a task that has a newer log, and warn of these.
 
     A retried log of inspect_ai has the samples of the log before, and the same id of the task.
-    Other logs are kept if they `are_runs`.
     """
     last: dict[Any, tuple[Any, str]] = {}
     tasks = {name: _about_log(Path(name), are_runs) for name in names} if len(names) > 1 else {}
@@ -238,8 +234,8 @@ def _is_inspect_log(file: Path) -> bool:
 def _about_log(file: Path, are_runs: bool) -> tuple[Any, Any]:
     """Return a key of the task of a log, and a key by which newer logs of the task sort last.
 
-    A log that is not complete sorts before those that are. A file that is no log has a task of its
-    own, and so have logs that `are_runs`.
+    A log that is not complete sorts before those that are. Files have a task of their own if they
+    are no logs or `are_runs`.
     """
     if _is_inspect_log(file):
         data, is_zip = file.read_bytes(), file.suffix == ".eval"
@@ -295,10 +291,7 @@ def _load_one(source: str, reading: ReadingOptions) -> Table:
 def _table_of_bytes(
     name: str, data: bytes, suffix: str, reading: ReadingOptions, path: Path | None = None
 ) -> Table:
-    """Return the table in the bytes of a file. With the suffix "", its content tells the format.
-
-    `path` is that of the file, of which some layouts read the model or the task; or None.
-    """
+    """Return the table in the bytes of a file. With the suffix "", its content tells the format."""
     if suffix == ".eval":
         table = table_of_rows([eval_log(data, name)], name)
     else:
@@ -307,10 +300,7 @@ def _table_of_bytes(
 
 
 def _finished(table: Table, reading: ReadingOptions, path: Path | None) -> Table:
-    """Return the table as the layout of a tool reads it, or the table inside of a single object.
-
-    `path` is that of the file, or None.
-    """
+    """Return the table as the layout of a tool reads it, or the table inside of a single object."""
     if reading.records is not None:
         return _rows_inside(table, reading)
     if table.layout is not None:
@@ -324,10 +314,7 @@ def _finished(table: Table, reading: ReadingOptions, path: Path | None) -> Table
 
 
 def _rows_inside(table: Table, reading: ReadingOptions) -> Table:
-    """Return the table at the dotted path `reading.records`: a list of rows, or an object.
-
-    See `_table_of_object` for an object.
-    """
+    """Return the table at the dotted path `reading.records`: a list of rows, or an object."""
     path = str(reading.records)
     cells = with_fields(table, [("records", path)]).columns[path]
     if len(cells) == 1 and isinstance(cells[0], dict):
@@ -354,16 +341,8 @@ def _table_of_object(record: dict[str, Any], table: Table, reading: ReadingOptio
 
     The keys are names of columns if one of them is among `COLUMN_NAMES` or is named by the caller.
     Otherwise they are ids. MLflow, W&B and pandas write the names in `columns` and the rows in
-    `data`, and the server of the Hub writes `rows`, each with its `row`.
-
-    Args:
-        record: the object.
-        table: the table with the object as its only row, which is returned for other objects.
-        reading: the options of the caller.
-
-    Raises:
-        ValueError: if an entry is a fraction, as in a summary of scores, or if the keys may be
-            models or samples.
+    `data`, and the server of the Hub writes `rows`, each with its `row`. Other objects stay the
+    only row of the `table`.
     """
     title = table.title
     if {"features", "rows"} <= record.keys() and is_list_of(record["rows"], dict):
@@ -386,9 +365,8 @@ def _table_of_object(record: dict[str, Any], table: Table, reading: ReadingOptio
 def _columns_of_object(record: Mapping[str, Any], is_line: bool) -> dict[str, list[Any]] | None:
     """Return the columns in an object whose keys are their names; None if it is a single row.
 
-    The values are lists, or objects with the same keys, such as {"correct": {"0": 1, "1": 0}}.
-    `is_line` says that the object is the only line of JSON Lines or entry of a list, and so may be
-    a question with lists of samples; not if it has lists of lists, or a column n of counts.
+    The values are lists, or objects with the same keys, such as {"correct": {"0": 1, "1": 0}}. One
+    that `is_line` may be a question with lists of samples, unless these have lists, or n counts.
     """
     values = list(record.values())
     has_all_questions = is_list_of(values[0], list) or "n" in record
@@ -421,8 +399,7 @@ def _has_column_names(record: Mapping[str, Any], reading: ReadingOptions) -> boo
 def _keyed_rows(record: dict[str, Any], title: str) -> list[dict[str, Any]] | None:
     """Return the rows of an object whose keys are ids or parts of a run; None for other objects.
 
-    Each value is a row, a list of rows, an outcome, or a list of samples. Messages call the object
-    `title`.
+    Each value is a row, a list of rows, an outcome, or a list of samples.
     """
     values = list(record.values())
     are_lists_of_rows = [is_list_of(value, dict) for value in values]
@@ -430,7 +407,8 @@ def _keyed_rows(record: dict[str, Any], title: str) -> list[dict[str, Any]] | No
         return _rows_with_keys(record)
     if any(are_lists_of_rows):
         return None  # some values are rows, and others say something about the run
-    _refuse_empty_entries(values, title)
+    if None in values and any(isinstance(x, (dict, list)) for x in values):
+        kind_of_rows(values, title)  # raises an error that names the null
     if not (is_list_of(values, dict) and set.intersection(*map(set, values))):
         return _rows_of_samples(record, title)
     is_index_of_frame = list(record) == list(map(str, range(len(record))))
@@ -440,9 +418,9 @@ def _keyed_rows(record: dict[str, Any], title: str) -> list[dict[str, Any]] | No
 
 
 def _rows_with_keys(rows_of: Mapping[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
-    """Return the rows of all keys, each with its key in a column.
+    """Return the rows of all keys, each with its key in a column `id`.
 
-    The column is `id`. If the rows have an id, it is `key`, or `object.key` if they have that too.
+    If the rows have an id, the column is `key`, or `object.key` if they have that too.
     """
     rows, column = list(itertools.chain(*rows_of.values())), "id"
     if _have_ids(rows):
@@ -466,17 +444,19 @@ def _refuse_keys_of_samples(record: Mapping[str, Any], title: str, reading: Read
     are_numbered = bool(sample_columns(record)) and not next(iter(record)).isdigit()
     has_lists = all(is_list_of(x, list) for x in values) and any(len(x) > 1 for x in values)
     has_objects = is_list_of(values, dict) and _has_samples_by_key(values, reading)
-    if are_numbered or has_lists or has_objects:
-        names = [str(x) for value in values if isinstance(value, dict) for x in value]
-        ways = [Way({"outcomes": x}, "each key is a question") for x in names[:1]]
-        if has_lists or has_objects:
-            ways.insert(0, Way({"records": next(iter(record))}, "only these samples"))
-        raise SelectionError(
-            f"{title} has {'an object' if has_objects else 'a list'} for each of "
-            f"{first_entries(list(record), 4)}: these can be questions, models or samples. Write a "
-            f'row for each question, or a list of them with "id" and "outcomes".',
-            ways,
-        )
+    if not (are_numbered or has_lists or has_objects):
+        return
+    ways = []
+    if has_lists or has_objects:
+        ways.append(Way({"records": next(iter(record))}, "only these samples"))
+    if names := [str(x) for value in values if isinstance(value, dict) for x in value]:
+        ways.append(Way({"outcomes": names[0]}, "each key is a question"))
+    raise SelectionError(
+        f"{title} has {'an object' if has_objects else 'a list'} for each of "
+        f"{first_entries(list(record), 4)}: these can be questions, models or samples. Write a "
+        f'row for each question, or a list of them with "id" and "outcomes".',
+        ways,
+    )
 
 
 def _has_samples_by_key(objects: Sequence[dict[Any, Any]], reading: ReadingOptions) -> bool:
@@ -487,53 +467,33 @@ def _has_samples_by_key(objects: Sequence[dict[Any, Any]], reading: ReadingOptio
     return not any(map(is_verdict, names)) and not _has_column_names(names, reading)
 
 
-def _refuse_empty_entries(values: Sequence[Any], title: str) -> None:
-    """Raise an InputError if a value of an object is null, and others are rows."""
-    if None in values and any(isinstance(x, (dict, list)) for x in values):
-        kind_of_rows(values, title)
-
-
 def _rows_of_samples(record: Mapping[str, Any], title: str) -> list[dict[str, Any]] | None:
     """Return a row for each key whose value is an outcome or a list of samples; None for others.
 
-    Raises:
-        ValueError: if one of them is a fraction.
+    A ValueError is raised if one of them is a fraction. NaN is none.
     """
     values = [x[0] if is_list_of(x, list) and len(x) == 1 else x for x in record.values()]
     are_lists, entries = is_list_of(values, list), list(flat(values))
     if not are_lists and (len(values) < 2 or any(isinstance(x, (dict, str)) for x in entries)):
         return None
-    _refuse_fractions(entries, record, title)
+    numbers = (x for x in entries if isinstance(x, float) and math.isfinite(x))
+    if fractions := [x for x in numbers if not x.is_integer()]:
+        raise ValueError(
+            f"{title} has the number {fractions[0]} for one of its keys, such as "
+            f"{short(next(iter(record)))}: fractions are a summary of scores, and not the outcomes "
+            f"of samples. For rewards, write a row for each question, with the keys id and rewards."
+        )
     if not are_lists and any(x not in (0, 1, None) for x in values):
         return None
     role = "samples" if any(isinstance(x, str) for x in entries) else "outcomes"
     return [{"id": key, role: value} for key, value in zip(record, values, strict=True)]
 
 
-def _refuse_fractions(entries: Sequence[Any], record: Mapping[str, Any], title: str) -> None:
-    """Raise a ValueError if one of the entries of an object is a fraction. NaN is none.
-
-    `entries` are the values of the object, or the entries of its lists.
-    """
-    numbers = (x for x in entries if isinstance(x, float) and math.isfinite(x))
-    fraction = next((x for x in numbers if not x.is_integer()), None)
-    if fraction is not None:
-        raise ValueError(
-            f"{title} has the number {fraction} for one of its keys, such as "
-            f"{short(next(iter(record)))}: fractions are a summary of scores, and not the outcomes "
-            f"of samples. For rewards, write a row for each question, with the keys id and rewards."
-        )
-
-
 # --- Datasets ---------------------------------------------------------------------------------
 
 
 def _table_of_dataset(source: str, reading: ReadingOptions) -> Table:
-    """Return the table of a dataset: a saved one, a folder with a card, or one of the Hub.
-
-    Raises:
-        FileNotFoundError, ValueError, ..: if there is none, or if it cannot be read.
-    """
+    """Return the table of a dataset: a saved one, a folder with a card, or one of the Hub."""
     try:
         dataset = _load_dataset(source, reading.config)
     except ConnectionError as error:

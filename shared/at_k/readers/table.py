@@ -84,10 +84,7 @@ class SelectionError(InputError):
 
 
 def class_names(schema: Any) -> dict[str, list[str]]:
-    """Return the names of the classes of each column of an Arrow schema that has class labels.
-
-    `datasets` writes such a column as the indices of its classes.
-    """
+    """Return the class names of each column of an Arrow schema that `datasets` wrote as indices."""
     features = json.loads((schema.metadata or {}).get(b"huggingface", b"{}"))
     known = features.get("info", {}).get("features", {}).items()
     return {x: y["names"] for x, y in known if isinstance(y, dict) and "names" in y}
@@ -257,11 +254,7 @@ def table_of_rows(rows: Sequence[Mapping[str, Any]], title: str = "The source") 
 
 
 def table_of_columns(columns: Mapping[Any, Any], title: str = "The source", **known: Any) -> Table:
-    """Return the table of columns given by name. `known` has further attributes of `Table`.
-
-    Raises:
-        ValueError: if two columns differ in length.
-    """
+    """Return the table of columns by name, with `known` attributes; a ValueError if lengths differ."""
     sizes = {name: len(cells) for name, cells in columns.items()}
     for name, size in sizes.items():
         first, expected = next(iter(sizes.items()))
@@ -284,10 +277,8 @@ def column_at(columns: Mapping[str, Sequence[Any]], path: str) -> Sequence[Any] 
     """Return the column with the name `path`, or the fields at this dotted path, one per row.
 
     A path through a list gives the list of the fields of its entries: `response.choices.text` is a
-    list of texts if `choices` is a list.
-
-    Returns:
-        A column; or None if there is no such column, and no row has such a field.
+    list of texts if `choices` is a list. None if there is no such column, and no row has such a
+    field.
     """
     if path in columns:
         return columns[path]
@@ -343,8 +334,7 @@ def list_columns(columns: Iterable[str]) -> str:
 def with_fields(table: Table, names: Iterable[tuple[str, str]]) -> Table:
     """Return the table with an additional column for each dotted path in pairs of (role, path).
 
-    Raises:
-        SelectionError: if there is no column or field at a path.
+    A SelectionError is raised if there is no column or field at a path.
     """
     columns = dict(table.columns)
     for role, name in names:
@@ -362,10 +352,8 @@ def with_fields(table: Table, names: Iterable[tuple[str, str]]) -> Table:
 def rows_where(table: Table, where: Mapping[str, Sequence[Any]]) -> Table:
     """Return the table of the rows that have, in each column of `where`, one of its entries.
 
-    Entries are compared as text, and without regard to case if no row has one otherwise.
-
-    Raises:
-        ValueError: if no row is left.
+    Entries are compared as text, and without regard to case if no row has one otherwise. A
+    ValueError is raised if no row is left.
     """
     for name, entries in where.items():
         cells, texts = table.columns[name], {*map(entry_text, entries)}
@@ -390,14 +378,9 @@ def rows_where(table: Table, where: Mapping[str, Sequence[Any]]) -> Table:
 def join_tables(tables: Sequence[Table]) -> Table:
     """Return the rows of several files as one table, with the columns that all of them have.
 
-    Files of tools that write repeated runs have all columns of any of them, and None in the rows
-    of a file that lacks one.
-
-    A warning names the columns that some file lacks, except for logs of tools, whose columns differ
-    between tasks.
-
-    Raises:
-        ValueError: if two files have no column in common, or come from different tools or models.
+    Files of tools that write repeated runs have all columns of any of them, and None in the rows of
+    a file that lacks one. A ValueError is raised if two files have no column in common, or come
+    from different tools or models.
     """
     _refuse_other_runs(tables)
     first, names = tables[0], list(dict.fromkeys(x for table in tables for x in table.columns))

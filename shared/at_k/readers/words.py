@@ -168,8 +168,7 @@ def as_whole_number(cell: Any) -> int | None:
 def graded(cells: Sequence[Any], correct_values: Collection[Any]) -> list[Any]:
     """Return whether each outcome is one of the correct values, and None for missing outcomes.
 
-    Raises:
-        ValueError: if a correct value is equal to no outcome, and there are outcomes.
+    A ValueError is raised if a correct value is equal to no outcome, and there are outcomes.
     """
     correct = {comparable(value): value for value in correct_values}
     occurring: dict[Any, Any] = {}
@@ -203,10 +202,7 @@ def comparable(value: Any) -> Any:
 def at_least(cells: Sequence[Any], least: float, name: str) -> list[Any]:
     """Return whether each score is at least `least`, and None for missing scores.
 
-    Warn if `least` is a fraction and some scores are above 1. `name` is that of the column.
-
-    Raises:
-        ValueError: if an entry is neither a finite number nor None.
+    A ValueError is raised if an entry is neither a finite number nor None.
     """
 
     def reaches(score: Any) -> bool | None:
