@@ -141,7 +141,7 @@ _PARAMETER = re.compile(
 
 
 def _print_message(flags: Mapping[str, argparse.Action], message: str) -> None:
-    """Print a message to standard error, with parameters replaced by the flags of the subcommand."""
+    """Print a message to standard error, with parameters as flags of the subcommand."""
 
     def parameter_as_flag(parameter: re.Match[str]) -> str:
         """Return the flag of the parameter that was matched, or the matched text if none."""
@@ -257,7 +257,7 @@ def _parser_of_command(name: str) -> _Parser:
 
 
 def _summary(name: str) -> str:
-    """Return what a subcommand does: for a metric, the first line of the docstring of its script."""
+    """Return what a subcommand does: for a metric, the first line of its script's docstring."""
     if name in _COMMANDS:
         return _COMMANDS[name]
     script = ast.parse(metric_script(name).read_text(encoding="utf-8"))

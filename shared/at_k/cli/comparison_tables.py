@@ -70,7 +70,7 @@ class ComparisonView(View):
         return Limits(options.confidence, str(options.interval), self.scope.row, options.anytime)
 
     def _columns(self, key: str, difference: str, *limits: str) -> dict[str, str]:
-        """Return the headings of a table by the names of its columns, of which `limits` are some."""
+        """Return the headings of a table by the names of its columns, among them `limits`."""
         columns = {"key": key, "a": self.names[0], "b": self.names[1], "difference": difference}
         columns |= {name: heading for name, heading in _LIMITS.items() if name in limits}
         return columns | ({} if self._overall[0].p is None else {"p": "p"})

@@ -177,10 +177,7 @@ class ScoresView(View):
         return Scale.of([x.metric for x in shown], numbers)
 
     def _group_headings(self, without_groups: str) -> list[str]:
-        """Return the heading for all questions, and those for the groups.
-
-        If there are no groups, it is only `without_groups`.
-        """
+        """Return the headings for all questions and the groups, or only `without_groups`."""
         labels = [label for label in self._by_group if label is not None]
         overall = overall_label(self.scope.averaging) if labels else without_groups
         return [overall, *map(short_label, labels)]

@@ -264,7 +264,7 @@ def _refuse_objects(cells: Sequence[Any], role: str, name: str) -> None:
 
 
 def _numbers_of_samples(table: Table, role: str, name: str, cells: Sequence[Any]) -> Sequence[Any]:
-    """Return the cells of a role of `PER_SAMPLE` as numbers or lists of them, None for empty ones."""
+    """Return the cells of a role of `PER_SAMPLE` as numbers or lists of them, None for empty."""
     cells = map_entries(as_outcome, cells)
     for row, numbers in enumerate(cells):
         for number in numbers if isinstance(numbers, list) else [numbers]:
@@ -279,7 +279,7 @@ def _numbers_of_samples(table: Table, role: str, name: str, cells: Sequence[Any]
 
 
 def _lists_from_texts(table: Table, cells: CellsByRole) -> CellsByRole:
-    """Return the cells by role with lists in place of texts, if samples are lists written as text."""
+    """Return the cells with lists in place of texts, if samples are lists written as text."""
     samples = cells["samples"]
     if has_lists(samples) or not all(isinstance(x, (str, type(None))) for x in samples):
         return cells

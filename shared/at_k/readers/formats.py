@@ -94,7 +94,7 @@ def parse_file(name: str, data: bytes, suffix: str = "", unnamed: str = "") -> T
 
 
 def decompressed(data: bytes, name: str) -> bytes:
-    """Return the decompressed bytes of a file, or the bytes themselves if they are not compressed."""
+    """Return the decompressed bytes of a file, or the bytes as they are if not compressed."""
     kind = next((suffix for start, suffix in _SIGNATURES.items() if data.startswith(start)), "")
     if not kind:
         return data
@@ -144,7 +144,7 @@ def zip_member(data: bytes, member: zipfile.ZipInfo, name: str) -> bytes:
 
 
 def _decoded(data: bytes, name: str) -> str:
-    """Return bytes of UTF-8, or of UTF-16 with a byte order mark, as text without NUL characters."""
+    """Return bytes of UTF-8, or of UTF-16 with a byte order mark, as text without NUL."""
     encoding = "UTF-16" if data.startswith(_UTF_16) else "UTF-8"
     try:
         text = data.decode(encoding)
@@ -255,7 +255,7 @@ _NOT_BLANK = re.compile(r"\S")
 
 
 def _values_of_json(text: str, name: str) -> list[Any]:
-    """Return the list of the values of JSON in a text, each of which begins in a line of its own."""
+    """Return the values of JSON in a text, each of which begins in a line of its own."""
     values: list[Any] = []
     start, end = _NOT_BLANK.search(text), 0
     try:
@@ -324,7 +324,7 @@ def _rows_of_csv(text: str, name: str, delimiter: str) -> tuple[list[list[str]],
 
 
 def _warn_of_rows_in_cell(record: list[str], where: str, delimiter: str) -> None:
-    """Warn if a line inside of a cell looks like a row, because its quotes may be a typing error."""
+    """Warn if a line inside of a cell looks like a row: its quotes may be a typing error."""
     numbers = [i for i, cell in enumerate(record) if is_value(cell)]
     for line in itertools.chain.from_iterable(cell.splitlines()[1:] for cell in record):
         cells = line.split(delimiter)

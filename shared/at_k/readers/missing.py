@@ -265,10 +265,10 @@ def _missing_error(
         number = sum(map(_missing_in, counted.values()))
         total = sum(n for row in counted.values() for _, n in row)
         what = f"{number} of {total} {noun} are missing, the first of question {first}"
-    if unknown or has_losses:  # 0 is no outcome of a failure where others are below 0
-        remedy = "'drop' leaves them out. Or write null for each sample"
-        remedy += ", and its reward if it is known" if has_losses else ""
-        return MissingError(f"{title}: {what}. {remedy}.", [Way({"missing": "drop"})])
+    if unknown or has_losses:
+        which = "Some rewards are below 0" if has_losses else "Their number is unknown"
+        remedy = f"{which}: write those that are missing, or 'drop' leaves them out."
+        return MissingError(f"{title}: {what}. {remedy}", [Way({"missing": "drop"})])
     scores = _both_scores(counted.values()) if is_graded else ""
     remedy = f"'incorrect' counts them as incorrect, and 'drop' leaves them out{scores}."
     return MissingError(f"{title}: {what}. {remedy}", [Way({"missing": x}) for x in CHOICES])

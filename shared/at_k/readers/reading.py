@@ -152,11 +152,7 @@ def checked_names(role: str, names: Any) -> tuple[str, ...]:
 
 
 def _listed(role: str, values: Collection[Any]) -> list[Any]:
-    """Return a list with one text, or with the entries of a collection.
-
-    Raises:
-        TypeError: if the values are neither.
-    """
+    """Return a list with one text, or with the entries of a collection; or raise a TypeError."""
     if not isinstance(values, (str, Set)) and not is_list_like(values):
         raise TypeError(f"{role} is {short(values)}: give a text, or a list.")
     listed = [values] if isinstance(values, str) else list(values)
@@ -165,10 +161,7 @@ def _listed(role: str, values: Collection[Any]) -> list[Any]:
 
 
 def _conditions(role: str, where: Any) -> dict[str, list[Any]]:
-    """Return the list of entries of each column in `where`.
-
-    `where` is a dict from column to an entry or a list of entries, or a list of pairs.
-    """
+    """Return the entries of each column in `where`, a dict or a list of (column, entry) pairs."""
     if isinstance(where, Mapping):
         pairs = list(where.items())
     elif is_list_like(where) and all(isinstance(x, tuple) and len(x) == 2 for x in where):

@@ -444,19 +444,18 @@ def _refuse_keys_of_samples(record: Mapping[str, Any], title: str, reading: Read
     are_numbered = bool(sample_columns(record)) and not next(iter(record)).isdigit()
     has_lists = all(is_list_of(x, list) for x in values) and any(len(x) > 1 for x in values)
     has_objects = is_list_of(values, dict) and _has_samples_by_key(values, reading)
-    if not (are_numbered or has_lists or has_objects):
-        return
     ways = []
     if has_lists or has_objects:
         ways.append(Way({"records": next(iter(record))}, "only these samples"))
     if names := [str(x) for value in values if isinstance(value, dict) for x in value]:
         ways.append(Way({"outcomes": names[0]}, "each key is a question"))
-    raise SelectionError(
-        f"{title} has {'an object' if has_objects else 'a list'} for each of "
-        f"{first_entries(list(record), 4)}: these can be questions, models or samples. Write a "
-        f'row for each question, or a list of them with "id" and "outcomes".',
-        ways,
-    )
+    if are_numbered or has_lists or has_objects:
+        raise SelectionError(
+            f"{title} has {'an object' if has_objects else 'a list'} for each of "
+            f"{first_entries(list(record), 4)}: these can be questions, models or samples. Write a "
+            f'row for each question, or a list of them with "id" and "outcomes".',
+            ways,
+        )
 
 
 def _has_samples_by_key(objects: Sequence[dict[Any, Any]], reading: ReadingOptions) -> bool:
@@ -476,8 +475,7 @@ def _rows_of_samples(record: Mapping[str, Any], title: str) -> list[dict[str, An
     are_lists, entries = is_list_of(values, list), list(flat(values))
     if not are_lists and (len(values) < 2 or any(isinstance(x, (dict, str)) for x in entries)):
         return None
-    numbers = (x for x in entries if isinstance(x, float) and math.isfinite(x))
-    if fractions := [x for x in numbers if not x.is_integer()]:
+    if fractions := list(filter(_is_fraction, entries)):
         raise ValueError(
             f"{title} has the number {fractions[0]} for one of its keys, such as "
             f"{short(next(iter(record)))}: fractions are a summary of scores, and not the outcomes "
@@ -487,6 +485,11 @@ def _rows_of_samples(record: Mapping[str, Any], title: str) -> list[dict[str, An
         return None
     role = "samples" if any(isinstance(x, str) for x in entries) else "outcomes"
     return [{"id": key, role: value} for key, value in zip(record, values, strict=True)]
+
+
+def _is_fraction(entry: Any) -> bool:
+    """Return whether an entry is a number such as 0.5, and not NaN or infinite."""
+    return isinstance(entry, float) and math.isfinite(entry) and not entry.is_integer()
 
 
 # --- Datasets ---------------------------------------------------------------------------------

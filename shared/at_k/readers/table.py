@@ -254,7 +254,7 @@ def table_of_rows(rows: Sequence[Mapping[str, Any]], title: str = "The source") 
 
 
 def table_of_columns(columns: Mapping[Any, Any], title: str = "The source", **known: Any) -> Table:
-    """Return the table of columns by name, with `known` attributes; a ValueError if lengths differ."""
+    """Return the table of columns by name, with `known` attributes, if they are equally long."""
     sizes = {name: len(cells) for name, cells in columns.items()}
     for name, size in sizes.items():
         first, expected = next(iter(sizes.items()))
