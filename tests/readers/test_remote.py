@@ -120,10 +120,12 @@ def test_a_log_of_inspect_ai_is_read_from_a_server(folder_and_address):
 
 def test_a_folder_elsewhere_is_refused_with_a_sentence(capsys, folder_and_address):
     _, address = folder_and_address
-    assert f"{address}/ is a page, and remote files" in error_of(capsys, "gpassk", f"{address}/")
+    assert "<!DOCTYPE HTML>" in error_of(capsys, "gpassk", f"{address}/")
     fsspec.filesystem("memory").pipe("/logs/a.jsonl", b"{}")
     error = error_of(capsys, "gpassk", "memory://logs")
-    assert "memory://logs is a folder, and remote files are read one by one: name them, or" in error
+    assert (
+        "no file memory://logs. Files in a folder are read by a pattern such as /*.jsonl" in error
+    )
 
 
 def test_a_connection_that_ends_early_is_an_error():

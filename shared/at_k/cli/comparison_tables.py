@@ -37,13 +37,8 @@ _PAIR_COLUMNS |= {"p": "p", "p_adjusted": "adjusted p"}
 class ComparisonView(View):
     """The differences between two runs at each k.
 
-    Args:
-        differences: the differences for each k, by the label of the group of questions; those for
-            all questions have the key None, which comes first.
-        names: the names of both runs.
-        options: the options of the comparison.
-        scope: the questions and their samples.
-        input: a sentence for each run that says what was read.
+    They are given by the label of the group of questions. Those for all questions have the key
+    None, which comes first.
     """
 
     differences: Mapping[str | None, Sequence[Difference]]
@@ -219,13 +214,7 @@ def _cell(name: str, value: Any) -> str:
 
 @dataclass(frozen=True)
 class LeaderboardView(View):
-    """The leaderboard of several runs.
-
-    Args:
-        board: the result of `at_k.leaderboard`.
-        scope: the questions and their samples.
-        input: a sentence for each run that says what was read.
-    """
+    """The leaderboard of several runs, which `at_k.leaderboard` returns."""
 
     board: Mapping[str, Any]
     scope: Scope
@@ -291,10 +280,7 @@ class LeaderboardView(View):
     # --- Sentences ------------------------------------------------------------------------
 
     def notes(self, for_paper: bool = False) -> list[str]:
-        """Return one paragraph in a list, which explains the limits, the ranks and the letters.
-
-        It is about the tables of the terminal, or about those of papers if `for_paper`.
-        """
+        """Return one paragraph in a list, which explains the limits, the ranks and the letters."""
         words, percent = self._limits, self._limits.percent
         limits = f"{percent} CI" if for_paper else "lo and hi"
         over = " and k" if len(_keys(self.board)) > 1 else ""

@@ -115,14 +115,9 @@ def add_flags(
 ) -> None:
     """Add the flags for columns of files, for parameters, and for the output to a parser.
 
-    Args:
-        command: the parser of the subcommand.
-        files: the files in the usage, such as "FILE...". They may be none if it starts with "[".
-        epilog: the end of the help.
-        parameters: the parameters of the function that the subcommand runs.
-        helps: the help text of each parameter, by its name.
-        has_charts: whether to add --plot.
-        formats: the formats of the output, with "table" and "json" among them.
+    `files` are those in the usage, such as "FILE...". They may be none if it starts with "[". The
+    flags stand for `parameters` of the function that the subcommand runs, and `helps` are their
+    help texts.
     """
     command.usage, command.epilog = f"{command.prog} {files} [flags]", epilog.replace("%", "%%")
     nargs = "*" if files.startswith("[") else "+"
@@ -185,7 +180,7 @@ def parameters_and_helps(
 ) -> tuple[dict[str, inspect.Parameter], dict[str, str]]:
     """Return the parameters of a function that become flags, and their help texts, by name.
 
-    The names in `leave_out` get no flag. The parameter `metric` becomes --include.
+    Those to `leave_out` get no flag. The parameter `metric` becomes --include.
     """
     helps = parameter_helps(inspect.getdoc(function) or "")
     parameters = parameters_of(function)

@@ -43,10 +43,8 @@ _LATEX_CHARACTERS = {
 class View(abc.ABC):
     """The result of a subcommand, which is printed in one of FORMATS_OF_OUTPUT.
 
-    Attributes:
-        label: the name of the table in LaTeX.
-        input: sentences that say what was read, one for each file.
-        scope: the questions and their samples, or None.
+    `label` is the name of the table in LaTeX, and `input` has a sentence for each file that says
+    what was read.
     """
 
     label = "scores"
@@ -153,10 +151,8 @@ def make_table(
 ) -> Cells:
     """Return a table with a row of headings, and a row of cells for each mapping.
 
-    Args:
-        columns: the heading of each column, by the name of its values in the rows.
-        rows: the values of each row by their names. Those that a row lacks are None.
-        cell: a function from the name of a column and a value to a cell.
+    `columns` have the heading of each column, by the name of its values in the rows. `cell` makes a
+    cell of the name of a column and a value, which is None if a row lacks it.
     """
     head = [*columns.values()]
     return [head, *([cell(name, row.get(name)) for name in columns] for row in rows)]
@@ -192,12 +188,7 @@ def group_heading(group: str | None, has_groups: bool, averaging: str) -> str:
 
 
 class Scale(NamedTuple):
-    """The format of numbers in papers: percentages, or rewards in their own unit.
-
-    Args:
-        percent: whether numbers are shown as percentages.
-        decimals: the number of decimals that are shown.
-    """
+    """The format of numbers in papers: percentages, or rewards in their own unit."""
 
     percent: bool
     decimals: int
@@ -349,9 +340,8 @@ class Scope(NamedTuple):
         sizes: (M,) numbers of samples of the questions, for each run.
         checker: the name of the checker, or None if the samples were graded before.
         row, noun: the words for a question and for a sample.
-        correction: a phrase that says for which errors the scores are corrected, or "".
-        averaging: a phrase that says how questions are averaged, or "".
-        missing: a phrase that says what was missing and how it was counted, or "".
+        correction, averaging, missing: phrases that say for which errors the scores are corrected,
+            how questions are averaged, and what was missing and how it was counted; or "".
     """
 
     sizes: Sequence[np.ndarray]
@@ -379,14 +369,7 @@ class Scope(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """The words that describe the limits of an interval.
-
-    Args:
-        confidence: the confidence of the interval.
-        interval: "sampling", "hierarchical", "posterior" or "questions".
-        row: the word for a question.
-        anytime: whether the limits hold at all looks together.
-    """
+    """The words that describe the limits of an interval; `row` is the word for a question."""
 
     confidence: float
     interval: str

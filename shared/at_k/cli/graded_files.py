@@ -48,14 +48,9 @@ def _condition_or_none(text: str) -> tuple[str, str] | None:
 class FileArguments(NamedTuple):
     """The values of the flags of compare, gate or plan.
 
-    Attributes:
-        reading: arguments of `read_run`.
-        parameters: arguments of the options of the comparison or plan.
-        second: arguments of `read_run` that differ for the second run.
-        checker_rates: the true-positive and the false-positive rate of the checker, or None.
-        labels: counts of labels, such as {"tp": 90, "fn": 8, "fp": 3, "tn": 99}, for a single run
-            without a column of labels; or None.
-        common: whether only the questions that all runs have are compared.
+    They are arguments of `read_run`, of the options of the comparison or plan, and of `read_run`
+    for a second run if they differ. `labels` are counts for a single run without a column of
+    labels. With `common`, only the questions that all runs have are compared.
     """
 
     reading: dict[str, Any]
@@ -94,15 +89,8 @@ def graded_files(
 ) -> tuple[list[RunInput], list[Run], Any]:
     """Read and grade runs. Return the runs as they were read, the graded runs, and the options.
 
-    Groups, clusters and weights come from the first run. Other runs need not have them.
-
-    Args:
-        sources: the name of each run, and its files.
-        arguments: the values of the flags.
-        options: the options of the comparison. They are validated before any sample is checked.
-
-    Raises:
-        ValueError: if a file or an option is invalid, or if the runs have different questions.
+    Groups, clusters and weights come from the first run. Other runs need not have them. `sources`
+    are the name of each run, and its files. The options are validated before any sample is checked.
     """
     reading, labels = arguments.reading, arguments.labels
     if labels is not None and len(sources) != 1:

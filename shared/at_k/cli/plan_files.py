@@ -89,10 +89,7 @@ def _plan_files(files: Sequence[str], output_format: str, **flags: Any) -> None:
 class PlanView(View):
     """The precision of designs, as `at_k.plan` returns it.
 
-    Args:
-        plan: the result of `at_k.plan`.
-        wanted: the precision that the cheapest design has to reach, or None.
-        input: a sentence for each pilot run that says what was read.
+    `wanted` is the precision that the cheapest design has to reach, or None.
     """
 
     plan: dict[str, Any]

@@ -36,10 +36,7 @@ def draw(file: str | None, figure: Callable[[], Figure]) -> None:
 
 
 def check_plot(file: str | None) -> None:
-    """Raise an error before anything is scored, if a chart could not be written to this file.
-
-    It is a ValueError for an unknown suffix or a missing folder, and an ImportError without Altair.
-    """
+    """Raise an error before anything is scored, if a chart could not be written to this file."""
     if file is None:
         return
     path = Path(file)

@@ -26,10 +26,7 @@ PUBLISHED_FIELDS = {
 
 
 def check_published(fields: Mapping[str, str | None], output_format: str) -> None:
-    """Raise a ValueError if PUBLISHED_FORMAT lacks a field, or another format has one.
-
-    `fields` are the values of PUBLISHED_FIELDS, or None. "source_url" may be missing.
-    """
+    """Raise a ValueError if PUBLISHED_FORMAT lacks a field, or another format has one."""
     is_published = output_format == PUBLISHED_FORMAT
     for name, value in fields.items():
         flag = as_flag(name)

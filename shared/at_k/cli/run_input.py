@@ -19,13 +19,10 @@ from .formats import number_of
 
 @dataclass(frozen=True)
 class RunInput:
-    """The questions of a run, as they were read.
+    """The questions of a run as `at_k.read` returned them, with their checker.
 
-    Args:
-        questions: the result of `at_k.read`: arguments of `compute`, with facts about the file.
-        check_correct_fn: the checker of the samples.
-        name: the name of the run, or of its file.
-        unanswered: the number of samples in which the checker found no answer.
+    `name` is that of the run or its file, and `unanswered` the number of samples in which the
+    checker found no answer.
     """
 
     questions: ReadRun
@@ -91,11 +88,7 @@ class RunInput:
 
 @dataclass(frozen=True)
 class CheckedOnce(SampledQuestions):
-    """Samples that are checked once, for all calls of a metric.
-
-    Attributes:
-        checks: the result of the check, once there is one.
-    """
+    """Samples that are checked once, for all calls of a metric."""
 
     checks: list[Checked] = field(default_factory=list)
 

@@ -43,15 +43,15 @@ _MOST_SCORES_IN_SENTENCE = 6  # More scores than this are easier to read in a ta
 
 @dataclass(frozen=True)
 class ScoresView(View):
-    """The scores of a run.
+    """The scores of a run, which `compute` of a metric returns.
 
     Args:
-        scores: the result of `compute` of a metric.
+        scores: the result of `compute`.
         scope: the questions and their samples.
         input: sentences that say what was read, and how scores are corrected and averaged.
         options: the options of the metric, defaults included.
         noise: the causes of the error of one score, or None.
-        ids: the ids of the M questions, see `readers.run.Run`; or None.
+        ids: the ids of the M questions, or None.
     """
 
     scores: dict[str, Any]
@@ -117,8 +117,8 @@ class ScoresView(View):
         """Return the tables for the terminal.
 
         Without intervals, it is one table with a row for each key, and columns for all questions
-        and for each group. With intervals, there is a table for all questions and one for each
-        group. A table of the scores of single questions follows, if there are any.
+        and for each group. With intervals, there is a table for each of these. A table of the
+        scores of single questions may follow.
         """
         headings = self._group_headings("" if self._methods else "score")
         groups, tables = self._by_group, []

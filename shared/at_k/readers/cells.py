@@ -301,7 +301,7 @@ def _holds_lists(table: Table, cells: Sequence[Any], name: str) -> bool:
     """Return whether all cells of the column `name` are lists; an InputError if only some are."""
     are_lists = [isinstance(cell, list) for cell in cells]
     if any(are_lists) and not all(are_lists):
-        row, other = are_lists.index(False), Index(table.row_number(are_lists.index(True)))
+        row, other = are_lists.index(False), Index(table.row_numbers()[are_lists.index(True)])
         problem = f": {shown_name(name)} is {short(cells[row])}, and that of row "
         remedy = " is a list. Write a list in each row, with null for each sample that is missing."
         raise InputError(*table.row_place(row), problem, other, remedy)

@@ -63,7 +63,7 @@ LEAST_ROWS = 1 << 20
 _MOST_KEPT = 1 << 22  # distinct rows
 _HEAD, _HEAD_BYTES = 1 << 14, 1 << 21  # rows, or bytes, that show what the columns hold
 _LOOKED_AT = 32  # questions
-_WIDE = 64  # bytes in each row: a column of texts is no setting
+_WIDE = 64  # characters
 _FORMATS = (".parquet", ".csv", ".jsonl", ".ndjson")
 _LINES = (".jsonl", ".ndjson")
 _N, _LEAST, _MOST, _SUM = "n (rows)", "least (number)", "greatest (number)", "sum (numbers)"
@@ -72,15 +72,10 @@ _PROBLEMS = (ValueError, KeyError, OSError, NotImplementedError)
 
 
 class Choice(NamedTuple):
-    """Hold the names of large files, and the columns of them that are read.
+    """The names of large files, the first rows of the first one, and the columns that are read.
 
-    Attributes:
-        names: paths of the files.
-        head: the first rows of the first file.
-        question: the column of ids.
-        outcome: the column of outcomes.
-        others: columns that are counted beside these, such as groups and settings.
-        number: the column that numbers the samples of a question, or "".
+    `others` are counted beside the columns of ids and outcomes, such as groups and settings.
+    `number` is the column that numbers the samples of a question, or "".
     """
 
     names: Sequence[str]
@@ -103,13 +98,8 @@ def counted_run(
 ) -> Run | None:
     """Return the run in large files, with counts of outcomes; None if they have to be read whole.
 
-    Args:
-        names: paths of the files.
-        reading: the options of the caller.
-        read_table: returns the run in a table.
-
-    Raises:
-        SelectionError: if `read_table` raises it, for the distinct rows or for some questions.
+    A SelectionError is raised if `read_table`, which returns the run in a table, raises it for the
+    distinct rows or for some questions.
     """
     choice, rows = None, None
     with suppress(*_PROBLEMS):  # reading whole says what is wrong, with its row
@@ -368,16 +358,14 @@ def _may_have_repeats(rows: Any, choice: Choice) -> bool:
 def _rows_of_some(rows: Any, choice: Choice) -> Table | None:
     """Return the table of all rows of the first and last questions in distinct `rows`.
 
-    None if no column remains that was not counted. Wide columns of Parquet are left out.
+    Columns of lists or long texts, which are no settings, are left out. None if no column remains
+    that was not counted.
     """
     names, head, half = choice.names, choice.head, _LOOKED_AT // 2
     ids = rows[choice.question].unique()
     ids = [*ids[:half].to_pylist(), *ids[-half:].to_pylist()]
     read = {*choice.distinct, choice.number}
-    others = [x for x, cells in head.columns.items() if not any(isinstance(y, list) for y in cells)]
-    if names[0].lower().endswith(".parquet"):
-        wide = _wide_columns(names[0]) - read
-        others = [x for x in others if x not in wide]
+    others = [x for x, cells in head.columns.items() if x in read or not _is_wide(cells)]
     if {*others} <= read:
         return None
     title = f"{title_of_files(names)} (all rows of some questions)"
@@ -390,14 +378,10 @@ def _rows_of_some(rows: Any, choice: Choice) -> Table | None:
     return table_of_columns(all_rows.to_pydict(), title, is_csv=head.is_csv)
 
 
-def _wide_columns(name: str) -> set[str]:
-    """Return the names of the columns of a file of Parquet that take many bytes in a row."""
-    import pyarrow.parquet as pq
-
-    group = pq.read_metadata(name).row_group(0)
-    columns = map(group.column, range(group.num_columns))
-    wide = (x for x in columns if x.total_uncompressed_size > _WIDE * group.num_rows)
-    return {x.path_in_schema.partition(".")[0] for x in wide}
+def _is_wide(cells: Sequence[Any]) -> bool:
+    """Return whether a column is no setting: it has lists, or long texts that mostly differ."""
+    texts = {x for x in cells if isinstance(x, str) and len(x) > _WIDE}
+    return any(isinstance(x, list) for x in cells) or 2 * len(texts) > len(cells)
 
 
 def _lines_of(names: Sequence[str], question: str, ids: Sequence[str]) -> list[dict[str, Any]]:

@@ -46,8 +46,7 @@ _SIGNATURES = {
 }
 BOM = b"\xef\xbb\xbf"
 """The byte order mark, which some programs write before a text."""
-_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-"""The byte order marks of UTF-16, in which spreadsheets save "Unicode text"."""
+
 
 _ROWS = {
     dict: 'an object with a key for each column, such as {"id": 1, "correct": true}',
@@ -62,16 +61,11 @@ def file_format(path: Path) -> str:
 
 
 def parse_file(name: str, data: bytes, suffix: str = "", unnamed: str = "") -> Table:
-    """Return the table in a file.
+    """Return the table in the bytes of a file, which may be compressed.
 
-    Args:
-        name: what messages call the file.
-        data: its bytes, which may be compressed.
-        suffix: one of `FORMATS`; "" if the content tells the format.
-        unnamed: see `ReadingOptions`.
-
-    Raises:
-        ValueError: if the file cannot be parsed, with the line if there is one.
+    `suffix` is one of `FORMATS`; or "" if the content tells the format. For `unnamed` see
+    `ReadingOptions`. A ValueError is raised if the file cannot be parsed, with the line if there is
+    one.
     """
     if suffix not in ("", ".txt", *FORMATS):
         raise ValueError(
@@ -144,16 +138,14 @@ def zip_member(data: bytes, member: zipfile.ZipInfo, name: str) -> bytes:
 
 
 def _decoded(data: bytes, name: str) -> str:
-    """Return bytes of UTF-8, or of UTF-16 with a byte order mark, as text without NUL."""
-    encoding = "UTF-16" if data.startswith(_UTF_16) else "UTF-8"
+    """Return bytes of UTF-8 as text without NUL; a ValueError names the line of other bytes."""
     try:
-        text = data.decode(encoding)
+        text = data.decode()
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        cause = "is damaged or cut off" if encoding == "UTF-16" else "may be Latin-1 or another one"
         raise ValueError(
-            f"{name}, line {line}: the text is not {encoding} ({error.reason}), but {cause}. Save "
-            f"the file as UTF-8, which spreadsheets call CSV UTF-8."
+            f"{name}, line {line}: the text is not UTF-8 ({error.reason}), but may be Latin-1, "
+            f"UTF-16 or another one. Save the file as UTF-8, which spreadsheets call CSV UTF-8."
         ) from error
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
@@ -168,10 +160,7 @@ def _format_of(data: bytes) -> str:
     """Return the suffix of the format of a file, one of `FORMATS`, from its first bytes."""
     if data.startswith(b"PAR1"):
         return ".parquet"
-    start = data[:4096]
-    if start.startswith(_UTF_16):
-        start = start.decode("utf-16", "ignore").encode()
-    start = start.removeprefix(BOM).lstrip()
+    start = data[:4096].removeprefix(BOM).lstrip()
     first = start.partition(b"\n")[0]
     if start.startswith(b"{"):
         return ".jsonl" if len(first) > 4000 or first.rstrip().endswith(b"}") else ".json"

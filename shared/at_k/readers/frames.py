@@ -27,13 +27,9 @@ from .table import (
 def table_of_object(source: Any, split: str | None = None) -> Table:
     """Return the table of an object.
 
-    Args:
-        source: a data frame of pandas, polars, Spark, Dask or any library that exports Arrow; an
-            Arrow table; a `datasets.Dataset`, also streamed; a dict of columns; or a list of dicts.
-        split: the split, if the source is a dict of datasets.
-
-    Raises:
-        TypeError: if the object is none of these.
+    It is a data frame of pandas, polars, Spark, Dask or any library that exports Arrow; an Arrow
+    table; a `datasets.Dataset`, also streamed, or a dict of them by `split`; a dict of columns; or
+    a list of dicts. A TypeError is raised for other objects.
     """
     if isinstance(source, (list, tuple)) and all(isinstance(row, Mapping | None) for row in source):
         rows = [dict(row) if isinstance(row, Mapping) else row for row in source]

@@ -134,19 +134,9 @@ def table_of_grid(
 ) -> Table:
     """Return the table of rows of cells, of which the first may name the columns.
 
-    A row with fewer cells has fewer samples. In CSV, that is an error unless columns have a sample
-    each.
-
-    Args:
-        rows: lists of cells.
-        name: what messages call the file.
-        unnamed: see `ReadingOptions`.
-        are_samples: whether all cells are samples, except those of a first column of references.
-        lines: the number of the line where each row begins; () unless the file is CSV.
-        known: further attributes of the table.
-
-    Raises:
-        ValueError: if a row has too few or too many cells, or two columns have the same name.
+    A row with fewer cells has fewer samples. In CSV, which has the number of the `lines` where rows
+    begin, that is an error unless columns have a sample each. Other errors are two columns with the
+    same name, and too many cells.
     """
     _refuse_empty_rows(rows, name)
     has_names = not are_samples and names_columns(rows[0] if rows else [], rows[1:], unnamed)

@@ -49,8 +49,7 @@ def most_bytes(compressed_size: int | None = None) -> float:
 def read_file(name: str) -> bytes:
     """Return the bytes of a file, a pipe or standard input ("-").
 
-    Raises:
-        ValueError: if it is a device or a socket, or holds more than `most_bytes`.
+    A ValueError is raised if it is a device or a socket, or holds more than `most_bytes`.
     """
     most = most_bytes()
     if name == "-":
@@ -85,7 +84,7 @@ def _memory() -> float:
 
 # --- Remote files -----------------------------------------------------------------------------
 
-_PAGES = (b"<!doctype html", b"<html")
+
 _SECONDS_OF_SILENCE = 60
 """The number of seconds after which a server of HTTP that sends nothing is given up."""
 
@@ -118,28 +117,11 @@ def remote_content(name: str) -> bytes:
     """Return the bytes of a remote file.
 
     Raises:
-        FileNotFoundError: if there is no such file.
+        FileNotFoundError: if there is no such file, or if it is a folder.
         ImportError: if the driver of the protocol is not installed.
-        ValueError: if the file cannot be read, or is a folder, with the reason.
+        ValueError: if the file cannot be read, with the reason.
     """
-    content = _with_system(name, _file_or_none)
-    is_page = content is not None and content[:100].lstrip().lower().startswith(_PAGES)
-    if content is None or (name.startswith("http") and is_page):
-        raise ValueError(
-            f"{name} is {'a page' if is_page else 'a folder'}, and remote files are read one by "
-            f"one: name them, or give a pattern such as {name}/*.jsonl."
-        )
-    return content
-
-
-def _file_or_none(system: Any, path: str) -> bytes | None:
-    """Return the bytes of a file in a file system of fsspec, or None if it is a folder."""
-    try:
-        return system.cat_file(path)
-    except (FileNotFoundError, IsADirectoryError):
-        if system.isdir(path):
-            return None
-        raise
+    return _with_system(name, lambda system, path: system.cat_file(path))
 
 
 def _with_system(name: str, use: Callable[[Any, str], Any]) -> Any:
@@ -164,7 +146,9 @@ def _with_system(name: str, use: Callable[[Any, str], Any]) -> Any:
         hint = f"pip install {package}" if package else str(error)
         raise ImportError(f"{name} needs a driver that is not installed: {hint}.") from error
     except FileNotFoundError as error:
-        raise FileNotFoundError(f"There is no file {name}") from error
+        raise FileNotFoundError(
+            f"There is no file {name}. Files in a folder are read by a pattern such as /*.jsonl."
+        ) from error
     except Exception as error:  # of fsspec's drivers and their libraries
         reason = " ".join(str(error).split())
         kind = type(error).__name__

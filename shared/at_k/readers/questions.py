@@ -52,17 +52,8 @@ def gather(
 ) -> tuple[dict[str, list[Any]], list[Any] | None, tuple[str, ...], str]:
     """Return the cells of the M questions, their ids, the columns of the ids, and a note.
 
-    Args:
-        table: the source.
-        chosen: the column of each role.
-        cells: the entries of each role, one per row.
-        are_lists: whether the entry of a row is a list of samples or counts.
-        reading: the options of the caller.
-
-    Returns:
-        The cells by role, with an entry for each question; the ids, which are texts or tuples of
-        texts, or None if nothing identifies the questions; the columns of the ids; and the note on
-        samples that were missing or added, for the first line of output, or "".
+    The ids are texts, or tuples of texts if there are several columns, or None if nothing
+    identifies the questions. The note is on samples that were missing or added.
 
     Raises:
         SelectionError: if rows of one question are different runs or settings, or the same sample.

@@ -26,28 +26,16 @@ FIRST_COLUMN = "column 1"
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """The options that a caller gives for reading a source.
+    """The options that a caller gives for reading a source, most of them as in `read`.
 
-    Attributes:
-        columns: the column of each role, or None if the caller does not name it: then it is found
-            by its exact names. Roles of `PER_QUESTION` that are not among the keys are not read.
-        questions: the columns that identify questions.
-        where: the rows that are read, as the entries that they may have in each column.
-        pool: columns whose entries may differ between the samples of a question; "files" for files.
-        missing: how missing samples count, "incorrect" or "drop"; None for the rule of the
-            layout, or an error that asks.
-        correct_values: the outcomes that are correct.
-        correct_at_least: the least score that is correct.
-        group_size: the number of consecutive rows of a question.
-        records: the dotted path to the rows inside of one object of JSON.
-        config: the configuration of a dataset.
-        split: the split of a dataset.
-        by_order: whether references in a file belong to the rows in the same order.
-        checker: the checker that the caller gives, or None.
-        has_labels: whether outcomes are labels, such as verdicts or categories, which are kept as
-            they are written.
-        unfinished: "incorrect" if responses that were cut off by length are incorrect.
-        unnamed: "references" if the columns have no names and the first holds the references.
+    Attributes:     columns: the column of each role, or None if the caller does not name it: then
+    it is found         by its exact names. Roles of `PER_QUESTION` that are not among the keys are
+    not read.     where: the rows that are read, as the entries that they may have in each column.
+    missing: "incorrect" or "drop"; None for the rule of the layout, or an error that asks.
+    records: the dotted path to the rows inside of one object of JSON.     by_order: whether
+    references in a file belong to the rows in the same order.     has_labels: whether outcomes are
+    labels, such as verdicts or categories, which are kept as         they are written.     unnamed:
+    "references" if the columns have no names and the first holds the references.
     """
 
     columns: Mapping[str, Any] = field(default_factory=dict)

@@ -54,22 +54,15 @@ from .words import (
     is_list_of,
 )
 
-_PLURALS = (
-    *("samples", "attempts", "trials", "runs", "tries", "repeats", "rollouts", "draws"),
-    *("generations", "completions", "responses"),
+_FREQUENCY = re.compile(
+    r"n|total|counts?|freq|frequency|frequencies|multiplicity|occurrences|((n|num|number_of|total)_)?"
+    r"(samples|attempts|trials|runs|tries|repeats|rollouts|draws|generations|completions|responses)"
 )
-_FREQUENCIES = (
-    *("n", "total", "count", "counts", "freq", "frequency", "frequencies", "multiplicity"),
-    "occurrences",
-    *(f"{x}{plural}" for x in ("", "n_", "num_", "number_of_", "total_") for plural in _PLURALS),
+"""The names of numbers of samples, or of times that a sample occurs."""
+_COMPLEMENT = re.compile(
+    "((num|n)_)?(incorrect|wrong|failed)|fails?|failures?|(un|not_)(resolved|solved)|not_passed"
 )
-"""Names of numbers of samples, or of times that a sample occurs."""
-_COMPLEMENTS = (
-    *("incorrect", "wrong", "failed", "fail", "fails", "failure", "failures", "unresolved"),
-    *("unsolved", "not_passed", "not_solved", "not_resolved", "num_incorrect", "n_incorrect"),
-    *("num_failed", "n_failed", "num_wrong", "n_wrong"),
-)
-"""Names of numbers of incorrect samples."""
+"""The names of numbers of incorrect samples."""
 _THOUSANDS = re.compile(r"\d{1,3}([.,'\s]\d{3})+")
 _INPUTS = ("input", "inputs", "query", "question_text", "problem_statement")
 """Names of the texts of questions that are no ids. Equal texts say that rows are samples."""
@@ -571,7 +564,8 @@ def _refuse_bad_counts(table: Table, n: str, correct: str) -> None:
 def _refuse_complements(table: Table) -> None:
     """Raise a SelectionError if two columns count the correct and the incorrect samples."""
     names = [*columns_of_role(table, "correct"), *columns_of_role(table, "outcomes")]
-    for correct, incorrect in itertools.product(names, columns_named(table.columns, _COMPLEMENTS)):
+    complements = [name for name in table.columns if _COMPLEMENT.fullmatch(plain_name(name))]
+    for correct, incorrect in itertools.product(names, complements):
         columns = whole_numbers(table, correct), whole_numbers(table, incorrect)
         pairs = zip(*columns, strict=True)
         totals = {None if x is None or y is None else x + y for x, y in pairs}
@@ -592,8 +586,8 @@ def _refuse_frequencies(table: Table, samples: Sequence[str]) -> None:
     GROUP BY. It does not if all rows have the same number, such as that of the samples requested,
     or if a question has the same sample in several rows.
     """
-    names = columns_named(table.columns, _FREQUENCIES) if not table.layout else ()
-    for name, sample in itertools.product(names, samples):
+    names = [name for name in table.columns if _FREQUENCY.fullmatch(plain_name(name))]
+    for name, sample in itertools.product([] if table.layout else names, samples):
         numbers = {*whole_numbers(table, name)}
         if name == sample or numbers <= {None, 0, 1}:
             continue

@@ -6,7 +6,6 @@ A source becomes a table, the table columns by role, its rows questions, and the
 from __future__ import annotations
 
 import json
-import unicodedata
 import warnings
 from collections.abc import Collection, Mapping, Sequence
 from copy import copy
@@ -187,9 +186,7 @@ def read(
         >>> run.ids
         ['q1', 'q2']
     """
-    for name in [source] if isinstance(source, str) else source if type(source) is list else ():
-        if isinstance(name, str) and (not name or any(map(_is_control, name))):
-            raise ValueError(f"source is {short(name)}: this is no name of a file.")
+
     if not isinstance(columns, Mapping | None):
         raise TypeError(
             f"columns is {short(columns)}: it is a dict such as {{'clusters': 'repo'}}."
@@ -223,11 +220,6 @@ def read(
         if type(error).__module__.startswith("pyarrow"):
             raise ValueError(f"The source cannot be read: {error}") from error
         raise
-
-
-def _is_control(character: str) -> bool:
-    """Return whether a character is a control character, which no name of a file has."""
-    return unicodedata.category(character) == "Cc"
 
 
 def _in_python(way: Way) -> str:

@@ -58,11 +58,8 @@ from .words import first_entries, flat, is_list_of
 def names_in(source: Any, are_runs: bool = False) -> list[str]:
     """Return the names of the files and datasets in a source, or [] if it is no name.
 
-    Args:
-        source: a name or path, a list of them, or any object. Names may have wildcards. A folder of
-            logs is replaced by its files.
-        are_runs: whether files with the same questions are repeated runs. Otherwise only the newest
-            of several logs of a task is returned.
+    Names may have wildcards, and a folder of logs is replaced by its files. Of several logs of a
+    task, only the newest is returned, unless they `are_runs`.
 
     Raises:
         FileNotFoundError: if no file matches.
@@ -73,6 +70,8 @@ def names_in(source: Any, are_runs: bool = False) -> list[str]:
         return []
     if not all(isinstance(x, (str, Path)) for x in sources):
         return []
+    if "" in sources:
+        raise ValueError("source is '': this is no name of a file.")
     names = [name for x in sources for name in _files_in(str(x))]
     if not names:
         raise FileNotFoundError(f"No file matches {', '.join(map(str, sources))}.")

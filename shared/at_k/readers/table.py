@@ -150,43 +150,34 @@ class Table:
         """The columns by role, as the layout names them; {} without a layout."""
         return self.layout.roles_of(self.columns) if self.layout else {}
 
-    def row_number(self, row: int) -> int:
-        """Return the number of a row in its file, from 0."""
-        return self.row_numbers()[row]
-
     def row_numbers(self) -> Sequence[int]:
-        """Return the numbers of all rows in their files."""
-        numbers = self.columns.get(ROW, self.numbers)
-        return range(self.size) if numbers is None else numbers
+        """Return the number of each row in its file, from 0."""
+        return range(self.size) if self.numbers is None else self.numbers
 
     def row_place(self, row: int) -> tuple[str | Index, ...]:
         """Return the parts of a message that name a row by its file and its number there."""
         title = self.files[self.columns[FILE][row]] if FILE in self.columns else self.title
-        return title, ", row ", Index(self.row_number(row)), FROM_0
+        return title, ", row ", Index(self.row_numbers()[row]), FROM_0
 
     def places_of_two(self, first: int, second: int) -> list[str | Index]:
         """Return the parts of a message that name two rows, or two samples of one row."""
-        if FILE not in self.columns and ROW not in self.columns:
-            indices = Index(self.row_number(first)), " and ", Index(self.row_number(second))
-            return [f"{self.title}, rows ", *indices, FROM_0]
-        if ROW in self.columns and self.row_place(first) == self.row_place(second):
-            return [*self.row_place(first), ": two samples"]
-        return [*self.row_place(first), " and ", *self.row_place(second)]
+        one, other = self.row_place(first), self.row_place(second)
+        if one == other:
+            return [*one, ": two samples"]
+        if FILE in self.columns:
+            return [*one, " and ", *other]
+        return [f"{self.title}, rows ", one[2], " and ", other[2], FROM_0]
 
 
 @dataclass(frozen=True)
 class QuestionRows:
     """The rows of each question in a table.
 
-    Attributes:
-        table: the source.
-        reading: the options of the caller.
-        chosen: the column of each role.
-        cells: the entries of these columns by role, one per row.
-        are_lists: whether a row has a list of samples, or counts.
-        key: the columns that identify the questions; () if each row is a question.
-        rows: the indices of the rows of each question, by its id: a text, or a tuple of texts if
-            `key` has several columns.
+    Attributes:     chosen: the column of each role.     cells: the entries of these columns by
+    role, one per row.     are_lists: whether a row has a list of samples, or counts.     key: the
+    columns that identify the questions; () if each row is a question.     rows: the indices of the
+    rows of each question, by its id: a text, or a tuple of texts if         `key` has several
+    columns.
     """
 
     table: Table

@@ -105,13 +105,9 @@ def as_outcomes(
 ) -> list[Any]:
     """Return the outcomes in cells as bools and numbers, None for missing ones.
 
-    If a text is neither a number nor among `WORDS`, all texts except numbers stay as they are.
-
-    Args:
-        cells: the outcomes as they are written, or lists of them.
-        has_decimal_commas: whether "0,5" is the number 0.5.
-        has_labels: whether texts may be labels of a metric, such as the verdict "none". If the
-            first outcome is a text, all texts are labels.
+    If a text is neither a number nor among `WORDS`, all texts except numbers stay as they are. They
+    are labels of a metric, such as the verdict "none", if the first outcome is a text and
+    `has_labels`.
     """
     if has_decimal_commas:
         cells = map_entries(
