@@ -25,8 +25,9 @@ from .formats import (
 )
 
 _MOST_PAIRS_SHOWN = 15  # the largest number of pairs that a table of differences shows
-_LIMITS = {"lo": "lo", "hi": "hi", "band_lo": "band lo", "band_hi": "band hi"}
-_PAIR_COLUMNS = {"title": "", "difference": "difference", **_LIMITS}
+_LIMITS = {"lo": "lo", "hi": "hi"}
+_BAND = {"band_lo": "band lo", "band_hi": "band hi"}
+_PAIR_COLUMNS = {"title": "", "difference": "difference", **_LIMITS, **_BAND}
 _PAIR_COLUMNS |= {"p": "p", "p_adjusted": "adjusted p"}
 
 
@@ -64,11 +65,10 @@ class ComparisonView(View):
         options = self.options
         return Limits(options.confidence, str(options.interval), self.scope.row, options.anytime)
 
-    def _columns(self, key: str, difference: str, *limits: str) -> dict[str, str]:
-        """Return the headings of a table by the names of its columns, among them `limits`."""
+    def _columns(self, key: str, difference: str, further: Mapping[str, str]) -> dict[str, str]:
+        """Return the headings of a table by the names of its columns, among them `further`."""
         columns = {"key": key, "a": self.names[0], "b": self.names[1], "difference": difference}
-        columns |= {name: heading for name, heading in _LIMITS.items() if name in limits}
-        return columns | ({} if self._overall[0].p is None else {"p": "p"})
+        return {**columns, **further} | ({} if self._overall[0].p is None else {"p": "p"})
 
     def data(self) -> dict[str, Any]:
         """Return the dict that `compare` returns."""
@@ -78,12 +78,12 @@ class ComparisonView(View):
 
     def tables(self) -> list[Cells]:
         """Return a table for all questions and one for each group, with a row for each k."""
-        limits = [*_LIMITS][: 4 if self._has_band else 2]
+        limits = _LIMITS | (_BAND if self._has_band else {})
         tables = []
         for group, differences in self.differences.items():
             heading = group_heading(group, len(self.differences) > 1, self.scope.averaging)
             # The short heading makes most tables fit into 80 characters.
-            columns = self._columns(heading, "diff", *limits)
+            columns = self._columns(heading, "diff", limits)
             tables.append(make_table(columns, map(_difference_row, differences), _cell))
         return tables
 
@@ -93,14 +93,11 @@ class ComparisonView(View):
         The limits are in the same cell as the difference, and the band has a column of its own.
         """
         tables = []
+        band = {"band": f"{self._limits.percent} band"} if self._has_band else {}
         for group, differences in self.differences.items():
             scale = scale_of_two(differences)
             title = scale.heading if group is None else f"{scale.heading}, {short_label(group)}"
-            columns = self._columns(title, f"Difference ({self._limits.heading})")
-            if self._has_band:
-                p = columns.pop("p", None)
-                columns["band"] = f"{self._limits.percent} band"
-                columns |= {} if p is None else {"p": p}
+            columns = self._columns(title, f"Difference ({self._limits.heading})", band)
             rows = [
                 {
                     "key": point.key,
@@ -118,10 +115,9 @@ class ComparisonView(View):
 
     def records(self) -> Cells:
         """Return a row for each group and k; the group of all questions is ""."""
-        columns = {"group": "group"} | self._columns("key", "difference", *_LIMITS)
-        return make_table(
-            columns, map(_difference_row, itertools.chain(*self.differences.values()))
-        )
+        columns = {"group": "group"} | self._columns("key", "difference", _LIMITS | _BAND)
+        rows = map(_difference_row, itertools.chain(*self.differences.values()))
+        return make_table(columns, rows)
 
     # --- Sentences ------------------------------------------------------------------------
 
@@ -190,14 +186,9 @@ def scale_of_two(differences: Sequence[Difference]) -> Scale:
 
 def _difference_row(point: Difference) -> dict[str, Any]:
     """Return the values of a row of a table, by the names of its columns."""
-    row = {
-        "group": point.group,
-        "key": point.key,
-        "a": point.a,
-        "b": point.b,
-        "difference": point.score,
-    }
-    return row | dict(zip(_LIMITS, (*point.interval, *point.band), strict=True)) | {"p": point.p}
+    row = {"group": point.group, "key": point.key, "a": point.a, "b": point.b, "p": point.p}
+    limits = dict(zip((*_LIMITS, *_BAND), (*point.interval, *point.band), strict=True))
+    return {**row, "difference": point.score, **limits}
 
 
 def _cell(name: str, value: Any) -> str:

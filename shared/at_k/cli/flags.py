@@ -104,6 +104,9 @@ _READING = (*_COLUMN_HELPS, *_ROW_FLAGS, "config", "split", *PER_QUESTION, *PER_
 _WITHOUT_FLAG = ("predictions", "references", "executor", "by_order")
 
 
+_SCALARS = (int, float, str)
+
+
 def add_flags(
     command: argparse.ArgumentParser,
     files: str,
@@ -223,27 +226,21 @@ def _value_options(annotation: Any, has_default: bool) -> dict[str, Any]:
     """
     is_union = isinstance(annotation, types.UnionType)
     kinds = typing.get_args(annotation) if is_union else (annotation,)
+    options: dict[str, Any] = {}
     origins = {typing.get_origin(kind): typing.get_args(kind) for kind in kinds}
     if Callable in origins:
         return {"type": _checker_of_text, "metavar": "NAME|MODULE:FUNCTION"}
-    if list in origins and origins[list][0] in (int, float, str):
-        kind = origins[list][0]
-        options = {"nargs": "+", "action": "extend", "type": partial(_value_of_text, kind)}
-        return options | {"metavar": kind.__name__.upper()}
-    if tuple in origins and origins[tuple][-1] is not ...:
-        kind, number = origins[tuple][0], len(origins[tuple])
-        return {
-            "nargs": number,
-            "type": partial(_value_of_text, kind),
-            "metavar": kind.__name__.upper(),
-        }
-    for kind in kinds:
-        if kind in (int, float, str):
-            metavar = kind.__name__.upper()
-            if types.NoneType in kinds and has_default:
-                return {"type": partial(_value_or_none, kind), "metavar": f"{metavar}|none"}
-            return {"type": partial(_value_of_text, kind), "metavar": metavar}
-    return {"type": _json_of_text, "metavar": "JSON"}
+    if list in origins and origins[list][0] in _SCALARS:
+        kinds, options = origins[list], {"nargs": "+", "action": "extend"}
+    elif tuple in origins and origins[tuple][-1] is not ...:
+        kinds, options = origins[tuple], {"nargs": len(origins[tuple])}
+    kind = next((kind for kind in kinds if kind in _SCALARS), None)
+    if kind is None:
+        return {"type": _json_of_text, "metavar": "JSON"}
+    is_optional = types.NoneType in kinds and has_default
+    convert = _value_or_none if is_optional else _value_of_text
+    metavar = f"{kind.__name__.upper()}{'|none' if is_optional else ''}"
+    return options | {"type": partial(convert, kind), "metavar": metavar}
 
 
 def _value_of_text(kind: type, text: str) -> Any:

@@ -84,11 +84,6 @@ class ScoresView(View):
             groups.setdefault(estimate.group, {})[estimate.key] = estimate
         return groups
 
-    @cached_property
-    def _rows(self) -> list[dict[str, Any]]:
-        """The rows of `records`, as dicts."""
-        return _score_rows(self.estimates)
-
     def method_of(self, x: Estimate) -> str:
         """Return the method of the interval of a score, which has an interval.
 
@@ -128,8 +123,8 @@ class ScoresView(View):
                 for key in groups[None]
             ]
             return [[["", *headings], *rows], *self._per_question_table()]
-        for group, heading in zip(groups, headings, strict=True):
-            shown = [row for row in self._rows if row["group"] == group]
+        for estimates, heading in zip(groups.values(), headings, strict=True):
+            shown = _score_rows(estimates.values())
             columns = {"key": heading} | _columns_in(shown)
             if all(row.get("mu", row["score"]) == row["score"] for row in shown):
                 columns.pop("mu", None)  # The intervals are centered at the scores themselves.
@@ -172,7 +167,7 @@ class ScoresView(View):
 
     def _scale(self, shown: Sequence[Estimate]) -> Scale:
         """Return the scale for some scores; their unit depends on all numbers of the run."""
-        values = [value for row in self._rows for value in row.values()]
+        values = itertools.chain(*(row.values() for row in _score_rows(self.estimates)))
         numbers = [value for value in values if isinstance(value, (int, float))]
         return Scale.of([x.metric for x in shown], numbers)
 
@@ -344,19 +339,14 @@ def records_of(estimates: Iterable[Estimate]) -> Cells:
 def _score_rows(estimates: Iterable[Estimate]) -> list[dict[str, Any]]:
     """Return a dict for each estimate with its group, key and score, and known limits."""
     rows = []
-    for estimate in estimates:
-        row: dict[str, Any] = {
-            "group": estimate.group,
-            "key": estimate.key,
-            "score": estimate.score,
-        }
-        if estimate.interval is not None:
-            fields = estimate.interval._asdict()
-            if estimate.interval.is_unknown:
-                fields = {"interval": estimate.interval.interval}
-            row |= {name: value for name, value in fields.items() if value is not None}
-        if estimate.band is not None:
-            row["band_lo"], row["band_hi"] = estimate.band
+    for x in estimates:
+        row: dict[str, Any] = {"group": x.group, "key": x.key, "score": x.score}
+        if x.interval is not None and x.interval.is_unknown:
+            row["interval"] = x.interval.interval
+        elif x.interval is not None:
+            row |= {name: y for name, y in x.interval._asdict().items() if y is not None}
+        if x.band is not None:
+            row["band_lo"], row["band_hi"] = x.band
         rows.append(row)
     return rows
 

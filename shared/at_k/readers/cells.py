@@ -14,18 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from ..core.checks import Index, InputError, short
+from . import names as usual
 from .formats import FORMATS, file_format
 from .missing import missing_answers, missing_outcomes, warn_of_api_messages
-from .names import (
-    PER_QUESTION,
-    PER_SAMPLE,
-    QUESTION_TEXTS,
-    SINGLE,
-    columns_named,
-    last_part,
-    plain_name,
-    shown_name,
-)
+from .names import columns_named, last_part, plain_name, shown_name
 from .opening import is_remote
 from .reading import ReadingOptions
 from .roles import column_of_role, columns_of_role, count_column, question_columns
@@ -93,13 +85,13 @@ def _lists_by_sample(table: Table, chosen: ColumnsByRole) -> Columns:
 
     {} if only the columns `chosen` for samples have such lists, or if a row has no samples.
     """
-    roles = ("predictions", "outcomes", "counts", "finish", *PER_SAMPLE)
+    roles = ("predictions", "outcomes", "counts", "finish", *usual.PER_SAMPLE)
     aligned = [chosen[x] for x in roles if x in chosen]
     if not aligned or not all(isinstance(x, str) for x in aligned):
         return {}
     sizes = _sizes(table.columns[aligned[0]])
-    fixed = {chosen.get(role) for role in ("references", *PER_QUESTION)}
-    fixed |= {*QUESTION_TEXTS, *_OF_QUESTION}
+    fixed = {chosen.get(role) for role in ("references", *usual.PER_QUESTION)}
+    fixed |= {*usual.QUESTION_TEXTS, *_OF_QUESTION}
     lists = {
         name: column
         for name, column in (table.columns | _lists_of_objects(table, aligned[0])).items()
@@ -134,12 +126,12 @@ def read_cells(
     """
     if reading.graded_by and ("references" in chosen or "n" in chosen):
         raise ValueError(f"{reading.graded_by} is for outcomes: name their column.")
-    aligned = [role for role in PER_SAMPLE if role in chosen]
+    aligned = [role for role in usual.PER_SAMPLE if role in chosen]
     name = chosen.get("predictions") or chosen.get("outcomes")
     if name is None:
         return {"counts": _counts(table, chosen, aligned)}, True
     cells = _cells_of_columns(table, chosen, name, reading)
-    is_single = "predictions" in chosen and plain_name(name) in SINGLE
+    is_single = "predictions" in chosen and plain_name(name) in usual.SINGLE
     if not (is_single or reading.questions):
         cells = _lists_from_texts(table, cells)
     if has_lists(cells["samples"]):
@@ -154,7 +146,7 @@ def read_cells(
 
 def _empty_lists(cells: CellsByRole) -> CellsByRole:
     """Return the cells of samples with an empty list for None: a question without samples."""
-    of_samples = cells.keys() & {"samples", "verdicts", "finish", *PER_SAMPLE}
+    of_samples = cells.keys() & {"samples", "verdicts", "finish", *usual.PER_SAMPLE}
     return {role: [[] if x is None else x for x in cells[role]] for role in of_samples}
 
 
@@ -163,13 +155,13 @@ def _cells_of_columns(
 ) -> CellsByRole:
     """Return the column `samples` and the columns beside it by role, as they are written."""
     columns = {"samples": samples, "finish": chosen.get("finish")}
-    columns |= {role: chosen.get(role) for role in PER_SAMPLE}
+    columns |= {role: chosen.get(role) for role in usual.PER_SAMPLE}
     if "predictions" in chosen:
         columns["verdicts"] = chosen.get("outcomes")
     cells = {role: table.columns[x] for role, x in columns.items() if x}
     if "references" in chosen:
         references = table.columns[chosen["references"]]
-        are_lists = plain_name(samples) in SINGLE and any(map(parse_list, cells["samples"]))
+        are_lists = plain_name(samples) in usual.SINGLE and any(map(parse_list, cells["samples"]))
         if table.is_csv:  # where lists of acceptable answers are texts, as answers such as [1, 2]
             texts = references if are_lists else as_lists(references)
             references = [None if x == "" else x for x in texts]

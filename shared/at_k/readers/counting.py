@@ -22,24 +22,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from . import names as usual
 from .formats import parse_file
 from .layouts import recognised
-from .names import (
-    ERRORS,
-    IDS,
-    INDICES,
-    OF_QUESTION,
-    PARTS,
-    PER_QUESTION,
-    SETTINGS,
-    SHARED_NUMBERS,
-    STATUSES,
-    SUMMARIES,
-    columns_named,
-    is_verdict,
-    plain_name,
-    sample_numbers,
-)
+from .names import columns_named, is_verdict, plain_name, sample_numbers
 from .opening import is_remote
 from .reading import ReadingOptions
 from .roles import choose_columns, column_per_question, columns_of_role, question_columns
@@ -148,7 +134,7 @@ def _can_be_counted(names: Sequence[str], reading: ReadingOptions) -> bool:
         or reading.pool not in ((), ("files",))
         or len(reading.questions) > 1
         or any(len(entries) > 1 for entries in reading.where.values())
-        or reading.named().keys() - {"outcomes", *PER_QUESTION}
+        or reading.named().keys() - {"outcomes", *usual.PER_QUESTION}
     )
     formats = {Path(name).suffix.lower() for name in names}
     is_format = len(formats) == 1 and formats <= {*_FORMATS}
@@ -196,13 +182,13 @@ def _choice(names: Sequence[str], reading: ReadingOptions) -> Choice | None:
     if chosen.keys() != {"outcomes"} or len(questions) != 1 or columns_of_role(head, "n"):
         return None
     outcomes = [] if "outcomes" in named else list(filter(is_verdict, columns))
-    ids = [] if reading.questions else columns_named(columns, IDS)
+    ids = [] if reading.questions else columns_named(columns, usual.IDS)
     if max(len(outcomes), len(ids)) > 1:
         return None  # they may be equal in the first rows only
     others = _columns_beside(head, reading)
     choice = Choice(names, head, questions[0], chosen["outcomes"], others)
     numbers = sample_numbers(columns, choice.distinct)
-    numbers = [x for x in numbers if plain_name(x) not in SHARED_NUMBERS]
+    numbers = [x for x in numbers if plain_name(x) not in usual.SHARED_NUMBERS]
     cells = itertools.chain(*(columns[name] for name in choice.distinct))
     if len(numbers) > 1 or not {list, dict}.isdisjoint(map(type, cells)):
         return None
@@ -212,9 +198,10 @@ def _choice(names: Sequence[str], reading: ReadingOptions) -> Choice | None:
 def _columns_beside(head: Table, reading: ReadingOptions) -> list[str]:
     """Return the columns that are read beside those of questions and outcomes, such as settings."""
     named = reading.named()
-    roles = [role for role in PER_QUESTION if role in reading.columns]
+    roles = [role for role in usual.PER_QUESTION if role in reading.columns]
     fixed = {column_per_question(head, role, named.get(role)) for role in roles}
-    fixed |= {*reading.where, *SETTINGS, *PARTS, *OF_QUESTION, *ERRORS, *STATUSES, *IDS, *INDICES}
+    fixed = fixed.union(reading.where, usual.SETTINGS, usual.PARTS, usual.OF_QUESTION)
+    fixed = fixed.union(usual.ERRORS, usual.STATUSES, usual.IDS, usual.INDICES)
     return [name for name in head.columns if {name, plain_name(name)} & fixed]
 
 
@@ -249,7 +236,9 @@ def _has_unclear_ids(ids: Any, column: str) -> bool:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    names = "|".join([*SUMMARIES, re.escape(column), r"(\S+ )*total( \S+)*"]).replace("_", "[_ -]")
+    names = "|".join([*usual.SUMMARIES, re.escape(column), r"(\S+ )*total( \S+)*"]).replace(
+        "_", "[_ -]"
+    )
     is_text = pa.types.is_string(ids.type) or pa.types.is_large_string(ids.type)
     unclear = rf"(?i)^\W*(\d+\.0|{names})\W*$"
     return is_text and pc.any(pc.match_substring_regex(ids, unclear)).as_py()

@@ -14,7 +14,8 @@ from statistics import fmean
 from typing import Any
 
 from ..core.checks import short
-from .names import BROKEN_OFF, ERRORS, STATUSES, last_part, plain_name, shown_name
+from . import names as usual
+from .names import last_part, plain_name, shown_name
 from .table import SelectionError, Table, Way, nested_columns
 from .words import (
     MISSING_WORDS,
@@ -44,9 +45,9 @@ def missing_outcomes(table: Table, cells: Sequence[Any], used: Collection[Any]) 
     if table.layout is not None:
         return list(cells)
     for name, column in nested_columns(table).items():
-        if last_part(name) in STATUSES:
-            broke_off = [word(entry) in BROKEN_OFF for entry in column]
-        elif not {*plain_name(name).split(".")}.isdisjoint(ERRORS):
+        if last_part(name) in usual.STATUSES:
+            broke_off = [word(entry) in usual.BROKEN_OFF for entry in column]
+        elif not {*plain_name(name).split(".")}.isdisjoint(usual.ERRORS):
             broke_off = _errors_in(name, column)
         else:
             continue

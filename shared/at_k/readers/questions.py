@@ -13,19 +13,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..core.checks import InputError, is_missing, short
+from . import names as usual
 from .cells import CellsByRole
 from .missing import settle_missing, text_of_ids
-from .names import (
-    CUT_OFF,
-    PARTS,
-    PER_QUESTION,
-    PER_SAMPLE,
-    SETTINGS,
-    SUBTOTALS,
-    SUMMARIES,
-    plain_name,
-    shown_name,
-)
+from .names import plain_name, shown_name
 from .reading import ReadingOptions
 from .roles import columns_of_role, question_columns, whole_numbers
 from .settings import are_parts, refuse_repeats, refuse_settings
@@ -113,7 +104,7 @@ def _fail_cut_off(samples: Mapping[Any, Any], reasons: Sequence[Any], wrong: Any
                 f"reasons why they ended."
             )
         for i, reason in enumerate(ends):
-            if word(reason) in CUT_OFF:
+            if word(reason) in usual.CUT_OFF:
                 row[i] = wrong
                 number += 1
     return f"{number} of them cut off by length, counted as incorrect" if len(reasons) else ""
@@ -132,7 +123,7 @@ def _key_of_rows(
     if reading.group_size is not None:
         return _numbered(table, reading.group_size, are_lists, reading)
     key = reading.questions or question_columns(table)
-    taken = {name for role, name in pairs_of(chosen) if role not in PER_QUESTION}
+    taken = {name for role, name in pairs_of(chosen) if role not in usual.PER_QUESTION}
     if not reading.questions and table.layout is None:
         key = tuple(name for name in key if name not in taken)
     if not key and ROW in table.columns:
@@ -246,11 +237,11 @@ def _is_summary(text: str) -> bool:
     name = text.strip("*:. ")
     words = name.lower().split()
     is_total = len(words) <= 3 and not {"total", "subtotal"}.isdisjoint(words)
-    return is_total or plain_name(name) in SUMMARIES
+    return is_total or plain_name(name) in usual.SUMMARIES
 
 
 _SUBTOTAL = re.compile(
-    rf"[*:. ]*({'|'.join(SUBTOTALS)})[*:. ]*".replace("_", "[ _-]?"), re.IGNORECASE
+    rf"[*:. ]*({'|'.join(usual.SUBTOTALS)})[*:. ]*".replace("_", "[ _-]?"), re.IGNORECASE
 )
 
 
@@ -270,7 +261,7 @@ def _merged(questions: QuestionRows, role: str) -> list[Any]:
     entries = [[cells[row] for row in rows] for rows in questions.rows.values()]
     if role == "counts":
         return [[sum(column) for column in zip(*lists, strict=True)] for lists in entries]
-    if role in (*_OF_SAMPLES, *PER_SAMPLE):
+    if role in (*_OF_SAMPLES, *usual.PER_SAMPLE):
         return [list(itertools.chain(*x)) for x in entries] if questions.are_lists else entries
     for rows in questions.rows.values():
         for row in rows[1:]:
@@ -318,7 +309,7 @@ def are_repeated_runs(names: Sequence[str]) -> bool:
     if len({*masked}) == 1:
         return True
     ends = [_LAST_NUMBER.search(name) for name in masked]
-    known = [end for end in ends if end and end[1] not in SETTINGS | PARTS]
+    known = [end for end in ends if end and end[1] not in usual.SETTINGS | usual.PARTS]
     if len({_LAST_NUMBER.sub("#", name) for name in masked}) > 1 or len(known) < len(ends):
         return False
     last = sorted(int(end[2]) for end in known)

@@ -14,23 +14,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ..core.checks import InputError, short
-from .names import (
-    ANSWERS,
-    COLUMN_NAMES,
-    ERRORS,
-    FINISH,
-    IDS,
-    INDICES,
-    QUESTION_TEXTS,
-    SCORES,
-    VERDICTS,
-    columns_named,
-    is_verdict,
-    plain_name,
-    sample_numbers,
-    shown_name,
-    usual_columns,
-)
+from . import names as usual
+from .names import columns_named, is_verdict, plain_name, sample_numbers, shown_name, usual_columns
 from .reading import ReadingOptions
 from .table import (
     FILE,
@@ -122,7 +107,7 @@ def choose_columns(table: Table, named: ColumnsByRole, reading: ReadingOptions) 
         references = [named["references"]]
     if "predictions" in named:
         samples = named["predictions"]
-        if "references" not in named and plain_name(samples) in COLUMN_NAMES["outcomes"]:
+        if "references" not in named and plain_name(samples) in usual.COLUMN_NAMES["outcomes"]:
             return {"outcomes": samples}
         return _with_references(table, [samples], references)
     return _columns_by_name(table, references, named, reading)
@@ -185,7 +170,7 @@ def _verdicts(table: Table, columns: Columns, used: Collection[str]) -> list[str
     for name in [x for x in columns if x not in used and is_verdict(x)]:
         entries = [x for x in map(as_outcome, flat(columns[name])) if x is not None]
         are_outcomes = [isinstance(x, (bool, int, float)) for x in entries]
-        is_exact = plain_name(name) in VERDICTS
+        is_exact = plain_name(name) in usual.VERDICTS
         if any(are_outcomes) and (is_exact or all(are_outcomes)):
             verdicts.append(name)
     return verdicts
@@ -203,7 +188,7 @@ def _rivals(table: Table, outcome: str, verdicts: Sequence[str]) -> list[str]:
         others = as_outcomes(table.columns.get(name, ()))  # () for a field of objects
         known = [(x, y) for x, y in zip(cells, others, strict=False) if None not in (x, y)]
         are_binary = all(x in (0, 1, None) for x in flat([*cells, *others]))
-        if any(x != y for x, y in known) and (are_binary or plain_name(name) in VERDICTS):
+        if any(x != y for x, y in known) and (are_binary or plain_name(name) in usual.VERDICTS):
             rivals.append(name)
     return rivals
 
@@ -220,7 +205,7 @@ def _samples_by_name(
         for role in ("predictions", "outcomes")
     )
     if graded_by == "correct_at_least" and not outcomes and not table.layout:
-        outcomes = columns_named(table.columns, SCORES)
+        outcomes = columns_named(table.columns, usual.SCORES)
     if not counts:
         _refuse_frequencies(table, [*predictions, *outcomes])
     if graded_by and not outcomes:
@@ -272,7 +257,7 @@ def _no_samples(table: Table, has_references: bool) -> SelectionError:
             [Way({"records": name}) for name in lists],
         )
     if not has_references:
-        _refuse_scores(table, columns_named(table.columns, SCORES)[:1])
+        _refuse_scores(table, columns_named(table.columns, usual.SCORES)[:1])
     roles = ("predictions",) if has_references else ("predictions", "outcomes", "counts")
     return SelectionError(f"{problem} {list_columns(table.columns)}", roles)
 
@@ -297,7 +282,7 @@ def _refuse_gold_answers(table: Table, outcome: str, references: Sequence[str]) 
     and the answers look like outcomes, as 0, yes or 0.5 do. Beside `correct` or `outcome`, all
     answers count, unless the entries are bools.
     """
-    names = columns_named(table.columns, ANSWERS)
+    names = columns_named(table.columns, usual.ANSWERS)
     if table.layout or [name for name in references if name not in names]:
         return
     cells = table.columns[outcome]
@@ -364,11 +349,11 @@ def column_of_role(table: Table, role: str, names: Sequence[str]) -> str:
 
 def finish_column(table: Table) -> str:
     """Return the column that says why a response ended; a SelectionError unless there is one."""
-    names = columns_named(table.columns, FINISH)
+    names = columns_named(table.columns, usual.FINISH)
     if len(names) != 1:
         raise SelectionError(
             f"{len(names) or 'No'} columns have a usual name for why a response ended, such as "
-            f"{FINISH[0]}. {list_columns(table.columns)}",
+            f"{usual.FINISH[0]}. {list_columns(table.columns)}",
             ["finish"],
         )
     return names[0]
@@ -400,8 +385,8 @@ def question_columns(table: Table) -> tuple[str, ...]:
     """
     if table.layout is not None:
         return tuple(columns_of_role(table, "questions"))
-    texts = columns_named(table.columns, QUESTION_TEXTS)
-    for names in (IDS, INDICES):
+    texts = columns_named(table.columns, usual.QUESTION_TEXTS)
+    for names in (usual.IDS, usual.INDICES):
         if columns := columns_named(table.columns, names):
             column = _id_column(table, columns)
             inputs = columns_named(table.columns, _INPUTS)
@@ -543,7 +528,7 @@ def _may_be_samples(table: Table, n: str, correct: str, reading: ReadingOptions)
     key = reading.questions or question_columns(table)
     is_repeated = bool(key) and not _is_unique(table, *key, FILE)
     if counts <= {0, 1}:
-        is_outcome = plain_name(correct) in COLUMN_NAMES["outcomes"]
+        is_outcome = plain_name(correct) in usual.COLUMN_NAMES["outcomes"]
         return is_outcome and (is_repeated or 0 in sizes or len(sizes) > 1)
     return is_repeated and plain_name(n) not in ("n", "n_samples", "num_samples")
 
@@ -555,8 +540,8 @@ def _refuse_bad_counts(table: Table, n: str, correct: str) -> None:
     """
     sizes, counts = ({*whole_numbers(table, name)} for name in (n, correct))
     has_sizes = sizes != {None} or any(_THOUSANDS.fullmatch(str(x)) for x in table.columns[n])
-    may_be_outcomes = plain_name(correct) in COLUMN_NAMES["outcomes"] and counts == {None}
-    if has_sizes and not may_be_outcomes and plain_name(n) not in COLUMN_NAMES["predictions"]:
+    may_be_outcomes = plain_name(correct) in usual.COLUMN_NAMES["outcomes"] and counts == {None}
+    if has_sizes and not may_be_outcomes and plain_name(n) not in usual.COLUMN_NAMES["predictions"]:
         count_column(table, n)
         count_column(table, correct)
 
@@ -570,7 +555,7 @@ def _refuse_complements(table: Table) -> None:
         pairs = zip(*columns, strict=True)
         totals = {None if x is None or y is None else x + y for x, y in pairs}
         if None not in totals and totals != {1}:
-            errors = columns_named(table.columns, ERRORS)
+            errors = columns_named(table.columns, usual.ERRORS)
             others = f" Samples in {errors[0]} count nowhere then." if errors else ""
             raise SelectionError(
                 f"{correct} and {incorrect} can be counts of samples, or {correct} can be the "

@@ -12,6 +12,7 @@ from copy import copy
 from typing import Any
 
 from ..core.checks import QUESTION, InputError, check_name, short
+from . import names as usual
 from .cells import (
     TESTS,
     CellsByRole,
@@ -24,18 +25,7 @@ from .cells import (
 )
 from .counting import counted_run
 from .grids import with_sample_lists
-from .names import (
-    CUT_OFF,
-    FINISH,
-    IDS,
-    INDICES,
-    PER_QUESTION,
-    PER_SAMPLE,
-    QUESTION_TEXTS,
-    columns_named,
-    plain_name,
-    shown_name,
-)
+from .names import columns_named, plain_name, shown_name
 from .questions import gather, refuse_filters, refuse_spaces
 from .reading import ReadingOptions, make_reading
 from .roles import choose_columns, column_per_question, columns_of_role, finish_column
@@ -56,7 +46,7 @@ Names = str | Sequence[str]
 """The name of a column, or of several."""
 
 
-COLUMNS = ("n", "correct", *PER_QUESTION[1:], *PER_SAMPLE, "finish")
+COLUMNS = ("n", "correct", *usual.PER_QUESTION[1:], *usual.PER_SAMPLE, "finish")
 """The roles whose columns the argument `columns` of `read` may name."""
 
 
@@ -320,12 +310,12 @@ def _cells(
 
     The columns of further roles are added to the dict `chosen`.
     """
-    chosen |= {role: named[role] for role in PER_SAMPLE if role in named}
+    chosen |= {role: named[role] for role in usual.PER_SAMPLE if role in named}
     _read_finish(table, chosen, named, reading)
     of_samples = {x: y for x, y in reading.where.items() if has_lists(table.columns[x])}
     table = rows_where(rows_of_samples(table, chosen), of_samples)
     cells, are_lists = read_cells(table, chosen, reading)
-    for role in PER_QUESTION:
+    for role in usual.PER_QUESTION:
         if role not in reading.columns:
             continue
         name = column_per_question(table, role, reading.columns[role])
@@ -353,8 +343,8 @@ def _read_finish(
 
 def _warn_of_cut_off(table: Table) -> None:
     """Warn if a column says that responses were cut off, because they may end before the answer."""
-    for name in columns_named(table.columns, FINISH):
-        number = sum(word(reason) in CUT_OFF for reason in flat(table.columns[name]))
+    for name in columns_named(table.columns, usual.FINISH):
+        number = sum(word(reason) in usual.CUT_OFF for reason in flat(table.columns[name]))
         if number:
             warnings.warn(
                 f"{number} of the responses were cut off by length, as {shown_name(name)} says, "
@@ -378,7 +368,7 @@ def _arguments(cells: dict[str, Any], chosen: ColumnsByRole) -> dict[str, Any]:
 def _unique_columns(table: Table) -> dict[str, list[Any]]:
     """Return the texts of the columns of ids, or of texts of questions, that differ in all rows."""
     identifiers: dict[str, list[Any]] = {}
-    for name in columns_named(table.columns, (*IDS, *INDICES, *QUESTION_TEXTS)):
+    for name in columns_named(table.columns, (*usual.IDS, *usual.INDICES, *usual.QUESTION_TEXTS)):
         texts = [entry_text(entry) for entry in table.columns[name]]
         if "" not in texts and len({*texts}) == len(texts):
             identifiers.setdefault(plain_name(name), texts)

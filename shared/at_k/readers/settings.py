@@ -15,24 +15,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..core.checks import InputError, short
-from .names import (
-    COLUMN_NAMES,
-    CRITERIA,
-    IDS,
-    INDICES,
-    MODELS,
-    OF_QUESTION,
-    OF_SAMPLE,
-    PARTS,
-    SAMPLE_NUMBERS,
-    SETTINGS,
-    SHARED_NUMBERS,
-    is_verdict,
-    last_part,
-    plain_name,
-    sample_numbers,
-    shown_name,
-)
+from . import names as usual
+from .names import is_verdict, last_part, plain_name, sample_numbers, shown_name
 from .roles import columns_of_role
 from .table import FILE, ROW, Columns, QuestionRows, SelectionError, Table, Way, nested_columns
 from .words import as_outcome, entry_text, first_entries
@@ -75,12 +59,12 @@ def _scalar_columns(questions: QuestionRows) -> dict[str, list[str]]:
     table = questions.table
     taken = {*questions.key, *questions.used, *questions.reading.pool}
     if questions.reading.has_labels:  # a sample is a statement of an answer
-        taken |= {name for name in table.columns if last_part(name) in CRITERIA}
+        taken |= {name for name in table.columns if last_part(name) in usual.CRITERIA}
     return {
         name: list(map(entry_text, cells))
         for name, cells in nested_columns(table).items()
         if name not in taken and (table.layout is None or name in table.columns)
-        if questions.several or last_part(name) in MODELS
+        if questions.several or last_part(name) in usual.MODELS
         if not any(isinstance(x, list) for x in cells)
     }
 
@@ -98,7 +82,7 @@ def _settings_by_values(
     return [
         name
         for name in names
-        if last_part(name) not in OF_SAMPLE
+        if last_part(name) not in usual.OF_SAMPLE
         and not (is_verdict(name) and any(_is_outcome(x) for x in {*columns[name]}))
         and not _is_one_to_one(columns[name], numbers)
         and is_setting(columns[name], questions)
@@ -114,7 +98,7 @@ def _refuse_models(table: Table, columns: Mapping[str, Sequence[str]], rows: Seq
     """Raise a SelectionError if the `rows` that are read belong to several models."""
     for name, texts in columns.items():
         models = list(dict.fromkeys(texts[row] for row in rows if texts[row]))
-        if last_part(name) in MODELS and len(models) > 1:
+        if last_part(name) in usual.MODELS and len(models) > 1:
             raise SelectionError(
                 f"The rows of {table.title} have different values of {shown_name(name)}: "
                 f"{first_entries(models, 4)}. They can be of different models.",
@@ -132,11 +116,12 @@ def _is_setting_by_name(name: str, table: Table) -> bool:
     Names of settings and parts are such names, and without a layout also those of ids and texts of
     questions. Texts inside of objects do not count: `usage.prompt` may be a number of tokens.
     """
-    if last_part(name) in SETTINGS | PARTS:
+    if last_part(name) in usual.SETTINGS | usual.PARTS:
         return True
     path, _, field = plain_name(name).rpartition(".")
     is_plain = not path or (ROW in table.columns and name.rpartition(".")[0] in table.columns)
-    return table.layout is None and (field in IDS + INDICES or (is_plain and field in OF_QUESTION))
+    is_id = field in (*usual.IDS, *usual.INDICES)
+    return table.layout is None and (is_id or (is_plain and field in usual.OF_QUESTION))
 
 
 def _refuse_mixed_settings(
@@ -150,7 +135,7 @@ def _refuse_mixed_settings(
     entries = list(dict.fromkeys(texts[row] for row in rows))
     entry = entries[0] if len(entries[0]) <= 40 else ".."
     ways = [Way({"where": {name: entry, **dict.fromkeys(others, "..")}}, "only these samples")]
-    if questions.key == (ROW,) and last_part(name) in COLUMN_NAMES["questions"]:
+    if questions.key == (ROW,) and last_part(name) in usual.COLUMN_NAMES["questions"]:
         ways.insert(0, Way({"questions": name}))
     elif key:
         all_columns = (*key, *names)
@@ -173,9 +158,9 @@ def _differs(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> bool:
 
 def _numbers_rows(name: str, texts: Sequence[str], questions: int) -> bool:
     """Return whether a column such as `run` numbers samples, or one such as `id` numbers rows."""
-    if last_part(name) in SAMPLE_NUMBERS:
+    if last_part(name) in usual.SAMPLE_NUMBERS:
         return name in sample_numbers({name: texts})
-    is_id = last_part(name) in (*IDS, *INDICES)
+    is_id = last_part(name) in (*usual.IDS, *usual.INDICES)
     return is_id and questions > 1 and len({*texts}) == len(texts)
 
 
@@ -355,7 +340,7 @@ def _sample_number_columns(questions: QuestionRows, columns: Columns) -> list[st
     return [
         name
         for name in sample_numbers(columns, {*questions.key, *questions.used, *pool})
-        if last_part(name) not in SHARED_NUMBERS
+        if last_part(name) not in usual.SHARED_NUMBERS
         or _differs(list(map(entry_text, columns[name])), questions.several)
     ]
 
@@ -394,7 +379,7 @@ def _refuse_equal_rows(questions: QuestionRows) -> None:
         return
     distinct = list(first.values())
     for name in texts:
-        if name in {*questions.key, *questions.used} or last_part(name) in OF_SAMPLE:
+        if name in {*questions.key, *questions.used} or last_part(name) in usual.OF_SAMPLE:
             continue
         values = [texts[name][row] for row in distinct]
         if len({*values}) < len(values) or not _differs(texts[name], questions.several):

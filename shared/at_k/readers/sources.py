@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.checks import short
+from . import names as usual
 from .formats import (
     COMPRESSED,
     FORMATS,
@@ -31,7 +32,7 @@ from .formats import (
 from .frames import one_split, table_of_dataset, table_of_object
 from .grids import sample_columns
 from .layouts import ARC, LM_EVAL_NAME, is_arc, read_layout, recognised
-from .names import COLUMN_NAMES, IDS, INDICES, columns_named, is_verdict, plain_name
+from .names import columns_named, is_verdict, plain_name
 from .opening import (
     is_remote,
     path_of,
@@ -332,7 +333,7 @@ def _rows_in_lists(cells: Any) -> Iterator[Any]:
 
 # --- One object of JSON -----------------------------------------------------------------------
 
-_COLUMN_NAMES = {x for names in COLUMN_NAMES.values() for x in names if len(x) > 1}
+_COLUMN_NAMES = {x for names in usual.COLUMN_NAMES.values() for x in names if len(x) > 1}
 
 
 def _table_of_object(record: dict[str, Any], table: Table, reading: ReadingOptions) -> Table:
@@ -430,7 +431,7 @@ def _rows_with_keys(rows_of: Mapping[str, list[dict[str, Any]]]) -> list[dict[st
 
 def _have_ids(rows: Sequence[Mapping[str, Any]]) -> bool:
     """Return whether a row has a column with a usual name for an id."""
-    return any(columns_named(map(str, row), (*IDS, *INDICES)) for row in rows)
+    return any(columns_named(map(str, row), (*usual.IDS, *usual.INDICES)) for row in rows)
 
 
 def _refuse_keys_of_samples(record: Mapping[str, Any], title: str, reading: ReadingOptions) -> None:
