@@ -222,7 +222,7 @@ def test_grades_of_the_harness_that_a_checker_does_not_share_are_named(capsys):
             assert main(arguments) == 0
             messages[checker] = capsys.readouterr().err
     assert (
-        "The log grades 2 of 4 samples otherwise than the checker does: question sums_once 0, "
-        "sample 0 (1 there, 0 here); question sums_once 1, sample 0 (1 there, 0 here)."
+        "The log grades 2 of 4 samples otherwise than the checker does, such as question "
+        "sums_once 0, sample 0 (1 there, 0 here)."
     ) in messages["exact_match"]
     assert messages["numeric"] == ""

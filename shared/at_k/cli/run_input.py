@@ -13,6 +13,7 @@ import numpy as np
 from ..core.checking import Checked, Checking
 from ..core.computation import SampledQuestions
 from ..core.samples import Samples, read_samples, sample_place
+from ..readers.missing import text_of_ids
 from ..readers.run import Run as ReadRun
 from .formats import number_of
 
@@ -106,21 +107,19 @@ def warn_of_other_grades(questions: ReadRun, outcomes: Samples) -> None:
     rows = zip(questions.grades, outcomes.sizes.tolist(), strict=True)
     grades = [grade for row, size in rows for grade in [*row, *[None] * size][:size]]
     scored = zip(grades, outcomes.values.tolist(), outcomes.is_scored.tolist(), strict=True)
-    compared, others = 0, []
-    for i, (grade, outcome, is_scored) in enumerate(scored):
-        if is_scored and isinstance(grade, (int, float)):
-            compared += 1
-            if grade != outcome:
-                _, question, sample, *_ = sample_place("", outcomes.sizes, i)
-                name = questions.ids[question] if questions.ids else question
-                name = " ".join(name) if isinstance(name, tuple) else name
-                others.append(
-                    f"question {name}, sample {sample} ({grade:g} there, {outcome:g} here)"
-                )
+    compared = [
+        (i, grade, outcome)
+        for i, (grade, outcome, is_scored) in enumerate(scored)
+        if is_scored and isinstance(grade, (int, float))
+    ]
+    others = [(i, grade, outcome) for i, grade, outcome in compared if grade != outcome]
     if others:
+        first, grade, outcome = others[0]
+        _, question, sample, *_ = sample_place("", outcomes.sizes, first)
+        name = text_of_ids(questions.ids[question] if questions.ids else question)
         warnings.warn(
-            f"The log grades {len(others)} of {compared} samples otherwise than the checker does: "
-            f"{'; '.join(others[:5])}{'; ..' if len(others) > 5 else ''}.",
+            f"The log grades {len(others)} of {len(compared)} samples otherwise than the checker "
+            f"does, such as question {name}, sample {sample} ({grade:g} there, {outcome:g} here).",
             stacklevel=2,
         )
 

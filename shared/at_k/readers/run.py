@@ -177,6 +177,7 @@ def read(
         ['q1', 'q2']
     """
 
+    options = {x: y for x, y in locals().items() if x not in ("source", "columns")}
     if not isinstance(columns, Mapping | None):
         raise TypeError(
             f"columns is {short(columns)}: it is a dict such as {{'clusters': 'repo'}}."
@@ -184,24 +185,7 @@ def read(
     for role in columns or ():
         check_name("columns", role, COLUMNS)
     try:
-        return read_run(
-            source,
-            predictions=predictions,
-            outcomes=outcomes,
-            references=references,
-            questions=questions,
-            groups=groups,
-            counts=counts,
-            where=where,
-            pool=pool,
-            missing=missing,
-            correct_values=correct_values,
-            correct_at_least=correct_at_least,
-            group_size=group_size,
-            has_labels=correct_values is None,
-            unfinished=unfinished,
-            **(columns or {}),
-        )
+        return read_run(source, has_labels=correct_values is None, **options, **(columns or {}))
     except SelectionError as error:
         ways = dict.fromkeys(map(_in_python, error.ways))
         remedy = f" Pass {' or '.join(ways)}." if ways else ""
@@ -300,6 +284,7 @@ def _with_named_columns(table: Table, reading: ReadingOptions) -> tuple[Table, d
     if not table.size:
         raise InputError(f"{table.title} has no ", QUESTION, "s.")
     refuse_filters(table)
+
     return table, named
 
 
