@@ -292,7 +292,7 @@ def test_a_perplexity_of_lm_evaluation_harness_is_refused(tmp_path):
         for i in range(3)
     ]
     file = write_json_lines(tmp_path / "samples_wikitext_2026-01-01T00-00-00.000.jsonl", rows)
-    with pytest.raises(ValueError, match="has log-likelihoods, and no metric"):
+    with pytest.raises(ValueError, match="There is no column with a usual name for samples"):
         at_k.read(file)
 
 

@@ -91,7 +91,7 @@ class Layout:
             patterns = getattr(self, role).split()
             names = [x for pattern in patterns for x in fnmatch.filter(columns, pattern)]
             if role != "questions":
-                names = [x for x in names if any(cell is not None for cell in columns[x])]
+                names = [x for x in names if _has_entries(columns[x])]
             if names:
                 roles[role] = tuple(names)
         return roles | self.find_roles(columns) if self.find_roles else roles
@@ -214,11 +214,6 @@ def _lm_eval_roles(columns: Columns) -> Roles:
         roles["references"] = ("target", "target_list") if has_lists else ("target",)
     if most == 1 and (metrics := _number_columns(columns, ("doc_id", _RESPONSES, _CORRECT))):
         roles["outcomes"] = metrics
-    if not {"predictions", "outcomes"} & roles.keys() and FILE not in columns:
-        raise ValueError(
-            "This log of lm-evaluation-harness has log-likelihoods, and no metric that is one "
-            "number for each document, as for a perplexity: there are no outcomes to score."
-        )
     return roles
 
 
@@ -239,7 +234,7 @@ def _number_columns(columns: Columns, others: Sequence[str]) -> tuple[str, ...]:
         for name, cells in columns.items()
         if name not in (*others, FILE)
         and all(isinstance(cell, (int, float)) for cell in cells if cell is not None)
-        and any(cell is not None for cell in cells)
+        and _has_entries(cells)
     )
 
 
@@ -339,17 +334,15 @@ def _samples_df_rows(record: LogRow) -> list[LogRow]:
 
 
 def _inspect_roles(columns: Columns) -> Roles:
-    """Return the columns by role: scores that are not empty, and answers with their targets."""
-    names = [
-        name
-        for name, cells in columns.items()
-        if name.startswith("score_") and any(cell is not None for cell in cells)
-    ]
-    is_merged = "score" in columns and any(cell is not None for cell in columns["score"])
-    scores = ("score",) if is_merged and len(names) != 1 else tuple(names)
-    roles: Roles = {"outcomes": scores} if scores else {}
-    has_texts = any(isinstance(x, str) for x in columns.get("completion", ()))
-    return roles | ({"predictions": "completion", "references": "target"} if has_texts else {})
+    """Return the column of the only scorer of each task, if tasks have different scorers."""
+    scorers = [x for x in columns if x.startswith("score_") and _has_entries(columns[x])]
+    is_merged = len(scorers) != 1 and _has_entries(columns.get("score", ()))
+    return {"outcomes": ("score",)} if is_merged else {}
+
+
+def _has_entries(cells: Sequence[Any]) -> bool:
+    """Return whether a cell is not None."""
+    return any(cell is not None for cell in cells)
 
 
 # --- Other tools ------------------------------------------------------------------------------
@@ -551,6 +544,9 @@ _INSPECT: Any = {
     "questions": "task id",
     "groups": "task",
     "samples": "epoch",
+    "outcomes": "score_*",
+    "predictions": "completion",
+    "references": "target",
     "missing": "drop",
     "why": _ERROR,
     "find_roles": _inspect_roles,

@@ -6,7 +6,6 @@ an agent, but a server that was down is no failure of a model.
 
 from __future__ import annotations
 
-import itertools
 import re
 import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -159,30 +158,15 @@ def settle_missing(
     if all(row and None not in row for row in samples.values()):
         return dict(samples), ""
     counted = _with_multiplicities(samples, multiplicities)
-    rule, why = _rule_of(table, missing)
-    empty = [key for key, row in samples.items() if row.count(None) == len(row)]
-    has_losses = written is None and _has_losses(itertools.chain(*samples.values()))
-    unknown = [] if missing == "drop" else [key for key, row in samples.items() if not row]
-    is_undecided = {
-        "": True,
-        "drop": bool(empty) and missing is None,  # questions that would vanish
-        "incorrect": has_losses,
-    }
-    if unknown or is_undecided[rule]:
-        vanishing = empty if rule == "drop" else []
-        raise _missing_error(table.title, counted, unknown, vanishing, written is None, has_losses)
+    layout = table.layout
+    rule = missing or (layout.missing if layout else "")
+    why = f", {layout.why}" if layout and layout.why else ""
+    if missing != "drop":
+        _refuse_undecided(table.title, counted, rule, written is None)
     if rule == "drop":
         return _scored_questions(table.title, samples, counted, why)
     number = sum(map(_missing_in, counted.values()))
     return _filled(samples, written), f"{number} of them missing{why}, counted as incorrect"
-
-
-def _rule_of(table: Table, missing: str | None) -> tuple[str, str]:
-    """Return the rule, "incorrect", "drop" or "", and the reason that the layout gives for it."""
-    if table.layout is None:
-        return missing or "", ""
-    why = table.layout.why
-    return missing or table.layout.missing, f", {why}" if why else ""
 
 
 def _with_multiplicities(
@@ -192,11 +176,6 @@ def _with_multiplicities(
     numbers = multiplicities or [[1] * len(row) for row in samples.values()]
     rows = zip(samples.values(), numbers, strict=True)
     return {key: list(zip(*row, strict=True)) for key, row in zip(samples, rows, strict=True)}
-
-
-def _has_losses(outcomes: Iterable[Any]) -> bool:
-    """Return whether an outcome is below 0, so that 0 is no outcome of a failure."""
-    return any(isinstance(x, (int, float)) and x < 0 for x in outcomes)
 
 
 def _scored_questions(
@@ -241,38 +220,60 @@ def _filled(
     return {key: [text if x is None else x for x, text in row] for key, row in pairs}
 
 
-def _missing_error(
-    title: str,
+def _refuse_undecided(
+    title: str, counted: Mapping[Any, list[tuple[Any, int]]], rule: str, is_graded: bool
+) -> None:
+    """Raise the error that asks how missing samples count, unless a rule says so.
+
+    No rule says it where a list of samples is empty, so that the number of missing ones is unknown.
+    A layout that drops them may not leave out a question, and where some outcomes are below 0, a
+    failure is not 0.
+    """
+    outcomes = list(counted.values()) if is_graded else []
+    has_losses = _has_losses(outcomes)
+    unknown = [key for key, row in counted.items() if not row]
+    vanishing = _without_samples(counted) if rule == "drop" else []
+    if rule and not (unknown or vanishing or (rule == "incorrect" and has_losses)):
+        return
+    what = _what_is_missing(counted, unknown, vanishing, is_graded)
+    if unknown or has_losses:
+        why = "Some rewards are below 0" if has_losses else "Their number is unknown"
+        remedy, choices = f"{why}: write those that are missing, or", ("drop",)
+    else:
+        remedy, choices = "'incorrect' counts them as incorrect, and", CHOICES
+    scores = _both_scores(outcomes) if choices == CHOICES else ""
+    ways = [Way({"missing": x}) for x in choices]
+    raise MissingError(f"{title}: {what}. {remedy} 'drop' leaves them out{scores}.", ways)
+
+
+def _has_losses(outcomes: Iterable[list[tuple[Any, int]]]) -> bool:
+    """Return whether an outcome is below 0, so that 0 is no outcome of a failure."""
+    return any(isinstance(x, (int, float)) and x < 0 for row in outcomes for x, _ in row)
+
+
+def _without_samples(counted: Mapping[Any, list[tuple[Any, int]]]) -> list[Any]:
+    """Return the ids of the questions of which all samples are missing."""
+    return [key for key, row in counted.items() if all(x is None for x, _ in row)]
+
+
+def _what_is_missing(
     counted: Mapping[Any, list[tuple[Any, int]]],
     unknown: Sequence[Any],
     vanishing: Sequence[Any],
     is_graded: bool,
-    has_losses: bool,
-) -> MissingError:
-    """Return the error that asks how missing samples count.
-
-    `unknown` are the ids of questions whose list of samples is empty, and `vanishing` those of
-    questions with missing samples only. With losses, some outcomes are below 0.
-    """
+) -> str:
+    """Return a clause about the missing samples, with the id of a question that has them."""
     noun = "outcomes" if is_graded else "answers"
     if unknown:
         question = text_of_ids(unknown[0])
-        what = f"question {question} has no sample, and nothing says how many are missing"
-    elif vanishing:
-        what = f"question {text_of_ids(vanishing[0])} has no {noun[:-1]} that is scored"
-        what += f", and {len(vanishing) - 1} more" if len(vanishing) > 1 else ""
-    else:
-        first = text_of_ids(next(key for key, row in counted.items() if _missing_in(row)))
-        number = sum(map(_missing_in, counted.values()))
-        total = sum(n for row in counted.values() for _, n in row)
-        what = f"{number} of {total} {noun} are missing, the first of question {first}"
-    if unknown or has_losses:
-        which = "Some rewards are below 0" if has_losses else "Their number is unknown"
-        remedy = f"{which}: write those that are missing, or 'drop' leaves them out."
-        return MissingError(f"{title}: {what}. {remedy}", [Way({"missing": "drop"})])
-    scores = _both_scores(counted.values()) if is_graded else ""
-    remedy = f"'incorrect' counts them as incorrect, and 'drop' leaves them out{scores}."
-    return MissingError(f"{title}: {what}. {remedy}", [Way({"missing": x}) for x in CHOICES])
+        return f"question {question} has no sample, and nothing says how many are missing"
+    if vanishing:
+        others = f", and {len(vanishing) - 1} more" if len(vanishing) > 1 else ""
+        return f"question {text_of_ids(vanishing[0])} has no {noun[:-1]} that is scored{others}"
+    first = text_of_ids(next(key for key, row in counted.items() if _missing_in(row)))
+    number = sum(map(_missing_in, counted.values()))
+    total = sum(n for row in counted.values() for _, n in row)
+    return f"{number} of {total} {noun} are missing, the first of question {first}"
 
 
 def _both_scores(counted: Collection[list[tuple[Any, int]]]) -> str:
