@@ -205,10 +205,7 @@ def split_arguments(flags: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str,
 
 
 def _argparse_options(parameter: inspect.Parameter, text: str) -> dict[str, Any]:
-    """Return the options of `add_argument` for a parameter, from its annotation and default.
-
-    `text` is its help. The default is added if the help does not mention it.
-    """
+    """Return the options of `add_argument` for a parameter, from its annotation and default."""
     annotation, default = parameter.annotation, parameter.default
     if annotation is bool:
         action = argparse.BooleanOptionalAction if default else "store_true"

@@ -281,10 +281,7 @@ def _markdown_text(text: str) -> str:
 
 
 def _latex_table(table: Cells, label: str, caption: str) -> str:
-    """Return a table in LaTeX, for the package booktabs. Columns with numbers are right-aligned.
-
-    Comments above it name the packages and the engine that it needs.
-    """
+    """Return a table in LaTeX, for the packages that comments above it name."""
     columns = list(zip(*table[1:], strict=True))[1:]
     sides = "l" + "".join("r" if re.search(r"\d", "".join(cells)) else "l" for cells in columns)
     head, *lines = (" & ".join(map(_latex_cell, row)) + r" \\" for row in table)
@@ -310,10 +307,7 @@ def _latex_cell(text: str) -> str:
 
 
 def _latex_text(text: str) -> str:
-    """Return a text in LaTeX, with special characters escaped.
-
-    Letters beyond Latin Extended-A are kept, although pdfLaTeX cannot print them.
-    """
+    """Return a text in LaTeX, with special characters escaped, and letters of all scripts kept."""
     text = unicodedata.normalize("NFC", printable(text).replace("\t", " ").replace("\n", " "))
     text = re.sub(
         r"[\\^~&%$#_{}<>|`]", lambda match: _LATEX_CHARACTERS.get(match[0], f"\\{match[0]}"), text

@@ -157,10 +157,7 @@ def _plan_cell(column: str, value: float | None) -> str:
 
 
 def _cheapest_in_words(cheapest: Mapping[str, Any] | None, claim: str, has_labels: bool) -> str:
-    """Return a sentence with the cheapest design, or one that says that no design is enough.
-
-    `claim` is the wanted precision, such as "has a half-width of at most 0.02".
-    """
+    """Return a sentence with the cheapest design that fulfils a claim, or one that none does."""
     if cheapest is None:
         more = ["questions (--number-of-questions)", "samples (--number-of-samples)"]
         if has_labels:

@@ -120,11 +120,7 @@ def _read_samples_of_run(
     reading: dict[str, Any],
     parameters: Mapping[str, Any],
 ) -> RunInput:
-    """Return the samples of one run, whose parts are in files, for the metric `name`.
-
-    `reading` are arguments of `read_run`, which are changed here. A ValueError is raised if nothing
-    says which samples are correct.
-    """
+    """Return the samples of one run for the metric `name`. The dict `reading` is changed."""
     has_labels = name == "score_agg" or "categories" in parameters
     counts = reading["counts"] or ()
     if len(counts) > 1 and has_labels:
@@ -152,10 +148,7 @@ def _read_samples_of_run(
 def _scores_view(
     name: str, computation: Computation, run: RunInput, parameters: Mapping[str, Any]
 ) -> ScoresView:
-    """Score a run by the metric `name`, and return the scores in a view, which can print them.
-
-    `parameters` are the arguments of the metric from flags. They override those of the run.
-    """
+    """Score a run, and return a view of the scores; `parameters` override those of the run."""
     questions = run.questions
     defaults = {option.name: option.default for option in computation.parameters.values()}
     read_options = {name: questions[name] for name in questions.keys() & defaults.keys()}
@@ -193,9 +186,7 @@ def _with_both_scores(
 ) -> MissingError:
     """Return an error about missing answers, with pass@1 added to its message for both choices.
 
-    The choices are to count missing answers as incorrect, and to leave them out. The error is
-    returned unchanged if the checker is slow, or if it has such scores already. `files` and
-    `reading` are the arguments of `read_run`, which raised it.
+    It is returned unchanged if the checker is slow, or if it has such scores already.
     """
     is_slow = checker not in ("exact_match", "numeric", "choice")
     if is_slow or len(error.ways) < 2 or "the mean outcome" in str(error):

@@ -215,10 +215,7 @@ class ScoresView(View):
         return notes
 
     def _noise_in_words(self, noise: Noise) -> str:
-        """Return sentences about one score: other limits, and the shares of its variance.
-
-        The limits are those that the table lacks: for other questions, or for the same questions.
-        """
+        """Return sentences about one score: limits that the table lacks, and shares of variance."""
         noun, key = self.scope.row, noise.score_id.key
         by_cause = {"questions": noise.questions, "samples": noise.samples, "labels": noise.checker}
         shares = [f"{100 * x:.0f} % from the {name}" for name, x in by_cause.items() if x]

@@ -304,10 +304,7 @@ def _holds_lists(table: Table, cells: Sequence[Any], name: str) -> bool:
 
 
 def _counts(table: Table, chosen: ColumnsByRole, aligned: Sequence[str]) -> list[Any]:
-    """Return the counts in each row: (n, correct), or the number of samples in each category.
-
-    No roles of `PER_SAMPLE` may be chosen (`aligned`).
-    """
+    """Return the counts in each row: (n, correct), or the number of samples in each category."""
     if aligned:
         raise ValueError(f"{aligned[0]} go with samples, and {table.title} has counts.")
     counts = chosen.get("counts")
@@ -382,11 +379,7 @@ def _has_cases(table: Table) -> bool:
 
 
 def are_elsewhere(references: Any, table: Table) -> bool:
-    """Return whether references are a dict, a list or a file, and not a column of the table.
-
-    Raises:
-        FileNotFoundError: if they look like the name of a file, and there is none.
-    """
+    """Return whether references are a dict, a list or a file, and not a column of the table."""
     if not isinstance(references, str):
         return isinstance(references, (Mapping, list, tuple))
     if column_at(table.columns, references) is not None:
@@ -459,11 +452,7 @@ def _answers_by_id(
 
 
 def _answers_in(file: str, question: str = "") -> tuple[list[str], list[Any]]:
-    """Return the ids as texts, and the references, in a file or FILE:COLUMN.
-
-    The ids are in the column `question`, or in one with a usual name. Without `question` there may
-    be none.
-    """
+    """Return the ids as texts, or [], and the references, in a file or FILE:COLUMN."""
     from .sources import load_files, names_in
 
     file, named = _file_and_column(file)

@@ -101,10 +101,7 @@ def one_split(loaded: Any, name: str, split: str | None) -> Any:
 
 
 def _columns_of_pandas(frame: Any) -> Columns:
-    """Return the columns of a data frame of pandas, with None for missing entries.
-
-    Levels of the index that have names are columns too.
-    """
+    """Return the columns of a data frame of pandas, and the levels of its index that have names."""
     if any(name is not None for name in frame.index.names):
         frame = frame.reset_index()
     names = list(map(str, frame.columns))

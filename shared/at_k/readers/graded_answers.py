@@ -26,11 +26,7 @@ class GradedAnswers:
         """Accept all options of `compute`."""
 
     def check_samples(self, rows: Samples, checking: Checking, cache: CheckCache) -> Checked:
-        """Return the verdicts in the references as outcomes, and the samples as answers.
-
-        An InputError is raised if samples and verdicts differ in number, or if a verdict is outside
-        of 0 to 1.
-        """
+        """Return the verdicts in the references as outcomes, and the samples as answers."""
         verdicts = [json.loads(reference) for reference in to_python(rows.references)]
         for question, (row, size) in enumerate(zip(verdicts, rows.sizes.tolist(), strict=True)):
             if len(row) != size:

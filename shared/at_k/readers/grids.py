@@ -174,10 +174,7 @@ def _refuse_equal_names(names: Sequence[str], title: str) -> None:
 
 
 def _problem_of_row(row: CellsOfRow, most: int, least: int, head: Sequence[str]) -> str:
-    """Return the problem of a row, or "": its number of cells, or that it has the names again.
-
-    `head` has the names of the columns in lower case, or is empty if they have none.
-    """
+    """Return the problem of a row, or "": its number of cells, or that it has the names again."""
     if not least <= len(row) <= most:
         title = " If lines above the table are its title or comments, remove them."
         return f"{len(row)} cells, but line 1 has {most}.{title if most == 1 else ''}"
@@ -191,11 +188,7 @@ def _problem_of_row(row: CellsOfRow, most: int, least: int, head: Sequence[str])
 def _names_of_grid(
     rows: Sequence[CellsOfRow], name: str, unnamed: str, are_samples: bool
 ) -> list[str]:
-    """Return names for columns without names, and warn that there are none.
-
-    The names are "sample 1", "sample 2", .., after "reference" if `unnamed` is "references". A
-    ValueError is raised if the first row may be the names or the samples of a question.
-    """
+    """Return names for columns without names, such as "sample 1", and warn that there are none."""
     first = ["reference"] if unnamed == "references" else []
     if not (are_samples or first) and len(rows[0]) > 2 and sample_columns(rows[0]):
         raise ValueError(
@@ -279,10 +272,7 @@ def with_sample_lists(
 
 
 def _sample_names(table: Table, named: ColumnsByRole) -> list[str]:
-    """Return the columns that hold a sample each; [] if other columns have samples or counts.
-
-    A SelectionError is raised if another column has outcomes.
-    """
+    """Return the columns that hold a sample each; [] if other columns have samples or counts."""
     if isinstance(named.get("predictions"), tuple):
         return list(named["predictions"])
     if table.layout or {"predictions", "outcomes", "n", "correct", "counts"} & named.keys():

@@ -126,8 +126,8 @@ def recognised(table: Table, path: Path | None = None) -> Table | None:
 def read_layout(layout: Layout, table: Table, path: Path | None = None) -> Table:
     """Return the table as a layout reads it, with `layout` and `origin` set.
 
-    `path` is that of the file, or None. An AttributeError, a LookupError or a TypeError is raised
-    if the entries are not those of the layout.
+    An AttributeError, a LookupError or a TypeError is raised if the entries are not those of the
+    layout.
     """
     records = rows_of(table) if layout.rows or layout.columns or layout.origin else []
     if layout.rows or layout.columns:

@@ -184,10 +184,7 @@ def _scored_questions(
     counted: Mapping[Any, list[tuple[Any, int]]],
     why: str,
 ) -> tuple[dict[Any, list[Any]], str]:
-    """Return the samples of the questions that have any, and the note; warn of other questions.
-
-    `counted` has pairs of a sample and how often it occurs, and `why` is the reason of the layout.
-    """
+    """Return the samples of the questions that have any, and the note; warn of other questions."""
     kept = {key: row for key, row in samples.items() if row.count(None) < len(row)}
     if not kept:
         number = sum(map(_missing_in, counted.values()))
@@ -277,11 +274,7 @@ def _what_is_missing(
 
 
 def _both_scores(counted: Collection[list[tuple[Any, int]]]) -> str:
-    """Return the end of a sentence with the mean outcome under both rules.
-
-    It is "" if no outcome is known, or if one is no number. `counted` has, for each question, pairs
-    of an outcome and how often it occurs.
-    """
+    """Return the end of a sentence with the mean outcome under both rules, or "" if not known."""
     known = [[(x, n) for x, n in row if x is not None and n] for row in counted]
     if not all(isinstance(x, (int, float)) for row in known for x, _ in row) or not any(known):
         return ""

@@ -100,10 +100,7 @@ def path_of(source: str) -> Path:
 
 
 def remote_names(pattern: str) -> list[str]:
-    """Return the names of the files that match a pattern, or the name itself if it is none.
-
-    A FileNotFoundError is raised if no file matches, and other errors as by `remote_content`.
-    """
+    """Return the names of the files that match a pattern, or the name itself if it is none."""
     is_http = pattern.startswith("http")  # where a question mark starts the query
     if not ("*" in pattern if is_http else glob.has_magic(pattern)):
         return [pattern]
@@ -125,10 +122,7 @@ def remote_content(name: str) -> bytes:
 
 
 def _with_system(name: str, use: Callable[[Any, str], Any]) -> Any:
-    """Return `use(system, path)`, where `system` is fsspec's file system of a remote name.
-
-    Errors of fsspec's drivers are raised as the errors that `remote_content` documents.
-    """
+    """Return `use(system, path)`, where `system` is fsspec's file system of a remote name."""
     import fsspec
 
     options: dict[str, Any] = {}

@@ -91,11 +91,7 @@ def _settled(
 
 
 def _fail_cut_off(samples: Mapping[Any, Any], reasons: Sequence[Any], wrong: Any) -> str:
-    """Replace samples that were cut off by length, and return the note on their number, or "".
-
-    `reasons` have a list for each question that says why each sample ended, or are () if none
-    count.
-    """
+    """Replace samples that were cut off, by the `reasons` why they ended, and return a note."""
     number = 0
     for (question, row), ends in zip(samples.items(), reasons, strict=False):
         if row is None or ends is None or len(ends) != len(row):
@@ -116,10 +112,7 @@ def _fail_cut_off(samples: Mapping[Any, Any], reasons: Sequence[Any], wrong: Any
 def _key_of_rows(
     table: Table, chosen: ColumnsByRole, are_lists: bool, reading: ReadingOptions
 ) -> tuple[Table, tuple[str, ...]]:
-    """Return the table, and the columns that identify questions; () if each row is a question.
-
-    With a group size, a column is added to the table that numbers the questions.
-    """
+    """Return the table, and the columns that identify questions; () if each row is a question."""
     if reading.group_size is not None:
         return _numbered(table, reading.group_size, are_lists, reading)
     key = reading.questions or question_columns(table)
@@ -159,10 +152,7 @@ def _numbered(
 
 
 def _rows_of(table: Table, key: Sequence[str]) -> dict[Any, list[int]]:
-    """Return the indices of the rows of each question by its id, in the order of the source.
-
-    The id is the text of the column in `key`, or a tuple of texts if there are several columns.
-    """
+    """Return the indices of the rows of each question by its id: a text, or a tuple of texts."""
     texts = [list(map(entry_text, table.columns[name])) for name in key]
     for name, entries in zip(key, texts, strict=True):
         _check_ids(table, name, entries, is_whole=len(key) == 1)
@@ -173,10 +163,7 @@ def _rows_of(table: Table, key: Sequence[str]) -> dict[Any, list[int]]:
 
 
 def _check_ids(table: Table, name: str, texts: Sequence[str], is_whole: bool) -> None:
-    """Raise an InputError if an id is missing, or if two ids differ by spaces only.
-
-    `is_whole` says that the column identifies questions alone, so that "nan" is no id.
-    """
+    """Raise an InputError if an id is missing, or if two ids differ by spaces only."""
     for row, text in enumerate(texts):
         if not text or (is_whole and text in NO_ID):
             what = f"{short(text)} as {shown_name(name)}" if text else f"no {shown_name(name)}"

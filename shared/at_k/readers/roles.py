@@ -116,10 +116,7 @@ def choose_columns(table: Table, named: ColumnsByRole, reading: ReadingOptions) 
 def _columns_by_name(
     table: Table, references: Sequence[str], named: ColumnsByRole, reading: ReadingOptions
 ) -> dict[str, Any]:
-    """Return the columns by role in the steps 2 to 4 of `choose_columns`.
-
-    `references` are the columns that may have the references, or the one that the caller names.
-    """
+    """Return the columns by role in the steps 2 to 4 of `choose_columns`."""
     are_named = "references" in named
     counts = _counts_of(table, reading)
     predictions, outcomes = _samples_by_name(table, counts, reading.graded_by)
@@ -145,11 +142,7 @@ def _columns_by_name(
 def _ungraded_samples(
     table: Table, predictions: Sequence[str], references: Sequence[str], used: Collection[str]
 ) -> dict[str, str]:
-    """Return the columns of samples, and of references if there are any, by their roles.
-
-    A SelectionError is raised if a column that is not in `used` may hold the outcomes of the
-    samples by its name, such as judge_score.
-    """
+    """Return the columns of samples, and of references if there are any, by their roles."""
     verdicts = _verdicts(table, nested_columns(table) if references else table.columns, used)
     if references and verdicts:
         _refuse_two_readings(table, predictions, references, verdicts)
@@ -196,10 +189,7 @@ def _rivals(table: Table, outcome: str, verdicts: Sequence[str]) -> list[str]:
 def _samples_by_name(
     table: Table, counts: Mapping[str, str], graded_by: str
 ) -> tuple[list[str], list[str]]:
-    """Return the columns that may have predictions, and those that may have outcomes.
-
-    A SelectionError is raised if `graded_by` says that there are outcomes, and there are none.
-    """
+    """Return the columns that may have predictions, and those that may have outcomes."""
     predictions, outcomes = (
         [name for name in columns_of_role(table, role) if name not in counts.values()]
         for role in ("predictions", "outcomes")
@@ -238,10 +228,7 @@ def _refuse_two_readings(
 
 
 def _no_samples(table: Table, has_references: bool) -> SelectionError:
-    """Return the error about a table without a column of samples, outcomes or counts.
-
-    If the caller names references (`has_references`), only samples are missing.
-    """
+    """Return the error about a table without samples, or without these beside named references."""
     if table.layout and table.files:
         tasks = dict.fromkeys(map(entry_text, table.columns.get("task", ())))
         return SelectionError(
@@ -263,10 +250,7 @@ def _no_samples(table: Table, has_references: bool) -> SelectionError:
 
 
 def _refuse_scores(table: Table, scores: Sequence[str], samples: Sequence[str] = ()) -> None:
-    """Raise a SelectionError if there are columns of scores, unless a layout has named them.
-
-    `samples` are predictions without references, which may be the outcomes instead.
-    """
+    """Raise a SelectionError if there are columns of scores, unless a layout has named them."""
     if scores and not table.layout:
         raise SelectionError(
             f"{shown_name(scores[0])} has scores: say from which score on a sample is correct, or "
@@ -378,10 +362,8 @@ def question_columns(table: Table) -> tuple[str, ...]:
     """Return the columns that identify the questions if the caller names none; () if none does.
 
     The layout names them. Otherwise it is one column: an id, or else an index, or else a text. An
-    id such as question_id is preferred to `id` and `_id`, which may identify rows.
-
-    Raises:
-        SelectionError: if two ids give different questions, or if an id may identify samples.
+    id such as question_id is preferred to `id` and `_id`, which may identify rows. A SelectionError
+    is raised if two ids give different questions, or if an id may identify samples.
     """
     if table.layout is not None:
         return tuple(columns_of_role(table, "questions"))
@@ -485,11 +467,7 @@ def count_column(table: Table, name: str) -> list[int]:
 
 
 def _counts_of(table: Table, reading: ReadingOptions) -> dict[str, str]:
-    """Return the columns of "n" and "correct" in a table of counts, or {} in other tables.
-
-    A SelectionError is raised if a row may be a sample, so that `correct` is its outcome or counts
-    its tests; or if other columns may have the counts too.
-    """
+    """Return the columns of "n" and "correct" in a table of counts, or {} in other tables."""
     pairs = []
     for n, correct in itertools.product(*(columns_of_role(table, x) for x in ("n", "correct"))):
         sizes, counts = whole_numbers(table, n), whole_numbers(table, correct)

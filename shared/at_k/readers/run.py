@@ -197,11 +197,7 @@ def read(
 
 
 def _in_python(way: Way) -> str:
-    """Return a way to settle an error as it is typed in Python, with its meaning in brackets.
-
-    It is `missing='drop'` for Way({"missing": "drop"}), and the name of the argument alone if the
-    message lists the columns that it may have.
-    """
+    """Return a way to settle an error as it is typed in Python, such as `missing='drop'`."""
     if "records" in way.arguments:
         return f"the list in {way.arguments['records']} itself"
     if "split" in way.arguments:
@@ -259,10 +255,7 @@ def _read_table(table: Table, reading: ReadingOptions) -> Run:
 
 
 def _with_named_columns(table: Table, reading: ReadingOptions) -> tuple[Table, dict[str, Any]]:
-    """Return the table of the rows that are read, and the columns by role that are named.
-
-    References that are elsewhere, fields of objects and lists of samples become columns of it.
-    """
+    """Return the table of the rows that are read, and the columns by role that are named."""
     named = reading.named()
     if are_elsewhere(named.get("references"), table):
         fields = [("questions", name) for name in reading.questions]

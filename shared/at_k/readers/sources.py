@@ -105,10 +105,7 @@ def load_files(names: Sequence[str], reading: ReadingOptions) -> Table:
 
 
 def _has_chosen_rows(table: Table, where: Mapping[str, Sequence[Any]]) -> bool:
-    """Return whether one of several files is read, which the log of another task is not.
-
-    A ValueError is raised if the file has no rows, or none that is chosen by `where`.
-    """
+    """Return whether one of several files is read, which the log of another task is not."""
     if not table.size:
         raise ValueError(f"{table.title} has no rows: leave it out.")
     task = table.origin.get("task")
@@ -163,10 +160,7 @@ def _is_dataset(folder: Path) -> bool:
 
 
 def _plain_files(folder: Path, files: Sequence[Path]) -> list[str]:
-    """Return the names of the files in a folder that can be read, and warn of the others.
-
-    Hidden files are left out. It is a ValueError if no file is left.
-    """
+    """Return the files in a folder that can be read and are not hidden, and warn of the others."""
     known = (*FORMATS, ".txt", *COMPRESSED)
     names = {x: str(x.relative_to(folder)) for x in files if x.is_file()}
     shown = [x for x, name in names.items() if not re.search(r"(^|/)\.", name)]
@@ -182,10 +176,7 @@ def _plain_files(folder: Path, files: Sequence[Path]) -> list[str]:
 
 
 def _logs_of_trials(folder: Path) -> list[str]:
-    """Return the names of the files of trials in a folder of Harbor, SWE-bench, aider and others.
-
-    A folder of Terminal-Bench or tau2 has one file, results.json. [] in other folders.
-    """
+    """Return the files of trials in a folder of Harbor, SWE-bench, aider and others, or []."""
     for pattern in _PATTERNS:
         if files := sorted(folder.glob(pattern)):
             return list(map(str, files))
@@ -195,10 +186,7 @@ def _logs_of_trials(folder: Path) -> list[str]:
 
 
 def _newest_logs(names: Sequence[str], are_runs: bool) -> list[str]:
-    """Return the names without those of logs of a task that has a newer log, and warn of these.
-
-    A retried log of inspect_ai has the samples of the log before, and the same id of the task.
-    """
+    """Return the names without those of logs of a task that has a newer log, and warn of these."""
     last: dict[Any, tuple[Any, str]] = {}
     tasks = {name: _about_log(Path(name), are_runs) for name in names} if len(names) > 1 else {}
     for name, (task, date) in tasks.items():
@@ -467,10 +455,7 @@ def _has_samples_by_key(objects: Sequence[dict[Any, Any]], reading: ReadingOptio
 
 
 def _rows_of_samples(record: Mapping[str, Any], title: str) -> list[dict[str, Any]] | None:
-    """Return a row for each key whose value is an outcome or a list of samples; None for others.
-
-    A ValueError is raised if one of them is a fraction. NaN is none.
-    """
+    """Return a row for each key whose value is an outcome or a list of samples; None for others."""
     values = [x[0] if is_list_of(x, list) and len(x) == 1 else x for x in record.values()]
     are_lists, entries = is_list_of(values, list), list(flat(values))
     if not are_lists and (len(values) < 2 or any(isinstance(x, (dict, str)) for x in entries)):
