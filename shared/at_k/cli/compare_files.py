@@ -57,9 +57,8 @@ def _compare_files(
     if len(files) < 2:
         file = shlex.quote(files[0])
         raise ValueError(
-            f"There is one file: compare needs two or more. If it has two runs, give it twice, and "
-            f"say which rows are whose: at-k compare {file} {file} --where model=A --where-b "
-            f"model=B."
+            f"There is one file: compare needs two or more. If it has two runs: at-k compare "
+            f"{file} {file} --where model=A --where-b model=B."
         )
     names = _names_of_runs(names, files)
     arguments = file_arguments(flags, files)

@@ -27,17 +27,17 @@ _ROLES_OF_QUESTIONS = {"groups", "clusters", "question_weights"}
 def add_second_flags(command: argparse.ArgumentParser, what: str) -> None:
     """Add the flags that end in -b, which are for a second file. `what` names it in the help."""
     second = command.add_argument_group(f"columns and rows of {what}, if they differ")
+    further: dict[str, dict[str, Any]] = {
+        "questions": {"nargs": "+"},
+        "predictions": {"action": "append"},
+        "where": {
+            **{"metavar": "COLUMN=VALUE", "type": _condition_or_none, "action": "append"},
+            "help": "as --where; '' for all rows.",
+        },
+    }
     for role in ROLES_OF_SECOND:
-        options: dict[str, Any] = {"metavar": "COLUMN"}
-        text = f"as --{role}."
-        if role == "questions":
-            options["nargs"] = "+"
-        elif role == "predictions":
-            options["action"] = "append"
-        elif role == "where":
-            options = {"metavar": "COLUMN=VALUE", "type": _condition_or_none, "action": "append"}
-            text = "as --where; '' for all rows."
-        second.add_argument(f"--{role}-b", help=text, **options)
+        options = {"metavar": "COLUMN", "help": f"as --{role}."} | further.get(role, {})
+        second.add_argument(f"--{role}-b", **options)
 
 
 def _condition_or_none(text: str) -> tuple[str, str] | None:
@@ -172,20 +172,26 @@ def refuse_ungraded(questions: ReadRun) -> None:
     columns, predictions = questions.columns, questions["predictions"]
     if "references" in questions or not isinstance(predictions, list):
         return
-    outcomes = columns.get("outcomes")
-    problem = (
-        f"in {columns.get('predictions')}, and there is nothing to check it against: name the "
-        f"column of references, or a file of them, with --references. Or name outcomes with "
-        f"--outcomes."
+    what, known, problem = (
+        "sample",
+        {},
+        (
+            f"in {columns.get('predictions')}, and there is nothing to check it against: name the "
+            f"column of references, or a file of them, with --references. Or name outcomes with "
+            f"--outcomes."
+        ),
     )
-    if outcomes:
-        problem = (
-            f"in {outcomes}: name those that are correct with --correct-values. Without it, "
-            f"outcomes are {KNOWN_WORDS}."
+    if outcomes := columns.get("outcomes"):
+        what, known, problem = (
+            "outcome",
+            WORDS,
+            (
+                f"in {outcomes}: name those that are correct with --correct-values. Without it, "
+                f"outcomes are {KNOWN_WORDS}."
+            ),
         )
-    what = "outcome" if outcomes else "sample"
     for question, samples in enumerate(predictions):
         for sample in samples if isinstance(samples, list) else [samples]:
-            if isinstance(sample, str) and not (outcomes and word(sample) in WORDS):
+            if isinstance(sample, str) and word(sample) not in known:
                 text = f" has the {what} {short(sample)} {problem}"
                 raise InputError(Place("Question", question), text)

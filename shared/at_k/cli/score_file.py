@@ -59,13 +59,7 @@ Several files are parts of one run, and - is standard input:
 
 _WITH_NOISE = {*compared_scores()} - {"bayes@N", "score_agg"}
 _OPTIONS_OF_DEFINITION = {
-    "weights",
-    "lam",
-    "pass_power",
-    "unanimous_power",
-    "R0",
-    "categories",
-    "budget",
+    *("weights", "lam", "pass_power", "unanimous_power", "R0", "categories", "budget"),
 }
 """Options that change the definition of a score. Comparisons do not have them."""
 

@@ -141,19 +141,12 @@ def settle_missing(
     """Return the samples of each question after the rule, and a note on missing ones, or "".
 
     The rule "incorrect" replaces missing samples. "drop" leaves them None, so that other samples
-    keep their places, and leaves out questions without any other sample.
+    keep their places, and leaves out questions without any other sample. Without a rule (None),
+    that of the layout holds, or a MissingError asks.
 
-    Args:
-        table: the source.
-        samples: outcomes or answers by the id of their question, None for missing ones.
-        written: answers as they were written, in the same order; None if samples are outcomes. A
-            missing answer that counts as incorrect stays as it was, or is an empty text.
-        multiplicities: how often each sample occurs; None for once.
-        missing: "incorrect" or "drop"; None if the layout decides.
-
-    Raises:
-        MissingError: if there is no rule; if the rule of the layout would leave out a question; or
-            if samples below 0 or an unknown number of missing samples cannot count as incorrect.
+    `samples` are outcomes or answers by the id of their question. `written` are answers as they
+    were written, or None for outcomes: a missing answer that counts as incorrect stays as it was,
+    or is an empty text. `multiplicities` say how often each sample occurs; None for once.
     """
     if all(row and None not in row for row in samples.values()):
         return dict(samples), ""

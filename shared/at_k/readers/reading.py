@@ -76,10 +76,8 @@ class ReadingOptions:
 def make_reading(**options: Any) -> ReadingOptions:
     """Return the options of a reading from the arguments of `read` or of the command.
 
-    Arguments that are no attributes of `ReadingOptions` are columns by their role.
-
-    Raises:
-        TypeError, ValueError: if an argument is invalid.
+    Arguments that are no attributes of `ReadingOptions` are columns by their role. Those that are
+    invalid raise a TypeError or a ValueError.
     """
     if options.get("references") == FIRST_COLUMN:
         options |= {"references": "reference", "unnamed": "references"}

@@ -79,22 +79,14 @@ def choose_columns(table: Table, named: ColumnsByRole, reading: ReadingOptions) 
     3. Those with exact names, `COLUMN_NAMES`: graded outcomes or counts if there are no
        predictions, or no references to check these against; predictions if nothing is graded, or
        if a checker is given.
-    4. Otherwise there are two readings, which can give different scores: the caller has to name
-       one. The same holds for two columns of one role, unless they are equal. Beside samples that
-       can be checked, or beside outcomes, more names are those of outcomes: see `_verdicts`.
+    4. Otherwise there are two readings, which can give different scores, and a SelectionError asks
+       the caller to name one. The same holds for two columns of one role, unless they are equal.
+       Beside samples that can be checked, or beside outcomes, more names are those of outcomes: see
+       `_verdicts`.
 
     The roles are "predictions" with or without "references", or "outcomes", or "n" and "correct".
     Beside these, "counts" has the column that says how often a sample occurs. Alone, "counts" has a
     column of lists of counts, or a dict with the column of each outcome.
-
-    Args:
-        table: the source.
-        named: the columns that the caller names.
-        reading: the other options of the caller.
-
-    Raises:
-        SelectionError: if the caller has to name a column.
-        ValueError: if the columns that are named exclude each other.
     """
     _check_exclusive(named)
     if "counts" in named:

@@ -100,21 +100,17 @@ def arrow_column(table: Any, name: str) -> list[Any]:
 class Table:
     """The rows of a source by column, and what is known about them.
 
-    Attributes:
-        columns: entries by column name, one per row. A row is a question with a list of samples,
-            or one sample.
-        title: what messages call the source.
-        complete: the columns of which every row has an entry, also a null one.
-        is_object: whether the row is one object of JSON, which may be a table by itself.
-        is_line: whether it is the only line of JSON Lines: a question with lists of samples.
-        layout: the layout of the tool that wrote the source, or None.
-        origin: what the source says about itself, in the order in which it is reported:
-            {"harness": "lm-evaluation-harness", "model": .., "task": ..}.
-        files: the names of the files, if there are several; `FILE` has the index of each row.
-        is_csv: whether an empty cell may stand for a missing entry.
-        has_decimal_commas: whether 0,5 is a number: semicolons or tabs separate the cells.
-        is_matrix: whether all that the source has is a row of outcomes for each question.
-        numbers: the number of each row in its file, or None if all rows of one file are there.
+    Attributes:     columns: entries by column name, one per row. A row is a question with a list of
+    samples,         or one sample.     title: what messages call the source.     complete: the
+    columns of which every row has an entry, also a null one.     is_object: whether the row is one
+    object of JSON, which may be a table by itself.     is_line: whether it is the only line of JSON
+    Lines: a question with lists of samples.     layout: the layout of the tool that wrote the
+    source, or None.     origin: what the source says about itself: {"harness": .., "model": ..,
+    "task": ..}.     files: the names of the files, if there are several; `FILE` has the index of
+    each row.     is_csv: whether an empty cell may stand for a missing entry.
+    has_decimal_commas: whether 0,5 is a number: semicolons or tabs separate the cells.
+    is_matrix: whether all that the source has is a row of outcomes for each question.     numbers:
+    the number of each row in its file, or None if all rows of one file are there.
     """
 
     columns: Columns
@@ -349,6 +345,7 @@ def rows_where(table: Table, where: Mapping[str, Sequence[Any]]) -> Table:
     for name, entries in where.items():
         cells, texts = table.columns[name], {*map(entry_text, entries)}
         rows = [row for row, cell in enumerate(cells) if entry_text(cell) in texts]
+
         if not rows:
             words = {*map(word, entries)}
             rows = [row for row, cell in enumerate(cells) if word(cell) in words]
@@ -379,7 +376,10 @@ def join_tables(tables: Sequence[Table]) -> Table:
         names = [x for x in first.columns if all(x in table.columns for table in tables)]
     if first.layout is None:
         _warn_of_columns(tables, names)
-    columns: Columns = {x: _joined_column(tables, x) for x in names}
+    columns: Columns = {}
+    for name in names:
+        cells = (table.columns.get(name) or [None] * table.size for table in tables)
+        columns[name] = list(itertools.chain.from_iterable(cells))
     columns[FILE] = [index for index, table in enumerate(tables) for _ in range(table.size)]
     files = tuple(table.title for table in tables)
     return replace(
@@ -416,12 +416,6 @@ def _refuse_other_runs(tables: Sequence[Table]) -> None:
 def title_of_files(names: Sequence[str]) -> str:
     """Return a title for several files in messages: one or two names, or the first and a number."""
     return " and ".join(names) if len(names) < 3 else f"{names[0]} and {len(names) - 1} more"
-
-
-def _joined_column(tables: Sequence[Table], name: str) -> list[Any]:
-    """Return a column of several tables, with None for the rows of tables without it."""
-    cells = (table.columns.get(name) or [None] * table.size for table in tables)
-    return list(itertools.chain.from_iterable(cells))
 
 
 def _joined_origin(tables: Sequence[Table]) -> dict[str, str]:
