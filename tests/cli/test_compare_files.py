@@ -81,6 +81,7 @@ def test_a_column_of_clusters_is_read_if_the_interval_uses_them(capsys, tmp_path
     labels = [f"c{i // 2}" for i in range(len(OUTCOMES_A))]
     expected = at_k.compare(OUTCOMES_A, OUTCOMES_B, clusters=labels)
     assert scores_of(capsys, "compare", *files) == expected
+    assert f"questions in {len({*labels})} clusters with" in output_of(capsys, "compare", *files)
     again = ("--interval", "sampling")
     expected = at_k.compare(OUTCOMES_A, OUTCOMES_B, interval="sampling")
     assert scores_of(capsys, "compare", *files, *again) == expected
