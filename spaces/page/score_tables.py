@@ -1,7 +1,5 @@
 """Show the scores of an answer in the tables and sentences of the command at-k."""
 
-from dataclasses import dataclass
-
 from at_k.cli.formats import Scope, View, csv_text
 from at_k.cli.score_tables import ScoresView, records_of
 from at_k.core.credits import required_samples
@@ -13,13 +11,6 @@ from .space import Run, Space
 
 FORMATS = {"CSV": "csv", "LaTeX": "tex", "Markdown": "md"}
 """The formats of tables, and the types of their files."""
-
-
-@dataclass(frozen=True)
-class RunView(ScoresView):
-    """Show the scores of a run. `label` is what LaTeX calls their table."""
-
-    label: str = "scores"
 
 
 def views_of(space: Space, answer: Answer, for_paper: bool = False) -> list[View]:
@@ -34,7 +25,7 @@ def views_of(space: Space, answer: Answer, for_paper: bool = False) -> list[View
     return views
 
 
-def _run_view(space: Space, answer: Answer, run: Run, for_paper: bool) -> RunView:
+def _run_view(space: Space, answer: Answer, run: Run, for_paper: bool) -> ScoresView:
     """Return the view of the scores of a run. Those that a paper would report are first."""
     main_keys = space.main_scores(run, answer.options)
     estimates = [x for x in run.scores().estimates if not _is_repeated(x)]
@@ -42,7 +33,7 @@ def _run_view(space: Space, answer: Answer, run: Run, for_paper: bool) -> RunVie
     if not for_paper:
         shown += [x for x in estimates if x.key not in main_keys]
     has_several_runs = len(answer.runs) > 1
-    return RunView(
+    return ScoresView(
         Result(as_dict(shown), shown),
         Scope([run.sample_counts], answer.checker, space.question_noun, space.sample_noun),
         [run.label] if has_several_runs else (),

@@ -51,7 +51,7 @@ def test_markdown_and_latex_have_percentages_with_one_decimal(capsys, file):
         r"\begin{table}",
         r"\centering",
         r"\caption{2 questions with 3 to 4 samples each, checked with exact\_match.}",
-        r"\label{tab:scores}",
+        r"\label{tab:gpassk}",
         r"\begin{tabular}{lr}",
         r"\toprule",
         r"Score (\%) & Estimate \\",

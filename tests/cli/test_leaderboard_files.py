@@ -91,6 +91,22 @@ def test_papers_get_scores_with_limits_ranks_and_letters(capsys, files):
     assert [float(row["score"]) for row in rows] == [row["score"] for row in board["runs"]]
 
 
+def test_a_paper_has_one_table_of_runs_and_groups(capsys, files):
+    flags = ("--groups", "topic", "--k", 4)
+    board = scores_of(capsys, "compare", *files, *flags)
+    printed = output_of(capsys, "compare", *files, *flags, "--format", "markdown")
+    head, _, *rows = [line for line in printed.splitlines() if line.startswith("|")]
+    assert head == "| pass@4 in % (95 % CI, other questions) | all questions | x | y |"
+    assert [row.split(" | ")[0] for row in rows] == [f"| {name}" for name in NAMES[::-1]]
+    for name, row in zip(NAMES[::-1], rows, strict=True):
+        (in_y,) = (x for x in board["groups"]["y"]["runs"] if x["run"] == name)
+        score, lo, hi = (f"{100 * in_y[x]:.1f}" for x in ("score", "lo", "hi"))
+        assert row.endswith(f" | {score} ({lo}, {hi}) {in_y['letters']} |")
+    printed = output_of(capsys, "compare", *files, *flags, "--format", "latex")
+    assert "share a letter within a group" in " ".join(printed.split())
+    assert printed.count("tabular") == 2
+
+
 def test_names_are_given_or_those_of_the_files(capsys, files, tmp_path):
     board = scores_of(capsys, "compare", *files, "--names", "a", "b", "c")
     assert {row["run"] for row in board["runs"]} == {"a", "b", "c"}

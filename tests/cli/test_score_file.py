@@ -91,6 +91,8 @@ def test_weights_of_labels_are_given_as_json(capsys, tmp_path):
     [
         ("gpassk --k 1,4", "--k: '1,4' is not a whole number: separate several by spaces"),
         ("bayes_at_n --confidence no", "--confidence: 'no' is not a number"),
+        ("bayes_at_n --confidence 95%", "--confidence: '95%' is not a number: give 0.95"),
+        ("gate --at-least 80.5%", "--at-least: '80.5%' is not a number: give 0.805"),
         ("score_agg --weights {a:1}", "--weights: '{a:1}' is invalid JSON"),
         ("gpassk --check-correct-fn none:f", "--check-correct-fn: none:f cannot be imported as"),
     ],
@@ -136,6 +138,7 @@ def test_a_column_of_clusters_is_read_if_the_interval_uses_them(capsys, tmp_path
     assert "cluster" not in output_of(capsys, "gpassk", file, *flags)
     printed = output_of(capsys, "gpassk", file, *flags, "--interval", "questions")
     assert "; clusters from cluster." in printed
+    assert "questions in 2 clusters with" in printed.replace("\n", " ")
     error = error_of(capsys, "gpassk", file, "--clusters", "cluster")
     assert "only limits use clusters, and there is no confidence" in error
 

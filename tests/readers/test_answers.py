@@ -3,6 +3,7 @@
 import at_k
 import pandas as pd
 import pytest
+from at_k.readers.run import read_run
 from logs import FIXTURES
 from run_command import error_of, pass_at_k, write_json_lines
 
@@ -90,3 +91,20 @@ def test_an_answer_may_be_the_index_of_a_choice(capsys, tmp_path, prediction, ou
     row = {"id": 1, "choices": ["Paris", "Rome"], "answer": 0, "prediction": prediction}
     file = write_json_lines(tmp_path / "a.jsonl", [row])
     assert pass_at_k(capsys, file, "--check-correct-fn", "choice") == {"pass@1": outcome}
+
+
+def test_indices_of_options_that_may_count_from_1_are_warned_about(tmp_path):
+    rows = [
+        {"id": i, "choices": ["Paris", "Rome", "Bern"], "answer": answer, "predictions": ["B"]}
+        for i, answer in enumerate([1, 2])
+    ]
+    file = write_json_lines(tmp_path / "run.jsonl", rows)
+    with pytest.warns(UserWarning, match="from 0, and none of them is 0: they are 1 to 2"):
+        read_run([file], checker="choice")
+
+
+def test_a_file_of_scores_is_told_from_a_file_of_samples(tmp_path):
+    file = tmp_path / "results.json"
+    file.write_text('{"results": {"gsm8k": {"exact_match,strict": 0.5}}, "configs": {}}')
+    with pytest.raises(ValueError, match="In results there are scores of whole runs: give the"):
+        at_k.read(file)

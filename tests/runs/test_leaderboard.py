@@ -264,6 +264,18 @@ def test_an_error_names_the_run_even_if_its_message_begins_with_the_same_word(na
             at_k.leaderboard({name: run, "other": [[1, 0], [1, 1]]}, **options)
 
 
+def test_references_are_numbers_in_one_run_and_texts_in_another():
+    runs = {
+        "of JSON": {"predictions": [["3"], ["b"]], "references": [3, "b"]},
+        "of CSV": {"predictions": [["3"], ["a"]], "references": ["3", "b"]},
+    }
+    scores = at_k.leaderboard(runs, k=1, check_correct_fn=lambda x, reference: x == str(reference))
+    assert [row["score"] for row in scores["runs"]] == [1.0, 0.5]
+    runs["of CSV"]["references"] = ["4", "b"]
+    with pytest.raises(ValueError, match=r"Question 0 has the reference 3 in of JSON and '4' in"):
+        at_k.leaderboard(runs, k=1, check_correct_fn=lambda x, reference: x == str(reference))
+
+
 SAME = {"x": [[1, 0]], "y": [[1, 0]]}
 OTHERS = {"y": {"predictions": [["a"], ["b"]], "references": ["a", "c"]}}
 ANSWERS: dict = {"x": {"predictions": [["a"], ["b"]], "references": ["a", "b"]}, "y": [[1], [0]]}

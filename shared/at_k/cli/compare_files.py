@@ -108,6 +108,7 @@ def _scope_of_runs(inputs: Sequence[RunInput], compared: Compared) -> Scope:
         correction=correction,
         averaging=compared.options.weighting.words,
         missing="; ".join(missing),
+        clusters=compared.options.clusters,
     )
 
 

@@ -21,7 +21,6 @@ from .formats import (
     group_heading,
     make_table,
     p_value,
-    short_label,
 )
 
 _MOST_PAIRS_SHOWN = 15  # the largest number of pairs that a table of differences shows
@@ -81,37 +80,36 @@ class ComparisonView(View):
         limits = _LIMITS | (_BAND if self._has_band else {})
         tables = []
         for group, differences in self.differences.items():
-            heading = group_heading(group, len(self.differences) > 1, self.scope.averaging)
             # The short heading makes most tables fit into 80 characters.
-            columns = self._columns(heading, "diff", limits)
+            columns = self._columns(self._heading(group), "diff", limits)
             tables.append(make_table(columns, map(_difference_row, differences), _cell))
         return tables
 
     def paper_tables(self) -> list[Cells]:
-        """Return a table for all questions and one for each group, with a row for each k.
+        """Return one table in a list, with a row for each k of all questions and of each group.
 
         The limits are in the same cell as the difference, and the band has a column of its own.
         """
-        tables = []
+        scale = scale_of_two([*itertools.chain(*self.differences.values())])
         band = {"band": f"{self._limits.percent} band"} if self._has_band else {}
-        for group, differences in self.differences.items():
-            scale = scale_of_two(differences)
-            title = scale.heading if group is None else f"{scale.heading}, {short_label(group)}"
-            columns = self._columns(title, f"Difference ({self._limits.heading})", band)
-            rows = [
-                {
-                    "key": point.key,
-                    "a": scale.number(point.a),
-                    "b": scale.number(point.b),
-                    "difference": f"{scale.number(point.score, sign=True)} "
-                    f"{scale.limits(*point.interval)}",
-                    "band": scale.limits(*point.band),
-                    "p": point.p and p_value(point.p),
-                }
-                for point in differences
-            ]
-            tables.append(make_table(columns, rows))
-        return tables
+        columns = self._columns(scale.heading, f"Difference ({self._limits.heading})", band)
+        rows = [
+            {
+                "key": ", ".join(filter(None, [point.key, self._heading(point.group)])),
+                "a": scale.number(point.a),
+                "b": scale.number(point.b),
+                "difference": f"{scale.number(point.score, sign=True)} "
+                f"{scale.limits(*point.interval)}",
+                "band": scale.limits(*point.band),
+                "p": point.p and p_value(point.p),
+            }
+            for point in itertools.chain(*self.differences.values())
+        ]
+        return [make_table(columns, rows)]
+
+    def _heading(self, group: str | None) -> str:
+        """Return the heading of a group, or of all questions (None); "" if there are no groups."""
+        return group_heading(group, len(self.differences) > 1, self.scope.averaging)
 
     def records(self) -> Cells:
         """Return a row for each group and k; the group of all questions is ""."""
@@ -138,7 +136,9 @@ class ComparisonView(View):
         if self._has_band:
             sentences.append(f"{band}: simultaneous {percent} confidence band over all k.")
         conclusion = zero_in_band(self._overall, self.names)
-        sentences.append(f"The {'band' if self._has_band else 'interval'} {conclusion}.")
+        of_all = f" ({self._heading(None)})" if len(self.differences) > 1 else ""
+        which = "band" if self._has_band else "interval"
+        sentences.append(f"The {which}{of_all} {conclusion}.")
         if self._overall[0].p is not None:
             sentences.append(P_VALUES)
         return [" ".join(sentences)]
@@ -247,20 +247,43 @@ class LeaderboardView(View):
         return tables
 
     def paper_tables(self) -> list[Cells]:
-        """Return a table for each group and k, with a row for each run."""
+        """Return a table for each k, with a row for each run.
+
+        With groups it has a column for each group, or it is the transpose: the longer side has the
+        rows. The letters follow the limits there, and there are no ranks.
+        """
         tables = []
-        for group, board in self._boards():
-            scale, words = _scale(board), self._limits
-            title = "Run" if group is None else f"Run, {short_label(group)}"
-            for key in _keys(board):
-                score = f"{key}{' in %' if scale.percent else ''} ({words.heading})"
-                table = [[title, score, "Letters", f"Rank ({words.percent} CI)"]]
-                for row in _rows_at(board, key):
-                    cell = f"{scale.number(row['score'])} {scale.limits(row['lo'], row['hi'])}"
-                    rank = f"{row['rank']} ({row['rank_lo']}, {row['rank_hi']})"
-                    table.append([row["run"], cell, row["letters"], rank])
-                tables.append(table)
+        for key in _keys(self.board):
+            score = f"{key}{' in %' if _scale(self.board).percent else ''} ({self._limits.heading})"
+            if "groups" in self.board:
+                tables.append(self._table_of_groups(key, score))
+                continue
+            table = [["Run", score, "Letters", f"Rank ({self._limits.percent} CI)"]]
+            for row in _rows_at(self.board, key):
+                rank = f"{row['rank']} ({row['rank_lo']}, {row['rank_hi']})"
+                table.append([row["run"], self._score_cell(row), row["letters"], rank])
+            tables.append(table)
         return tables
+
+    def _table_of_groups(self, key: str, score: str) -> Cells:
+        """Return the table of runs and groups for the score with this key, with this heading."""
+        runs = [row["run"] for row in _rows_at(self.board, key)]
+        columns = [[score, *runs]]
+        for group, board in self._boards():
+            cells = {
+                row["run"]: f"{self._score_cell(row)} {row['letters']}"
+                for row in _rows_at(board, key)
+            }
+            heading = group_heading(group, True, self.scope.averaging)
+            columns.append([heading, *(cells[run] for run in runs)])
+        if len(columns) > len(runs) + 1:
+            return columns
+        return [list(row) for row in zip(*columns, strict=True)]
+
+    def _score_cell(self, row: Mapping[str, Any]) -> str:
+        """Return the score of a run with its limits, such as "53.1 (42.4, 63.6)"."""
+        scale = _scale(self.board)
+        return f"{scale.number(row['score'])} {scale.limits(row['lo'], row['hi'])}"
 
     def records(self) -> Cells:
         """Return a row for each group, k and run; the group of all questions is ""."""
@@ -275,11 +298,14 @@ class LeaderboardView(View):
         words, percent = self._limits, self._limits.percent
         limits = f"{percent} CI" if for_paper else "lo and hi"
         over = " and k" if len(_keys(self.board)) > 1 else ""
-        notes = [
-            f"{limits}: {words.name} of each score, {words.scope}. The rank intervals and the "
-            f"letters follow from {percent} confidence intervals of all pairwise differences "
-            f"together, over all pairs{over}: runs that share a letter cannot be told apart."
-        ]
+        notes = [f"{limits}: {words.name} of each score, {words.scope}."]
+        follow, within = "The rank intervals and the letters follow", ""
+        if for_paper and "groups" in self.board:
+            follow, within = "The letters follow", " within a group"
+        notes.append(
+            f"{follow} from {percent} confidence intervals of all pairwise differences together, "
+            f"over all pairs{over}: runs that share a letter{within} cannot be told apart."
+        )
         if "p" in self.board["pairs"][0]:
             notes.append(P_VALUES)
         if not (for_paper or self._shows_pairs):

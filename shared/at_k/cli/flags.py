@@ -43,6 +43,18 @@ def parameter_helps(docstring: str) -> dict[str, str]:
     return {name: " ".join(text.split()) for name, text in entries}
 
 
+def value_of_text(kind: type, text: str) -> Any:
+    """Return a text as a value of type `kind`. Raises ArgumentTypeError if it is no number."""
+    try:
+        return kind(text)
+    except ValueError:
+        wanted = "a whole number" if kind is int else "a number"
+        remedy = ": separate several by spaces" if "," in text else ""
+        if kind is float and (percent := re.fullmatch(r"(\d+|\d*\.\d+) ?%", text)):
+            remedy = f": give {float(percent[1]) / 100:g}"
+        raise argparse.ArgumentTypeError(f"{text!r} is not {wanted}{remedy}") from None
+
+
 def condition(text: str) -> tuple[str, str]:
     """Return (column, value) of a text COLUMN=VALUE. Raises ArgumentTypeError if it has no =."""
     column, equals, value = text.partition("=")
@@ -77,9 +89,9 @@ _ROW_FLAGS: dict[str, dict[str, Any]] = {
         "same column are alternatives.",
     },
     "pool": {"nargs": "+", "default": (), "metavar": "COLUMN"},
-    "group_size": {"type": int, "metavar": "G"},
+    "group_size": {"type": partial(value_of_text, int), "metavar": "G"},
     "missing": {"choices": CHOICES},
-    "correct_at_least": {"type": float, "metavar": "SCORE"},
+    "correct_at_least": {"type": partial(value_of_text, float), "metavar": "SCORE"},
     "records": {
         "metavar": "PATH",
         "help": "where the rows are, if they are inside of one object of JSON: the path to the "
@@ -235,24 +247,14 @@ def _value_options(annotation: Any, has_default: bool) -> dict[str, Any]:
     if kind is None:
         return {"type": _json_of_text, "metavar": "JSON"}
     is_optional = types.NoneType in kinds and has_default
-    convert = _value_or_none if is_optional else _value_of_text
+    convert = _value_or_none if is_optional else value_of_text
     metavar = f"{kind.__name__.upper()}{'|none' if is_optional else ''}"
     return options | {"type": partial(convert, kind), "metavar": metavar}
 
 
-def _value_of_text(kind: type, text: str) -> Any:
-    """Return a text as a value of type `kind`. Raises ArgumentTypeError if it is no number."""
-    try:
-        return kind(text)
-    except ValueError:
-        wanted = "a whole number" if kind is int else "a number"
-        spaces = ": separate several by spaces" if "," in text else ""
-        raise argparse.ArgumentTypeError(f"{text!r} is not {wanted}{spaces}") from None
-
-
 def _value_or_none(kind: type, text: str) -> Any:
     """Return None for the text "none", or else the text as a value of type `kind`."""
-    return None if text == "none" else _value_of_text(kind, text)
+    return None if text == "none" else value_of_text(kind, text)
 
 
 def _column_or_counts(text: str) -> Any:

@@ -336,6 +336,7 @@ class Scope(NamedTuple):
         row, noun: the words for a question and for a sample.
         correction, averaging, missing: phrases that say for which errors the scores are corrected,
             how questions are averaged, and what was missing and how it was counted; or "".
+        clusters: (M,) labels of the clusters that limits are for, or None.
     """
 
     sizes: Sequence[np.ndarray]
@@ -345,6 +346,7 @@ class Scope(NamedTuple):
     correction: str = ""
     averaging: str = ""
     missing: str = ""
+    clusters: Iterable[Any] | None = None
 
     def in_words(self) -> str:
         """Return the numbers of questions and samples, and the other facts, as one phrase."""
@@ -359,7 +361,10 @@ class Scope(NamedTuple):
             samples += f" ({self.missing})"
         checked = f"checked with {self.checker}" if self.checker else ""
         clauses = filter(None, [samples, checked, self.correction, self.averaging])
-        return f"{number_of(len(self.sizes[0]), self.row)} with {', '.join(clauses)}"
+        questions = number_of(len(self.sizes[0]), self.row)
+        if self.clusters is not None:
+            questions += f" in {number_of(len({*self.clusters}), 'cluster')}"
+        return f"{questions} with {', '.join(clauses)}"
 
 
 class Limits(NamedTuple):

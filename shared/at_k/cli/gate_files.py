@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from ..runs.differences import compare
@@ -20,7 +21,7 @@ from ..runs.gate import (
     gate_options,
 )
 from ..runs.outcomes_of_runs import naming_questions
-from .flags import COOL, WARM, add_flags, parameters_and_helps
+from .flags import COOL, WARM, add_flags, parameters_and_helps, value_of_text
 from .formats import Limits, Scale, number_of, print_output, printable
 from .graded_files import add_second_flags, file_arguments, graded_files
 
@@ -45,7 +46,9 @@ def add_gate_flags(command: argparse.ArgumentParser) -> None:
     helps["k"] = "size of the subsets of samples. Default: 1."
     helps["confidence"] = "probability that the interval covers the true score or difference."
     claim = command.add_argument_group("what the run has to reach")
-    claim.add_argument("--at-least", type=float, metavar="SCORE", help="the least score.")
+    claim.add_argument(
+        "--at-least", type=partial(value_of_text, float), metavar="SCORE", help="the least score."
+    )
     claim.add_argument(
         "--baseline",
         metavar="FILE",
@@ -54,7 +57,7 @@ def add_gate_flags(command: argparse.ArgumentParser) -> None:
     )
     claim.add_argument(
         "--margin",
-        type=float,
+        type=partial(value_of_text, float),
         metavar="DIFFERENCE",
         help="by how much the score may be lower than that of the baseline. Default: 0.",
     )
@@ -149,7 +152,10 @@ def _what_would_decide(gate: Gate) -> str:
     text = f"About {more} would decide, if the estimate stays the same."
     if gate.anytime or gate.interval == "posterior":
         return text
-    return f"{text} To add them and look again, give --anytime (anytime=True) at each look."
+    return (
+        f"{text} To add them and look again, give --anytime (anytime=True) at each look, which "
+        f"needs some more."
+    )
 
 
 def _verdict_as_json(gate: Gate) -> str:

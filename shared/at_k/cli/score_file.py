@@ -168,11 +168,12 @@ def _scores_view(
         correction=correction_in_words(scores["checker"]) if "checker" in scores else "",
         averaging=scores.averaging,
         missing=questions.missing,
+        clusters=options.get("clusters"),
     )
     input_sentences = [run.described(*nouns)]
     if words := ", ".join(filter(None, [scope.correction, scope.averaging])):
         input_sentences.append(f"Scores are {words}.")
-    return ScoresView(scores, scope, input_sentences, options, noise, questions.ids)
+    return ScoresView(scores, scope, input_sentences, options, noise, questions.ids, name)
 
 
 def _with_both_scores(

@@ -52,6 +52,7 @@ class ScoresView(View):
         options: the options of the metric, defaults included.
         noise: the causes of the error of one score, or None.
         ids: the ids of the M questions, or None.
+        label: the name of the table in LaTeX.
     """
 
     scores: dict[str, Any]
@@ -60,6 +61,7 @@ class ScoresView(View):
     options: Mapping[str, Any] = field(default_factory=dict)
     noise: Noise | None = None
     ids: Sequence[Any] | None = None
+    label: str = "scores"
 
     @property
     def confidence(self) -> float | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import os
 import re
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -176,6 +177,13 @@ def _with_options(table: Table, references: Sequence[Any]) -> list[Any]:
     """Return references for `choice`: an index, from 0, becomes an object with the options too."""
     names = columns_named(table.columns, ("choices", "options"))
     lists = table.columns[names[0]] if names else itertools.repeat(None)
+    indices = {x for x in references if type(x) is int} if names else set()
+    if indices and min(indices) > 0:
+        warnings.warn(
+            f"The answers are taken as indices of the options from 0, and none of them is 0: they "
+            f"are {min(indices)} to {max(indices)}. If they count from 1, give letters instead.",
+            stacklevel=2,
+        )
     return [
         {"options": options, "answer": answer}
         if type(answer) is int and is_list_of(options, str)

@@ -51,6 +51,8 @@ _COMPLEMENT = re.compile(
 _THOUSANDS = re.compile(r"\d{1,3}([.,'\s]\d{3})+")
 _INPUTS = ("input", "inputs", "query", "question_text", "problem_statement")
 """Names of the texts of questions that are no ids. Equal texts say that rows are samples."""
+_SUMMARIES = ("results", "summary", "scores", "metrics", "aggregate")
+"""Names of objects with the scores of whole runs, in files that have no samples."""
 
 
 def columns_of_role(table: Table, role: str) -> list[str]:
@@ -234,6 +236,13 @@ def _no_samples(table: Table, has_references: bool) -> SelectionError:
         return SelectionError(
             f"{problem} It is one object of JSON, with lists of objects in {', '.join(lists)}.",
             [Way({"records": name}) for name in lists],
+        )
+    if summaries := [
+        name for name, cells in columns if name in _SUMMARIES and isinstance(cells[0], dict)
+    ]:
+        problem += (
+            f" In {summaries[0]} there are scores of whole runs: give the file of their samples, "
+            f"such as samples_*.jsonl of lm-eval or details_*.parquet of lighteval."
         )
     if not has_references:
         _refuse_scores(table, columns_named(table.columns, usual.SCORES)[:1])

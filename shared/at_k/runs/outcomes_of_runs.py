@@ -16,7 +16,7 @@ import numpy as np
 
 from ..core.checking import Checked, Checking
 from ..core.checks import InputError, InPython, Place, as_list, short
-from ..core.columns import stored
+from ..core.columns import stored, to_python
 from ..core.containers import to_numpy
 from ..core.samples import (
     Labels,
@@ -303,14 +303,14 @@ def check_same_questions(runs: Sequence[Run]) -> None:
                 f"the same questions in all runs."
             )
     references = [
-        (run.name, run.outcomes.references.to_pylist())
+        (run.name, to_python(run.outcomes.references))
         for run in runs
         if run.outcomes.references is not None
     ]
     for name, entries in references[1:]:
         other, others = references[0]
         for question, (entry, expected) in enumerate(zip(entries, others, strict=True)):
-            if entry != expected:
+            if entry != expected and str(entry) != str(expected):  # A file of CSV has only texts.
                 raise InputError(
                     Place("Question", question),
                     f" has the reference {short(expected)} in {other} and {short(entry)} in "
