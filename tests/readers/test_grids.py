@@ -125,8 +125,8 @@ def test_what_numpy_and_spreadsheets_save_is_read(tmp_path):
             assert at_k.read(tmp_path / name)["predictions"] == outcomes.tolist()
     (tmp_path / "lists.json").write_text(json.dumps(outcomes.tolist()))
     (tmp_path / "lists.jsonl").write_text("[1, 0, 1]\n[0, 0, 1]\n")
-    (tmp_path / "excel.tsv").write_bytes("id\t1\t2\t3\nä\t1\t0\t1\nb\t0\t0\t1".encode("utf-8-sig"))
-    (tmp_path / "excel.csv").write_bytes("id;1;2;3\nä;1;0;1\nb;0;0;1".encode("utf-8-sig"))
+    (tmp_path / "excel.tsv").write_bytes("id\t1\t2\t3\nä\t1\t0\t1\nb\t0\t0\t1".encode("utf-16"))
+    (tmp_path / "excel.csv").write_bytes("id;1;2;3\nä;1;0;1\nb;0;0;1".encode("utf-16"))
     for name in ("lists.json", "lists.jsonl", "excel.tsv", "excel.csv"):
         assert at_k.read(tmp_path / name) == {"predictions": outcomes.tolist()}
 
@@ -191,9 +191,10 @@ def test_the_command_reads_a_matrix(tmp_path, capsys):
     assert "is 12: an outcome is 0 or False" in error_of(capsys, "gpassk", file)
 
 
-def test_large_tables_are_read_whole(monkeypatch, tmp_path):
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_large_tables_are_read_whole(monkeypatch, tmp_path, encoding):
     monkeypatch.setattr("at_k.readers.counting.LEAST_BYTES", 0)
-    (tmp_path / "runs.csv").write_text("1,0,1\n0,0,1\n")
+    (tmp_path / "runs.csv").write_text("1,0,1\n0,0,1\n", encoding=encoding)
     with pytest.warns(UserWarning, match="no names"):
         assert at_k.read(tmp_path / "runs.csv")["predictions"] == [[1, 0, 1], [0, 0, 1]]
 

@@ -232,6 +232,23 @@ def test_reviews_of_evalscope_are_samples_of_a_group(tmp_path):
     assert run.origin["model"] == "my-model"
 
 
+def test_a_submission_of_arc_has_two_attempts_of_each_test_input(tmp_path):
+    grids = {"good": [[1, 2], [3, 4]], "bad": [[0]]}
+    submission = {
+        "007bbfb7": [{"attempt_1": grids["bad"], "attempt_2": grids["good"]}],
+        "00576224": [
+            {"attempt_1": grids["good"], "attempt_2": grids["bad"]},
+            {"attempt_1": grids["bad"], "attempt_2": grids["bad"]},
+        ],
+    }
+    run = at_k.read(write_json(tmp_path / "submission.json", submission))
+    assert run.ids == [("007bbfb7", "0"), ("00576224", "0"), ("00576224", "1")]
+    solved = at_k.load("gpassk").compute(
+        **run, references=[json.dumps(grids["good"])] * 3, k=2, include="pass@k"
+    )
+    assert solved == {"pass@2": pytest.approx(2 / 3)}
+
+
 def test_a_layout_needs_its_fields_in_every_row(tmp_path):
     rows = [{"task_id": "a", "completion": "x", "result": "passed", "passed": True}] * 2
     assert at_k.read(write_json_lines(tmp_path / "a.jsonl", rows)).origin == {

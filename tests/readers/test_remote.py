@@ -120,7 +120,7 @@ def test_a_log_of_inspect_ai_is_read_from_a_server(folder_and_address):
 
 def test_a_folder_elsewhere_is_refused_with_a_sentence(capsys, folder_and_address):
     _, address = folder_and_address
-    assert "<!DOCTYPE HTML>" in error_of(capsys, "gpassk", f"{address}/")
+    assert f"{address}/ is a page: give the" in error_of(capsys, "gpassk", f"{address}/")
     fsspec.filesystem("memory").pipe("/logs/a.jsonl", b"{}")
     error = error_of(capsys, "gpassk", "memory://logs")
     assert (

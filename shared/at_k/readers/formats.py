@@ -46,6 +46,8 @@ _SIGNATURES = {
 }
 BOM = b"\xef\xbb\xbf"
 """The byte order mark, which some programs write before a text."""
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+"""The byte order marks of UTF-16, which PowerShell and spreadsheets write."""
 
 
 _ROWS = {
@@ -138,14 +140,17 @@ def zip_member(data: bytes, member: zipfile.ZipInfo, name: str) -> bytes:
 
 
 def _decoded(data: bytes, name: str) -> str:
-    """Return bytes of UTF-8 as text without NUL; a ValueError names the line of other bytes."""
+    """Return bytes of UTF-8, or of UTF-16 with a byte order mark, as text without NUL.
+
+    A ValueError names the line of other bytes.
+    """
     try:
-        text = data.decode()
+        text = data.decode("utf-16" if data.startswith(_UTF_16) else "utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise ValueError(
-            f"{name}, line {line}: the text is not UTF-8 ({error.reason}), but may be Latin-1, "
-            f"UTF-16 or another one. Save the file as UTF-8, which spreadsheets call CSV UTF-8."
+            f"{name}, line {line}: the text is not UTF-8 ({error.reason}): it is damaged, "
+            f"or in Latin-1 or another encoding. Save the file as UTF-8, which spreadsheets call CSV UTF-8."
         ) from error
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
@@ -160,7 +165,10 @@ def _format_of(data: bytes) -> str:
     """Return the suffix of the format of a file, one of `FORMATS`, from its first bytes."""
     if data.startswith(b"PAR1"):
         return ".parquet"
-    start = data[:4096].removeprefix(BOM).lstrip()
+    start = data[:4096]
+    if start.startswith(_UTF_16):
+        start = start.decode("utf-16", "ignore").encode()
+    start = start.removeprefix(BOM).lstrip()
     first = start.partition(b"\n")[0]
     if start.startswith(b"{"):
         return ".jsonl" if len(first) > 4000 or first.rstrip().endswith(b"}") else ".json"

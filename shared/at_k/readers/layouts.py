@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from .table import FILE, Columns, Roles, Table, field_at, rows_of, table_of_rows
+from .words import is_list_of
 
 LogRow = dict[str, Any]
 
@@ -424,6 +425,22 @@ def _swe_bench_lists(results: LogRow) -> list[LogRow]:
     return [{"instance_id": x, "resolved": x in resolved} for x in every]
 
 
+def _arc_rows(submission: LogRow) -> list[LogRow]:
+    """Return a question for each test input of a task of ARC, with its attempts as texts."""
+    return [
+        {"task": task, "test": i, "attempts": [json.dumps(grid) for grid in attempts.values()]}
+        for task, tests in submission.items()
+        for i, attempts in enumerate(tests)
+    ]
+
+
+def is_arc(value: LogRow) -> bool:
+    """Return whether an object holds attempts of ARC, by task."""
+    return bool(value) and all(
+        is_list_of(tests, dict) and all("attempt_1" in x for x in tests) for tests in value.values()
+    )
+
+
 def _promptfoo_row(record: LogRow) -> LogRow:
     """Return a test, with its prompt and provider. A call that failed has no outcome."""
     test = {key: record["testCase"].get(key) for key in ("description", "vars", "assert")}
@@ -632,3 +649,5 @@ LAYOUTS = (
            why="without a verdict", files_are_runs=True),
 )
 # fmt: on
+
+ARC = Layout(tool="ARC", fields="", rows=_arc_rows, questions="task test", predictions="attempts")

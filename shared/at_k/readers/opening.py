@@ -85,6 +85,7 @@ def _memory() -> float:
 # --- Remote files -----------------------------------------------------------------------------
 
 
+_PAGES = (b"<!doctype html", b"<html")
 _SECONDS_OF_SILENCE = 60
 """The number of seconds after which a server of HTTP that sends nothing is given up."""
 
@@ -116,9 +117,12 @@ def remote_content(name: str) -> bytes:
     Raises:
         FileNotFoundError: if there is no such file, or if it is a folder.
         ImportError: if the driver of the protocol is not installed.
-        ValueError: if the file cannot be read, with the reason.
+        ValueError: if the file cannot be read, or is a page of HTML, with the reason.
     """
-    return _with_system(name, lambda system, path: system.cat_file(path))
+    content = _with_system(name, lambda system, path: system.cat_file(path))
+    if name.startswith("http") and content[:100].lstrip().lower().startswith(_PAGES):
+        raise ValueError(f"{name} is a page: give the address that downloads the file.")
+    return content
 
 
 def _with_system(name: str, use: Callable[[Any, str], Any]) -> Any:

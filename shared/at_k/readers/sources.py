@@ -31,7 +31,7 @@ from .formats import (
 )
 from .frames import one_split, table_of_dataset, table_of_object
 from .grids import sample_columns
-from .layouts import LM_EVAL_NAME, recognised
+from .layouts import ARC, LM_EVAL_NAME, is_arc, read_layout, recognised
 from .names import columns_named, is_verdict, plain_name
 from .opening import (
     is_remote,
@@ -334,7 +334,8 @@ def _table_of_object(record: dict[str, Any], table: Table, reading: ReadingOptio
         return table_of_rows([x.get("row", x) for x in record["rows"]], title)
     if (columns := _columns_and_data(record, title)) is not None:
         return table_of_columns(columns, title)
-
+    if is_arc(record):
+        return read_layout(ARC, table_of_rows([record], title))
     if not _has_column_names(record, reading):
         _refuse_keys_of_samples(record, title, reading)
         if (keyed := _keyed_rows(record, title)) is None:
