@@ -506,7 +506,7 @@ error that names the missing package, until `at_k/__init__` replaces it.
 """
 
 
-KERNEL = "3caaf7dc76bc"
+KERNEL = "c84d9d0468a2"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -6895,10 +6895,12 @@ class SampledMetric(evaluate.Metric, abc.ABC):
             TypeError: if an argument has no name, or is no parameter of the metric.
         """
         if unnamed:
-            raise TypeError(
-                f"compute takes its arguments by name: give compute(predictions="
-                f"{short(unnamed[0])}{', references=..' if len(unnamed) > 1 else ''})."
-            )
+            arguments = f"predictions={short(unnamed[0])}"
+            if isinstance(unnamed[0], Mapping) and "predictions" in unnamed[0]:
+                arguments = "**run"
+            elif len(unnamed) > 1:
+                arguments += ", references=.."
+            raise TypeError(f"compute takes its arguments by name: give compute({arguments}).")
         self._refuse_call_from_checker("compute")
         check_options(self.computation.results, options, ("predictions", "references"))
         ordered = self.computation.ordered_options(options)

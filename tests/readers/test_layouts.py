@@ -37,14 +37,17 @@ def terminal_bench(run="1"):
 
 def test_results_of_terminal_bench_count_what_has_no_verdict(capsys, tmp_path):
     log = terminal_bench()
-    file = write_json(tmp_path / "run" / "results.json", log)
+    file = write_json(tmp_path / "run-1" / "results.json", log)
     for source in (file, file.parent):  # the folder of a run has it beside those of trials
         scores = pass_at_k_of(source, k=[1, 2])
         assert scores == pytest.approx({"pass@1": log["accuracy"], "pass@2": log["pass_at_k"]["2"]})
     first = output_of(capsys, "gpassk", file, "--k", 1).splitlines()[0]
     assert first.startswith("Terminal-Bench: 2 questions, 3 samples each (1 of them missing, with")
-    other = write_json(tmp_path / "again" / "results.json", terminal_bench("2"))
+    other = write_json(tmp_path / "run-2" / "results.json", terminal_bench("2"))
     assert [len(row) for row in at_k.read([file, other])["predictions"]] == [6, 6]
+    agent = write_json(tmp_path / "terminus" / "results.json", terminal_bench("2"))
+    with pytest.raises(ValueError, match="Compare different models with at-k compare"):
+        at_k.read([file, agent])
     trial = write_json(tmp_path / "trial.json", log["results"])
     assert at_k.read(trial) == at_k.read(file)
 

@@ -686,10 +686,7 @@ def test_criteria_of_an_answer_are_no_samples(name):
 def test_no_flag_has_a_column_that_was_made_up(capsys, tmp_path):
     (tmp_path / "a.csv").write_text("id,setting,correct\na,x,1\nb,y,0\n")
     error = error_of(capsys, "gpassk", tmp_path / "a.csv", "--group-size", 2)
-    assert error.endswith(
-        "Add --where id=a --where setting=.. (only these samples) or --pool id setting (they are "
-        "samples of one question).\n"
-    )
+    assert error.endswith("(in the shell --group-size), so that id identifies the questions.\n")
 
 
 def test_what_says_the_same_as_the_number_of_a_sample_is_no_setting():

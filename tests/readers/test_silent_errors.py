@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from at_k.cli.command import main
 from at_k.readers import opening
 from at_k.readers.run import read_run
 from at_k.readers.table import SelectionError
@@ -369,3 +370,158 @@ def test_columns_whose_names_differ_in_spelling_only_are_asked_about(one, anothe
         at_k.read(columns)
     assert at_k.read(columns, outcomes=another) == {"predictions": [[0, 1]]}
     assert at_k.read(columns | {one: [0, 1]}) == {"predictions": [[0, 1]]}
+
+
+# --- Names that tell what columns hold --------------------------------------------------
+
+
+def test_numbered_outcomes_beside_answers_are_not_checked(capsys, tmp_path):
+    text = "id,answer,correct_1,correct_2\n1,42,1,0\n2,7,1,1\n"
+    (tmp_path / "a.csv").write_text(text)
+    assert pass_at_k(capsys, tmp_path / "a.csv") == {"pass@1": 0.75}
+    (tmp_path / "a.csv").write_text(text.replace("correct", "run"))
+    error = error_of(capsys, "gpassk", tmp_path / "a.csv")
+    flags = "--outcomes run_1 --outcomes run_2"
+    assert f"can hold outcomes, or samples to check against answer. Add {flags} or" in error
+    assert pass_at_k(capsys, tmp_path / "a.csv", *flags.split()) == {"pass@1": 0.75}
+    read = at_k.read(tmp_path / "a.csv", outcomes=["run_1", "run_2"])
+    assert read["predictions"] == [[1, 0], [1, 1]]
+
+
+def test_a_flag_that_is_given_twice_loses_no_value(capsys, tmp_path):
+    (tmp_path / "a.csv").write_text("id,part,seed_42,seed_43\n1,x,1,0\n1,y,1,0\n")
+    flags = "--outcomes seed_42 --outcomes seed_43 --questions id --questions part"
+    assert pass_at_k(capsys, tmp_path / "a.csv", *flags.split()) == {"pass@1": 0.5}
+    for flag in ("--groups", "--references", "--clusters"):
+        with pytest.raises(SystemExit):
+            main(["gpassk", str(tmp_path / "a.csv"), flag, "id", flag, "part"])
+        assert f"argument {flag}: it is given twice" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "names", ["right wrong", "True False", "C I", "pass fail", "correct incorrect", "1 0"]
+)
+def test_columns_of_counts_have_the_outcomes_of_their_names(capsys, tmp_path, names):
+    for ordered in (names.split(), names.split()[::-1]):
+        counts = {"id": "a", names.split()[0]: 3, names.split()[1]: 1}
+        file = write_json_lines(tmp_path / "a.jsonl", [counts])
+        assert pass_at_k(capsys, file, "--counts", *ordered) == {"pass@1": 0.75}
+    counts |= {"total": 4}
+    file = write_json_lines(tmp_path / "a.jsonl", [counts])
+    error = error_of(capsys, "gpassk", file, "--counts", names.split()[0], "total")
+    assert "column total, which is no outcome as the others are" in error
+
+
+def test_columns_0_and_1_may_be_a_table_of_counts(capsys, tmp_path):
+    (tmp_path / "a.csv").write_text("id,0,1\na,0,1\nb,0,1\nc,1,0\n")
+    error = error_of(capsys, "gpassk", tmp_path / "a.csv")
+    assert "Add --counts 0 1 or --outcomes 0 --outcomes 1." in error
+    assert pass_at_k(capsys, tmp_path / "a.csv", "--counts", 0, 1) == {
+        "pass@1": pytest.approx(2 / 3)
+    }
+    flags = ("--outcomes", 0, "--outcomes", 1)
+    assert pass_at_k(capsys, tmp_path / "a.csv", *flags) == {"pass@1": 0.5}
+
+
+def test_an_index_of_problems_identifies_them_beside_their_text(capsys, tmp_path):
+    rows = [
+        ("problem_idx", "problem", "correct"),
+        (0, "Which?", 1),
+        (1, "Which?", 0),
+        (2, "2+2?", 0),
+    ]
+    (tmp_path / "a.csv").write_text("".join(f"{','.join(map(str, row))}\n" for row in rows))
+    assert pass_at_k(capsys, tmp_path / "a.csv") == {"pass@1": pytest.approx(1 / 3)}
+
+
+def test_an_empty_cell_is_no_group(tmp_path):
+    (tmp_path / "a.csv").write_text("id,g,correct\n1,x,1\n2,,0\n3,x,1\n")
+    run = at_k.read(tmp_path / "a.csv", groups="g")
+    with pytest.raises(ValueError, match=r"groups\[1\] is None: give every question a label"):
+        at_k.load("gpassk").compute(**run, k=1, average="groups")
+
+
+def test_numbers_in_a_column_of_answers_are_no_outcomes(tmp_path):
+    file = write_json_lines(tmp_path / "a.jsonl", [{"id": 1, "prediction": 1}])
+    with pytest.raises(SelectionError, match="prediction has answers by its name"):
+        at_k.read(file)
+    assert at_k.read(file, outcomes="prediction") == {"predictions": [[1]]}
+
+
+@pytest.mark.parametrize(
+    ("answer", "options", "correct"),
+    [
+        ("B", ["London", "Paris"], 1),
+        ("Paris", ["London", "Paris"], 1),
+        ("A", ["London", "Paris"], 0),
+    ],
+)
+def test_choice_reads_the_text_of_an_option_beside_a_letter(
+    capsys, tmp_path, answer, options, correct
+):
+    row = {"id": 1, "prediction": "Paris", "answer": answer, "options": options}
+    file = write_json_lines(tmp_path / "a.jsonl", [row])
+    assert pass_at_k(capsys, file, "--check-correct-fn", "choice") == {"pass@1": correct}
+
+
+# --- Rows of a tool with further columns ------------------------------------------------
+
+
+def test_a_prompt_beside_the_columns_of_a_tool_is_a_setting(tmp_path):
+    rows = [
+        {"task_id": f"H/{task}", "prompt": prompt, "completion": f"{task}{prompt}"}
+        | {"result": "", "passed": prompt == "A"}
+        for task in range(4)
+        for prompt in "AB"
+    ]
+    file = write_json_lines(tmp_path / "a.jsonl", rows)
+    with pytest.raises(SelectionError, match="have different values of prompt: 'A', 'B'"):
+        at_k.read(file)
+    assert at_k.read(file, where={"prompt": "A"})["predictions"] == [[True]] * 4
+
+
+def test_a_text_of_a_tool_with_two_references_is_no_id(tmp_path):
+    rows = [
+        {"problem": problem, "expected_answer": expected, "predicted_answer": "A"}
+        | {"generation": "", "symbolic_correct": expected == "A"}
+        for problem, expected in [("Which?", "A"), ("Which?", "B"), ("2 + 2?", "A")]
+    ]
+    file = write_json_lines(tmp_path / "a.jsonl", rows)
+    with pytest.raises(SelectionError, match="have different values of expected_answer: 'A', 'B'"):
+        at_k.read(file)
+
+
+def test_prompts_of_promptfoo_are_no_samples(tmp_path):
+    results = [
+        {"testCase": {"vars": {"q": test}}, "prompt": {"label": prompt}, "provider": {"id": "m"}}
+        | {"failureReason": 0, "success": prompt == "A", "testIdx": test, "promptIdx": 0}
+        for test in (1, 2)
+        for prompt in "AB"
+    ]
+    log = {"evalId": "1", "results": {"results": results}, "config": {}}
+    (tmp_path / "a.json").write_text(json.dumps(log))
+    with pytest.raises(SelectionError, match="have different values of prompt_name: 'A', 'B'"):
+        at_k.read(tmp_path / "a.json")
+
+
+@pytest.mark.parametrize("late", ["error", "model"])
+def test_a_key_that_occurs_late_in_a_large_file_is_read(monkeypatch, tmp_path, late):
+    monkeypatch.setattr("at_k.readers.counting.LEAST_BYTES", 0)
+    monkeypatch.setattr("at_k.readers.counting._HEAD_BYTES", 1 << 10)
+    rows: list[dict[str, Any]] = [{"id": i // 2, "correct": i % 2} for i in range(200)]
+    rows[-1] |= {late: "timeout"}
+    rows[-2] |= {"model": "m"} if late == "model" else {}
+    file = write_json_lines(tmp_path / "a.jsonl", rows)
+    with pytest.raises(
+        ValueError, match="missing" if late == "error" else "different values of model"
+    ):
+        at_k.read(file)
+
+
+def test_equal_rows_with_lists_are_found_in_a_large_file(monkeypatch, tmp_path):
+    monkeypatch.setattr("at_k.readers.counting.LEAST_BYTES", 0)
+    rows = [{"id": i // 2, "messages": [f"{i}"], "correct": i % 2} for i in range(60)]
+    file = write_json_lines(tmp_path / "a.jsonl", rows * 2)
+    with pytest.raises(SelectionError, match="are equal, and messages differs in all other rows"):
+        at_k.read(file)
+    assert [len(row) for row in at_k.read(file, pool="messages")["predictions"]] == [4] * 30

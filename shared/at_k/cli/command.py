@@ -107,7 +107,9 @@ def _flags_of_way(way: Way) -> str:
         flag = as_flag(role)
         if isinstance(value, dict):
             typed += [f"{flag} {shlex.quote(f'{name}={entry}')}" for name, entry in value.items()]
-        elif isinstance(value, tuple) and role.startswith("predictions"):  # one at a time
+        elif isinstance(value, tuple) and role.startswith(
+            ("predictions", "outcomes")
+        ):  # one at a time
             typed += [f"{flag} {shlex.quote(name)}" for name in value]
         else:
             names = value if isinstance(value, tuple) else [] if value is None else [value]

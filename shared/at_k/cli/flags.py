@@ -88,7 +88,7 @@ _ROW_FLAGS: dict[str, dict[str, Any]] = {
         "help": "read only the rows with this entry. Can be given several times; entries of the "
         "same column are alternatives.",
     },
-    "pool": {"nargs": "+", "default": (), "metavar": "COLUMN"},
+    "pool": {"nargs": "+", "action": "extend", "metavar": "COLUMN"},
     "group_size": {"type": partial(value_of_text, int), "metavar": "G"},
     "missing": {"choices": CHOICES},
     "correct_at_least": {"type": partial(value_of_text, float), "metavar": "SCORE"},
@@ -99,7 +99,7 @@ _ROW_FLAGS: dict[str, dict[str, Any]] = {
     },
     "unfinished": {"choices": ("incorrect",)},
     "correct_values": {
-        **{"nargs": "+", "default": (), "metavar": "VALUE"},
+        **{"nargs": "+", "action": "extend", "metavar": "VALUE"},
         "help": "outcomes that are correct, such as C, yes or 0.5. All others are incorrect.",
     },
     "by_order": {
@@ -117,6 +117,16 @@ _WITHOUT_FLAG = ("predictions", "references", "executor", "by_order")
 
 
 _SCALARS = (int, float, str)
+
+
+class Once(argparse.Action):
+    """The action of a flag with one value, which is an error if it is given twice."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option: Any = None) -> None:
+        """Store the value."""
+        if getattr(namespace, self.dest, None) is not None:
+            parser.error(f"argument {option}: it is given twice, and has one value")
+        setattr(namespace, self.dest, values)
 
 
 def add_flags(
@@ -162,11 +172,13 @@ def add_flags(
         if COLUMN_NAMES.get(role):
             only = ' with --interval "questions"' if role == "clusters" else ""
             text = f"{text} Usual names{only}: {', '.join(COLUMN_NAMES[role])}."
-        options = {"nargs": "+"} if role in ("questions", "counts") else {}
-        if role == "predictions":
+        options: dict[str, Any] = {"action": Once}
+        if role in ("questions", "counts"):
+            options = {"nargs": "+", "action": "extend"}
+        elif role in ("predictions", "outcomes"):
             options, text = {"action": "append"}, f"{text} Give the flag once for each."
         elif role in PER_SAMPLE:
-            options = {"type": _column_or_counts}
+            options["type"] = _column_or_counts
         columns.add_argument(as_flag(role), metavar="COLUMN", help=text, **options)
     for name, options in _ROW_FLAGS.items():
         rows.add_argument(as_flag(name), **({"help": _READ_HELPS.get(name)} | options))

@@ -16,7 +16,7 @@ from ..readers.table import SelectionError, Way
 from ..readers.words import KNOWN_WORDS, WORDS, word
 from ..runs.options import ComparisonOptions
 from ..runs.outcomes_of_runs import Run, grade_sources, naming_questions
-from .flags import condition, split_arguments
+from .flags import Once, condition, split_arguments
 from .run_input import RunInput
 
 ROLES_OF_SECOND = ("predictions", "outcomes", "references", "questions", "where")
@@ -28,8 +28,10 @@ def add_second_flags(command: argparse.ArgumentParser, what: str) -> None:
     """Add the flags that end in -b, which are for a second file. `what` names it in the help."""
     second = command.add_argument_group(f"columns and rows of {what}, if they differ")
     further: dict[str, dict[str, Any]] = {
-        "questions": {"nargs": "+"},
+        "questions": {"nargs": "+", "action": "extend"},
         "predictions": {"action": "append"},
+        "outcomes": {"action": "append"},
+        "references": {"action": Once},
         "where": {
             **{"metavar": "COLUMN=VALUE", "type": _condition_or_none, "action": "append"},
             "help": "as --where; '' for all rows.",

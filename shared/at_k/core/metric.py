@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import threading
+from collections.abc import Mapping
 from contextvars import ContextVar
 from functools import partial
 from pathlib import Path
@@ -125,10 +126,12 @@ class SampledMetric(evaluate.Metric, abc.ABC):
             TypeError: if an argument has no name, or is no parameter of the metric.
         """
         if unnamed:
-            raise TypeError(
-                f"compute takes its arguments by name: give compute(predictions="
-                f"{short(unnamed[0])}{', references=..' if len(unnamed) > 1 else ''})."
-            )
+            arguments = f"predictions={short(unnamed[0])}"
+            if isinstance(unnamed[0], Mapping) and "predictions" in unnamed[0]:
+                arguments = "**run"
+            elif len(unnamed) > 1:
+                arguments += ", references=.."
+            raise TypeError(f"compute takes its arguments by name: give compute({arguments}).")
         self._refuse_call_from_checker("compute")
         check_options(self.computation.results, options, ("predictions", "references"))
         ordered = self.computation.ordered_options(options)

@@ -174,7 +174,10 @@ def _cells_of_columns(
 
 
 def _with_options(table: Table, references: Sequence[Any]) -> list[Any]:
-    """Return references for `choice`: an index, from 0, becomes an object with the options too."""
+    """Return references for `choice`, in an object with the options of a column if there is one.
+
+    An integer is an index from 0. A letter stays alone beside options that are letters themselves.
+    """
     names = columns_named(table.columns, ("choices", "options"))
     lists = table.columns[names[0]] if names else itertools.repeat(None)
     indices = {x for x in references if type(x) is int} if names else set()
@@ -186,10 +189,16 @@ def _with_options(table: Table, references: Sequence[Any]) -> list[Any]:
         )
     return [
         {"options": options, "answer": answer}
-        if type(answer) is int and is_list_of(options, str)
+        if is_list_of(options, str) and (type(answer) is int or _is_option(answer, options))
         else answer
         for answer, options in zip(references, lists, strict=False)
     ]
+
+
+def _is_option(answer: Any, options: Sequence[str]) -> bool:
+    """Return whether an answer is the text of an option, or a letter beside other texts."""
+    letter = isinstance(answer, str) and re.fullmatch(r"\s*\(?[A-Za-z][).]?\s*", answer)
+    return answer in options or bool(letter and all(len(x.strip()) > 1 for x in options))
 
 
 def _with_missing(
@@ -224,8 +233,12 @@ def _where_graded(samples: Sequence[Any], verdicts: Sequence[Any]) -> list[Any]:
     ]
 
 
-def entries_of_role(role: str, cells: Sequence[Any]) -> list[Any]:
-    """Return the cells of a role of `PER_QUESTION`. Weights and lists of R0 may be texts."""
+def entries_of_role(role: str, cells: Sequence[Any], is_csv: bool) -> list[Any]:
+    """Return the cells of a role of `PER_QUESTION`, None for empty cells of CSV.
+
+    Weights and lists of R0 may be texts.
+    """
+    cells = [None if is_csv and x == "" else x for x in cells]
     if role == "question_weights":
         return [number_in(x) if isinstance(x, str) else x for x in cells]
     return list(as_lists(cells) if role == "R0" else cells)

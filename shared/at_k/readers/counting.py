@@ -311,6 +311,8 @@ def _lines_counted(name: str, choice: Choice) -> Any | None:
     """
     try:
         with duckdb.connect() as connection:
+            if not _keys_of_lines(connection, name) <= choice.head.columns.keys():
+                return None
             return connection.sql(
                 f"""
                 SELECT {keys}, count(*) AS "{_N}" {of_numbers if choice.number else ""}
@@ -321,6 +323,12 @@ def _lines_counted(name: str, choice: Choice) -> Any | None:
             ).to_arrow_table()
     except duckdb.Error:
         return None
+
+
+def _keys_of_lines(connection: Any, name: str) -> set[str]:
+    """Return the keys of the objects in a file of JSON Lines, by a connection of DuckDB."""
+    keys = "SELECT DISTINCT unnest(json_keys(json)) FROM read_ndjson_objects(?)"
+    return {key for (key,) in connection.execute(keys, [name]).fetchall()}
 
 
 # --- Questions that are looked at -------------------------------------------------------------
@@ -347,8 +355,8 @@ def _may_have_repeats(rows: Any, choice: Choice) -> bool:
 def _rows_of_some(rows: Any, choice: Choice) -> Table | None:
     """Return the table of all rows of the first and last questions in distinct `rows`.
 
-    Columns of lists or long texts, which are no settings, are left out. None if no column remains
-    that was not counted.
+    Columns of long texts, which are no settings, are left out. None if no column remains that was
+    not counted.
     """
     names, head, half = choice.names, choice.head, _LOOKED_AT // 2
     ids = rows[choice.question].unique()
@@ -368,9 +376,9 @@ def _rows_of_some(rows: Any, choice: Choice) -> Table | None:
 
 
 def _is_wide(cells: Sequence[Any]) -> bool:
-    """Return whether a column is no setting: it has lists, or long texts that mostly differ."""
+    """Return whether a column has long texts that mostly differ."""
     texts = {x for x in cells if isinstance(x, str) and len(x) > _WIDE}
-    return any(isinstance(x, list) for x in cells) or 2 * len(texts) > len(cells)
+    return 2 * len(texts) > len(cells)
 
 
 def _lines_of(names: Sequence[str], question: str, ids: Sequence[str]) -> list[dict[str, Any]]:

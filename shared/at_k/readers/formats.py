@@ -149,8 +149,9 @@ def _decoded(data: bytes, name: str) -> str:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise ValueError(
-            f"{name}, line {line}: the text is not UTF-8 ({error.reason}): it is damaged, "
-            f"or in Latin-1 or another encoding. Save the file as UTF-8, which spreadsheets call CSV UTF-8."
+            f"{name}, line {line}: the text is not UTF-8 ({error.reason}): it is damaged, or in "
+            f"Latin-1 or another encoding. Save the file as UTF-8, which spreadsheets call CSV "
+            f"UTF-8."
         ) from error
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1

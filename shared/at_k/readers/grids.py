@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.checks import FROM_0, SAMPLE, Index, InputError
 from ..core.score_agg import VERDICTS
-from .names import COLUMN_NAMES, shown_name, usual_columns
+from .names import COLUMN_NAMES, plain_name, shown_name, usual_columns
 from .table import ColumnsByRole, SelectionError, Table, Way, table_of_columns
-from .words import MISSING_WORDS, WORDS, is_decimal_comma, number_in, word
+from .words import MISSING_WORDS, WORDS, as_outcome, flat, is_decimal_comma, number_in, word
 
 if TYPE_CHECKING:
     from .reading import ReadingOptions
@@ -264,17 +264,27 @@ def with_sample_lists(
     columns = {x: cells for x, cells in table.columns.items() if x not in samples}
     rows = zip(*(table.columns[x] for x in samples), strict=True)
     lists = [[x for x in row if x is not _ABSENT] for row in rows]
-    are_checked = reading.checker or "references" in named
-    are_checked |= not reading.are_labels and bool(usual_columns(columns, "references"))
-    role = "predictions" if are_checked else "outcomes"
+    if samples == ["0", "1"] and not {"predictions", "outcomes"} & named.keys():
+        _refuse_crosstab(lists)
+    references = [] if reading.are_labels else usual_columns(columns, "references")
+    are_outcomes = isinstance(named.get("outcomes"), tuple) or _are_outcomes(samples)
+    if are_outcomes and "predictions" not in named:
+        role = "outcomes"
+    elif reading.checker or {"references", "predictions"} & named.keys() or not references:
+        are_checked = reading.checker or "references" in named or references
+        role = "predictions" if are_checked else "outcomes"
+    else:
+        role = "predictions"
+        _refuse_outcomes_beside(references[0], table.columns[references[0]], samples, lists)
     title = samples[0] if len(samples) == 1 else f"{samples[0]} to {samples[-1]}"
     return table.with_columns({**columns, title: lists}), {role: title}
 
 
 def _sample_names(table: Table, named: ColumnsByRole) -> list[str]:
     """Return the columns that hold a sample each; [] if other columns have samples or counts."""
-    if isinstance(named.get("predictions"), tuple):
-        return list(named["predictions"])
+    for role in ("predictions", "outcomes"):
+        if isinstance(named.get(role), tuple):
+            return list(named[role])
     if table.layout or {"predictions", "outcomes", "n", "correct", "counts"} & named.keys():
         return []
     names = list(table.columns)
@@ -288,6 +298,44 @@ def _sample_names(table: Table, named: ColumnsByRole) -> list[str]:
             [Way({"predictions": tuple(samples)}), *(Way({"outcomes": x}) for x in outcomes)],
         )
     return [] if outcomes or usual_columns(rest, "predictions") else samples
+
+
+def _refuse_crosstab(rows: Sequence[Sequence[Any]]) -> None:
+    """Raise a SelectionError if columns 0 and 1 may count the samples with these outcomes.
+
+    Each question has samples then, so no row has only zeros.
+    """
+    if all(any(x != 0 for x in map(as_outcome, row)) for row in rows):
+        raise SelectionError(
+            "The columns 0 and 1 can hold a sample each, or count the samples with the outcomes 0 "
+            "and 1.",
+            [Way({"counts": ("0", "1")}), Way({"outcomes": ("0", "1")})],
+        )
+
+
+def _are_outcomes(samples: Sequence[str]) -> bool:
+    """Return whether columns such as correct_1, correct_2 have outcomes by their names."""
+    names = {re.sub(r"_?\d+$", "", plain_name(name)) for name in samples}
+    return names <= {*COLUMN_NAMES["outcomes"]}
+
+
+def _refuse_outcomes_beside(
+    name: str, references: Sequence[Any], samples: Sequence[str], lists: Sequence[Sequence[Any]]
+) -> None:
+    """Raise a SelectionError if samples look like outcomes, and the references beside them do not.
+
+    The samples are in columns such as run_1, run_2, whose names tell nothing.
+    """
+    if _are_binary(flat(lists)) and not _are_binary(references):
+        raise SelectionError(
+            f"{samples[0]} to {samples[-1]} can hold outcomes, or samples to check against {name}.",
+            [Way({"outcomes": tuple(samples)}), Way({"predictions": tuple(samples)})],
+        )
+
+
+def _are_binary(cells: Iterable[Any]) -> bool:
+    """Return whether all cells are 0 and 1, or words of outcomes, or missing."""
+    return all(x in (0, 1, None) for x in map(as_outcome, cells))
 
 
 def _with_question_names(table: Table, named: ColumnsByRole) -> Table:

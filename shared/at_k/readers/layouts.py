@@ -445,10 +445,12 @@ def _promptfoo_row(record: LogRow) -> LogRow:
     """Return a test, with its prompt and provider. A call that failed has no outcome."""
     test = {key: record["testCase"].get(key) for key in ("description", "vars", "assert")}
     provider = record["provider"]
+    if isinstance(provider, dict):
+        provider = provider.get("label") or provider["id"]
     return {
         "test": json.dumps(test, sort_keys=True, ensure_ascii=False),
-        "prompt": record["prompt"]["label"],
-        "model": provider["label"] or provider["id"],
+        "prompt_name": record["prompt"]["label"],
+        "model": provider,
         "success": None if record["failureReason"] == 2 else record["success"],
     }
 
@@ -498,9 +500,11 @@ def _tau2_success(run: LogRow) -> bool | None:
 
 def _tau2_rows(log: LogRow) -> list[LogRow]:
     """Return the simulations; if each has a file, `results.json` has an index of them."""
-    domain = log["info"]["environment_info"]["domain_name"]
+    info = log["info"]
+    facts = {"domain": info["environment_info"]["domain_name"]}
+    facts["user_model"] = (info.get("user_info") or {}).get("llm")
     runs = log["simulations"] or log.get("simulation_index") or []
-    return [{"domain": domain} | {x: y for x, y in run.items() if x != "id"} for run in runs]
+    return [facts | {x: y for x, y in run.items() if x != "id"} for run in runs]
 
 
 def _in_path(pattern: str) -> Callable[[Path], dict[str, str]]:

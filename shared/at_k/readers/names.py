@@ -20,9 +20,17 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
-IDS = _names(
-    "question_id task_id problem_id prompt_id doc_id example_id instance_id qid custom_id item_id "
-    "unique_id id _id"
+IDS = (
+    *_names(
+        "question_id task_id problem_id prompt_id doc_id example_id instance_id qid custom_id "
+        "item_id case_id unique_id"
+    ),
+    *(
+        f"{noun}_{suffix}"
+        for noun in ("question", "task", "problem", "doc", "example", "instance", "item", "case")
+        for suffix in ("idx", "index", "number", "num", "no")
+    ),
+    *_names("id _id"),
 )
 INDICES = ("idx", "index")
 QUESTION_TEXTS = ("question", "problem", "prompt")
@@ -146,7 +154,7 @@ SETTINGS = frozenset(
         "prompt_version shots quant thinking budget reasoning_effort effort top_p top_k max_tokens "
         "mode engine quantization precision adapter lora context_length persona scaffold framework "
         "harness version decoding n_shot k_shot num_shots few_shot fewshot backend prompt_name "
-        "prompt_type prompt_style prompt_format system_prompt cot use_cot "
+        "prompt_type prompt_style prompt_format system_prompt cot use_cot edit_format user_model "
         # what became of it
         "filter filter_key scorer scorer_name metric metric_name grader judge judge_name "
         "judge_model rater annotator evaluator check checker test_case test_name test_id"

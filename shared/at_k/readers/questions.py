@@ -167,7 +167,10 @@ def _check_ids(table: Table, name: str, texts: Sequence[str], is_whole: bool) ->
     for row, text in enumerate(texts):
         if not text or (is_whole and text in NO_ID):
             what = f"{short(text)} as {shown_name(name)}" if text else f"no {shown_name(name)}"
-            raise InputError(*table.row_place(row), f" has {what}, so the question is unknown.")
+            raise InputError(
+                *table.row_place(row),
+                f" has {what}, so the question is unknown. Leave out a row that is no sample.",
+            )
     refuse_spaces(table, name, texts, "question", "; if not, another column has to identify it")
 
 
@@ -319,13 +322,24 @@ def _refuse_mixed_files(questions: QuestionRows) -> None:
     if shared is None:
         return
     _refuse_copies(questions)
-    if (table.layout and table.layout.files_are_runs) or are_repeated_runs(table.files):
+    if are_repeated_runs(table.files) or _are_runs_of_tool(table):
         return
     raise SelectionError(
         f"{table.title} have the same questions, such as {short(text_of_ids(shared))}. Compare "
         f"different models with at-k compare. If these are repeated runs of one model, say so.",
         [Way({"pool": ("files",)})],
     )
+
+
+def _are_runs_of_tool(table: Table) -> bool:
+    """Return whether a tool writes repeated runs of one model to several files such as these.
+
+    The model is known, or the names of the files differ in numbers only.
+    """
+    if table.layout is None or not table.layout.files_are_runs:
+        return False
+    knows_model = "model" in table.columns or bool(table.origin.get("model"))
+    return knows_model or len({re.sub(r"\d+", "#", x) for x in table.files}) == 1
 
 
 def _refuse_copies(questions: QuestionRows) -> None:

@@ -18,7 +18,7 @@ from ..core.checks import (
 )
 from .missing import CHOICES
 from .names import PER_SAMPLE
-from .words import number_in
+from .words import as_outcome
 
 FIRST_COLUMN = "column 1"
 """The value of `references` if the columns have no names and the first has the references."""
@@ -102,7 +102,7 @@ def _checked_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
         if role == "counts" and name is not None:
             is_plain = isinstance(name, (str, Mapping))
             name = _count_columns(name if is_plain else checked_names("counts", name))
-        elif role == "predictions" and name is not None:
+        elif role in ("predictions", "outcomes") and name is not None:
             names = checked_names(role, name)
             name = names[0] if len(names) == 1 else names  # several have a sample each
         elif name is not None and role != "references":
@@ -115,8 +115,8 @@ def _checked_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
 def _count_columns(names: Any) -> str | dict[Any, str]:
     """Return the name of a single column of counts, or a dict from outcome to column of several.
 
-    If all names are numbers, they are the outcomes. Otherwise the outcomes are the categories 0, 1,
-    .., in the order of the columns.
+    If all names are numbers or words of outcomes, such as right and wrong, they are the outcomes.
+    Otherwise the outcomes are the categories 0, 1, .., in the order of the columns.
     """
     if isinstance(names, str):
         return names
@@ -124,8 +124,17 @@ def _count_columns(names: Any) -> str | dict[Any, str]:
         return dict(names)
     if len(names) == 1:
         return names[0]
-    outcomes: list[Any] = [number_in(name) for name in names]
-    if not all(isinstance(outcome, (int, float)) for outcome in outcomes):
+    outcomes: list[Any] = [
+        int(outcome) if isinstance(outcome, bool) else outcome for outcome in map(as_outcome, names)
+    ]
+    are_outcomes = [isinstance(outcome, (int, float)) for outcome in outcomes]
+    if any(are_outcomes) and not all(are_outcomes):
+        name = names[are_outcomes.index(False)]
+        raise ValueError(
+            f"counts names the column {name}, which is no outcome as the others are: name a column "
+            f"for each outcome."
+        )
+    if not any(are_outcomes):
         outcomes = list(range(len(names)))
     if len({*outcomes}) < len(names) or len({*names}) < len(names):
         raise ValueError(f"counts names two columns of the same outcome: {', '.join(names)}.")

@@ -124,6 +124,8 @@ def _columns_by_name(
     candidates = {"samples": (*predictions, *references, *outcomes), "counts": counts}
     used = {name for _, name in pairs_of({**named, **others, **candidates})}
     if not (outcomes or counts):
+        if not (references or reading.has_labels):
+            _refuse_ungraded(table, predictions[0])
         return _ungraded_samples(table, predictions, references, used)
     _refuse_two_readings(table, predictions, references, outcomes, counts)
     if counts:
@@ -131,6 +133,17 @@ def _columns_by_name(
     _refuse_gold_answers(table, outcomes[0], references)
     rivals = _rivals(table, outcomes[0], _verdicts(table, table.columns, used))
     return {"outcomes": column_of_role(table, "outcomes", [*outcomes, *rivals])}
+
+
+def _refuse_ungraded(table: Table, name: str) -> None:
+    """Raise a SelectionError if a column of single answers has numbers: they are no outcomes."""
+    is_single = plain_name(name) in usual.SINGLE and table.layout is None
+    if is_single and any(isinstance(x, (int, float)) for x in table.columns[name]):
+        raise SelectionError(
+            f"{shown_name(name)} has answers by its name, and there is nothing to check them "
+            f"against.",
+            [Way({"outcomes": name}, "they are outcomes"), Way({"references": None})],
+        )
 
 
 def _ungraded_samples(
@@ -232,14 +245,18 @@ def _no_samples(table: Table, has_references: bool) -> SelectionError:
         )
     problem = "There is no column with a usual name for samples, nor sample_1, sample_2, .."
     columns = table.columns.items() if table.is_object else ()
-    if lists := [name for name, cells in columns if is_list_of(cells[0], dict)]:
+    values = {name: cells[0] for name, cells in columns}
+    lists = [name for name, x in values.items() if is_list_of(x, dict)]
+    objects = [name for name, x in values.items() if isinstance(x, dict)]
+    summaries = [name for name in objects if name in _SUMMARIES]
+    if not (lists or summaries):
+        lists = [name for name in objects if is_list_of([*values[name].values()], dict)]
+    if lists:
         return SelectionError(
-            f"{problem} It is one object of JSON, with lists of objects in {', '.join(lists)}.",
+            f"{problem} It is one object of JSON, with several objects in {', '.join(lists)}.",
             [Way({"records": name}) for name in lists],
         )
-    if summaries := [
-        name for name, cells in columns if name in _SUMMARIES and isinstance(cells[0], dict)
-    ]:
+    if summaries:
         problem += (
             f" In {summaries[0]} there are scores of whole runs: give the file of their samples, "
             f"such as samples_*.jsonl of lm-eval or details_*.parquet of lighteval."

@@ -97,7 +97,7 @@ def read(
     source: Any,
     *,
     predictions: Names | None = None,
-    outcomes: str | None = None,
+    outcomes: Names | None = None,
     references: str | Mapping[Any, Any] | Sequence[Any] | None = None,
     questions: Names | None = None,
     groups: str | None = None,
@@ -129,7 +129,7 @@ def read(
             the newest that is complete is read.
         predictions: the column of samples to be checked, or several with a sample each. Beside
             `outcomes`: the column of the graded answers, for the votes of cons_at_k.
-        outcomes: the column of already-graded outcomes.
+        outcomes: the column of already-graded outcomes, or several with an outcome each.
         references: the column to check the samples against. If the log has none: a dict with the
             reference of each question, a list with the reference of each row, or a file with
             columns of questions and references; FILE:COLUMN names one of several. "column 1" is
@@ -176,8 +176,6 @@ def read(
         >>> run.ids
         ['q1', 'q2']
     """
-
-    options = {x: y for x, y in locals().items() if x not in ("source", "columns")}
     if not isinstance(columns, Mapping | None):
         raise TypeError(
             f"columns is {short(columns)}: it is a dict such as {{'clusters': 'repo'}}."
@@ -185,7 +183,24 @@ def read(
     for role in columns or ():
         check_name("columns", role, COLUMNS)
     try:
-        return read_run(source, has_labels=correct_values is None, **options, **(columns or {}))
+        return read_run(
+            source,
+            predictions=predictions,
+            outcomes=outcomes,
+            references=references,
+            questions=questions,
+            groups=groups,
+            counts=counts,
+            where=where,
+            pool=pool,
+            missing=missing,
+            correct_values=correct_values,
+            correct_at_least=correct_at_least,
+            group_size=group_size,
+            has_labels=correct_values is None,
+            unfinished=unfinished,
+            **(columns or {}),
+        )
     except SelectionError as error:
         ways = dict.fromkeys(map(_in_python, error.ways))
         remedy = f" Pass {' or '.join(ways)}." if ways else ""
@@ -270,7 +285,7 @@ def _with_named_columns(table: Table, reading: ReadingOptions) -> tuple[Table, d
     table = with_fields(table, pairs_of(named | lists))
     table, lists_of_samples = with_sample_lists(table, named | lists, reading)
     if lists_of_samples:
-        named.pop("predictions", None)  # several columns
+        named = {role: x for role, x in named.items() if role not in ("predictions", "outcomes")}
         named |= lists_of_samples
     of_rows = {x: y for x, y in reading.where.items() if not has_lists(table.columns[x])}
     table = rows_where(table, of_rows)
@@ -299,7 +314,7 @@ def _cells(
         name = column_per_question(table, role, reading.columns[role])
         if name is not None:
             chosen[role] = name
-            cells[role] = entries_of_role(role, table.columns[name])
+            cells[role] = entries_of_role(role, table.columns[name], table.is_csv)
             if role in ("groups", "clusters"):
                 refuse_spaces(table, name, list(map(entry_text, cells[role])), role[:-1])
     graded = columns_of_role(table, "outcomes") if table.layout and "references" in chosen else []

@@ -18,7 +18,17 @@ from ..core.checks import InputError, short
 from . import names as usual
 from .names import is_verdict, last_part, plain_name, sample_numbers, shown_name
 from .roles import columns_of_role
-from .table import FILE, ROW, Columns, QuestionRows, SelectionError, Table, Way, nested_columns
+from .table import (
+    FILE,
+    ROW,
+    Columns,
+    QuestionRows,
+    SelectionError,
+    Table,
+    Way,
+    nested_columns,
+    pairs_of,
+)
 from .words import as_outcome, entry_text, first_entries
 
 _SHARE_OF_QUESTIONS = 0.5
@@ -41,13 +51,24 @@ def refuse_settings(questions: QuestionRows) -> None:
         and _differs(texts, several)
         and not _numbers_rows(name, texts, len(questions.rows))
     ]
-    if len(several) > 1 and table.layout is None:  # a layout names its settings by its fields
-        others = {name: texts for name, texts in columns.items() if name not in settings}
+    if len(several) > 1:
+        known = {*settings, *_columns_of_layout(table)}
+        others = {name: texts for name, texts in columns.items() if name not in known}
         settings += _settings_by_values(columns, others, list(questions.rows.values()))
     if settings:
         _refuse_mixed_settings(questions, settings, columns[settings[0]])
     if table.layout is None:
         _refuse_models(table, columns, [row for rows in questions.rows.values() for row in rows])
+
+
+def _columns_of_layout(table: Table) -> set[str]:
+    """Return the columns that a tool has written, whose settings its layout names."""
+    layout = table.layout
+    if layout is None:
+        return set()
+    if layout.rows is not None:  # These rows have no other columns.
+        return {*table.columns}
+    return {*layout.fields.split(), *layout.columns, *(name for _, name in pairs_of(table.roles))}
 
 
 def _scalar_columns(questions: QuestionRows) -> dict[str, list[str]]:
@@ -113,15 +134,18 @@ def _refuse_models(table: Table, columns: Mapping[str, Sequence[str]], rows: Seq
 def _is_setting_by_name(name: str, table: Table) -> bool:
     """Return whether a column has to be equal in all samples of a question by its name.
 
-    Names of settings and parts are such names, and without a layout also those of ids and texts of
-    questions. Texts inside of objects do not count: `usage.prompt` may be a number of tokens.
+    Names of settings and parts are such names, and those of references of a layout; without a
+    layout also those of ids and texts of questions. Texts inside of objects do not count:
+    `usage.prompt` may be a number of tokens.
     """
     if last_part(name) in usual.SETTINGS | usual.PARTS:
         return True
+    if table.layout is not None:
+        return name in columns_of_role(table, "references")
     path, _, field = plain_name(name).rpartition(".")
     is_plain = not path or (ROW in table.columns and name.rpartition(".")[0] in table.columns)
     is_id = field in (*usual.IDS, *usual.INDICES)
-    return table.layout is None and (is_id or (is_plain and field in usual.OF_QUESTION))
+    return is_id or (is_plain and field in usual.OF_QUESTION)
 
 
 def _refuse_mixed_settings(
@@ -129,6 +153,12 @@ def _refuse_mixed_settings(
 ) -> None:
     """Raise a SelectionError about settings; `texts` has the entries of the first of them."""
     key, name, others = questions.named_key, names[0], names[1:]
+    if questions.reading.group_size and last_part(name) in (*usual.IDS, *usual.INDICES):
+        raise SelectionError(
+            f"Rows of a group have different values of {shown_name(name)}: leave out group_size "
+            f"(in the shell --group-size), so that {shown_name(name)} identifies the questions.",
+            [],
+        )
     why = "They can be different runs or questions."
     why += f" Other settings are {' and '.join(map(shown_name, others))}." if others else ""
     rows = next(x for x in questions.several if len({texts[row] for row in x}) > 1)
@@ -379,7 +409,8 @@ def _refuse_equal_rows(questions: QuestionRows) -> None:
         return
     distinct = list(first.values())
     for name in texts:
-        if name in {*questions.key, *questions.used} or last_part(name) in usual.OF_SAMPLE:
+        taken = {*questions.key, *questions.used, *questions.reading.pool}
+        if name in taken or last_part(name) in usual.OF_SAMPLE:
             continue
         values = [texts[name][row] for row in distinct]
         if len({*values}) < len(values) or not _differs(texts[name], questions.several):
