@@ -434,6 +434,11 @@ def test_an_index_of_problems_identifies_them_beside_their_text(capsys, tmp_path
     assert pass_at_k(capsys, tmp_path / "a.csv") == {"pass@1": pytest.approx(1 / 3)}
 
 
+def test_counts_are_read_as_read_returns_them(capsys, tmp_path):
+    (tmp_path / "a.json").write_text('{"predictions": {"n": [2, 4], "correct": [1, 1]}}')
+    assert pass_at_k(capsys, tmp_path / "a.json") == {"pass@1": 0.375}
+
+
 def test_an_empty_cell_is_no_group(tmp_path):
     (tmp_path / "a.csv").write_text("id,g,correct\n1,x,1\n2,,0\n3,x,1\n")
     run = at_k.read(tmp_path / "a.csv", groups="g")

@@ -329,7 +329,10 @@ def _table_of_object(record: dict[str, Any], table: Table, reading: ReadingOptio
     `data`, and the server of the Hub writes `rows`, each with its `row`. Other objects stay the
     only row of the `table`.
     """
-    title = table.title
+    title, counts = table.title, record.get("predictions")
+    if isinstance(counts, dict) and counts.keys() == {"n", "correct"}:  # as `read` returns them
+        record = {**record, **counts}
+        del record["predictions"]
     if {"features", "rows"} <= record.keys() and is_list_of(record["rows"], dict):
         return table_of_rows([x.get("row", x) for x in record["rows"]], title)
     if (columns := _columns_and_data(record, title)) is not None:
