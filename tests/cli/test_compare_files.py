@@ -104,12 +104,12 @@ def test_groups_of_questions_are_compared_for_themselves(capsys, tmp_path):
     printed = output_of(capsys, "compare", a, b, "--groups", "topic", "--k", 1, 2)
     headings = [block.split("  ")[0] for block in printed.split("\n\n")[1:-2]]
     assert headings == ["all questions", "x", "y"]
-    flags = ("--groups", "topic", "--k", 1, "--format", "markdown")
+    flags = ["--groups", "topic", "--k", 1, "--format", "markdown"]
     printed = output_of(capsys, "compare", a, b, *flags)
     rows = [line.split(" | ")[0] for line in printed.splitlines() if line.startswith("|")][2:]
     assert rows == ["| pass@1, all questions", "| pass@1, x", "| pass@1, y"]
     assert "The interval (all questions) " in printed
-    flags = ("--groups", "id")
+    flags = ["--groups", "id"]
     assert "at-k: Group q0: " in error_of(capsys, "compare", a, b, *flags)
 
 

@@ -435,7 +435,7 @@ def test_an_index_of_problems_identifies_them_beside_their_text(capsys, tmp_path
 
 
 def test_counts_are_read_as_read_returns_them(capsys, tmp_path):
-    (tmp_path / "a.json").write_text('{"predictions": {"n": [2, 4], "correct": [1, 1]}}')
+    (tmp_path / "a.json").write_text('{"predictions": {"n": [4, 8], "correct": [2, 2]}}')
     assert pass_at_k(capsys, tmp_path / "a.json") == {"pass@1": 0.375}
 
 

@@ -172,7 +172,7 @@ def add_flags(
         if COLUMN_NAMES.get(role):
             only = ' with --interval "questions"' if role == "clusters" else ""
             text = f"{text} Usual names{only}: {', '.join(COLUMN_NAMES[role])}."
-        options: dict[str, Any] = {"action": Once}
+        options = {"action": Once}
         if role in ("questions", "counts"):
             options = {"nargs": "+", "action": "extend"}
         elif role in ("predictions", "outcomes"):
