@@ -32,7 +32,7 @@ def signal_when_busy(monkeypatch, times, number=signal.SIGKILL, what="server"):
             remaining.pop()
             time.sleep(0.1)  # the program sleeps longer
             if what == "server":
-                signal.pidfd_send_signal(self._server, number)
+                os.kill(self.processes()[0], number)
             else:
                 self._process.send_signal(number)
 

@@ -106,23 +106,18 @@ class Sandbox:
             "limits_processes": is_isolated and (is_root or _counts_processes_of_namespaces()),
             "user": (1 << 30) + (os.getpid() << 7) + index % 128 if is_root else None,
         }
-        descriptors = [tests, examined]
-        information = None
+        descriptors, bubblewrap = [tests, examined], []
         if is_isolated:
             settings["last_process"] = os.open("/proc/loadavg", os.O_RDONLY)
             descriptors.append(settings["last_process"])
-        command = [sys.executable, "-P", "-B", "-X", "utf8", "-c", _LOADER, json.dumps(settings)]
-        if is_isolated:
-            information, theirs = os.pipe()
-            descriptors.append(theirs)
-            options = _bubblewrap(is_root, descriptors)
-            command = [*options, "--info-fd", str(theirs), "--", *command]
+            bubblewrap = [*_bubblewrap(is_root, descriptors), "--"]
+        python = [sys.executable, "-P", "-B", "-X", "utf8", "-c", _LOADER, json.dumps(settings)]
         environment = _ENVIRONMENT | {"HOME": str(folders[0]), "TMPDIR": str(folders[0])}
         if site.ENABLE_USER_SITE:
             environment["PYTHONUSERBASE"] = site.getuserbase()
         try:
             self._process = subprocess.Popen(
-                command,
+                [*bubblewrap, *python],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._errors,
@@ -142,9 +137,6 @@ class Sandbox:
             self._jobs.write(_server_code())
             self._jobs.flush()
         self._is_ready = False
-        self._number = self._process.pid  # of the server, outside its namespace
-        self._server: int | None = None  # a descriptor of its process, if bubblewrap started it
-        self._information = information
 
     def fileno(self) -> int:
         """Return the descriptor that can be read when there is a reply."""
@@ -154,10 +146,6 @@ class Sandbox:
         """Wait until programs can be sent; raise a SandboxError if the process cannot start."""
         if self._is_ready:
             return
-        if self._information is not None:
-            information, self._information = self._information, None
-            if (started := _process_in(information)) is not None:
-                self._number, self._server = started
         try:
             self.receive()
             self._is_ready = True
@@ -168,11 +156,7 @@ class Sandbox:
             raise SandboxError(text or f"exit status {self._process.returncode}") from error
 
     def send(self, job: dict[str, Any], tests: dict[str, Any] | None = None) -> None:
-        """Send the two jobs that `Tests.jobs` returns. The program runs at once.
-
-        Raises:
-            SandboxDiedError: if the sandbox has ended.
-        """
+        """Send the jobs that `Tests.jobs` returns; a SandboxDiedError if the sandbox has ended."""
         try:
             for stream, message in ((self._jobs, job), (self._tests, tests)):
                 if message is not None:
@@ -182,13 +166,10 @@ class Sandbox:
             raise SandboxDiedError from error
 
     def receive(self) -> dict[str, Any]:
-        """Wait for the reply to the program that was sent, and return it.
+        """Return the reply to the program that was sent; a SandboxDiedError if there is none.
 
         It is what `Server.run` returns, with two more entries: `is_last`, whether the sandbox ends
         now, and `examined`, what the examiner replied, or None if it did not examine the program.
-
-        Raises:
-            SandboxDiedError: if the sandbox has ended.
         """
         reply = self._line(self._replies)
         examined = self._line(self._examined) if reply.get("is_examined") else None
@@ -204,22 +185,24 @@ class Sandbox:
     def uses_more_than(self, memory: int) -> bool:
         """Return whether the processes of a program use more bytes of memory together.
 
-        A single process has a limit of its own. The pool calls this 20 times a second, and memory
-        that is used and returned in between is not seen. A control group would see it, but few
-        users may make one.
+        A single process has a limit of its own. Memory that is used and returned between two calls
+        is not seen. A control group would see it, but few users may make one.
         """
-        processes = _descendants(self._number)
+        processes = self.processes()[1:]
         return len(processes) > 2 and sum(map(_memory, processes)) > memory + _MEMORY_OF_SERVER
+
+    def processes(self) -> list[int]:
+        """Return the numbers of the server, which is the first, and of the processes below it."""
+        own = self._process.pid  # of bubblewrap, or of the server
+        return _descendants(own) if self._folder is None else [own, *_descendants(own)]
 
     def end(self) -> None:
         """End the sandbox and all processes in it, and remove its files."""
-        if self._server is not None:
+        if self._folder is None:
             # A server that has dropped the rights of root does not end with bubblewrap.
-            with suppress(ProcessLookupError):
-                signal.pidfd_send_signal(self._server, signal.SIGKILL)
-            os.close(self._server)
-        if self._information is not None:
-            os.close(self._information)
+            for server in self.processes()[:1]:
+                with suppress(ProcessLookupError):
+                    os.kill(server, signal.SIGKILL)
         for stream in (self._jobs, self._tests):
             with suppress(OSError):  # a job that was not sent is in the buffer
                 stream.close()
@@ -243,20 +226,6 @@ def _server_code() -> bytes:
         path = Path(__file__).with_name(f"{name}.py")
         codes[f"sandboxed.{name}"] = compile(path.read_bytes(), str(path), "exec")
     return marshal.dumps(codes)
-
-
-def _process_in(information: int) -> tuple[int, int] | None:
-    """Return the number and a descriptor of the process that bubblewrap started.
-
-    It is None if that process has ended. `information` is the descriptor to which bubblewrap writes
-    about it.
-    """
-    with open(information, encoding="utf-8") as file:
-        text = file.read()
-    with suppress(ValueError, KeyError, ProcessLookupError):
-        number = json.loads(text)["child-pid"]
-        return number, os.pidfd_open(number)
-    return None
 
 
 def _descendants(number: int) -> list[int]:
@@ -291,12 +260,10 @@ def _counts_processes_of_namespaces() -> bool:
 
 
 def _bubblewrap(is_root: bool, descriptors: list[int]) -> list[str]:
-    """Return the command of bubblewrap up to its last option.
+    """Return the command of bubblewrap, and add the descriptors that it reads to a list.
 
-    Args:
-        is_root: whether root runs it. There is no namespace of users then: the server drops the
-            rights of root instead, because Linux does not limit the processes of root.
-        descriptors: a list to which the descriptors are added that bubblewrap reads.
+    For root there is no namespace of users: the server drops the rights of root instead, because
+    Linux does not limit the processes of root.
     """
     program = shutil.which("bwrap")
     assert program is not None
@@ -413,8 +380,8 @@ _ALLOW, _REFUSE, _END = 0x7FFF0000, 0x00050000, 0x80000000
 def _system_call_filter() -> bytes | None:
     """Return the seccomp filter of this machine, or None for a machine whose calls are not listed.
 
-    The filter is a program of instructions with an operation, the numbers of instructions to skip
-    if a comparison holds and if not, and an operand.
+    An instruction has an operation, the numbers of instructions to skip if a comparison holds and
+    if not, and an operand.
     """
     if platform.machine() not in _MACHINES:
         return None
