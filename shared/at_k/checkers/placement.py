@@ -63,22 +63,15 @@ _BINDING = (
 )
 
 
-def needs_interpreter(tree: ast.AST, borrowed: Mapping[str, str]) -> bool:
-    """Return whether tests do what only the process of their program can do.
+class Uses:
+    """Finds out what tests do with names of a program, its objects, and modules.
+
+    A name of the program is one that the tests do not bind or import, and that is not builtin.
 
     Args:
         tree: the syntax tree of the tests.
         borrowed: a dict from names to the modules that the tests use under these names without
             importing them.
-    """
-    return _Uses(tree, borrowed).need_interpreter()
-
-
-class _Uses:
-    """Finds out what tests do with names of a program, its objects, and modules.
-
-    A name of the program is one that the tests do not bind or import, and that is not builtin. The
-    arguments are those of `needs_interpreter`.
     """
 
     def __init__(self, tree: ast.AST, borrowed: Mapping[str, str]):
@@ -98,7 +91,7 @@ class _Uses:
         self._functions = functions - parameters  # without fixtures, whose values tests get
 
     def need_interpreter(self) -> bool:
-        """Return whether one of the rules below holds for a node of the tree."""
+        """Return whether tests do what only the process of their program can do."""
         rules = {
             ast.Name: [self._is_reaching, self._is_more_than_called],
             ast.arg: [lambda node: node.arg in _FIXTURES],

@@ -150,8 +150,8 @@ class Pool:
     def _run_case(self, tests: Tests, program: str | None, case: int = 0) -> dict[str, Any]:
         """Run a case in the next idle sandbox, and return the reply, see `_answer`.
 
-        A sandbox that dies, or that says that it is not to be used again, is replaced. Where it
-        dies, another one runs the case once more.
+        A sandbox that dies, or is not to be used again, is replaced. Where it dies, another one
+        runs the case once more.
         """
         jobs = tests.jobs(program, case)
         sandbox = self._idle.get()
@@ -170,10 +170,10 @@ class Pool:
             self._idle.put(sandbox)
 
     def _answer(self, sandbox: Sandbox, job: dict[str, Any], tests: Any) -> dict[str, Any]:
-        """Let a sandbox run a program, and return its reply.
+        """Let a sandbox run a program, and return what `Sandbox.receive` returns.
 
-        The reply is what `Sandbox.receive` returns. Its status is "not run" if the sandbox died,
-        and "memory" if the processes of the program use too much memory together.
+        The status is "not run" if the sandbox died, and "memory" if the processes of the program
+        use too much memory together.
         """
         reply: dict[str, Any] = {"status": "not run", "message": "the sandbox died"}
         reply |= {"cpu_seconds": 0.0, "examined": None, "is_last": True}

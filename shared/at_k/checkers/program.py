@@ -64,10 +64,7 @@ def run_program(server: Any, job: dict[str, Any], connection: int | None, start:
 def _limit_process(server: Any, job: dict[str, Any], kept: set[int]) -> None:
     """Limit this process, give it its standard input, and close descriptors of the server.
 
-    Args:
-        server: the server.
-        job: the job of the server.
-        kept: the descriptors that stay open, apart from 0, 1 and 2.
+    Those that are kept stay open, and 0, 1 and 2.
     """
     import resource  # here, because Windows lacks it
 
@@ -112,11 +109,8 @@ def _finish() -> None:
 def _call(space: dict[str, Any], entry_point: str, arguments: list[Any]) -> Any:
     """Call the entry point of a program, and return the result.
 
-    Args:
-        space: the namespace of the program.
-        entry_point: the name of a function, or of a method such as "Solution.add", which is called
-            on a new object. A function that is not there may be a method of `Solution`.
-        arguments: the arguments of the call.
+    It is a function in the namespace, or a method such as "Solution.add", which is called on a new
+    object. A function that is not there may be a method of `Solution`.
     """
     names = entry_point.split(".")
     if len(names) == 1 and names[0] not in space and "Solution" in space:
@@ -218,13 +212,8 @@ class _AnsweringProgram:
     ) -> dict[str, Any]:
         """Make a call for `_RemoteProgram.ask`, and return the reply.
 
-        The reply has the result as `value`, and as `changed` the arguments if the call changed any.
-
-        Args:
-            object: the number of an object.
-            method: the name of a method; "" for the object itself.
-            arguments: the encoded arguments; the last ones are those of keywords.
-            keywords: the names of the last arguments.
+        `keywords` are the names of the last arguments. The reply has the result as `value`, and as
+        `changed` the arguments if the call changed any.
         """
         called = self._kept[object]
         values = decode(arguments, self._resolve)
@@ -321,8 +310,7 @@ def _refuse(value: Any) -> Any:
 def _watched(names: list[str]) -> list[tuple[Any, dict[str, Any]]]:
     """Return pairs of a namespace and a dict of what can be called in it.
 
-    The namespaces are those of modules of these names and below, of their classes, and
-    `sys.modules`.
+    They are `sys.modules`, and those of modules of these names and below, and of their classes.
     """
     for name in names:
         with suppress(ImportError):
@@ -343,12 +331,7 @@ def _watched(names: list[str]) -> list[tuple[Any, dict[str, Any]]]:
 
 
 def _compare(watched: list[tuple[Any, dict[str, Any]]], by_tests: Collection[str] = ()) -> None:
-    """Raise a RuntimeError if something in a namespace was replaced.
-
-    Args:
-        watched: what `_watched` returned before.
-        by_tests: names that the tests replace themselves.
-    """
+    """Raise a RuntimeError if something that is watched was replaced, apart from some names."""
     for space, entries in watched:
         for key, value in entries.items():
             if space.get(key) is not value and key not in by_tests:

@@ -22,7 +22,7 @@ from ..core.checks import InputError, check_count, check_positive, short
 from ..core.columns import TEXTS, to_python
 from ..core.samples import Samples, sample_place
 from .pool import Pool, Record, available_cores
-from .references import CONTEST_HEADER, FORMS, Tests, modules_in, names_of_contests, read_tests
+from .references import CONTEST_HEADER, FORMS, Tests, names_of_contests, read_tests
 from .responses import code_in, is_code
 from .sandbox import Limits, SandboxError
 from .workers import with_progress
@@ -207,7 +207,6 @@ class PythonTests:
         return replace(
             tests,
             setup=f"{header}\n{tests.setup}" if header else tests.setup,
-            preload=modules_in(header),
             expected=self._test_names.get(tests.code, ()),
         )
 

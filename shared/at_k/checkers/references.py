@@ -15,7 +15,6 @@ import json
 import math
 import pickle
 import re
-import sys
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +23,7 @@ from functools import lru_cache
 from typing import Any
 
 from ..core.checks import short
-from .placement import imports, needs_interpreter
+from .placement import Uses, imports
 from .responses import is_code
 
 _LONG = 10_000  # characters of a result that is not shown as Python shows it, which takes long
@@ -76,7 +75,6 @@ class Tests:
         is_wrapped: whether an output may be in a list of its own, as in APPS.
         is_contest: whether it is a row of APPS or LiveCodeBench, which has a header of imports.
         expected: the names of the tests in the code that have to run; empty if they are not known.
-        preload: modules of the standard library that the setup imports.
     """
 
     prompt: str = ""
@@ -88,7 +86,6 @@ class Tests:
     is_wrapped: bool = False
     is_contest: bool = False
     expected: tuple[str, ...] = ()
-    preload: tuple[str, ...] = ()
 
     @property
     def wanted_names(self) -> frozenset[str]:
@@ -104,11 +101,7 @@ class Tests:
 
         The job of the server has no tests, and neither has an expected output. The job of the
         examiner is a dict with the attributes of `TestCode`, `entry_point`, `expected` and
-        `only_find`. It is None if the tests are inputs and outputs.
-
-        Args:
-            program: the program, or None to find the tests.
-            case: the index of the input.
+        `only_find`, whether there is no program. It is None if the tests are inputs and outputs.
         """
         job: dict[str, Any] = {
             "form": "tests" if self.code else "calls" if self.entry_point else "stdin",
@@ -116,7 +109,7 @@ class Tests:
             "program": program,
             "entry_point": self.entry_point,
             "input": self.inputs[case] if self.inputs else None,
-            "preload": [*self.preload],
+            "preload": [],
         }
         if self.code is None:
             return job, None
@@ -126,11 +119,9 @@ class Tests:
         return job, vars(self.code) | own | {"only_find": program is None}
 
     def problem(self, case: int, output: str) -> str | None:
-        """Return in words how an output differs from the expected one, or None if it does not.
+        """Return in words how an output differs from that of a case, or None if it does not.
 
-        Args:
-            case: the index of the case.
-            output: what a program printed, or the result of a call as JSON.
+        It is what a program printed, or the result of a call as JSON.
         """
         expected = self.outputs[case]
         if self.entry_point is None:
@@ -162,8 +153,7 @@ def read_tests(reference: Any, where: str) -> Tests:
     Raises:
         ValueError: if it has no known form, or if its code cannot test a program.
     """
-    if isinstance(reference, (list, tuple)) and _are_texts(reference):
-        reference = "\n".join(reference)
+    reference = _as_text(reference)
     if isinstance(reference, str) and _holds_cases(reference):
         reference = {"input_output": reference}
     if isinstance(reference, str):
@@ -198,9 +188,10 @@ def _tests_of_row(reference: Mapping[str, Any], where: str) -> Tests | None:
     )
 
 
-def _are_texts(entries: Any) -> bool:
-    """Return whether all entries are texts."""
-    return all(isinstance(entry, str) for entry in entries)
+def _as_text(value: Any) -> Any:
+    """Return a list of lines as one text, and any other value as it is."""
+    is_lines = isinstance(value, (list, tuple)) and all(isinstance(line, str) for line in value)
+    return "\n".join(value) if is_lines else value
 
 
 def _holds_cases(text: str) -> bool:
@@ -235,24 +226,21 @@ def _check_entry_point(entry_point: Any, where: str) -> None:
 def _code_in(row: Mapping[str, Any], names: Sequence[str], where: str) -> str | None:
     """Return the code in the first of some fields that a row has, or None if it has none of them.
 
-    A list of texts is code with a text in each line. Other values raise a ValueError.
+    A value that is neither a text nor a list of lines raises a ValueError.
     """
     name = next((name for name in names if name in row), None)
     if name is None:
         return None
-    value = row[name]
-    if isinstance(value, (list, tuple)) and _are_texts(value):
-        return "\n".join(value)
-    if not isinstance(value, str):
-        raise ValueError(f"{where}[{name!r}] is {short(value)}: give code.")
-    return value
+    code = _as_text(row[name])
+    if not isinstance(code, str):
+        raise ValueError(f"{where}[{name!r}] is {short(code)}: give code.")
+    return code
 
 
 def _prompt_of_function(row: Mapping[str, Any], entry_point: str | None, where: str) -> str:
     """Return the "prompt" of a row that a sample completes, as in HumanEval, or "".
 
-    It is code whose last function may lack a body. A prompt in words, after which a sample is a
-    whole program, gives "".
+    It is code whose last function may lack a body. After a prompt in words, a sample is a program.
     """
     prompt = _code_in(row, ("prompt",), where) if entry_point else None
     bodies = ("", "\n    pass", "\n        pass")
@@ -322,7 +310,7 @@ def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
         may_have_tests=has_definitions and not (entry_point and has_check),
         borrowed=tuple(borrowed.items()),
         replaced=tuple(x.attr for x in attributes if isinstance(x.ctx, ast.Store)),
-        shares_interpreter=needs_interpreter(tree, borrowed),
+        shares_interpreter=Uses(tree, borrowed).need_interpreter(),
     )
 
 
@@ -335,7 +323,11 @@ def _used_names(nodes: Iterable[ast.AST]) -> tuple[str, ...]:
 def _require_installed(modules: Iterable[str]) -> None:
     """Raise a ValueError with the predicate of a message if a module is not installed."""
     for module in modules:
-        if not _is_installed(module.partition(".")[0]):
+        try:
+            spec = importlib.util.find_spec(module.partition(".")[0])
+        except (ImportError, ValueError):  # ValueError for a module such as __main__
+            spec = None
+        if spec is None:
             raise ValueError(
                 f"imports {module}, which is not installed here: install it, or leave out the line "
                 f"if it stands for the program, whose names the tests see without an import."
@@ -390,12 +382,7 @@ def _is_active(node: ast.AST, functions: Collection[str], classes: Collection[st
     """Return whether a node can fail for an incorrect program, so that it tests something.
 
     It is an assertion, raises, or is a statement that calls a function of the program or a method
-    named like a test; or it is any call of what the tests define.
-
-    Args:
-        node: a node outside functions and classes.
-        functions: the names of the functions that the tests define.
-        classes: the names of the classes that they define.
+    named like a test; or it is any call of one of the functions and classes of the tests.
     """
     if isinstance(node, ast.Call):
         names = [x.id for x in ast.walk(node.func) if isinstance(x, ast.Name)]
@@ -408,15 +395,6 @@ def _is_active(node: ast.AST, functions: Collection[str], classes: Collection[st
         name = getattr(function, "attr", "")
         return name.startswith(("assert", "check", "run", "test"))
     return isinstance(node, (ast.Assert, ast.Raise))
-
-
-@lru_cache(maxsize=1 << 10)
-def _is_installed(module: str) -> bool:
-    """Return whether a module can be imported here."""
-    try:
-        return importlib.util.find_spec(module) is not None
-    except (ImportError, ValueError):  # ValueError for a module such as __main__
-        return False
 
 
 # What graders of contests import before each program. The builtin functions come after math and
@@ -442,13 +420,6 @@ def names_of_contests() -> frozenset[str]:
     return frozenset(space)
 
 
-@lru_cache(maxsize=64)
-def modules_in(header: str) -> tuple[str, ...]:
-    """Return the modules of the standard library that a header imports outside functions."""
-    modules = _imported_modules(ast.parse(header).body)
-    return tuple(name for name in modules if name.partition(".")[0] in sys.stdlib_module_names)
-
-
 # --- Inputs and outputs -------------------------------------------------------------------
 
 
@@ -470,7 +441,8 @@ def _cases(row: Mapping[str, Any], entry_point: str | None, where: str) -> Tests
         inputs = [_lines(x, f"{in_inputs}[{case}]") for case, x in enumerate(inputs)]
         outputs = [_lines(x, f"{in_outputs}[{case}]") for case, x in enumerate(outputs)]
     else:
-        outputs = [*map(_value_of_case, outputs)] if _are_texts(inputs) else outputs
+        if all(isinstance(x, str) for x in inputs):
+            outputs = [*map(_value_of_case, outputs)]
         inputs = [_arguments(x, f"{in_inputs}[{case}]") for case, x in enumerate(inputs)]
         _check_json(inputs, in_inputs)
         _check_json(outputs, in_outputs)
@@ -487,7 +459,7 @@ def _cases(row: Mapping[str, Any], entry_point: str | None, where: str) -> Tests
 def _cases_of_hub(row: dict[str, Any], where: str) -> dict[str, Any]:
     """Return a dict with `inputs`, `outputs`, and `fn_name` if there is one, of LiveCodeBench.
 
-    The private cases of a row are JSON, or a pickle that is compressed and written in base64.
+    Cases are JSON, or a pickle of it that is compressed and written in base64.
     """
     cases = []
     for name in ("public_test_cases", "private_test_cases"):
@@ -519,13 +491,12 @@ class _Unpickler(pickle.Unpickler):
 
 def _lines(value: Any, where: str) -> str:
     """Return a text, or the lines of a list as one text; raise a ValueError for others."""
-    if isinstance(value, (list, tuple)) and _are_texts(value):
-        return "\n".join(value)
-    if not isinstance(value, str):
+    text = _as_text(value)
+    if not isinstance(text, str):
         raise ValueError(
             f"{where} is {short(value)}: give a text, or the entry_point of a function to call."
         )
-    return value
+    return text
 
 
 def _arguments(value: Any, where: str) -> list[Any]:
