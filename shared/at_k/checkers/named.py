@@ -109,8 +109,7 @@ class MathVerify(NamedChecker):
     def check_samples(self, rows: Samples, checking: Checking, cache: CheckCache) -> Checked:
         """Return outcomes and answers: see `Checking.check`, which calls this.
 
-        A sample that runs into the time limit of math-verify is incorrect, and a warning counts
-        such samples.
+        A warning counts the samples that run into the time limit of math-verify.
         """
         check_references(rows.references)
         pairs = DistinctPairs.from_samples(rows)
@@ -133,7 +132,7 @@ class MathVerify(NamedChecker):
         # Some expressions ignore the time limit of math-verify, so it runs where it can be ended.
         limit = checking.timeout or (LONGEST_CHECK if checking.executor is None else None)
         check = portable_check(partial(verify_math, stop=self.stop), None)
-        return run_check(check, pairs, checking.num_proc, checking.executor, limit)
+        return run_check(checking, check, pairs, checking.executor, limit)
 
 
 def numeric(
@@ -188,11 +187,7 @@ def math_verify(
 def _with_options(
     checker: Any, num_proc: int | None, executor: Executor | None, timeout: float | None
 ) -> Any:
-    """Return a checker with the options that are not None.
-
-    Raises:
-        ValueError, TypeError: if an option is invalid, or does not go with the others.
-    """
+    """Return a checker with the options that are not None, which are validated."""
     options = {"num_proc": num_proc, "executor": executor, "timeout": timeout}
     run_options = {name: value for name, value in options.items() if value is not None}
     checker = replace(checker, run_options=run_options)
@@ -278,8 +273,7 @@ def match_choices(rows: Samples, stop: Sequence[str] = ()) -> tuple[np.ndarray, 
         letter, or YES, NO, TRUE or FALSE; None if it chooses none.
 
     Raises:
-        ValueError: if a reference is no choice, or has options of two kinds, with its index; or if
-            a sample is not a text.
+        ValueError: if a sample is no text, or a reference no choice, or one of two kinds.
     """
     values = rows.values
     if pa.types.is_null(values.type):
@@ -376,13 +370,11 @@ def verify_math(
 ) -> tuple[int, str | None]:
     """Compare the answers in a prediction with a reference, which may be a list of acceptable ones.
 
-    Thinking and a prompt that follows are left out, see `answer_part`. Where the reference is one
-    value, the last box of several is the answer.
+    Where the reference is one value, the last box of several is the answer.
 
     Returns:
         1 if math-verify finds an answer equal to the reference, TIMED_OUT if it found none and ran
-        into its time limit, and 0 otherwise; and the first answer as `_normal_form` returns it, or
-        None if there is no answer.
+        into its time limit, and 0 otherwise; and the first answer as `_normal_form` returns it.
     """
     text = answer_part(str(prediction), stop, _may_mark_answer).strip()
     references = [*map(str, reference if isinstance(reference, list) else [reference])]
@@ -497,13 +489,8 @@ def _call_math_verify(
 ) -> tuple[Any, bool]:
     """Call a function of math-verify; return its result, and whether it ran into TIME_LIMIT.
 
-    The result is None if the function fails. Without signals there is no limit.
-
-    Args:
-        function: the function.
-        arguments: its arguments.
-        no_limit: the option that switches off its own limit, of which versions before 0.6.1 do not
-            say that they ran into it.
+    The result is None if the function fails. Without signals there is no limit. An option switches
+    off its own limit, of which versions before 0.6.1 do not say that they ran into it.
     """
     if not _has_signals():
         with suppress(Exception):  # it cannot read or compare the answer

@@ -75,49 +75,44 @@ def check_pairs(checking: Checking, pairs: list[PairToCheck]) -> Generator[Batch
         BrokenExecutor: if a worker cannot start, or dies.
     """
     assert callable(checking.checker)
-    size = checking.batch_size
     context: AbstractContextManager[tuple[Callable[..., Any], Executor | None]]
     context = nullcontext((checking.checker, checking.executor))
     if checking.is_async:
         context = _threads_for(checking.checker, checking.executor)
     with context as (checker, executor):
-        check = portable_check(checker, checking.labels or {}, batched=size is not None)
-        yield from run_check(check, pairs, checking.num_proc, executor, checking.timeout, size)
+        batched = checking.batch_size is not None
+        check = portable_check(checker, checking.labels or {}, batched)
+        yield from run_check(checking, check, pairs, executor, checking.timeout)
 
 
 def run_check(
+    checking: Checking,
     check: CheckBatch,
     pairs: list[PairToCheck],
-    num_proc: int | None,
     executor: Executor | None,
     timeout: float | None,
-    batch_size: int | None = None,
 ) -> Generator[BatchResult, None, None]:
     """Yield the results of batches of pairs as they finish, and show the progress.
 
-    Args:
-        check: checks a batch.
-        pairs: all pairs.
-        num_proc: number of processes. None is one, and this process if there is no timeout.
-        executor: an executor to use instead.
-        timeout: seconds after which a process is ended that checks a batch, or None for no limit.
-        batch_size: number of pairs that are checked at once, or None for any number.
+    They are checked in the executor; or else in processes, which are ended if a batch takes longer
+    than the timeout; or in this process if there is no timeout and no number of processes.
 
     Raises:
         BrokenExecutor: if a worker cannot start, or dies.
     """
+    num_proc = checking.num_proc or 1
 
     def batches(most: int) -> list[PairBatch]:
         # Sending a pair to a worker may take longer than checking it.
-        size = batch_size or max(1, math.ceil(len(pairs) / most))
+        size = checking.batch_size or max(1, math.ceil(len(pairs) / most))
         return [(start, pairs[start : start + size]) for start in range(0, len(pairs), size)]
 
     results: Iterable[BatchResult]
     if executor is not None:
         results = executor.map(check, batches(_BATCHES))
     elif timeout is not None:
-        results = _check_in_processes(check, batches(len(pairs)), num_proc or 1, timeout)
-    elif num_proc is not None and num_proc > 1:
+        results = _check_in_processes(check, batches(len(pairs)), num_proc, timeout)
+    elif num_proc > 1:
         results = _check_in_processes(check, batches(_BATCHES), num_proc, None)
     else:
         results = map(check, batches(len(pairs)))
@@ -138,7 +133,7 @@ def _check_in_processes(
         # All start before any is waited for, so that they start at the same time.
         processes = [_Worker(check) for _ in remaining[:num_proc]]
         for process in processes:
-            process.wait_until_ready()
+            process.receive()
         while remaining or any(process.batch for process in processes):
             for process in processes:
                 if process.batch is None and remaining:
@@ -150,7 +145,7 @@ def _check_in_processes(
                     start, pairs = process.batch
                     process.end()
                     processes[index] = _Worker(check)
-                    processes[index].wait_until_ready()
+                    processes[index].receive()
                     yield start, [NOT_FINISHED] * len(pairs)
     finally:
         for process in processes:
@@ -295,12 +290,6 @@ class _Worker:
             self._process.start()
         theirs.close()
 
-    def wait_until_ready(self) -> None:
-        try:
-            self.connection.recv()
-        except EOFError as error:
-            raise BrokenExecutor("A worker process could not start.") from error
-
     def send(self, batch: PairBatch, timeout: float | None) -> None:
         self.batch = batch
         self.deadline = math.inf if timeout is None else time.monotonic() + timeout
@@ -309,11 +298,12 @@ class _Worker:
         except OSError as error:
             raise BrokenExecutor("A worker process died.") from error
 
-    def receive(self) -> BatchResult:
+    def receive(self) -> Any:
+        """Return what the process sends: that it is ready, or the results of its batch."""
         try:
             result = self.connection.recv()
         except (EOFError, OSError) as error:
-            raise BrokenExecutor("A worker process died.") from error
+            raise BrokenExecutor("A worker process could not start, or died.") from error
         self.batch, self.deadline = None, math.inf
         return result
 
