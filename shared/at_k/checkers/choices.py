@@ -7,11 +7,11 @@ such as "YES", or None. A *mark* is what announces an answer, such as "The answe
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .responses import answer_part, is_assumption, text_after_retraction
+from .responses import answer_part, marks_in, text_after_retraction
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _WORDS = (("yes", "no"), ("true", "false"))
@@ -203,23 +203,13 @@ def _chosen(text: str, options: Options) -> str | None:
     return _chosen_letter(text, options) if options.letters else _chosen_word(text, options)
 
 
-def _marks(text: str) -> Iterator[re.Match[str]]:
-    """Yield the marks in a text from the last to the first, without those of assumptions."""
-    for mark in reversed([*_ANSWER_MARK.finditer(text)]):
-        if not is_assumption(text, mark):
-            yield mark
-
-
 def _chosen_letter(text: str, options: Options) -> str | None:
     """Return the letter that a text chooses, by a letter or by the text of an option, or None.
 
-    A text that is only a letter chooses it. Otherwise the last mark with a letter or an option
-    counts, then the first of `_FINDERS` that finds a letter, and then the text of an option.
+    The last mark with a letter or an option counts, then the first of `_FINDERS` that finds a
+    letter, and then the text of an option.
     """
-    alone = _LETTER_AFTER_MARK.match(text)
-    if alone is not None and not text[alone.end() :].strip(_CLOSING_MARKS):
-        return _single_letter(alone, text, options)
-    for mark in _marks(text):
+    for mark in reversed(marks_in(text, _ANSWER_MARK)):
         match = _LETTER_AFTER_MARK.match(text, mark.end())
         if match and _ITEM.findall(text, _start_of_line(text, match.end()))[:3] == _FIRST_ITEMS:
             continue  # the list of the options
@@ -245,9 +235,8 @@ def _option_without_mark(text: str, options: Options) -> str | None:
     bold = {_normal(words) for words in _BOLD.findall(text)} & {*options.texts}
     if len(bold) == 1:
         return _option_in(bold.pop(), options)
-    if len(_ITEM.findall(text)) > 1:  # a list of the options
-        text = _LINE_OF_ITEM.sub("", text)
-    named = (_option_in(sentence, options) for sentence in reversed(_sentences(text)))
+    sentences = _sentences(_LINE_OF_ITEM.sub("", text))  # without a list of the options
+    named = (_option_in(sentence, options) for sentence in reversed(sentences))
     return next(filter(None, named), None)
 
 
@@ -328,9 +317,7 @@ def _is_ruled_out(text: str, match: re.Match[str]) -> bool:
 
 def _letter_at_end(text: str) -> re.Match[str] | None:
     """Return the letter in "the only one is D." at the end, or in "It is D: the cell"."""
-    end = text.rstrip(_CLOSING_MARKS)
-    is_word = end[-2:].isalnum() and len(end) > 1
-    at_end = None if is_word else _LETTER_AT_END.search(text, max(0, len(text) - 40))
+    at_end = _LETTER_AT_END.search(text, max(0, len(text) - 40))
     return at_end or _only([*_LETTER_BEFORE_COLON.finditer(text)])
 
 
@@ -370,8 +357,6 @@ def _option_in(sentence: str, options: Options) -> str | None:
     If it has several, only the part before a reason counts, as before "because".
     """
     normal = _normal(sentence)
-    if options.texts.count(normal) == 1:
-        return options.letters[options.texts.index(normal)]
     chosen = _options_in(normal, options)
     if len(chosen) > 1:
         chosen = _options_in(_REASON.split(normal)[0], options)
@@ -379,13 +364,9 @@ def _option_in(sentence: str, options: Options) -> str | None:
 
 
 def _options_in(normal: str, options: Options) -> list[int]:
-    """Return the indices of the options that a sentence has and does not deny.
+    """Return the indices of the options that a sentence, as `_normal` returns it, does not deny.
 
-    An option whose text is part of another option that it has does not count.
-
-    Args:
-        normal: the sentence as `_normal` returns it.
-        options: the options of the question.
+    An option whose text is part of another one that it has does not count.
     """
     chosen = [
         index
@@ -416,10 +397,9 @@ _DENIAL = re.compile(
 def _chosen_word(text: str, options: Options) -> str | None:
     """Return the word that a text chooses, as a capital such as "YES", or None.
 
-    It is the word after the last mark, or else at the start of the text, or else in the last
-    sentence that has one.
+    It is the one after the last mark, at the start of the text, or in the last sentence with one.
     """
-    for mark in _marks(text):
+    for mark in reversed(marks_in(text, _ANSWER_MARK)):
         if mark["it_is"] is None and (word := _word_at(text, mark.end(), options)):
             return word
     sentences = _sentences(text)
@@ -434,21 +414,13 @@ def _chosen_word(text: str, options: Options) -> str | None:
 
 
 def _word_at(text: str, start: int, options: Options) -> str | None:
-    """Return the word that stands at `start` as an answer, as in "Yes, ..", or None.
-
-    In "no idea" the word is no answer.
-    """
+    """Return the word that stands at `start` as an answer, as in "Yes, ..", or None."""
     word = _ANSWER_WORD.match(text, start)
     return word["word"].upper() if word and word["word"].lower() in options.texts else None
 
 
 def _word_of_sentence(sentence: str, words: list[re.Match[str]]) -> str | None:
-    """Return the word that a sentence has, or None if it is denied, or if there are several.
-
-    Args:
-        sentence: such as "It is not true".
-        words: the matches of words such as "true" in the sentence, at least one.
-    """
+    """Return the one of the words that a sentence has, or None if it is denied, or for several."""
     is_denied = _DENIAL.search(sentence[: words[0].start()]) is not None
     if is_denied or len({word[0].lower() for word in words}) > 1:
         return None

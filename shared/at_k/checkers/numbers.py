@@ -18,7 +18,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from ..core.match import decimal_form
-from .responses import answer_part, boxed, is_assumption, text_after_retraction
+from .responses import answer_part, boxed, marks_in, text_after_retraction
 
 # --- Numbers ------------------------------------------------------------------------------
 
@@ -534,13 +534,8 @@ class _Mark(NamedTuple):
 
 
 def _marks(text: str) -> list[_Mark]:
-    """Return a list of the marks in a text, in order. Of boxes and of ####, only the last counts.
-
-    Marks that state no answer, as in "if the answer is", are left out.
-    """
-    marks = [
-        _Mark(*mark.span()) for mark in _ANSWER_MARK.finditer(text) if not is_assumption(text, mark)
-    ]
+    """Return the marks in a text, in order. Of boxes and of ####, only the last counts."""
+    marks = [_Mark(*mark.span()) for mark in marks_in(text, _ANSWER_MARK)]
     marks += [_Mark(*mark.span()) for mark in _HASHES.finditer(text)][-1:]
     if (box := boxed(text)) is not None:
         start = text.rfind("\\boxed")

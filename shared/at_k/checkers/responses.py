@@ -21,11 +21,6 @@ _TAGS = re.compile(
     r"|\|end\|>)",
     re.IGNORECASE,
 )
-_HEADED_THINKING = re.compile(
-    r"\s*#+ *(?:Thinking|Thoughts|Reasoning)\b.*\n"
-    r"#+ *(?=(?:Final )?(?:Response|Answer|Output)\b)",
-    re.DOTALL | re.IGNORECASE,
-)
 _PROMPT = (
     r"Question|Q|Problem|Exercise|Instruction|Task|Human|User|Frage|Aufgabe|Exercice|Pregunta|Problema"
     r"|Ejercicio|Domanda|Esercizio|Pergunta|Вопрос|Задача|问题|题目|問題|문제|질문"
@@ -54,11 +49,7 @@ def _without_thinking(text: str) -> str:
         elif tag["ends"]:
             outside = []
         stop = tag.end()
-    if depth:
-        return ""
-    text = "\n".join([*outside, text[stop:]])
-    headed = _HEADED_THINKING.match(text)
-    return text[headed.end() :] if headed else text
+    return "" if depth else "\n".join([*outside, text[stop:]])
 
 
 def answer_part(text: str, stop: Sequence[str], has_answer: Callable[[str], bool]) -> str:
@@ -68,9 +59,9 @@ def answer_part(text: str, stop: Sequence[str], has_answer: Callable[[str], bool
 
     Args:
         text: the response.
-        stop: texts with which a response ends.
-        has_answer: a function that returns whether a text may have an answer. If the text before a
-            new prompt, such as "Question:", has one, the response ends there.
+        stop: texts with which it ends.
+        has_answer: returns whether a text may have an answer. A response ends at a new prompt, such
+            as "Question:", if the text before it has one.
     """
     text = _without_thinking(text)
     for end in stop:
@@ -108,8 +99,6 @@ _ASSUMPTION = re.compile(
     r"(?:,?\sthat)?\s(?:the\s)?(?:\w+\s)?$",
     re.IGNORECASE,
 )
-
-
 _SENTENCE_BREAK = re.compile(r"[.!?]\s|\n")
 _CONDITION = re.compile(r"\W*(?:if|had|were)\b", re.IGNORECASE)
 
@@ -120,11 +109,13 @@ def text_after_retraction(text: str) -> str:
     return text[words[-1].end() :].lstrip(" ,:") if words else ""
 
 
-def is_assumption(text: str, mark: re.Match[str]) -> bool:
-    """Return whether a mark of an answer states none, as in "if the answer is".
+def marks_in(text: str, pattern: re.Pattern[str]) -> list[re.Match[str]]:
+    """Return the marks of answers in a text, without assumptions, as in "if the answer is"."""
+    return [mark for mark in pattern.finditer(text) if not _is_assumption(text, mark)]
 
-    Nor does "the answer would be" in a sentence that starts with "if".
-    """
+
+def _is_assumption(text: str, mark: re.Match[str]) -> bool:
+    """Return whether a mark states no answer, also as "the answer would be" after "if"."""
     before = text[max(0, mark.start() - 160) : mark.start()]
     sentence = _SENTENCE_BREAK.split(before)[-1]
     is_conditional = "would" in mark[0].lower() and _CONDITION.match(sentence) is not None
