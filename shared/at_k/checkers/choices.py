@@ -65,8 +65,7 @@ def _options_of_row(row: Mapping[str, Any]) -> Options | None:
 def _texts_and_labels(options: Any) -> tuple[list[str], list[str]]:
     """Return the list of the texts of options, and the list of their labels, which may be empty.
 
-    Options are a list, a dict of texts by their labels, or as in ARC {"text": [..], "label": [..]}.
-    For other values, both lists are empty.
+    Options are a list, a dict of texts by labels, or as in ARC {"text": [..], "label": [..]}.
     """
     labels: Any = ()
     if isinstance(options, Mapping):
@@ -206,8 +205,7 @@ def _chosen(text: str, options: Options) -> str | None:
 def _chosen_letter(text: str, options: Options) -> str | None:
     """Return the letter that a text chooses, by a letter or by the text of an option, or None.
 
-    The last mark with a letter or an option counts, then the first of `_FINDERS` that finds a
-    letter, and then the text of an option.
+    The last mark with a letter or an option counts, before all that `_FINDERS` find.
     """
     for mark in reversed(marks_in(text, _ANSWER_MARK)):
         match = _LETTER_AFTER_MARK.match(text, mark.end())
@@ -228,10 +226,7 @@ def _chosen_letter(text: str, options: Options) -> str | None:
 
 
 def _option_without_mark(text: str, options: Options) -> str | None:
-    """Return the letter of the option whose text is in bold, or in the last sentence with one.
-
-    It is None if no sentence has the text of a single option.
-    """
+    """Return the letter of the option in bold, or in the last sentence with only one, or None."""
     bold = {_normal(words) for words in _BOLD.findall(text)} & {*options.texts}
     if len(bold) == 1:
         return _option_in(bold.pop(), options)
@@ -276,10 +271,9 @@ def _named_letter(text: str) -> re.Match[str] | None:
 
 
 def _lone_letter(text: str) -> re.Match[str] | None:
-    """Return the letter that a text starts with, as in "C) The cell".
+    """Return the letter that a text starts with, as in "C) The cell", unless it lists the options.
 
-    If there is none, or if a list of the options starts there, it is the last letter that is alone
-    in its line.
+    Otherwise it is the last letter that is alone in its line.
     """
     first = _LETTER_OF_LINE.match(text)
     if first is not None and _is_apart(text, first):
@@ -364,9 +358,9 @@ def _option_in(sentence: str, options: Options) -> str | None:
 
 
 def _options_in(normal: str, options: Options) -> list[int]:
-    """Return the indices of the options that a sentence, as `_normal` returns it, does not deny.
+    """Return the indices of the options that a sentence has and does not deny.
 
-    An option whose text is part of another one that it has does not count.
+    One whose text is part of another that it has does not count.
     """
     chosen = [
         index

@@ -78,11 +78,10 @@ def _end_other_processes() -> None:
 
 
 def _examined(job: dict[str, Any], program: _RemoteProgram) -> dict[str, Any]:
-    """Run the tests of a job with a program, and return what happened.
+    """Run the tests of a job with a program, and return a dict with `status`, `message`, `tests`.
 
-    It is a dict with `status`, `message`, and `tests`, how many of them ran. The status is
-    "passed", "failed", "ended" if the process of the program ended, or "not apart" if the tests can
-    only run in that process. If the tests are only to be found, it is what `find_tests` returns.
+    The status is "passed", "failed", "ended" if the process of the program ended, or "not apart" if
+    the tests can only run there. For tests that are only to be found, see `find_tests`.
     """
     if job["only_find"]:
         with suppress(_EndedError):
@@ -120,10 +119,9 @@ def _tests_run(job: dict[str, Any], program: _RemoteProgram) -> tuple[list[str],
 def _linked(job: dict[str, Any], names: dict[str, Any]) -> dict[str, Any]:
     """Return those names of a program, with their values, that its tests see.
 
-    A program that defines a name of a builtin function, such as `abs`, replaces it for the tests
-    only if that name is the entry point, or if the tests use no other name of the program. A module
-    that the program imported for its tests is imported again here, because the program may have
-    made one up.
+    A program replaces a builtin function, such as `abs`, for its tests only if that is the entry
+    point, or the only name that they use. A module that it imported for them is imported again
+    here, because it may have made one up.
     """
     for name, module in job["borrowed"]:
         if name in names:
@@ -177,8 +175,7 @@ class _RemoteProgram:
     def ask(self, number: int, method: str, /, *arguments: Any, **options: Any) -> Any:
         """Call a method of an object of the program, or itself for the method "".
 
-        An exception that the call raises is raised here. Arguments that the call changed in place,
-        such as a list that was sorted, are changed here as well.
+        Arguments that the call changed in place, such as a list that was sorted, are changed here.
         """
         values = [*arguments, *options.values()]
         sent = {"arguments": encode(values, self._reference_to), "keywords": [*options]}
@@ -232,9 +229,8 @@ class _RemoteProgram:
     def _reference_to(self, value: Any) -> Any:
         """Return how an argument that is no value is sent: an object of the program as it came.
 
-        Functions and classes of modules are sent by their names. Other objects of the tests, such
-        as a lambda, end them, apart from exceptions: a program could raise one to be tested in its
-        own process.
+        Functions and classes of modules are sent by their names. Other objects of the tests end
+        them, apart from exceptions: a program could raise one to be tested in its own process.
         """
         if isinstance(value, _Object):
             return value._at_k_reference
@@ -293,9 +289,9 @@ class _Object:
 
 
 def _operation(name: str, between_objects: bool) -> Any:
-    """Return a special method of this name that lets the program do an operation with its object.
+    """Return a special method that lets the program do an operation with its object.
 
-    An operation between objects has a second operand, which must be one of the program as well.
+    If it is between objects, the second operand must be one of the program as well.
     """
 
     def operate(self: _Object, *others: Any) -> Any:

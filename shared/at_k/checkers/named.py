@@ -423,8 +423,7 @@ _TINY = 1e-12
 def _are_equal_answers(expected: Any, answer: Any) -> tuple[bool, bool]:
     """Return whether two parsed answers are equal, and whether math-verify ran out of time.
 
-    Numbers near 0 are compared here with a relative tolerance: the absolute one of math-verify
-    would find all of them equal.
+    Numbers near 0 are compared here, because math-verify would find all of them equal.
     """
     # Some answers have no numbers.
     with suppress(TypeError, ValueError, AttributeError, OverflowError):
@@ -439,7 +438,7 @@ def _are_equal_answers(expected: Any, answer: Any) -> tuple[bool, bool]:
 def _numbers_in(answer: Any) -> list[float]:
     """Return the numbers of a parsed answer: a number, that of "x = 2", or those of a set or tuple.
 
-    Those of a set are sorted. What cannot be made a float raises the errors of `float`.
+    What cannot be made a float raises the errors of `float`.
     """
     answer = getattr(answer, "rhs", answer)
     is_set = getattr(answer, "is_FiniteSet", False)
@@ -489,8 +488,8 @@ def _call_math_verify(
 ) -> tuple[Any, bool]:
     """Call a function of math-verify; return its result, and whether it ran into TIME_LIMIT.
 
-    The result is None if the function fails. Without signals there is no limit. An option switches
-    off its own limit, of which versions before 0.6.1 do not say that they ran into it.
+    The result is None if it fails. Its own limit is switched off, because versions before 0.6.1 do
+    not say that they ran into it. Without signals there is no limit.
     """
     if not _has_signals():
         with suppress(Exception):  # it cannot read or compare the answer
@@ -525,10 +524,9 @@ def _parse_reference(reference: str) -> list[Any]:
 
 
 def _as_math(text: str) -> str:
-    """Return a text with a bare expression between dollars, as math-verify reads it.
+    r"""Return a text with a bare expression between dollars: math-verify reads 3\sqrt{2} as 3.
 
-    Without dollars it would read 3\\sqrt{2} as 3. An expression as in Python, such as pi/2, is
-    written in LaTeX if it is all of the text, or stands after "answer" or "x =".
+    One as in Python is written in LaTeX if it is all of the text, or after "answer" or "x =".
     """
     if not text or re.search(r"(?<!\\)\$|\\boxed|\\\(|\\\[", text):
         return text

@@ -104,10 +104,7 @@ def _digits(text: str) -> Decimal | None:
 
 
 def _fraction(numerator: str, denominator: str) -> Fraction | None:
-    """Return a quotient of two texts of digits.
-
-    It is None if one of them is no number or too long, or if the denominator is 0.
-    """
+    """Return a quotient of two texts of digits; None for what is no number, too long, or by 0."""
     if max(len(numerator), len(denominator)) > _LONGEST_FRACTION:
         return None
     negative = numerator.startswith("-") != denominator.startswith("-")
@@ -119,10 +116,7 @@ def _fraction(numerator: str, denominator: str) -> Fraction | None:
 
 
 def _value_of_fraction(match: re.Match[str]) -> Fraction | None:
-    """Return the value of a match of `_NUMBER` that is a fraction, such as 3/4, 1 1/2 or ½.
-
-    It is None if a part of the fraction is no number.
-    """
+    """Return the value of a match of `_NUMBER` that is a fraction, such as 1 1/2 or ½, or None."""
     if match["vulgar"]:
         # Unicode decomposes ½ into 1, a slash of its own, and 2.
         top, bottom = unicodedata.normalize("NFKC", match["vulgar"]).split("\u2044")
@@ -140,10 +134,7 @@ def _value_of_fraction(match: re.Match[str]) -> Fraction | None:
 
 
 def _value(match: re.Match[str]) -> Decimal | Fraction | None:
-    """Return the value of a match of `_NUMBER` without its sign, percent sign and scale.
-
-    It is None for what is no single number, such as 2^3 or 1,2,3.
-    """
+    """Return the value of a match of `_NUMBER`, without sign and unit; None for 2^3 or 1,2,3."""
     number = match["number"]
     if number is None:
         return _value_of_fraction(match)
@@ -358,10 +349,7 @@ class _Token:
 
     @property
     def form(self) -> str | None:
-        """The normal form, or None if the number does not stand for itself.
-
-        It is then an operand, an argument, a bound, or a part of a date, an expression or a list.
-        """
+        """The normal form; None for an operand, a bound, or a part of a date or of a list."""
         text, stop, before = self.text, self.match.end(), self.before
         if self.is_operand or _PART_AFTER.search(before):
             return None
@@ -386,10 +374,7 @@ class _Token:
 
     @property
     def is_aside(self) -> bool:
-        """Return whether the number is beside the point, so that an earlier one is the answer.
-
-        It may explain a number, be what a number is compared with, or stand in parentheses.
-        """
+        """Return whether the number explains another, is compared with it, or is in parentheses."""
         stop = self.match.end()
         if self.is_date or any(x.match(self.text, stop) for x in (_ASIDE_AFTER, _ORDINAL)):
             return True
@@ -420,7 +405,7 @@ class _Token:
 def _tokens(text: str) -> Iterator[_Token]:
     """Yield the numbers in a text that `_plain` has returned, from left to right.
 
-    Digits of a name (`GPT-4`) and the number of something that is numbered ("step 3") are left out.
+    Digits of a name (`GPT-4`) and the number of something numbered ("step 3") are left out.
     """
     for match in _NUMBER.finditer(text):
         start = match.start()
@@ -521,12 +506,7 @@ def read_response(text: str, stop: Sequence[str] = ()) -> str | None:
 
 
 class _Mark(NamedTuple):
-    """A mark of an answer, such as "answer:", "####" or a box.
-
-    Attributes:
-        start, stop: where the mark starts and ends in the text.
-        box: the content of a box; None for other marks.
-    """
+    """A mark, such as "answer:", with its place in a text; and the content if it is a box."""
 
     start: int
     stop: int
@@ -560,10 +540,9 @@ def _answer_after(text: str, mark: _Mark) -> str:
 
 
 def _correction(text: str) -> str | None:
-    """Return the form of the last number that a text states after a word such as "Wait".
+    """Return the form of the last number that a text states after a word such as "Wait", or None.
 
-    A number right after the word is stated, as in "Correction: 7". It is None if there is no such
-    word, or no such number after it.
+    A number right after the word is stated, as in "Correction: 7".
     """
     text = _plain(text_after_retraction(text))
     stated = [x.form for x in _tokens(text) if x.is_stated or (x.start == 0 and not x.goes_on)]
@@ -606,8 +585,8 @@ def _number_in_bold(text: str) -> str | None:
 def _last(text: str) -> str | None:
     """Return the form of the number that a text without marks gives: the last one, or None.
 
-    What follows an answer is left out first: a tail, a check, a question, a remark in parentheses,
-    and the items of a list. Only the line of the last number is read, because texts may be long.
+    What follows an answer is left out: a tail, a check, a question, a remark in parentheses, and
+    items of a list. Only the line of the last number is read, because texts may be long.
     """
     digits = [match.start() for match in _DIGIT.finditer(text)]
     stop = len(text)
@@ -637,7 +616,7 @@ def _last(text: str) -> str | None:
 def _answer_of_line(tokens: list[_Token]) -> str | None:
     """Return the form of the last number of a line that is not beside the point, or None.
 
-    If that number is an operand, as in "12, not 3 * 4", the last number that is stated counts.
+    If it is an operand, as in "12, not 3 * 4", the last number that is stated counts.
     """
     while len(tokens) > 1 and tokens[-1].is_aside:
         between = _between(*tokens[-2:])
@@ -655,13 +634,7 @@ def _answer_of_line(tokens: list[_Token]) -> str | None:
 
 
 def _is_number_of_item(text: str, line: int, digit: int) -> bool:
-    """Return whether a digit numbers an item of a list, and the item before is numbered as well.
-
-    Args:
-        text: the text.
-        line: where the line of the digit starts.
-        digit: where the digit is.
-    """
+    """Return whether a digit of a line numbers an item of a list, after the item before."""
     item = _ITEM.match(text, line)
     if item is None or item.end(1) <= digit:
         return False
@@ -674,10 +647,7 @@ def _between(first: _Token, second: _Token) -> str:
 
 
 def _without_explanation(tokens: list[_Token]) -> list[_Token]:
-    """Return tokens without those of an explaining clause, as in "7, because 6 hold only 28".
-
-    A clause with a conclusion, such as "so", explains nothing: its numbers stay.
-    """
+    """Drop the numbers of an explanation without a conclusion, as in "7, because 6 hold 28"."""
     text, stop = tokens[-1].text, tokens[-1].start
     for explanation in _EXPLANATION.finditer(text, tokens[0].match.end(), stop):
         explained = [token for token in tokens if token.match.end() <= explanation.start()]
@@ -703,10 +673,7 @@ def _without_parts(tokens: list[_Token]) -> list[_Token]:
 
 
 def _are_two_facts(tokens: list[_Token]) -> bool:
-    """Return whether the last two numbers are facts of one kind, as in "Ann has 5 and Bob has 7".
-
-    Neither of them alone is the answer then.
-    """
+    """Return whether the last numbers are facts of one kind: "Ann has 5 and Bob has 7"."""
     if len(tokens) < 2:
         return False
     fact = _TWO_FACTS.fullmatch(_between(*tokens[-2:]))
@@ -744,13 +711,7 @@ def read_reference(answer: str) -> str | None:
 
 
 def _one_number(text: str, is_reference: bool = False) -> str | None:
-    """Return the form of the number that a whole text is, beside a unit and a name, or None.
-
-    Args:
-        text: the content of a box, or a reference.
-        is_reference: whether the text is a reference. In one, 1,5 may be two answers and "A) 5" an
-            option, so both give None.
-    """
+    """Return the form of the number that a box or a reference is, beside a unit, or None."""
     text = _plain(text)
     if not is_reference:
         exact, *rounded = text.split("≈")
@@ -764,8 +725,7 @@ def _one_number(text: str, is_reference: bool = False) -> str | None:
 def _side_of_equation(text: str) -> str | None:
     """Return the form of the number right of the last "=", or else of the one left of the first.
 
-    A text without "=" is read as a whole. Equations of several unknowns, such as x = 2, y = 3, and
-    those with a factor before the unknown, such as 2x = 6, give None.
+    Equations of several unknowns, or with a factor before the unknown, give None.
     """
     left, *sides = text.split("=")
     if not sides:
@@ -780,10 +740,8 @@ def _number_with_unit(
 ) -> str | None:
     """Return the form of the number of a text that has only words and a unit beside it, or None.
 
-    Args:
-        text: the text.
-        follows_equals: whether "=" stands before the text, so that "- 5" is a negative number.
-        is_reference: see `_one_number`.
+    After "=", "- 5" is a negative number. In a reference, 1,5 may be two answers and "A) 5" an
+    option: both give None.
     """
     if follows_equals:
         text = re.sub(r"^\s*- ", "-", text)

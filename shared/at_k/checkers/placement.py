@@ -161,7 +161,6 @@ class Uses:
     def _is_more_than_called(self, node: ast.Name) -> bool:
         """Return whether a name of the program is used as more than a function to call.
 
-        A name may be called, assigned to variables, and given to a function that only calls it.
         Elsewhere its value is a copy, or an object without attributes.
         """
         if not isinstance(node.ctx, ast.Load) or not self._is_of_program(node.id):
@@ -184,10 +183,7 @@ class Uses:
     # --- Objects --------------------------------------------------------------------------
 
     def _is_class(self, node: ast.AST) -> bool:
-        """Return whether a call seems to make an object of a class of the program.
-
-        A name with a capital is taken for a class.
-        """
+        """Return whether a call seems to make an object of a class, by a name with a capital."""
         name = _name(node.func) if isinstance(node, ast.Call) else ""
         return name[:1].isupper() and self._is_of_program(name)
 
@@ -205,10 +201,7 @@ class Uses:
         return not (target and all(map(self._has_method_called, self._uses(target))))
 
     def _target(self, node: ast.AST) -> str:
-        """Return the only name to which a statement gives a value, or "".
-
-        What a fixture returns is given to the name of the fixture.
-        """
+        """Return the only name to which a statement, or a fixture, gives a value, or ""."""
         if isinstance(node, ast.AnnAssign):
             return _own_name(node.target)
         if isinstance(node, ast.Assign):
@@ -221,11 +214,7 @@ class Uses:
         return node.name if is_fixture else ""
 
     def _is_attribute_of_an_object(self, node: ast.Attribute) -> bool:
-        """Return whether an attribute is read of what may be an object of the program, or set.
-
-        Methods, attributes of values such as `shape`, and attributes of the tests themselves and of
-        modules can be read in the process of the tests.
-        """
+        """Return whether an attribute is read of what may be an object of the program, or set."""
         owner = _name(node.value)
         if not isinstance(node.ctx, ast.Load):
             return owner not in ("self", "cls")

@@ -150,8 +150,7 @@ class Pool:
     def _run_case(self, tests: Tests, program: str | None, case: int = 0) -> dict[str, Any]:
         """Run a case in the next idle sandbox, and return the reply, see `_answer`.
 
-        A sandbox that dies, or is not to be used again, is replaced. Where it dies, another one
-        runs the case once more.
+        A sandbox that dies, or is not to be used again, is replaced; if it dies, a case runs again.
         """
         jobs = tests.jobs(program, case)
         sandbox = self._idle.get()
@@ -172,8 +171,7 @@ class Pool:
     def _answer(self, sandbox: Sandbox, job: dict[str, Any], tests: Any) -> dict[str, Any]:
         """Let a sandbox run a program, and return what `Sandbox.receive` returns.
 
-        The status is "not run" if the sandbox died, and "memory" if the processes of the program
-        use too much memory together.
+        The status is "not run" if the sandbox died, and "memory" if all processes use too much.
         """
         reply: dict[str, Any] = {"status": "not run", "message": "the sandbox died"}
         reply |= {"cpu_seconds": 0.0, "examined": None, "is_last": True}

@@ -118,8 +118,7 @@ class PythonTests:
     def _read_references(self, references: Iterable[Any]) -> list[Tests]:
         """Return the tests of all questions; see `run` for what is raised.
 
-        Tests in functions and classes are found in a sandbox, because their code does not tell
-        which of them pytest and unittest run. Their names are kept in `_test_names`.
+        A sandbox finds the tests in functions and classes: their code does not tell which run.
         """
         read = [
             read_tests(reference, f"references[{question}]")
@@ -151,8 +150,7 @@ class PythonTests:
     ) -> Generator[BatchResult, None, None]:
         """Yield the index and the outcome of each pair: see `CheckPairs`.
 
-        A pair that could not be run has the outcome None. Warnings tell of such pairs, of names of
-        the standard library that programs did not import, and if no program is Python code.
+        Warnings tell what may be wrong with the samples, or with the sandbox.
         """
         tests = {id(reference): read_tests(reference, "a reference") for _, reference in pairs}
         samples = [(tests[id(reference)], program) for program, reference in pairs]
@@ -211,11 +209,7 @@ class PythonTests:
         )
 
     def _pool(self, workers: int, limits: Limits) -> Pool:
-        """Start sandboxes, or plain processes if there is no bubblewrap and the user consents.
-
-        Raises:
-            SandboxError: if there is no bubblewrap, or it does not work, and no consent.
-        """
+        """Start sandboxes, or plain processes if there is no bubblewrap and the user consents."""
         if sys.platform == "win32":
             raise SandboxError(
                 "python_tests runs programs on Linux, and without a sandbox on macOS: on Windows, "

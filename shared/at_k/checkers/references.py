@@ -224,10 +224,7 @@ def _check_entry_point(entry_point: Any, where: str) -> None:
 
 
 def _code_in(row: Mapping[str, Any], names: Sequence[str], where: str) -> str | None:
-    """Return the code in the first of some fields that a row has, or None if it has none of them.
-
-    A value that is neither a text nor a list of lines raises a ValueError.
-    """
+    """Return the code in the first of some fields that a row has, or None if it has none."""
     name = next((name for name in names if name in row), None)
     if name is None:
         return None
@@ -238,10 +235,7 @@ def _code_in(row: Mapping[str, Any], names: Sequence[str], where: str) -> str | 
 
 
 def _prompt_of_function(row: Mapping[str, Any], entry_point: str | None, where: str) -> str:
-    """Return the "prompt" of a row that a sample completes, as in HumanEval, or "".
-
-    It is code whose last function may lack a body. After a prompt in words, a sample is a program.
-    """
+    """Return the "prompt" that a sample completes, which is code, perhaps without a body; or ""."""
     prompt = _code_in(row, ("prompt",), where) if entry_point else None
     bodies = ("", "\n    pass", "\n        pass")
     return prompt if prompt and any(is_code(prompt + body) for body in bodies) else ""
@@ -269,11 +263,7 @@ def _tests_in_code(code: str, where: str, entry_point: str | None = None) -> Tes
 
 
 def _parsed_code(code: str) -> ast.Module:
-    """Return the syntax tree of code.
-
-    Raises:
-        ValueError: if the code does not compile. Its text lacks a subject: "is not Python code".
-    """
+    """Return the syntax tree of code; a ValueError without a subject if it does not compile."""
     try:
         tree = ast.parse(code, "<tests>")
         compile(tree, "<tests>", "exec", dont_inherit=True)
@@ -284,11 +274,7 @@ def _parsed_code(code: str) -> ast.Module:
 
 @lru_cache(maxsize=1 << 12)
 def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
-    """Return tests that are code, with what their syntax tree tells about them.
-
-    Raises:
-        ValueError: if they cannot test a program. Its text lacks a subject: "tests nothing".
-    """
+    """Return tests that are code; a ValueError without a subject for others: "tests nothing"."""
     tree = _parsed_code(code)
     nodes = list(ast.walk(tree))
     is_test = _has_active_code(tree)
@@ -379,7 +365,7 @@ def _outside(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def _is_active(node: ast.AST, functions: Collection[str], classes: Collection[str]) -> bool:
-    """Return whether a node can fail for an incorrect program, so that it tests something.
+    """Return whether a node outside functions can fail for an incorrect program, and so is a test.
 
     It is an assertion, raises, or is a statement that calls a function of the program or a method
     named like a test; or it is any call of one of the functions and classes of the tests.
@@ -424,11 +410,7 @@ def names_of_contests() -> frozenset[str]:
 
 
 def _cases(row: Mapping[str, Any], entry_point: str | None, where: str) -> Tests:
-    """Return the tests of a row with inputs and outputs.
-
-    Inputs are texts for standard input, or lists of arguments if there is an entry point. A
-    ValueError is raised for others.
-    """
+    """Return the tests of a row with inputs: texts, or arguments for an entry point."""
     inputs, outputs = row["inputs"], row["outputs"]
     is_contest = not {"input_output", "public_test_cases"}.isdisjoint(row)
     for name, values in (("inputs", inputs), ("outputs", outputs)):
@@ -500,10 +482,7 @@ def _lines(value: Any, where: str) -> str:
 
 
 def _arguments(value: Any, where: str) -> list[Any]:
-    """Return the arguments of a call: a list, or a text with an argument as JSON in each line.
-
-    Other values raise a ValueError.
-    """
+    """Return the arguments of a call: a list, or a text with an argument as JSON in each line."""
     if isinstance(value, str):
         return [_value_of_case(line) for line in value.splitlines()]
     if not isinstance(value, (list, tuple)):

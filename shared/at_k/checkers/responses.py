@@ -35,8 +35,7 @@ _MOST_PROMPTS = 8  # that are looked at before an answer, to bound the time
 def _without_thinking(text: str) -> str:
     """Return a text without thinking, or "" if its thinking has no end.
 
-    Where a tag ends thinking that did not start, it started in the prompt: all before it is left
-    out.
+    A tag that ends thinking that did not start ends all before it: it started in the prompt.
     """
     outside, depth, stop = [], 0, 0
     for tag in _TAGS.finditer(text):

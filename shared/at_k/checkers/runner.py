@@ -214,10 +214,7 @@ def _check(check: Any, space: dict[str, Any], name: str) -> None:
 
 @contextmanager
 def _without_main(modules: list[str]) -> Iterator[None]:
-    """Let calls of `unittest.main` and `pytest.main` in the code of tests do nothing.
-
-    pytest would load files that a program has written.
-    """
+    """Let `unittest.main` and `pytest.main`, which would load files of programs, do nothing."""
     names = ["unittest", *(["pytest"] if "pytest" in modules else [])]
     replaced = [(module, module.main) for module in map(importlib.import_module, names)]
     for module, _ in replaced:
@@ -230,10 +227,7 @@ def _without_main(modules: list[str]) -> Iterator[None]:
 
 
 def _raises(code: types.CodeType, error: BaseException) -> bool:
-    """Return whether an exception was raised by code itself, and not by a function it calls.
-
-    A function that the code defines counts as the code.
-    """
+    """Return whether an exception was raised by code itself, or by a function that it defines."""
     last = error.__traceback__
     while last is not None and last.tb_next is not None:
         last = last.tb_next

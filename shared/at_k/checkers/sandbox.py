@@ -239,10 +239,7 @@ def _descendants(number: int) -> list[int]:
 
 
 def _memory(number: int) -> int:
-    """Return the bytes of memory of a process, with its share of what several processes share.
-
-    It is 0 for a process that has ended or belongs to another user.
-    """
+    """Return the bytes of memory of a process; 0 if it has ended or is of another user."""
     try:
         text = Path(f"/proc/{number}/smaps_rollup").read_text()
         return 1024 * int(text.partition("\nPss:")[2].split()[0])
@@ -251,10 +248,7 @@ def _memory(number: int) -> int:
 
 
 def _counts_processes_of_namespaces() -> bool:
-    """Return whether Linux counts processes for each namespace of users, as since 5.14.
-
-    Otherwise a limit of the processes of a program would count all those of the user.
-    """
+    """Return whether Linux limits processes in each namespace, and not by user: since 5.14."""
     release = platform.release().split(".")
     return tuple(int(part) for part in release[:2] if part.isdigit()) >= (5, 14)
 

@@ -102,10 +102,7 @@ class _ParentEndedError(Exception):
 
 
 def _start_examiner(limits: dict[str, Any], server_descriptors: tuple[int, ...]) -> tuple[int, Any]:
-    """Fork the examiner, and return the number of its process and the socket to it.
-
-    It must not have the descriptors of the server, which are those of jobs and replies.
-    """
+    """Fork the examiner, without the descriptors of the server; return its number and socket."""
     theirs: Any
     ours, theirs = _socket.socketpair()
     is_isolated = os.getpid() == 1
@@ -230,10 +227,7 @@ class Server:
             self.is_usable = False
 
     def _wait(self, has_tests: bool) -> bool:
-        """Wait until a program, or its tests, have ended, or a limit of time is met.
-
-        Return whether it is the limit of wall time.
-        """
+        """Wait until a program or its tests have ended; return whether the wall time is over."""
         limit, deadline = self.limits["cpu_seconds"], time.monotonic() + self.limits["wall_seconds"]
         events = select.poll()
         events.register(self._child_ended, select.POLLIN)
@@ -294,10 +288,7 @@ class Server:
         return max(0.0, examiner - self._before) + programs
 
     def _reap(self) -> None:
-        """Note the status and the CPU time of the child processes that have ended.
-
-        Process 1 is also the parent of those whose own parent has ended.
-        """
+        """Note the status and the CPU time of child processes, and of orphans, that have ended."""
         with suppress(BlockingIOError):
             os.read(self._child_ended, 4096)
         with suppress(ChildProcessError):
@@ -308,10 +299,9 @@ class Server:
                     self._status = status
 
     def _end_processes(self) -> None:
-        """End a program and all processes that it started.
+        """End a program and all processes that it started; in a namespace the examiner does that.
 
-        The examiner ends all others in a namespace, at once. Outside a sandbox, a process that left
-        the group of the program is not found.
+        Outside a sandbox, a process that left the group of the program is not found.
         """
         if self._status is None:
             for kill in (os.kill, os.killpg):
@@ -381,10 +371,9 @@ def _resource_limits(limits: dict[str, Any]) -> list[tuple[int, tuple[int, int]]
 
 
 def _address_space() -> int:
-    """Return the bytes of address space of this process, which its children start with.
+    """Return the bytes of address space of this process; 0 on macOS, which has no such limit.
 
-    They are the smallest limit under which one more block can be mapped, as the sandbox has no
-    /proc to read them from. macOS has no such limit: 0.
+    They are the smallest limit under which one more block can be mapped: there is no /proc.
     """
     if sys.platform != "linux":
         return 0
@@ -417,10 +406,7 @@ def _text_in(file: int) -> str:
 
 
 def _clean(kept: dict[str, set[str]]) -> bool:
-    """Remove what a program left in folders, and return whether nothing is left.
-
-    What was in a folder from the start, such as an installed Python, is kept.
-    """
+    """Remove what a program left in folders, and return whether nothing is left to remove."""
     try:
         for folder, names in kept.items():
             for name in {*os.listdir(folder)} - names:

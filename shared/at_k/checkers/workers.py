@@ -124,8 +124,7 @@ def _check_in_processes(
 ) -> Iterator[BatchResult]:
     """Yield the results of batches as they finish, `NOT_FINISHED` for those that took too long.
 
-    A process gets the checker once, when it starts, and checks one batch at a time. There are
-    at most as many processes as batches.
+    A process gets the checker once, when it starts, and checks one batch at a time.
     """
     remaining = batches[::-1]
     processes: list[_Worker] = []
@@ -268,14 +267,9 @@ def _with_code(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _Worker:
-    """A process, and the batch that it checks. It exits when its parent exits.
+    """A process, and the batch that it checks, until the deadline. It exits when its parent exits.
 
     It leads a group of processes, with those that the checker starts, unless these leave it.
-
-    Attributes:
-        connection: the pipe to the process.
-        batch: the pairs that the process checks, or None.
-        deadline: when the batch has to be finished, in seconds.
     """
 
     def __init__(self, check: CheckBatch):
