@@ -80,7 +80,8 @@ class Matching(NamedChecker):
     """Compares the answer with the reference. Made by `numeric` or `choice`.
 
     Attributes:
-        match: `match_numbers` or `match_choices`.
+        match: a function of samples that are not all None, and of `stop`. It returns whether each
+            sample is correct, (S,), and its answer, (S,), which is None if there is none.
     """
 
     match: Callable[..., Any]
@@ -90,7 +91,10 @@ class Matching(NamedChecker):
 
     def check_samples(self, rows: Samples, checking: Checking, cache: CheckCache) -> Checked:
         """Return outcomes and answers: see `Checking.check`, which calls this."""
-        correct, answers = self.match(rows, self.stop)
+        if pa.types.is_null(rows.values.type):
+            correct, answers = np.zeros(len(rows.values), dtype=bool), rows.values
+        else:
+            correct, answers = self.match(rows, self.stop)
         return Checked(outcomes_of_match(rows, correct), answers)
 
 
@@ -215,23 +219,12 @@ def package_checker(checker: Any) -> Any:
 # --- Comparisons in Arrow, without a Python object for each text --------------------------
 
 
-def match_numbers(rows: Samples, stop: Sequence[str] = ()) -> tuple[np.ndarray, pa.ChunkedArray]:
+def match_numbers(rows: Samples, stop: Sequence[str]) -> tuple[np.ndarray, pa.ChunkedArray]:
     """Compare the number of each sample with the acceptable numbers of its question.
 
-    Args:
-        rows: samples and references.
-        stop: texts with which a response ends.
-
-    Returns:
-        Whether the number of each sample equals one of them, (S,), and the normal form of the
-        number, (S,), which is None if there is none.
-
-    Raises:
-        ValueError: if samples or references cannot be compared, with its index.
+    See `Matching`. A ValueError tells which samples or references cannot be compared.
     """
     values = rows.values
-    if pa.types.is_null(values.type):
-        return np.zeros(len(values), dtype=bool), values
     if pa.types.is_boolean(values.type) or sample_kind(values) == "other values":
         raise no_texts_or_numbers("numeric")
     expected = (
@@ -261,24 +254,13 @@ def match_numbers(rows: Samples, stop: Sequence[str] = ()) -> tuple[np.ndarray, 
     return correct, pa.chunked_array([merged])
 
 
-def match_choices(rows: Samples, stop: Sequence[str] = ()) -> tuple[np.ndarray, pa.ChunkedArray]:
+def match_choices(rows: Samples, stop: Sequence[str]) -> tuple[np.ndarray, pa.ChunkedArray]:
     """Compare the option that each sample chooses with the correct ones of its question.
 
-    Args:
-        rows: samples and references.
-        stop: texts with which a response ends.
-
-    Returns:
-        Whether each sample chooses a correct option, (S,), and the option that it chooses, (S,): a
-        letter, or YES, NO, TRUE or FALSE; None if it chooses none.
-
-    Raises:
-        ValueError: if a sample is no text, or a reference no choice, or one of two kinds.
+    See `Matching`. A ValueError tells of a sample that is no text, and of a reference that is no
+    choice, or one of two kinds.
     """
-    values = rows.values
-    if pa.types.is_null(values.type):
-        return np.zeros(len(values), dtype=bool), values
-    if sample_kind(values) != "texts":
+    if sample_kind(rows.values) != "texts":
         raise InputError("choice compares texts, and some predictions are not texts.")
     options = []
     for question, reference in enumerate(to_python(rows.references)):
@@ -292,17 +274,15 @@ def match_choices(rows: Samples, stop: Sequence[str] = ()) -> tuple[np.ndarray, 
             )
             raise InputError(Place("references", question), what, ".")
         options.append(accepted)
-    samples, index = to_python(values), np.repeat(np.arange(len(options)), rows.sizes)
-    known: dict[Any, str | None] = {}
-    letters, correct = [], np.zeros(len(samples), dtype=bool)
-    for sample, question in enumerate(index.tolist()):
-        text, accepted = samples[sample], options[question]
-        key = (text, accepted[0].letters, accepted[0].texts)
-        if key not in known:
-            known[key] = None if text is None else read_choice(text, accepted[0], stop)
-        letters.append(known[key])
-        correct[sample] = known[key] in {option.correct for option in accepted}
-    return correct, pa.chunked_array([pa.array(letters, TEXTS)])
+    questions = np.repeat(np.arange(len(options)), rows.sizes).tolist()
+    read = lru_cache(maxsize=None)(read_choice)
+    chosen: list[str | None] = []
+    correct = []
+    for text, question in zip(to_python(rows.values), questions, strict=True):
+        accepted = options[question]
+        chosen.append(None if text is None else read(text, accepted[0], stop))
+        correct.append(chosen[-1] in {option.correct for option in accepted})
+    return np.array(correct, dtype=bool), pa.chunked_array([pa.array(chosen, TEXTS)])
 
 
 # --- Texts and numbers --------------------------------------------------------------------

@@ -92,8 +92,9 @@ class Uses:
 
     def need_interpreter(self) -> bool:
         """Return whether tests do what only the process of their program can do."""
+        reaching = _REACHING - self._bound
         rules = {
-            ast.Name: [self._is_reaching, self._is_more_than_called],
+            ast.Name: [lambda node: node.id in reaching, self._is_more_than_called],
             ast.arg: [lambda node: node.arg in _FIXTURES],
             ast.Attribute: [self._is_attribute_of_an_object],
             ast.Call: [self._makes_an_object, self._has_an_effect],
@@ -114,10 +115,6 @@ class Uses:
             or not _NEEDING_INTERPRETER.isdisjoint(path.split("."))
             for path in self._paths.values()
         )
-
-    def _is_reaching(self, node: ast.Name) -> bool:
-        """Return whether a name is a builtin function that reaches into the interpreter."""
-        return node.id in _REACHING and node.id not in self._bound
 
     def _is_of_program(self, name: str) -> bool:
         """Return whether a name can only be one of the program."""

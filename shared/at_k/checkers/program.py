@@ -62,10 +62,7 @@ def run_program(server: Any, job: dict[str, Any], connection: int | None, start:
 
 
 def _limit_process(server: Any, job: dict[str, Any], kept: set[int]) -> None:
-    """Limit this process, give it its standard input, and close descriptors of the server.
-
-    Those that are kept stay open, and 0, 1 and 2.
-    """
+    """Limit this process, give it its standard input, and close descriptors that are not kept."""
     import resource  # here, because Windows lacks it
 
     if os.getppid() != 1:  # process 1 needs no group to find the processes of a program
@@ -107,10 +104,9 @@ def _finish() -> None:
 
 
 def _call(space: dict[str, Any], entry_point: str, arguments: list[Any]) -> Any:
-    """Call the entry point of a program, and return the result.
+    """Call the entry point of a program: a function, or a method such as "Solution.add".
 
-    It is a function in the namespace, or a method such as "Solution.add", which is called on a new
-    object. A function that is not there may be a method of `Solution`.
+    A method is called on a new object. A function that is not there may be one of `Solution`.
     """
     names = entry_point.split(".")
     if len(names) == 1 and names[0] not in space and "Solution" in space:
@@ -150,12 +146,7 @@ def exception_text(error: BaseException) -> str:
 
 
 class _AnsweringProgram:
-    """Answers what the tests of a program ask, in the process of the program.
-
-    Args:
-        job: the job of the server that `Tests.jobs` returns.
-        connection: the descriptor of the socket to the examiner.
-    """
+    """Answers what the tests of a program ask, in the process of the program."""
 
     def __init__(self, job: dict[str, Any], connection: int):
         self._job, self._connection = job, connection
@@ -191,10 +182,7 @@ class _AnsweringProgram:
                     send(self._connection, {"error": self._described(error)})
 
     def _load(self, imports: list[str]) -> None:
-        """Run the program, and then the imports of its tests where it lacks their names.
-
-        So a program may use a module that only its tests import, as in one file.
-        """
+        """Run the program, and import what only its tests import: both are as in one file."""
         self._space = _loaded(self._job, _NAME)
         own: dict[str, Any] = {}
         for line in imports:
@@ -210,10 +198,9 @@ class _AnsweringProgram:
     def _called(
         self, object: int, method: str, arguments: list[Any], keywords: list[str]
     ) -> dict[str, Any]:
-        """Make a call for `_RemoteProgram.ask`, and return the reply.
+        """Make a call for `_RemoteProgram.ask`; return the result, and arguments that it changed.
 
-        `keywords` are the names of the last arguments. The reply has the result as `value`, and as
-        `changed` the arguments if the call changed any.
+        `keywords` are the names of the last arguments.
         """
         called = self._kept[object]
         values = decode(arguments, self._resolve)
@@ -237,18 +224,12 @@ class _AnsweringProgram:
         return encode(value, self._keep)
 
     def _keep(self, value: Any) -> Any:
-        """Return how an object that is no value is sent: as its base, if `as_base` finds one.
-
-        Otherwise, and from then on, it is sent as a reference.
-        """
+        """Return how an object that is no value is sent: as its base, or as a reference."""
         base = value if id(value) in self._references else as_base(value)
         return self._reference(value) if base is value else self._encoded(base)
 
     def _reference(self, value: Any) -> dict[str, int]:
-        """Return the reference to an object: a dict with its kind and its number.
-
-        The object is kept as long as the process lasts, so that no other one gets its number.
-        """
+        """Return the kind and number of an object, which is kept: no other gets its number."""
         if id(value) not in self._references:
             if callable(value):
                 kind = "function"
@@ -271,7 +252,7 @@ class _AnsweringProgram:
         """Return the arguments of `_exception` for an exception."""
         text = exception_text(error)
         try:
-            arguments = encode(error.args, _refuse)
+            arguments = encode(error.args, repr)
         except BaseException:
             arguments = self._encoded((text,))
         return [[[c.__module__, c.__name__] for c in type(error).__mro__], arguments, text]
@@ -302,16 +283,8 @@ _OPERATIONS: dict[str, Any] = {
 _MODULES_OF_TESTS = ("unittest", "builtins", "sandboxed", "_pytest")
 
 
-def _refuse(value: Any) -> Any:
-    """Raise a TypeError, in place of a reference to an object."""
-    raise TypeError(f"{value!r} is no value")
-
-
 def _watched(names: list[str]) -> list[tuple[Any, dict[str, Any]]]:
-    """Return pairs of a namespace and a dict of what can be called in it.
-
-    They are `sys.modules`, and those of modules of these names and below, and of their classes.
-    """
+    """Return what can be called in modules and below, by their namespaces, and in `sys.modules`."""
     for name in names:
         with suppress(ImportError):
             importlib.import_module(name)

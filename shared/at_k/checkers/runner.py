@@ -121,12 +121,6 @@ def find_tests(job: dict[str, Any]) -> dict[str, Any]:
     return {"ran": result.ran, "problem": None}
 
 
-@functools.lru_cache(maxsize=256)
-def _compiled(source: str) -> types.CodeType:
-    """Return the compiled code of tests."""
-    return compile(source, _FILE, "exec", dont_inherit=True)
-
-
 def run_tests(job: dict[str, Any], module: types.ModuleType) -> Result:
     """Run the code of tests, and the tests that it defines.
 
@@ -137,7 +131,8 @@ def run_tests(job: dict[str, Any], module: types.ModuleType) -> Result:
     Raises:
         UnusableTestsError: if no program can pass the tests.
     """
-    source, code = job["tests"], _compiled(job["tests"])
+    source = job["tests"]
+    code = compile(source, _FILE, "exec", dont_inherit=True)
     linecache.cache[_FILE] = (len(source), None, source.splitlines(keepends=True), _FILE)
     result, space = Result(job["only_find"]), vars(module)
     space |= {"__name__": MODULE, "__file__": "/tmp/tests.py"}
