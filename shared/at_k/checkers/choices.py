@@ -169,7 +169,7 @@ _ALTERNATIVE = re.compile(
     r"(?P<other>[A-Z])(?![\w'\u2019])"
 )
 _LETTER_OF_LINE = re.compile(rf"^[ \t#>-]*{_LETTER}", re.MULTILINE)
-_LETTER_IN_BRACKETS = re.compile(r"\(([A-Z])\)|\*\*([A-Z])\*\*|\*\*\(([A-Z])\)\*\*")
+_LETTER_IN_BRACKETS = re.compile(r"\(([A-Z])\)|\*\*([A-Z])\*\*")
 _LETTER_AT_END = re.compile(
     rf"(?:\b(?:[Ii]s|[Ss]o|[Tt]herefore|[Tt]hus|[Hh]ence)[,\s]++|[.!?]\s++|=>|[\u2192\u21d2\u2234])\s*+{_LETTER}"
     r"[)*\].\s]*$"
@@ -257,10 +257,7 @@ def _letter_of_first_line(text: str) -> re.Match[str] | None:
 
 
 def _named_letter(text: str) -> re.Match[str] | None:
-    """Return the last letter after "option" that is not ruled out.
-
-    Where the response lists the options as "Option A: ..", these letters do not count.
-    """
+    """Return the last letter after "option" that is not ruled out, and no item of a list."""
     matches = [match for match in _NAMED_LETTER.finditer(text) if not _is_ruled_out(text, match)]
     items = [
         match for match in matches if _NAMED_ITEM.match(text, _start_of_line(text, match.start()))

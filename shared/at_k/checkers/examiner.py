@@ -1,12 +1,9 @@
 """The process of the tests, which runs no code of a program, and which no program can reach.
 
-It asks the process of the program for the names that the tests use, for calls of functions and
-methods, and for the next item of an iterator. None of these tells the program what is expected.
-Results are values, which are compared here (see `values.py`), or references to functions, iterators
-and other objects of the program (see `_Object`).
-
-Tests that do more (see `placement.py`) run in the process of the program instead. That process then
-reports which tests ran and how the first one failed, and the tests are counted here.
+It asks the process of the program for names and for calls, none of which tells the program what is
+expected. Results are values, which are compared here (see `values.py`), or references to objects of
+the program (see `_Object`). Tests that do more (see `placement.py`) run in the process of the
+program, which reports which tests ran and how the first one failed. They are counted here.
 """
 
 from __future__ import annotations
@@ -34,7 +31,6 @@ _PREDICATES = {
     for name in dir(kind)
     if name.startswith("is") or name.endswith("with")
 } | {"equals"}
-_OWN_NUMBER = 2  # in a namespace: the first process that the server forks
 
 
 class _EndedError(BaseException):
@@ -66,8 +62,6 @@ def examine(control: socket.socket, jobs: int, replies: int, is_isolated: bool) 
 
 def _end_other_processes() -> None:
     """End all processes but the server and this one, and wait until the server has reaped them."""
-    if os.getpid() != _OWN_NUMBER:
-        raise RuntimeError("this process is in no namespace of its own")
     try:
         os.kill(-1, signal.SIGKILL)
         while True:
@@ -248,12 +242,10 @@ class _RemoteProgram:
 
 
 # Of other modules, such as unittest, a program could raise what says that a test did not fail.
-_MODULES = frozenset(
-    (
-        *("builtins", "json.decoder", "decimal", "statistics", "re", "datetime", "copy", "numpy"),
-        *("numpy.linalg", "numpy.exceptions"),
-    )
-)
+_MODULES = {
+    *("builtins", "json.decoder", "decimal", "statistics", "re", "datetime", "copy", "numpy"),
+    *("numpy.linalg", "numpy.exceptions"),
+}
 
 
 def _exception(classes: list[Any], arguments: tuple[Any, ...], text: str) -> BaseException:

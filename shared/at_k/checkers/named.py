@@ -1,9 +1,7 @@
 """Read answers out of responses and compare them with references: the named checkers.
 
-They are `numeric`, `choice` and `math_verify`. The samples and references of a run go in as Arrow
-arrays, and the outcome and the answer of each sample come out.
-
-Shapes: S is the number of samples of all questions together.
+Samples and references go in as Arrow arrays, and the outcomes and the answers of the S samples of
+all questions come out.
 """
 
 from __future__ import annotations
@@ -57,12 +55,9 @@ from .workers import portable_check, run_check
 
 @dataclass(frozen=True)
 class NamedChecker:
-    """A checker that reads an answer out of each response.
+    """A checker that reads an answer out of each response, which may end with a text in `stop`.
 
-    Attributes:
-        stop: texts with which a response ends.
-        run_options: a dict with those of num_proc, executor and timeout that were given to the
-            checker itself, see `compute`.
+    The options of `run_options` were given to the checker itself, see `compute`.
     """
 
     stop: tuple[str, ...]
@@ -105,10 +100,8 @@ class MathVerify(NamedChecker):
         """Raise an ImportError without math-verify, and a ValueError for an executor of threads."""
         math_verify_library()
         if isinstance(checking.executor, ThreadPoolExecutor):
-            raise ValueError(
-                "executor runs threads, in which math_verify has no time limit: give num_proc or "
-                "an executor of processes."
-            )
+            text = "executor runs threads, in which math_verify has no time limit"
+            raise ValueError(f"{text}: give num_proc or an executor of processes.")
 
     def check_samples(self, rows: Samples, checking: Checking, cache: CheckCache) -> Checked:
         """Return outcomes and answers: see `Checking.check`, which calls this.
@@ -121,11 +114,9 @@ class MathVerify(NamedChecker):
         unfinished = (TIMED_OUT if checking.timeout is None else None, None)
         read = [unfinished if result is NOT_FINISHED else result[0] for result in results]
         if late := sum(grade == TIMED_OUT for grade, _ in read):
-            warnings.warn(
-                f"{late} of {len(read)} distinct samples ran into the time limit of {TIME_LIMIT} s "
-                f"of math-verify, and count as incorrect.",
-                stacklevel=4,
-            )
+            text = f"{late} of {len(read)} distinct samples ran into the time limit of"
+            text += f" {TIME_LIMIT} s of math-verify, and count as incorrect."
+            warnings.warn(text, stacklevel=4)
         grades = [0 if grade == TIMED_OUT else grade for grade, _ in read]
         return Checked(pairs.outcomes(grades), pairs.answers([answer for _, answer in read]))
 
@@ -310,11 +301,7 @@ def _number_of_reference(reference: Any) -> str | None:
 
 
 def math_verify_library():
-    """Import math-verify, silence its log, and return the module.
-
-    Raises:
-        ImportError: if it cannot be imported, or if its version does not work here.
-    """
+    """Import math-verify, silence its log, and return it; an ImportError if it does not work."""
     try:
         import math_verify
     except Exception as error:
@@ -324,10 +311,8 @@ def math_verify_library():
         ) from error
     # Old versions set a handler of signals even without a limit, and hide that they may not.
     if not _has_signals() and "raise_on_error" not in signature(math_verify.parse).parameters:
-        raise ImportError(
-            "This version of math-verify only works in a main thread, and not on Windows: install "
-            "0.9 or newer, or compute in the main thread."
-        )
+        text = "This version of math-verify only works in a main thread, and not on Windows"
+        raise ImportError(f"{text}: install 0.9 or newer, or compute in the main thread.")
     logging.getLogger("math_verify").setLevel(logging.ERROR)
     return math_verify
 
@@ -536,8 +521,5 @@ _BARE_ANSWER = re.compile(
 )
 _PLAIN_NAMES = frozenset({"pi", "sqrt", "sin", "cos", "tan", "log", "ln", "exp"})
 
-TIME_LIMIT = 5
-"""The seconds of CPU time that math-verify may take to read an answer, and to compare two."""
-
-LONGEST_CHECK = 20
-"""The seconds after which the process of a check is ended. Some expressions ignore TIME_LIMIT."""
+TIME_LIMIT = 5  # seconds of CPU time that math-verify may take to read an answer or compare two
+LONGEST_CHECK = 20  # seconds after which the process of a check that ignores TIME_LIMIT is ended

@@ -27,8 +27,8 @@ _DIGITS = rf"(?:\d(?:[\d.,'\u2019_]*\d)?(?:[{_SPACES}]\d{{3}}(?!\d))*(?:[.,]\d+)
 _VULGAR = "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"
 _SCALES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 _POWER = r"(?:\^|\*\*)[ ]?\{?[ ]?(?P<NAME>[-+]?\d+)[ ]?\}?"
+# Letters of scripts without spaces, apart from \u7b2c, which makes a number an ordinal.
 _NO_SPACES = "\u3040-\u30ff\u4e00-\u7b2b\u7b2d-\u9fff\uac00-\ud7af"
-"""Letters of scripts without spaces, apart from \u7b2c, which makes a number an ordinal."""
 _NUMBER = re.compile(
     # A digit after a letter is part of a name.
     rf"(?<![^\W\d{_NO_SPACES}])(?<!\d)(?<!\d\.)"
@@ -237,13 +237,12 @@ _PART_AFTER = re.compile(
 _PART_AFTER_WORDS = re.compile(
     r"\d(?:,?\sand\s|\s[^\W\d_]+,?\sor\s|\sin\s"  # 2 and, 24 hours or, 3 in
     rf"|\s?(?:{_MIXED_UNITS})(?:,|,?\sand)?\s?)$"  # 2 hours and
-    r"|\b(?:at (?:least|most)|(?<!add )(?<!adds )(?<!sum )(?<!sums )(?<!adding )up to"
-    r"|(?:than|not|except)(?:\s(?:the|by))?|(?:quarter|half|\d+)\s(?:past|to))\s$",
+    r"|\b(?:at (?:least|most)|(?:than|not|except)(?:\s(?:the|by))?"
+    r"|(?:quarter|half|\d+)\s(?:past|to))\s$",
     re.IGNORECASE,
 )
 _RANGE = re.compile(
-    r"\b(?:(?:between|entre|zwischen)\s(?:\S+\s(?:and|et|und|y)\s)?"
-    r"|(?:from|von|de)\s\S*\d\S*\s(?:to|bis|à|a)\s)$|\d\s(?:to|bis)\s$",
+    r"\b(?:between|entre|zwischen)\s(?:\S+\s(?:and|et|und|y)\s)?$|\d\s(?:to|bis|à|a)\s$",
     re.IGNORECASE,
 )
 _EQUALS_SIGN = re.compile(r"\s?=")
@@ -266,11 +265,9 @@ _GOES_ON = re.compile(
 )
 
 
-_NUMBERED = frozenset(
-    ("step", "steps", "figure", "table", "equation", "case", "example", "section", "problem")
+_NUMBERED = re.compile(  # before a number that is a name: step 3
+    r"\b(?:steps?|figure|table|equation|case|example|section|problem) $", re.IGNORECASE
 )
-"""Nouns whose number is a name."""
-_IN_YEAR = r"\b(?:in|since|by|until)\s(?:1[5-9]|20)\d\d$"
 _PARENTHESIS = re.compile(  # 72 inches (, and a sentence in parentheses
     r"(?:\d(?:[^\W\d_]|[ °%²³'\"/*-])*[\s\u4e00-\u9fff]|[.!?]\*{0,2}\s)\([^()\n]*$"
 )
@@ -290,14 +287,14 @@ _KNOWN = (  # a determiner names a number that is known from before
 )
 _ASIDE = re.compile(
     rf"\b(?:{_COMPARED_WITH}|{_KNOWN})\s(?:the\s|all\s|an?\s|a total of\s)?\s?[-+]?\d\S*\s?$"
-    rf"|\b(?:at|with)\s[\d.]+\s?%$|,\swith\s(?:the\s|an?\s|only\s)?[-+]?\d\S*\s?$|{_IN_YEAR}",
+    rf"|\b(?:at|with)\s[\d.]+\s?%$|,\swith\s(?:the\s|an?\s|only\s)?[-+]?\d\S*\s?$"
+    r"|\b(?:in|since|by|until)\s(?:1[5-9]|20)\d\d$",  # a year
     re.IGNORECASE,
 )
 _WITHIN = re.compile(r"\d[^\n.!?;,]{1,32}\s(?:in|within|every)\s$")
-_TIME = re.compile(rf"\s(?:{_UNITS_OF_TIME})\b")
-"""Around a number: 120 km in 3 hours."""
+_TIME = re.compile(rf"\s(?:{_UNITS_OF_TIME})\b")  # around a number: 120 km in 3 hours
+# Before a number that is a name: in Room 101.
 _LABELLED = re.compile(rf"\b(?:in|at|on|from|of)\s(?!{_MONTHS}\s)[A-Z][a-z]{{2,}}\s$")
-"""Before a number that is a name: in Room 101."""
 _ORDINAL = re.compile(r"(?:st|nd|rd|th)\b")
 _EXPLANATION = re.compile(
     r"\b(?:because|since|although|though|whereas|given that|instead of|rather than|ahead of"
@@ -322,12 +319,9 @@ _BEFORE_PARTS = re.compile(r"[:(]\s*$")
 
 @dataclass(slots=True)  # frozen ones take longer to make
 class _Token:
-    """A number in a text, which may be an operand or a part of something else.
+    """A number in a text that `_plain` has returned, which may be a part of something else.
 
-    Attributes:
-        text: the text as `_plain` returns it.
-        match: the match of `_NUMBER` in it.
-        start: where the number starts, with its sign.
+    It is a match of `_NUMBER`, and starts with its sign.
     """
 
     text: str
@@ -409,12 +403,8 @@ def _tokens(text: str) -> Iterator[_Token]:
     """
     for match in _NUMBER.finditer(text):
         start = match.start()
-        before = text[max(0, start - 12) : start]
-        if _NAME_BEFORE.search(before):
-            continue
-        if before[-1:] == " " and before[:-1].rpartition(" ")[2].lower() in _NUMBERED:
-            continue
-        if _LABELLED.search(text[max(0, start - 24) : start]):
+        before = text[max(0, start - 24) : start]
+        if any(name.search(before) for name in (_NAME_BEFORE, _NUMBERED, _LABELLED)):
             continue
         if sign := _SIGN.search(before):
             start -= len(sign[0])
@@ -424,14 +414,12 @@ def _tokens(text: str) -> Iterator[_Token]:
 # --- Responses ----------------------------------------------------------------------------
 
 _DIGIT = re.compile(rf"[\d{_VULGAR}]")
-_TAIL = re.compile(
+_TAIL = re.compile(  # how the text begins that a response adds after its answer
     r"[\n.!?][ \t]*[#*_]*(?:(?:confidence|certainty|sources?|references?|citations?)"
     r"(?: (?:level|score))?[*_]*:"
-    r"|let me know\b|feel free\b|i hope\b|hope this\b|would you like\b|is there anything\b"
-    r"|note that\b|if you(?:['\u2019]d| would| have (?:any|more|further)| need| want)\b)",
+    r"|(?:let me know|feel free|i hope|hope this|would you like|is there anything|note that)\b)",
     re.IGNORECASE,
 )
-"""How the text begins that a response adds after its answer."""
 _CHECK = re.compile(
     r"[\n.!?][ \t]*[#*_]*(?:to |let me |let['\u2019]s )?"
     r"(?:(?:(?:double[- ]?)?check|verif\w+|note)\b[^.\n]{0,30}?[:,]|indeed,)",
@@ -496,7 +484,7 @@ def read_response(text: str, stop: Sequence[str] = ()) -> str | None:
         return corrected
     for mark in reversed(marks):
         if mark.box is not None:
-            return _one_number(mark.box)
+            return _number_of_box(mark.box)
         answer = _answer_after(text, mark)
         if _has_digit(answer):
             return _first(answer)
@@ -563,10 +551,7 @@ def _first(text: str) -> str | None:
         return None
     text = _plain(text)
     clause = _CLAUSE_END.split(text)[0]
-    if (
-        clause.count("=") == text.count("=") == 1
-        and (number := _side_of_equation(clause)) is not None
-    ):
+    if clause.count("=") == text.count("=") == 1 and (number := _side_of_equation(clause)):
         return number
     for token in _tokens(text):
         is_term = token.goes_on or _TERM_IN_WORDS.search(token.before)
@@ -707,19 +692,16 @@ def read_reference(answer: str) -> str | None:
         content = answer[marks[-1].end() :] if marks else answer
     elif len({boxed(f"\\boxed{box}") for box in answer.split("\\boxed")[1:]} - {""}) > 1:
         return None  # several answers
-    return _one_number(content, is_reference=True)
-
-
-def _one_number(text: str, is_reference: bool = False) -> str | None:
-    """Return the form of the number that a box or a reference is, beside a unit, or None."""
-    text = _plain(text)
-    if not is_reference:
-        exact, *rounded = text.split("≈")
-        return _side_of_equation(exact) or (_side_of_equation(rounded[-1]) if rounded else None)
-    *names, text = text.split("=")
+    *names, text = _plain(content).split("=")
     if not all(_NAME.fullmatch(name) or _CALCULATION.fullmatch(name) for name in names):
         return None
-    return _number_with_unit(text, bool(names), is_reference)
+    return _number_with_unit(text, bool(names), is_reference=True)
+
+
+def _number_of_box(content: str) -> str | None:
+    """Return the form of the number in a box, which may be an equation, or None."""
+    exact, *rounded = _plain(content).split("≈")
+    return _side_of_equation(exact) or (_side_of_equation(rounded[-1]) if rounded else None)
 
 
 def _side_of_equation(text: str) -> str | None:

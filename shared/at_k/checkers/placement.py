@@ -4,9 +4,7 @@ In a process of their own, tests call functions of a program and methods of its 
 values: what they expect stays there. Tests that do more run in the process of the program, which
 can read and change them. The code of the tests alone decides that, so that no program can choose.
 Where the rules here miss what tests do, a correct program may fail, but no incorrect one passes.
-
-Tests that give a program a function or an object of their own are not found here: `examiner.py`
-notices when they do so.
+Only `examiner.py` notices that tests give a program a function or an object of their own.
 """
 
 from __future__ import annotations
@@ -17,45 +15,35 @@ from collections.abc import Iterable, Iterator, Mapping
 
 # What works with values alone. Other modules may change the interpreter of a program, or look at
 # its objects.
-_PURE_MODULES = frozenset(
-    (
-        *("bisect", "calendar", "cmath", "collections", "copy", "datetime", "decimal", "enum"),
-        *("fractions", "functools", "hashlib", "heapq", "itertools", "json", "math", "numbers"),
-        *("numpy", "operator", "pytest", "random", "re", "statistics", "string", "textwrap"),
-        *("time", "typing", "unittest", "__future__"),
-    )
-)
+_PURE_MODULES = {
+    *("bisect", "calendar", "cmath", "collections", "copy", "datetime", "decimal", "enum"),
+    *("fractions", "functools", "hashlib", "heapq", "itertools", "json", "math", "numbers"),
+    *("numpy", "operator", "pytest", "random", "re", "statistics", "string", "textwrap"),
+    *("time", "typing", "unittest", "__future__"),
+}
 # Builtin functions that look at objects, or reach into the interpreter.
-_REACHING = frozenset(
-    (
-        *("exec", "eval", "compile", "globals", "locals", "vars", "input", "open", "id", "dir"),
-        *("getattr", "setattr", "hasattr", "delattr", "__import__", "ExceptionGroup"),
-    )
-)
-_FIXTURES = frozenset(
-    (
-        *("capsys", "capfd", "capsysbinary", "capfdbinary", "caplog", "monkeypatch", "recwarn"),
-        *("tmp_path", "tmp_path_factory", "tmpdir", "tmpdir_factory"),
-    )
-)
+_REACHING = {
+    *("exec", "eval", "compile", "globals", "locals", "vars", "input", "open", "id", "dir"),
+    *("getattr", "setattr", "hasattr", "delattr", "__import__", "ExceptionGroup"),
+}
+_FIXTURES = {
+    *("capsys", "capfd", "capsysbinary", "capfdbinary", "caplog", "monkeypatch", "recwarn"),
+    *("tmp_path", "tmp_path_factory", "tmpdir", "tmpdir_factory"),
+}
 # Of unittest and pytest, which would watch the process of the program.
-_NEEDING_INTERPRETER = frozenset(
-    (
-        *("mock", "warns", "deprecated_call", "MonkeyPatch", "assertWarns", "assertWarnsRegex"),
-        *("assertLogs", "assertNoLogs"),
-    )
-)
+_NEEDING_INTERPRETER = {
+    *("mock", "warns", "deprecated_call", "MonkeyPatch", "assertWarns", "assertWarnsRegex"),
+    *("assertLogs", "assertNoLogs"),
+}
 # Other than methods, of numbers, dates, arrays and exceptions.
-_ATTRIBUTES_OF_VALUES = frozenset(
-    (
-        *("real", "imag", "numerator", "denominator", "year", "month", "day", "hour", "minute"),
-        *("second", "microsecond", "tzinfo", "days", "seconds", "microseconds", "shape", "dtype"),
-        *("size", "ndim", "T", "start", "stop", "step", "maxlen", "default_factory", "args"),
-    )
-)
+_ATTRIBUTES_OF_VALUES = {
+    *("real", "imag", "numerator", "denominator", "year", "month", "day", "hour", "minute"),
+    *("second", "microsecond", "tzinfo", "days", "seconds", "microseconds", "shape", "dtype"),
+    *("size", "ndim", "T", "start", "stop", "step", "maxlen", "default_factory", "args"),
+}
 # Functions that do nothing with a function but call it.
-_CALLING = frozenset(("map", "filter", "sorted", "min", "max", "reduce", "partial", "callable"))
-_RAISING = frozenset(("assertRaises", "assertRaisesRegex", "raises"))
+_CALLING = {"map", "filter", "sorted", "min", "max", "reduce", "partial", "callable"}
+_RAISING = {"assertRaises", "assertRaisesRegex", "raises"}
 _OF_INTERPRETER = (ast.Await, ast.AsyncFor, ast.AsyncWith, ast.TryStar, ast.MatchClass)
 _BINDING = (
     *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef),
@@ -67,11 +55,7 @@ class Uses:
     """Finds out what tests do with names of a program, its objects, and modules.
 
     A name of the program is one that the tests do not bind or import, and that is not builtin.
-
-    Args:
-        tree: the syntax tree of the tests.
-        borrowed: a dict from names to the modules that the tests use under these names without
-            importing them.
+    `borrowed` are modules by names under which the tests use them without importing them.
     """
 
     def __init__(self, tree: ast.AST, borrowed: Mapping[str, str]):

@@ -27,11 +27,8 @@ _STDIN = ".stdin"  # the file that /dev/stdin of a sandbox is a link to
 def run_program(server: Any, job: dict[str, Any], connection: int | None, start: int) -> None:
     """Run a program in this process, and end the process.
 
-    Args:
-        server: the `Server` that forked this process.
-        job: the job of the server that `Tests.jobs` returns.
-        connection: the descriptor of the socket to the examiner, or None without tests as code.
-        start: the descriptor to which a byte is written when the process has its limits.
+    The connection is the socket to the examiner, or None without tests as code. A byte is written
+    to `start` when the process has its limits.
     """
     report = server.report
     try:

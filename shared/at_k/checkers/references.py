@@ -40,12 +40,10 @@ class TestCode:
         tests: the code.
         names: the names that the code uses.
         imports: the import statements outside functions and classes, as code.
-        modules: the names of all modules that the code imports.
+        modules: the names of all imported modules.
         is_test: whether the code outside functions and classes is a test itself.
-        may_have_tests: whether functions and classes of the code may be tests, which a sandbox
-            finds out.
-        borrowed: pairs of a name and a module that the code uses under this name without importing
-            it.
+        may_have_tests: whether functions and classes may be tests, which a sandbox finds out.
+        borrowed: pairs of a name and a module that is used under this name without an import.
         replaced: the names of attributes that the code sets, such as "pi" for `math.pi = 3`.
         shares_interpreter: whether the process of the program runs the code, see `placement.py`.
     """
@@ -260,22 +258,15 @@ def _tests_in_code(code: str, where: str, entry_point: str | None = None) -> Tes
         return Tests(entry_point=entry_point, code=_parsed_tests(code, entry_point))
     except ValueError as error:
         raise ValueError(f"{where} {error}") from error
-
-
-def _parsed_code(code: str) -> ast.Module:
-    """Return the syntax tree of code; a ValueError without a subject if it does not compile."""
-    try:
-        tree = ast.parse(code, "<tests>")
-        compile(tree, "<tests>", "exec", dont_inherit=True)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise ValueError(f"is not Python code: {error}.") from error
-    return tree
+    except (SyntaxError, RecursionError, MemoryError) as error:
+        raise ValueError(f"{where} is not Python code: {error}.") from error
 
 
 @lru_cache(maxsize=1 << 12)
 def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
     """Return tests that are code; a ValueError without a subject for others: "tests nothing"."""
-    tree = _parsed_code(code)
+    tree = ast.parse(code, "<tests>")
+    compile(tree, "<tests>", "exec", dont_inherit=True)
     nodes = list(ast.walk(tree))
     is_test = _has_active_code(tree)
     has_definitions = any(isinstance(node, (*_DEFINITIONS, ast.Lambda)) for node in nodes)
@@ -314,10 +305,8 @@ def _require_installed(modules: Iterable[str]) -> None:
         except (ImportError, ValueError):  # ValueError for a module such as __main__
             spec = None
         if spec is None:
-            raise ValueError(
-                f"imports {module}, which is not installed here: install it, or leave out the line "
-                f"if it stands for the program, whose names the tests see without an import."
-            )
+            what = "install it; tests see the names of their program without an import."
+            raise ValueError(f"imports {module}, which is not installed here: {what}")
 
 
 def _has_active_code(tree: ast.Module) -> bool:
@@ -439,10 +428,7 @@ def _cases(row: Mapping[str, Any], entry_point: str | None, where: str) -> Tests
 
 
 def _cases_of_hub(row: dict[str, Any], where: str) -> dict[str, Any]:
-    """Return a dict with `inputs`, `outputs`, and `fn_name` if there is one, of LiveCodeBench.
-
-    Cases are JSON, or a pickle of it that is compressed and written in base64.
-    """
+    """Return a dict with `inputs`, `outputs`, and perhaps `fn_name`, of a row of LiveCodeBench."""
     cases = []
     for name in ("public_test_cases", "private_test_cases"):
         value = row.get(name, [])
@@ -453,10 +439,8 @@ def _cases_of_hub(row: dict[str, Any], where: str) -> dict[str, Any]:
             value = json.loads(value) if isinstance(value, str | bytes) else value
             cases += [(case["input"], case["output"]) for case in value]
         except (ValueError, TypeError, KeyError, EOFError, zlib.error, pickle.PickleError) as error:
-            raise ValueError(
-                f"{where}[{name!r}] is {short(row[name])}: give a list of objects with input and "
-                f"output, as JSON or as LiveCodeBench packs it."
-            ) from error
+            what = "give a list of objects with input and output, also as JSON or packed."
+            raise ValueError(f"{where}[{name!r}] is {short(row[name])}: {what}") from error
     metadata = _object(row.get("metadata") or {}, f"{where}['metadata']")
     function = row.get("func_name", metadata.get("func_name"))
     read = {"inputs": [x for x, _ in cases], "outputs": [y for _, y in cases]}
@@ -475,9 +459,7 @@ def _lines(value: Any, where: str) -> str:
     """Return a text, or the lines of a list as one text; raise a ValueError for others."""
     text = _as_text(value)
     if not isinstance(text, str):
-        raise ValueError(
-            f"{where} is {short(value)}: give a text, or the entry_point of a function to call."
-        )
+        raise ValueError(f"{where} is {short(value)}: give a text, or an entry_point to call.")
     return text
 
 
@@ -498,10 +480,8 @@ def _check_json(values: Iterable[Any], where: str) -> None:
         except (TypeError, ValueError, RecursionError):
             is_json = False
         if not is_json:
-            raise ValueError(
-                f"{where}[{case}] is {short(value)}: give numbers, texts, lists, and dicts whose "
-                f"keys are texts."
-            )
+            what = "give numbers, texts, lists, and dicts with texts as keys."
+            raise ValueError(f"{where}[{case}] is {short(value)}: {what}")
 
 
 def _value_of_case(text: Any) -> Any:
@@ -516,10 +496,7 @@ _DECIMAL = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,4})?")
 
 
 def _words(text: str) -> list[list[str | Decimal]]:
-    """Return a list for each line, with its words, and its numbers as numbers.
-
-    White space around words, and empty lines at the start and end, do not count.
-    """
+    """Return the words of each line, with numbers as numbers. Space around words does not count."""
     return [[*map(_word, line.split())] for line in text.strip().splitlines()]
 
 

@@ -54,13 +54,8 @@ def _without_thinking(text: str) -> str:
 def answer_part(text: str, stop: Sequence[str], has_answer: Callable[[str], bool]) -> str:
     """Return a response without thinking, and without a new prompt after its answer.
 
-    A response whose thinking has no end has no answer: it gives "".
-
-    Args:
-        text: the response.
-        stop: texts with which it ends.
-        has_answer: returns whether a text may have an answer. A response ends at a new prompt, such
-            as "Question:", if the text before it has one.
+    A response whose thinking has no end has no answer: it gives "". It ends with one of the texts
+    in `stop`, or at a new prompt, such as "Question:", if `has_answer` is true for what is before.
     """
     text = _without_thinking(text)
     for end in stop:
@@ -72,10 +67,7 @@ def answer_part(text: str, stop: Sequence[str], has_answer: Callable[[str], bool
 
 
 def boxed(text: str) -> str | None:
-    r"""Return the content of the last \boxed{..}, or None if there is none.
-
-    A box that does not end has all that follows.
-    """
+    r"""Return the content of the last \boxed{..}, which may lack its end, or None without one."""
     start = text.rfind("\\boxed")
     if start < 0:
         return None

@@ -101,9 +101,8 @@ def name_of(test: Any) -> str:
 def find_tests(job: dict[str, Any]) -> dict[str, Any]:
     """Find the tests in code without a program, whose names stand for objects that allow all.
 
-    Returns:
-        A dict with `ran`, the list of the names of the tests, or None if the code needs a program
-        to be run; and `problem`, why no program can pass them, or None.
+    Return a dict with `ran`, the names of the tests, or None if the code needs a program to be run;
+    and `problem`, why no program can pass them, or None.
     """
     from unittest.mock import MagicMock
 
@@ -122,11 +121,7 @@ def find_tests(job: dict[str, Any]) -> dict[str, Any]:
 
 
 def run_tests(job: dict[str, Any], module: types.ModuleType) -> Result:
-    """Run the code of tests, and the tests that it defines.
-
-    Args:
-        job: the job of the examiner that `Tests.jobs` returns.
-        module: a module with the names of the program that the tests use. The code runs in it.
+    """Run the code of tests in a module, which has the names of the program, and what it defines.
 
     Raises:
         UnusableTestsError: if no program can pass the tests.
@@ -309,15 +304,11 @@ def _run_with_pytest(module: types.ModuleType, defined: dict[str, Any], result: 
 
 
 class _Plugin:
-    """Hooks that pytest calls, which give it a module instead of a file, and note what happens.
-
-    Attributes:
-        problem: why no program can pass the tests, or None.
-    """
+    """Hooks that give pytest a module instead of a file, and note what happens; see `Result`."""
 
     def __init__(self, module: types.ModuleType, defined: Collection[str], result: Result):
         self._module, self._defined, self._result = module, defined, result
-        self.problem: str | None = None
+        self.problem: str | None = None  # why no program can pass the tests
 
     def pytest_pycollect_makemodule(self, module_path: Any, parent: Any) -> Any:
         """Return what collects tests from the module instead of from a file."""

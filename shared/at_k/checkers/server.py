@@ -78,23 +78,21 @@ def serve(limits: dict[str, Any]) -> None:
     sys.argv = ["program.py"]
     gc.collect()
     gc.freeze()
-    try:
-        with open(jobs, "rb", closefd=False) as lines, open(replies, "wb", closefd=False) as out:
-            out.write(b'{"ready": true}\n')
+    with (
+        suppress(BrokenPipeError, _ParentEndedError),
+        open(jobs, "rb", closefd=False) as lines,
+        open(replies, "wb", closefd=False) as out,
+    ):
+        out.write(b'{"ready": true}\n')
+        out.flush()
+        os.dup2(null, 2)
+        for line in lines:
+            reply = server.run(json.loads(line))
+            reply["is_last"] = not (_clean(kept) and server.is_usable)
+            out.write(json.dumps(reply).encode() + b"\n")
             out.flush()
-            os.dup2(null, 2)
-            for line in lines:
-                reply = server.run(json.loads(line))
-                reply["is_last"] = not (_clean(kept) and server.is_usable)
-                out.write(json.dumps(reply).encode() + b"\n")
-                out.flush()
-                if reply["is_last"]:
-                    break  # a new sandbox takes the next job
-    except (BrokenPipeError, _ParentEndedError):
-        pass
-    finally:
-        if os.getpid() != 1:
-            _remove_folder(limits["folders"][0], ignore_errors=True)
+            if reply["is_last"]:
+                break  # a new sandbox takes the next job
 
 
 class _ParentEndedError(Exception):
@@ -130,12 +128,6 @@ def _start_examiner(limits: dict[str, Any], server_descriptors: tuple[int, ...])
 
 class Server:
     """Runs programs one after another, and ends them.
-
-    Args:
-        limits: see `serve`.
-        jobs: the descriptor of the jobs, which is closed when the parent ends.
-        child_ended: the descriptor that can be read when a child process has ended.
-        examiner, control: see `_start_examiner`.
 
     Attributes:
         report, printed: the descriptors of files for what the process of a program reports, and for
@@ -412,19 +404,14 @@ def _clean(kept: dict[str, set[str]]) -> bool:
             for name in {*os.listdir(folder)} - names:
                 path = os.path.join(folder, name)
                 if os.path.isdir(path) and not os.path.islink(path):
-                    _remove_folder(path)
+                    import shutil  # here, because each library makes a fork slower
+
+                    shutil.rmtree(path)
                 else:
                     os.unlink(path)
     except (OSError, RecursionError):
         return False
     return True
-
-
-def _remove_folder(path: str, ignore_errors: bool = False) -> None:
-    """Remove a folder with all that is in it."""
-    import shutil  # which few programs need: each library that is loaded makes a fork slower
-
-    shutil.rmtree(path, ignore_errors=ignore_errors)
 
 
 def serve_as_user(limits: dict[str, Any]) -> None:

@@ -61,12 +61,7 @@ _ARRAYS = "biufcUMm"  # kinds of arrays of NumPy that are values
 
 
 def encode(value: Any, keep: Callable[[Any], Any]) -> Any:
-    """Return a value as what JSON can hold.
-
-    Args:
-        value: the value, which may be a list or another container of values.
-        keep: a function that returns how an object of another type is sent.
-    """
+    """Return a value as what JSON can hold. `keep` returns how other objects are sent."""
     kind = type(value)
     if kind in _AS_IT_IS or (kind is int and abs(value) < 1 << 63):
         return value
@@ -87,10 +82,7 @@ def encode(value: Any, keep: Callable[[Any], Any]) -> Any:
 
 
 def as_base(value: Any) -> Any:
-    """Return an object of a subclass, such as a named tuple, as the type that it inherits from.
-
-    An object that inherits from no type of values is returned as it is.
-    """
+    """Return an object of a subclass of values, such as a named tuple, as what it inherits from."""
     for base in type(value).__mro__[1:]:
         if base in _BASES:
             return str.__str__(value) if base is str else base(value)  # not the name of an Enum
@@ -100,9 +92,7 @@ def as_base(value: Any) -> Any:
 def decode(data: Any, resolve: Callable[[str, Any], Any]) -> Any:
     """Return the value that `encode` returned as JSON.
 
-    Args:
-        data: what `encode` returned.
-        resolve: a function that returns the object of a reference, from its kind and its number.
+    `resolve` returns the object of a reference, from its kind and its number.
     """
     if type(data) is list:
         return [decode(entry, resolve) for entry in data]

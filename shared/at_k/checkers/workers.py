@@ -1,9 +1,8 @@
 """Where pairs are checked: in this process, in an executor, or in processes that can be ended.
 
 Workers may lack the code of the metric and of the checker. So what they run is pickled by `dill`,
-with its code. `dill` pickles a function at the top level of a module as a name to be imported,
-unless the module is `__main__`: see `_with_code`. The functions for workers import what they use. A
-worker then imports neither the metric nor its libraries, which also lets it start faster.
+with its code (see `_with_code`), and imports what it uses. A worker then imports neither the metric
+nor its libraries, which also lets it start faster.
 """
 
 from __future__ import annotations
@@ -38,12 +37,8 @@ from ..core.checking import (
     host,
 )
 
-CheckBatch = Callable[[PairBatch], BatchResult]
-"""Applies a checker to a batch of pairs."""
-
-CONCURRENT_CALLS = 32
-"""How many calls of an async checker run at the same time, unless an executor is given."""
-
+CheckBatch = Callable[[PairBatch], BatchResult]  # applies a checker to a batch of pairs
+CONCURRENT_CALLS = 32  # of an async checker, unless an executor is given
 _LONGEST_WAIT = 1e6  # seconds for one wait; systems refuse more
 _BATCHES = 1 << 12  # enough to keep many workers busy
 
@@ -53,27 +48,18 @@ def check_workers(checking: Checking) -> None:
     if not checking.is_async:
         return
     if checking.timeout is not None:
-        raise ValueError(
-            "timeout cannot end the calls of an async check_correct_fn: limit the time in the "
-            "function."
-        )
+        raise ValueError("timeout cannot end an async check_correct_fn: limit the time in it.")
     if checking.num_proc not in (None, 1) or not isinstance(
         checking.executor, ThreadPoolExecutor | None
     ):
         raise ValueError(
-            f"check_correct_fn is an async function, {CONCURRENT_CALLS} calls of which run at "
-            f"the same time: give neither num_proc nor processes, but a ThreadPoolExecutor as "
-            f"executor to run more or fewer."
+            f"check_correct_fn is an async function, {CONCURRENT_CALLS} calls of which run at the "
+            f"same time. To run more or fewer, give a ThreadPoolExecutor as executor."
         )
 
 
 def check_pairs(checking: Checking, pairs: list[PairToCheck]) -> Generator[BatchResult, None, None]:
-    """Yield the results of batches of pairs as they finish, and show the progress.
-
-    Raises:
-        ValueError: if the checker cannot be pickled.
-        BrokenExecutor: if a worker cannot start, or dies.
-    """
+    """Yield the results of batches of pairs with a function as checker; see `run_check`."""
     assert callable(checking.checker)
     context: AbstractContextManager[tuple[Callable[..., Any], Executor | None]]
     context = nullcontext((checking.checker, checking.executor))
@@ -247,17 +233,14 @@ class Portable:
 def portable_check(
     checker: Callable[..., Any], labels: Mapping[str, float] | None, batched: bool = False
 ) -> CheckBatch:
-    """Return a function that applies a checker to a batch of pairs, in any thread or process.
-
-    The arguments are those of `check_batch`.
-    """
+    """Return `check_batch` of a checker as a function for any thread or process."""
     own_labels = None if labels is None else dict(labels)
     check = Portable(_with_code(check_batch))
     return partial(check, Portable(checker), own_labels, batched, host())
 
 
 def _with_code(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function as one that `dill` pickles with its code. It uses nothing of its module."""
+    """Return a function as one of `__main__`, whose code `dill` pickles, and not its name."""
     own = FunctionType(function.__code__, {"__builtins__": builtins}, function.__name__)
     own.__module__ = "__main__"
     return own
