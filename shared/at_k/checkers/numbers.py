@@ -237,12 +237,13 @@ _PART_AFTER = re.compile(
 _PART_AFTER_WORDS = re.compile(
     r"\d(?:,?\sand\s|\s[^\W\d_]+,?\sor\s|\sin\s"  # 2 and, 24 hours or, 3 in
     rf"|\s?(?:{_MIXED_UNITS})(?:,|,?\sand)?\s?)$"  # 2 hours and
-    r"|\b(?:at (?:least|most)|(?:than|not|except)(?:\s(?:the|by))?"
-    r"|(?:quarter|half|\d+)\s(?:past|to))\s$",
+    r"|\b(?:at (?:least|most)|(?<!add )(?<!adds )(?<!sum )(?<!sums )(?<!adding )up to"
+    r"|(?:than|not|except)(?:\s(?:the|by))?|(?:quarter|half|\d+)\s(?:past|to))\s$",
     re.IGNORECASE,
 )
 _RANGE = re.compile(
-    r"\b(?:between|entre|zwischen)\s(?:\S+\s(?:and|et|und|y)\s)?$|\d\s(?:to|bis|à|a)\s$",
+    r"\b(?:(?:between|entre|zwischen)\s(?:\S+\s(?:and|et|und|y)\s)?"
+    r"|(?:from|von|de)\s\S*\d\S*\s(?:to|bis|à|a)\s)$|\d\s(?:to|bis)\s$",
     re.IGNORECASE,
 )
 _EQUALS_SIGN = re.compile(r"\s?=")
@@ -417,7 +418,8 @@ _DIGIT = re.compile(rf"[\d{_VULGAR}]")
 _TAIL = re.compile(  # how the text begins that a response adds after its answer
     r"[\n.!?][ \t]*[#*_]*(?:(?:confidence|certainty|sources?|references?|citations?)"
     r"(?: (?:level|score))?[*_]*:"
-    r"|(?:let me know|feel free|i hope|hope this|would you like|is there anything|note that)\b)",
+    r"|(?:let me know|feel free|i hope|hope this|would you like|is there anything|note that)\b"
+    r"|if you(?:['\u2019]d| would| have (?:any|more|further)| need| want)\b)",
     re.IGNORECASE,
 )
 _CHECK = re.compile(

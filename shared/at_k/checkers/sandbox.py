@@ -93,10 +93,7 @@ class Limits:
 
 
 class Sandbox:
-    """A process that runs programs, one after another.
-
-    Bubblewrap isolates it, or it is a plain process with limits.
-    """
+    """A process that runs programs one after another, in bubblewrap or with limits only."""
 
     _numbers = itertools.count()
 
