@@ -312,6 +312,7 @@ def main() -> None:
     python = f"Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} cores"
     print(f"{python}; {libraries}", flush=True)
     rows = pd.DataFrame([row for name in options.only for row in GROUPS[name]()])
+    rows = rows.astype({"limit": float})  # also where no row has one
     rows["exceeded"] = rows["ratio"] > rows["limit"]
     print(rows.to_string(index=False, float_format="{:.3g}".format))
     if options.csv:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import at_k
 import pytest
-from at_k.checkers import SandboxError, pool, python_tests, sandbox
+from at_k.checkers import SandboxError, python_tests, sandbox
 from at_k.checkers.references import read_tests
 
 TESTS = ["assert f() == 1"]
@@ -32,7 +32,7 @@ def signal_when_busy(monkeypatch, times, number=signal.SIGKILL, what="server"):
             remaining.pop()
             time.sleep(0.1)  # the program sleeps longer
             if what == "server":
-                signal.pidfd_send_signal(self._server, number)
+                os.kill(self.processes()[0], number)
             else:
                 self._process.send_signal(number)
 
@@ -64,7 +64,7 @@ def test_a_program_whose_sandbox_dies_twice_is_not_scored_with_a_warning(monkeyp
 
 def test_a_server_that_does_not_answer_is_replaced(monkeypatch):
     """It is stopped, as on a machine that hangs, and so its reply is overdue."""
-    monkeypatch.setattr(pool, "_PATIENCE", -21.0)  # a reply is overdue after 3 s
+    monkeypatch.setattr(sandbox, "_PATIENCE", -21.0)  # a reply is overdue after 3 s
     before = descendants(os.getpid())
     signal_when_busy(monkeypatch, 1, signal.SIGSTOP)
     [records] = python_tests(timeout=0.2, workers=1).run([[SLOW, RIGHT]], TESTS)
@@ -152,7 +152,7 @@ def test_a_plain_process_ends_with_its_program(tmp_path):
     """As after an interruption, where nobody waits for the reply."""
     number = tmp_path / "number"
     program = f"import os, time\nopen({str(number)!r}, 'w').write(f'{{os.getpid()}}.')\n"
-    box = sandbox.Sandbox(sandbox.Limits(3, 1 << 30), is_isolated=False, index=0)
+    box = sandbox.Sandbox(sandbox.Limits(3, 1 << 30), is_isolated=False)
     box.wait_until_ready()
     tests = read_tests("assert x", "")
     box.send(*tests.jobs(program + "time.sleep(1000)"))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from .named import choice, math_verify, numeric
-from .pool import Record
 from .python_tests import PythonTests, python_tests
-from .sandbox import SandboxError
+from .sandbox import Record, SandboxError
 
 __all__ = [
     "PythonTests",

@@ -7,11 +7,11 @@ such as "YES", or None. A *mark* is what announces an answer, such as "The answe
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .responses import answer_part, is_assumption, text_after_retraction
+from .responses import answer_part, marks_in, text_after_retraction
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _WORDS = (("yes", "no"), ("true", "false"))
@@ -65,8 +65,7 @@ def _options_of_row(row: Mapping[str, Any]) -> Options | None:
 def _texts_and_labels(options: Any) -> tuple[list[str], list[str]]:
     """Return the list of the texts of options, and the list of their labels, which may be empty.
 
-    Options are a list, a dict of texts by their labels, or as in ARC {"text": [..], "label": [..]}.
-    For other values, both lists are empty.
+    Options are a list, a dict of texts by labels, or as in ARC {"text": [..], "label": [..]}.
     """
     labels: Any = ()
     if isinstance(options, Mapping):
@@ -170,7 +169,7 @@ _ALTERNATIVE = re.compile(
     r"(?P<other>[A-Z])(?![\w'\u2019])"
 )
 _LETTER_OF_LINE = re.compile(rf"^[ \t#>-]*{_LETTER}", re.MULTILINE)
-_LETTER_IN_BRACKETS = re.compile(r"\(([A-Z])\)|\*\*([A-Z])\*\*|\*\*\(([A-Z])\)\*\*")
+_LETTER_IN_BRACKETS = re.compile(r"\(([A-Z])\)|\*\*([A-Z])\*\*")
 _LETTER_AT_END = re.compile(
     rf"(?:\b(?:[Ii]s|[Ss]o|[Tt]herefore|[Tt]hus|[Hh]ence)[,\s]++|[.!?]\s++|=>|[\u2192\u21d2\u2234])\s*+{_LETTER}"
     r"[)*\].\s]*$"
@@ -203,23 +202,12 @@ def _chosen(text: str, options: Options) -> str | None:
     return _chosen_letter(text, options) if options.letters else _chosen_word(text, options)
 
 
-def _marks(text: str) -> Iterator[re.Match[str]]:
-    """Yield the marks in a text from the last to the first, without those of assumptions."""
-    for mark in reversed([*_ANSWER_MARK.finditer(text)]):
-        if not is_assumption(text, mark):
-            yield mark
-
-
 def _chosen_letter(text: str, options: Options) -> str | None:
     """Return the letter that a text chooses, by a letter or by the text of an option, or None.
 
-    A text that is only a letter chooses it. Otherwise the last mark with a letter or an option
-    counts, then the first of `_FINDERS` that finds a letter, and then the text of an option.
+    The last mark with a letter or an option counts, before all that `_FINDERS` find.
     """
-    alone = _LETTER_AFTER_MARK.match(text)
-    if alone is not None and not text[alone.end() :].strip(_CLOSING_MARKS):
-        return _single_letter(alone, text, options)
-    for mark in _marks(text):
+    for mark in reversed(marks_in(text, _ANSWER_MARK)):
         match = _LETTER_AFTER_MARK.match(text, mark.end())
         if match and _ITEM.findall(text, _start_of_line(text, match.end()))[:3] == _FIRST_ITEMS:
             continue  # the list of the options
@@ -238,16 +226,12 @@ def _chosen_letter(text: str, options: Options) -> str | None:
 
 
 def _option_without_mark(text: str, options: Options) -> str | None:
-    """Return the letter of the option whose text is in bold, or in the last sentence with one.
-
-    It is None if no sentence has the text of a single option.
-    """
+    """Return the letter of the option in bold, or in the last sentence with only one, or None."""
     bold = {_normal(words) for words in _BOLD.findall(text)} & {*options.texts}
     if len(bold) == 1:
         return _option_in(bold.pop(), options)
-    if len(_ITEM.findall(text)) > 1:  # a list of the options
-        text = _LINE_OF_ITEM.sub("", text)
-    named = (_option_in(sentence, options) for sentence in reversed(_sentences(text)))
+    sentences = _sentences(_LINE_OF_ITEM.sub("", text))  # without a list of the options
+    named = (_option_in(sentence, options) for sentence in reversed(sentences))
     return next(filter(None, named), None)
 
 
@@ -273,10 +257,7 @@ def _letter_of_first_line(text: str) -> re.Match[str] | None:
 
 
 def _named_letter(text: str) -> re.Match[str] | None:
-    """Return the last letter after "option" that is not ruled out.
-
-    Where the response lists the options as "Option A: ..", these letters do not count.
-    """
+    """Return the last letter after "option" that is not ruled out, and no item of a list."""
     matches = [match for match in _NAMED_LETTER.finditer(text) if not _is_ruled_out(text, match)]
     items = [
         match for match in matches if _NAMED_ITEM.match(text, _start_of_line(text, match.start()))
@@ -287,10 +268,9 @@ def _named_letter(text: str) -> re.Match[str] | None:
 
 
 def _lone_letter(text: str) -> re.Match[str] | None:
-    """Return the letter that a text starts with, as in "C) The cell".
+    """Return the letter that a text starts with, as in "C) The cell", unless it lists the options.
 
-    If there is none, or if a list of the options starts there, it is the last letter that is alone
-    in its line.
+    Otherwise it is the last letter that is alone in its line.
     """
     first = _LETTER_OF_LINE.match(text)
     if first is not None and _is_apart(text, first):
@@ -328,9 +308,7 @@ def _is_ruled_out(text: str, match: re.Match[str]) -> bool:
 
 def _letter_at_end(text: str) -> re.Match[str] | None:
     """Return the letter in "the only one is D." at the end, or in "It is D: the cell"."""
-    end = text.rstrip(_CLOSING_MARKS)
-    is_word = end[-2:].isalnum() and len(end) > 1
-    at_end = None if is_word else _LETTER_AT_END.search(text, max(0, len(text) - 40))
+    at_end = _LETTER_AT_END.search(text, max(0, len(text) - 40))
     return at_end or _only([*_LETTER_BEFORE_COLON.finditer(text)])
 
 
@@ -370,8 +348,6 @@ def _option_in(sentence: str, options: Options) -> str | None:
     If it has several, only the part before a reason counts, as before "because".
     """
     normal = _normal(sentence)
-    if options.texts.count(normal) == 1:
-        return options.letters[options.texts.index(normal)]
     chosen = _options_in(normal, options)
     if len(chosen) > 1:
         chosen = _options_in(_REASON.split(normal)[0], options)
@@ -381,11 +357,7 @@ def _option_in(sentence: str, options: Options) -> str | None:
 def _options_in(normal: str, options: Options) -> list[int]:
     """Return the indices of the options that a sentence has and does not deny.
 
-    An option whose text is part of another option that it has does not count.
-
-    Args:
-        normal: the sentence as `_normal` returns it.
-        options: the options of the question.
+    One whose text is part of another that it has does not count.
     """
     chosen = [
         index
@@ -416,10 +388,9 @@ _DENIAL = re.compile(
 def _chosen_word(text: str, options: Options) -> str | None:
     """Return the word that a text chooses, as a capital such as "YES", or None.
 
-    It is the word after the last mark, or else at the start of the text, or else in the last
-    sentence that has one.
+    It is the one after the last mark, at the start of the text, or in the last sentence with one.
     """
-    for mark in _marks(text):
+    for mark in reversed(marks_in(text, _ANSWER_MARK)):
         if mark["it_is"] is None and (word := _word_at(text, mark.end(), options)):
             return word
     sentences = _sentences(text)
@@ -434,21 +405,13 @@ def _chosen_word(text: str, options: Options) -> str | None:
 
 
 def _word_at(text: str, start: int, options: Options) -> str | None:
-    """Return the word that stands at `start` as an answer, as in "Yes, ..", or None.
-
-    In "no idea" the word is no answer.
-    """
+    """Return the word that stands at `start` as an answer, as in "Yes, ..", or None."""
     word = _ANSWER_WORD.match(text, start)
     return word["word"].upper() if word and word["word"].lower() in options.texts else None
 
 
 def _word_of_sentence(sentence: str, words: list[re.Match[str]]) -> str | None:
-    """Return the word that a sentence has, or None if it is denied, or if there are several.
-
-    Args:
-        sentence: such as "It is not true".
-        words: the matches of words such as "true" in the sentence, at least one.
-    """
+    """Return the one of the words that a sentence has, or None if it is denied, or for several."""
     is_denied = _DENIAL.search(sentence[: words[0].start()]) is not None
     if is_denied or len({word[0].lower() for word in words}) > 1:
         return None

@@ -1,12 +1,9 @@
 """The process of the tests, which runs no code of a program, and which no program can reach.
 
-It asks the process of the program for the names that the tests use, for calls of functions and
-methods, and for the next item of an iterator. None of these tells the program what is expected.
-Results are values, which are compared here (see `values.py`), or references to functions, iterators
-and other objects of the program (see `_Object`).
-
-Tests that do more (see `placement.py`) run in the process of the program instead. That process then
-reports which tests ran and how the first one failed, and the tests are counted here.
+It asks the process of the program for names and for calls, none of which tells the program what is
+expected. Results are values, which are compared here (see `values.py`), or references to objects of
+the program (see `_Object`). Tests that do more (see `placement.py`) run in the process of the
+program, which reports which tests ran and how the first one failed. They are counted here.
 """
 
 from __future__ import annotations
@@ -34,7 +31,6 @@ _PREDICATES = {
     for name in dir(kind)
     if name.startswith("is") or name.endswith("with")
 } | {"equals"}
-_OWN_NUMBER = 2  # in a namespace: the first process that the server forks
 
 
 class _EndedError(BaseException):
@@ -66,8 +62,6 @@ def examine(control: socket.socket, jobs: int, replies: int, is_isolated: bool) 
 
 def _end_other_processes() -> None:
     """End all processes but the server and this one, and wait until the server has reaped them."""
-    if os.getpid() != _OWN_NUMBER:
-        raise RuntimeError("this process is in no namespace of its own")
     try:
         os.kill(-1, signal.SIGKILL)
         while True:
@@ -78,33 +72,15 @@ def _end_other_processes() -> None:
 
 
 def _examined(job: dict[str, Any], program: _RemoteProgram) -> dict[str, Any]:
-    """Run tests with a program, and return what happened.
+    """Run the tests of a job with a program, and return a dict with `status`, `message`, `tests`.
 
-    Args:
-        job: the job of the examiner that `Tests.jobs` returns.
-        program: the process of the program.
-
-    Returns:
-        A dict with `status`, `message`, and `tests`, how many of them ran. The status is "passed",
-        "failed", "ended" if the process of the program ended, or "not apart" if the tests can only
-        run in that process. If the tests are only to be found, what `find_tests` returns.
+    The status is "passed", "failed", "ended" if the process of the program ended, or "not apart" if
+    the tests can only run there. For tests that are only to be found, see `find_tests`.
     """
-    try:
-        if job["only_find"]:
+    if job["only_find"]:
+        with suppress(_EndedError):
             return program.exchange({"find": job})
-        if job["shares_interpreter"]:
-            ran, problem = program.run(job)
-        else:
-            module = types.ModuleType("tests")
-            vars(module).update(_linked(job, program.names(job)))
-            result = run_tests(job, module)
-            ran, problem = result.ran, result.problem
-    except _ProgramError as error:
-        ran, problem = [], str(error)
-    except UnusableTestsError as error:
-        ran, problem = [], f"the tests {error}"
-    except _EndedError:
-        ran, problem = [], None
+    ran, problem = _tests_run(job, program)
     if program.has_ended or program.cannot_receive:
         status = "ended" if program.has_ended else "not apart"
         return {"status": status, "message": "", "tests": 0}
@@ -117,17 +93,29 @@ def _examined(job: dict[str, Any], program: _RemoteProgram) -> dict[str, Any]:
     return {"status": status, "message": problem or "", "tests": len(ran)}
 
 
+def _tests_run(job: dict[str, Any], program: _RemoteProgram) -> tuple[list[str], str | None]:
+    """Run tests; return the names of those that ran, and how the first failed, or None."""
+    try:
+        if job["shares_interpreter"]:
+            return program.run(job)
+        module = types.ModuleType("tests")
+        vars(module).update(_linked(job, program.names(job)))
+        result = run_tests(job, module)
+        return result.ran, result.problem
+    except _ProgramError as error:
+        return [], str(error)
+    except UnusableTestsError as error:
+        return [], f"the tests {error}"
+    except _EndedError:
+        return [], None
+
+
 def _linked(job: dict[str, Any], names: dict[str, Any]) -> dict[str, Any]:
-    """Return a dict of the names of a program that its tests see.
+    """Return those names of a program, with their values, that its tests see.
 
-    A program that defines a name of a builtin function, such as `abs`, replaces it for the tests
-    only if that name is the entry point, or if the tests use no other name of the program. A module
-    that the program imported for its tests is imported again here, because the program may have
-    made one up.
-
-    Args:
-        job: the job of the examiner that `Tests.jobs` returns.
-        names: the names of the program that the tests use, and their values.
+    A program replaces a builtin function, such as `abs`, for its tests only if that is the entry
+    point, or the only name that they use. A module that it imported for them is imported again
+    here, because it may have made one up.
     """
     for name, module in job["borrowed"]:
         if name in names:
@@ -159,11 +147,7 @@ class _RemoteProgram:
         self.has_ended = self.cannot_receive = False
 
     def names(self, job: dict[str, Any]) -> dict[str, Any]:
-        """Run the program, and return a dict of those of its names that the tests use.
-
-        Raises:
-            _ProgramError: if the program raises an exception.
-        """
+        """Run the program, and return a dict of those of its names that the tests use."""
         message = {"load": job["imports"], "names": job["names"], "entry_point": job["entry_point"]}
         try:
             names = self._result(self.exchange(message))
@@ -176,26 +160,16 @@ class _RemoteProgram:
         return {name: value for name, value in names.items() if name in wanted}
 
     def run(self, job: dict[str, Any]) -> tuple[list[str], str | None]:
-        """Run tests in the process of the program, and return what it reports.
-
-        Returns:
-            The names of the tests that ran, and how the first one failed, or None if none did.
-        """
+        """Run tests in the process of the program, and return what it reports."""
         reply = self.exchange({"run": job})
         if not isinstance(reply.get("ran"), list):
             self._end()
         return [*map(str, reply["ran"])], reply.get("problem")
 
     def ask(self, number: int, method: str, /, *arguments: Any, **options: Any) -> Any:
-        """Call an object of the program or one of its methods, and return what the call returns.
+        """Call a method of an object of the program, or itself for the method "".
 
-        An exception that the call raises is raised here. Arguments that the call changed in place,
-        such as a list that was sorted, are changed here as well.
-
-        Args:
-            number: the number of the object.
-            method: the name of the method; "" to call the object itself.
-            arguments, options: the arguments of the call.
+        Arguments that the call changed in place, such as a list that was sorted, are changed here.
         """
         values = [*arguments, *options.values()]
         sent = {"arguments": encode(values, self._reference_to), "keywords": [*options]}
@@ -249,9 +223,8 @@ class _RemoteProgram:
     def _reference_to(self, value: Any) -> Any:
         """Return how an argument that is no value is sent: an object of the program as it came.
 
-        Functions and classes of modules are sent by their names. Others are objects of the tests,
-        such as a lambda, and end them, apart from exceptions: a program could raise one to be
-        tested in its own process.
+        Functions and classes of modules are sent by their names. Other objects of the tests end
+        them, apart from exceptions: a program could raise one to be tested in its own process.
         """
         if isinstance(value, _Object):
             return value._at_k_reference
@@ -269,22 +242,16 @@ class _RemoteProgram:
 
 
 # Of other modules, such as unittest, a program could raise what says that a test did not fail.
-_MODULES = frozenset(
-    (
-        *("builtins", "json.decoder", "decimal", "statistics", "re", "datetime", "copy", "numpy"),
-        *("numpy.linalg", "numpy.exceptions"),
-    )
-)
+_MODULES = {
+    *("builtins", "json.decoder", "decimal", "statistics", "re", "datetime", "copy", "numpy"),
+    *("numpy.linalg", "numpy.exceptions"),
+}
 
 
 def _exception(classes: list[Any], arguments: tuple[Any, ...], text: str) -> BaseException:
     """Return an exception like one of the program, of the nearest class that is known here.
 
-    Args:
-        classes: the module and the name of its class, and of each class that this one inherits
-            from, in the order of Python.
-        arguments: the `args` of the exception.
-        text: what `str` returns for it.
+    `classes` are the modules and names of its class, and of those that this one inherits from.
     """
     found = (getattr(sys.modules.get(m), name, None) for m, name in classes if m in _MODULES)
     kind = next(x for x in found if isinstance(x, type) and issubclass(x, BaseException))
@@ -316,10 +283,7 @@ class _Object:
 def _operation(name: str, between_objects: bool) -> Any:
     """Return a special method that lets the program do an operation with its object.
 
-    Args:
-        name: the name of the method.
-        between_objects: whether the operation has a second operand, which must be an object of the
-            program as well.
+    If it is between objects, the second operand must be one of the program as well.
     """
 
     def operate(self: _Object, *others: Any) -> Any:

@@ -1,9 +1,7 @@
 """Read answers out of responses and compare them with references: the named checkers.
 
-They are `numeric`, `choice` and `math_verify`. The samples and references of a run go in as Arrow
-arrays, and the outcome and the answer of each sample come out.
-
-Shapes: S is the number of samples of all questions together.
+Samples and references go in as Arrow arrays, and the outcomes and the answers of the S samples of
+all questions come out.
 """
 
 from __future__ import annotations
@@ -57,12 +55,9 @@ from .workers import portable_check, run_check
 
 @dataclass(frozen=True)
 class NamedChecker:
-    """A checker that reads an answer out of each response.
+    """A checker that reads an answer out of each response, which may end with a text in `stop`.
 
-    Attributes:
-        stop: texts with which a response ends.
-        run_options: a dict with those of num_proc, executor and timeout that were given to the
-            checker itself, see `compute`.
+    The options of `run_options` were given to the checker itself, see `compute`.
     """
 
     stop: tuple[str, ...]
@@ -80,7 +75,8 @@ class Matching(NamedChecker):
     """Compares the answer with the reference. Made by `numeric` or `choice`.
 
     Attributes:
-        match: `match_numbers` or `match_choices`.
+        match: a function of samples that are not all None, and of `stop`. It returns whether each
+            sample is correct, (S,), and its answer, (S,), which is None if there is none.
     """
 
     match: Callable[..., Any]
@@ -90,7 +86,10 @@ class Matching(NamedChecker):
 
     def check_samples(self, rows: Samples, checking: Checking, cache: CheckCache) -> Checked:
         """Return outcomes and answers: see `Checking.check`, which calls this."""
-        correct, answers = self.match(rows, self.stop)
+        if pa.types.is_null(rows.values.type):
+            correct, answers = np.zeros(len(rows.values), dtype=bool), rows.values
+        else:
+            correct, answers = self.match(rows, self.stop)
         return Checked(outcomes_of_match(rows, correct), answers)
 
 
@@ -101,16 +100,13 @@ class MathVerify(NamedChecker):
         """Raise an ImportError without math-verify, and a ValueError for an executor of threads."""
         math_verify_library()
         if isinstance(checking.executor, ThreadPoolExecutor):
-            raise ValueError(
-                "executor runs threads, in which math_verify has no time limit: give num_proc or "
-                "an executor of processes."
-            )
+            text = "executor runs threads, in which math_verify has no time limit"
+            raise ValueError(f"{text}: give num_proc or an executor of processes.")
 
     def check_samples(self, rows: Samples, checking: Checking, cache: CheckCache) -> Checked:
         """Return outcomes and answers: see `Checking.check`, which calls this.
 
-        A sample that runs into the time limit of math-verify is incorrect, and a warning counts
-        such samples.
+        A warning counts the samples that run into the time limit of math-verify.
         """
         check_references(rows.references)
         pairs = DistinctPairs.from_samples(rows)
@@ -118,11 +114,9 @@ class MathVerify(NamedChecker):
         unfinished = (TIMED_OUT if checking.timeout is None else None, None)
         read = [unfinished if result is NOT_FINISHED else result[0] for result in results]
         if late := sum(grade == TIMED_OUT for grade, _ in read):
-            warnings.warn(
-                f"{late} of {len(read)} distinct samples ran into the time limit of {TIME_LIMIT} s "
-                f"of math-verify, and count as incorrect.",
-                stacklevel=4,
-            )
+            text = f"{late} of {len(read)} distinct samples ran into the time limit of"
+            text += f" {TIME_LIMIT} s of math-verify, and count as incorrect."
+            warnings.warn(text, stacklevel=4)
         grades = [0 if grade == TIMED_OUT else grade for grade, _ in read]
         return Checked(pairs.outcomes(grades), pairs.answers([answer for _, answer in read]))
 
@@ -133,7 +127,7 @@ class MathVerify(NamedChecker):
         # Some expressions ignore the time limit of math-verify, so it runs where it can be ended.
         limit = checking.timeout or (LONGEST_CHECK if checking.executor is None else None)
         check = portable_check(partial(verify_math, stop=self.stop), None)
-        return run_check(check, pairs, checking.num_proc, checking.executor, limit)
+        return run_check(checking, check, pairs, checking.executor, limit)
 
 
 def numeric(
@@ -188,11 +182,7 @@ def math_verify(
 def _with_options(
     checker: Any, num_proc: int | None, executor: Executor | None, timeout: float | None
 ) -> Any:
-    """Return a checker with the options that are not None.
-
-    Raises:
-        ValueError, TypeError: if an option is invalid, or does not go with the others.
-    """
+    """Return a checker with the options that are not None, which are validated."""
     options = {"num_proc": num_proc, "executor": executor, "timeout": timeout}
     run_options = {name: value for name, value in options.items() if value is not None}
     checker = replace(checker, run_options=run_options)
@@ -220,23 +210,12 @@ def package_checker(checker: Any) -> Any:
 # --- Comparisons in Arrow, without a Python object for each text --------------------------
 
 
-def match_numbers(rows: Samples, stop: Sequence[str] = ()) -> tuple[np.ndarray, pa.ChunkedArray]:
+def match_numbers(rows: Samples, stop: Sequence[str]) -> tuple[np.ndarray, pa.ChunkedArray]:
     """Compare the number of each sample with the acceptable numbers of its question.
 
-    Args:
-        rows: samples and references.
-        stop: texts with which a response ends.
-
-    Returns:
-        Whether the number of each sample equals one of them, (S,), and the normal form of the
-        number, (S,), which is None if there is none.
-
-    Raises:
-        ValueError: if samples or references cannot be compared, with its index.
+    See `Matching`. A ValueError tells which samples or references cannot be compared.
     """
     values = rows.values
-    if pa.types.is_null(values.type):
-        return np.zeros(len(values), dtype=bool), values
     if pa.types.is_boolean(values.type) or sample_kind(values) == "other values":
         raise no_texts_or_numbers("numeric")
     expected = (
@@ -266,25 +245,13 @@ def match_numbers(rows: Samples, stop: Sequence[str] = ()) -> tuple[np.ndarray, 
     return correct, pa.chunked_array([merged])
 
 
-def match_choices(rows: Samples, stop: Sequence[str] = ()) -> tuple[np.ndarray, pa.ChunkedArray]:
+def match_choices(rows: Samples, stop: Sequence[str]) -> tuple[np.ndarray, pa.ChunkedArray]:
     """Compare the option that each sample chooses with the correct ones of its question.
 
-    Args:
-        rows: samples and references.
-        stop: texts with which a response ends.
-
-    Returns:
-        Whether each sample chooses a correct option, (S,), and the option that it chooses, (S,): a
-        letter, or YES, NO, TRUE or FALSE; None if it chooses none.
-
-    Raises:
-        ValueError: if a reference is no choice, or has options of two kinds, with its index; or if
-            a sample is not a text.
+    See `Matching`. A ValueError tells of a sample that is no text, and of a reference that is no
+    choice, or one of two kinds.
     """
-    values = rows.values
-    if pa.types.is_null(values.type):
-        return np.zeros(len(values), dtype=bool), values
-    if sample_kind(values) != "texts":
+    if sample_kind(rows.values) != "texts":
         raise InputError("choice compares texts, and some predictions are not texts.")
     options = []
     for question, reference in enumerate(to_python(rows.references)):
@@ -298,17 +265,15 @@ def match_choices(rows: Samples, stop: Sequence[str] = ()) -> tuple[np.ndarray, 
             )
             raise InputError(Place("references", question), what, ".")
         options.append(accepted)
-    samples, index = to_python(values), np.repeat(np.arange(len(options)), rows.sizes)
-    known: dict[Any, str | None] = {}
-    letters, correct = [], np.zeros(len(samples), dtype=bool)
-    for sample, question in enumerate(index.tolist()):
-        text, accepted = samples[sample], options[question]
-        key = (text, accepted[0].letters, accepted[0].texts)
-        if key not in known:
-            known[key] = None if text is None else read_choice(text, accepted[0], stop)
-        letters.append(known[key])
-        correct[sample] = known[key] in {option.correct for option in accepted}
-    return correct, pa.chunked_array([pa.array(letters, TEXTS)])
+    questions = np.repeat(np.arange(len(options)), rows.sizes).tolist()
+    read = lru_cache(maxsize=None)(read_choice)
+    chosen: list[str | None] = []
+    correct = []
+    for text, question in zip(to_python(rows.values), questions, strict=True):
+        accepted = options[question]
+        chosen.append(None if text is None else read(text, accepted[0], stop))
+        correct.append(chosen[-1] in {option.correct for option in accepted})
+    return np.array(correct, dtype=bool), pa.chunked_array([pa.array(chosen, TEXTS)])
 
 
 # --- Texts and numbers --------------------------------------------------------------------
@@ -336,11 +301,7 @@ def _number_of_reference(reference: Any) -> str | None:
 
 
 def math_verify_library():
-    """Import math-verify, silence its log, and return the module.
-
-    Raises:
-        ImportError: if it cannot be imported, or if its version does not work here.
-    """
+    """Import math-verify, silence its log, and return it; an ImportError if it does not work."""
     try:
         import math_verify
     except Exception as error:
@@ -350,10 +311,8 @@ def math_verify_library():
         ) from error
     # Old versions set a handler of signals even without a limit, and hide that they may not.
     if not _has_signals() and "raise_on_error" not in signature(math_verify.parse).parameters:
-        raise ImportError(
-            "This version of math-verify only works in a main thread, and not on Windows: install "
-            "0.9 or newer, or compute in the main thread."
-        )
+        text = "This version of math-verify only works in a main thread, and not on Windows"
+        raise ImportError(f"{text}: install 0.9 or newer, or compute in the main thread.")
     logging.getLogger("math_verify").setLevel(logging.ERROR)
     return math_verify
 
@@ -376,13 +335,11 @@ def verify_math(
 ) -> tuple[int, str | None]:
     """Compare the answers in a prediction with a reference, which may be a list of acceptable ones.
 
-    Thinking and a prompt that follows are left out, see `answer_part`. Where the reference is one
-    value, the last box of several is the answer.
+    Where the reference is one value, the last box of several is the answer.
 
     Returns:
         1 if math-verify finds an answer equal to the reference, TIMED_OUT if it found none and ran
-        into its time limit, and 0 otherwise; and the first answer as `_normal_form` returns it, or
-        None if there is no answer.
+        into its time limit, and 0 otherwise; and the first answer as `_normal_form` returns it.
     """
     text = answer_part(str(prediction), stop, _may_mark_answer).strip()
     references = [*map(str, reference if isinstance(reference, list) else [reference])]
@@ -431,8 +388,7 @@ _TINY = 1e-12
 def _are_equal_answers(expected: Any, answer: Any) -> tuple[bool, bool]:
     """Return whether two parsed answers are equal, and whether math-verify ran out of time.
 
-    Numbers near 0 are compared here with a relative tolerance: the absolute one of math-verify
-    would find all of them equal.
+    Numbers near 0 are compared here, because math-verify would find all of them equal.
     """
     # Some answers have no numbers.
     with suppress(TypeError, ValueError, AttributeError, OverflowError):
@@ -447,7 +403,7 @@ def _are_equal_answers(expected: Any, answer: Any) -> tuple[bool, bool]:
 def _numbers_in(answer: Any) -> list[float]:
     """Return the numbers of a parsed answer: a number, that of "x = 2", or those of a set or tuple.
 
-    Those of a set are sorted. What cannot be made a float raises the errors of `float`.
+    What cannot be made a float raises the errors of `float`.
     """
     answer = getattr(answer, "rhs", answer)
     is_set = getattr(answer, "is_FiniteSet", False)
@@ -497,13 +453,8 @@ def _call_math_verify(
 ) -> tuple[Any, bool]:
     """Call a function of math-verify; return its result, and whether it ran into TIME_LIMIT.
 
-    The result is None if the function fails. Without signals there is no limit.
-
-    Args:
-        function: the function.
-        arguments: its arguments.
-        no_limit: the option that switches off its own limit, of which versions before 0.6.1 do not
-            say that they ran into it.
+    The result is None if it fails. Its own limit is switched off, because versions before 0.6.1 do
+    not say that they ran into it. Without signals there is no limit.
     """
     if not _has_signals():
         with suppress(Exception):  # it cannot read or compare the answer
@@ -538,10 +489,9 @@ def _parse_reference(reference: str) -> list[Any]:
 
 
 def _as_math(text: str) -> str:
-    """Return a text with a bare expression between dollars, as math-verify reads it.
+    r"""Return a text with a bare expression between dollars: math-verify reads 3\sqrt{2} as 3.
 
-    Without dollars it would read 3\\sqrt{2} as 3. An expression as in Python, such as pi/2, is
-    written in LaTeX if it is all of the text, or stands after "answer" or "x =".
+    One as in Python is written in LaTeX if it is all of the text, or after "answer" or "x =".
     """
     if not text or re.search(r"(?<!\\)\$|\\boxed|\\\(|\\\[", text):
         return text
@@ -571,8 +521,5 @@ _BARE_ANSWER = re.compile(
 )
 _PLAIN_NAMES = frozenset({"pi", "sqrt", "sin", "cos", "tan", "log", "ln", "exp"})
 
-TIME_LIMIT = 5
-"""The seconds of CPU time that math-verify may take to read an answer, and to compare two."""
-
-LONGEST_CHECK = 20
-"""The seconds after which the process of a check is ended. Some expressions ignore TIME_LIMIT."""
+TIME_LIMIT = 5  # seconds of CPU time that math-verify may take to read an answer or compare two
+LONGEST_CHECK = 20  # seconds after which the process of a check that ignores TIME_LIMIT is ended

@@ -18,7 +18,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from ..core.match import decimal_form
-from .responses import answer_part, boxed, is_assumption, text_after_retraction
+from .responses import answer_part, boxed, marks_in, text_after_retraction
 
 # --- Numbers ------------------------------------------------------------------------------
 
@@ -27,8 +27,8 @@ _DIGITS = rf"(?:\d(?:[\d.,'\u2019_]*\d)?(?:[{_SPACES}]\d{{3}}(?!\d))*(?:[.,]\d+)
 _VULGAR = "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"
 _SCALES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 _POWER = r"(?:\^|\*\*)[ ]?\{?[ ]?(?P<NAME>[-+]?\d+)[ ]?\}?"
+# Letters of scripts without spaces, apart from \u7b2c, which makes a number an ordinal.
 _NO_SPACES = "\u3040-\u30ff\u4e00-\u7b2b\u7b2d-\u9fff\uac00-\ud7af"
-"""Letters of scripts without spaces, apart from \u7b2c, which makes a number an ordinal."""
 _NUMBER = re.compile(
     # A digit after a letter is part of a name.
     rf"(?<![^\W\d{_NO_SPACES}])(?<!\d)(?<!\d\.)"
@@ -104,10 +104,7 @@ def _digits(text: str) -> Decimal | None:
 
 
 def _fraction(numerator: str, denominator: str) -> Fraction | None:
-    """Return a quotient of two texts of digits.
-
-    It is None if one of them is no number or too long, or if the denominator is 0.
-    """
+    """Return a quotient of two texts of digits; None for what is no number, too long, or by 0."""
     if max(len(numerator), len(denominator)) > _LONGEST_FRACTION:
         return None
     negative = numerator.startswith("-") != denominator.startswith("-")
@@ -119,10 +116,7 @@ def _fraction(numerator: str, denominator: str) -> Fraction | None:
 
 
 def _value_of_fraction(match: re.Match[str]) -> Fraction | None:
-    """Return the value of a match of `_NUMBER` that is a fraction, such as 3/4, 1 1/2 or ½.
-
-    It is None if a part of the fraction is no number.
-    """
+    """Return the value of a match of `_NUMBER` that is a fraction, such as 1 1/2 or ½, or None."""
     if match["vulgar"]:
         # Unicode decomposes ½ into 1, a slash of its own, and 2.
         top, bottom = unicodedata.normalize("NFKC", match["vulgar"]).split("\u2044")
@@ -140,10 +134,7 @@ def _value_of_fraction(match: re.Match[str]) -> Fraction | None:
 
 
 def _value(match: re.Match[str]) -> Decimal | Fraction | None:
-    """Return the value of a match of `_NUMBER` without its sign, percent sign and scale.
-
-    It is None for what is no single number, such as 2^3 or 1,2,3.
-    """
+    """Return the value of a match of `_NUMBER`, without sign and unit; None for 2^3 or 1,2,3."""
     number = match["number"]
     if number is None:
         return _value_of_fraction(match)
@@ -275,11 +266,9 @@ _GOES_ON = re.compile(
 )
 
 
-_NUMBERED = frozenset(
-    ("step", "steps", "figure", "table", "equation", "case", "example", "section", "problem")
+_NUMBERED = re.compile(  # before a number that is a name: step 3
+    r"\b(?:steps?|figure|table|equation|case|example|section|problem) $", re.IGNORECASE
 )
-"""Nouns whose number is a name."""
-_IN_YEAR = r"\b(?:in|since|by|until)\s(?:1[5-9]|20)\d\d$"
 _PARENTHESIS = re.compile(  # 72 inches (, and a sentence in parentheses
     r"(?:\d(?:[^\W\d_]|[ °%²³'\"/*-])*[\s\u4e00-\u9fff]|[.!?]\*{0,2}\s)\([^()\n]*$"
 )
@@ -299,14 +288,14 @@ _KNOWN = (  # a determiner names a number that is known from before
 )
 _ASIDE = re.compile(
     rf"\b(?:{_COMPARED_WITH}|{_KNOWN})\s(?:the\s|all\s|an?\s|a total of\s)?\s?[-+]?\d\S*\s?$"
-    rf"|\b(?:at|with)\s[\d.]+\s?%$|,\swith\s(?:the\s|an?\s|only\s)?[-+]?\d\S*\s?$|{_IN_YEAR}",
+    rf"|\b(?:at|with)\s[\d.]+\s?%$|,\swith\s(?:the\s|an?\s|only\s)?[-+]?\d\S*\s?$"
+    r"|\b(?:in|since|by|until)\s(?:1[5-9]|20)\d\d$",  # a year
     re.IGNORECASE,
 )
 _WITHIN = re.compile(r"\d[^\n.!?;,]{1,32}\s(?:in|within|every)\s$")
-_TIME = re.compile(rf"\s(?:{_UNITS_OF_TIME})\b")
-"""Around a number: 120 km in 3 hours."""
+_TIME = re.compile(rf"\s(?:{_UNITS_OF_TIME})\b")  # around a number: 120 km in 3 hours
+# Before a number that is a name: in Room 101.
 _LABELLED = re.compile(rf"\b(?:in|at|on|from|of)\s(?!{_MONTHS}\s)[A-Z][a-z]{{2,}}\s$")
-"""Before a number that is a name: in Room 101."""
 _ORDINAL = re.compile(r"(?:st|nd|rd|th)\b")
 _EXPLANATION = re.compile(
     r"\b(?:because|since|although|though|whereas|given that|instead of|rather than|ahead of"
@@ -331,12 +320,9 @@ _BEFORE_PARTS = re.compile(r"[:(]\s*$")
 
 @dataclass(slots=True)  # frozen ones take longer to make
 class _Token:
-    """A number in a text, which may be an operand or a part of something else.
+    """A number in a text that `_plain` has returned, which may be a part of something else.
 
-    Attributes:
-        text: the text as `_plain` returns it.
-        match: the match of `_NUMBER` in it.
-        start: where the number starts, with its sign.
+    It is a match of `_NUMBER`, and starts with its sign.
     """
 
     text: str
@@ -358,10 +344,7 @@ class _Token:
 
     @property
     def form(self) -> str | None:
-        """The normal form, or None if the number does not stand for itself.
-
-        It is then an operand, an argument, a bound, or a part of a date, an expression or a list.
-        """
+        """The normal form; None for an operand, a bound, or a part of a date or of a list."""
         text, stop, before = self.text, self.match.end(), self.before
         if self.is_operand or _PART_AFTER.search(before):
             return None
@@ -386,10 +369,7 @@ class _Token:
 
     @property
     def is_aside(self) -> bool:
-        """Return whether the number is beside the point, so that an earlier one is the answer.
-
-        It may explain a number, be what a number is compared with, or stand in parentheses.
-        """
+        """Return whether the number explains another, is compared with it, or is in parentheses."""
         stop = self.match.end()
         if self.is_date or any(x.match(self.text, stop) for x in (_ASIDE_AFTER, _ORDINAL)):
             return True
@@ -420,16 +400,12 @@ class _Token:
 def _tokens(text: str) -> Iterator[_Token]:
     """Yield the numbers in a text that `_plain` has returned, from left to right.
 
-    Digits of a name (`GPT-4`) and the number of something that is numbered ("step 3") are left out.
+    Digits of a name (`GPT-4`) and the number of something numbered ("step 3") are left out.
     """
     for match in _NUMBER.finditer(text):
         start = match.start()
-        before = text[max(0, start - 12) : start]
-        if _NAME_BEFORE.search(before):
-            continue
-        if before[-1:] == " " and before[:-1].rpartition(" ")[2].lower() in _NUMBERED:
-            continue
-        if _LABELLED.search(text[max(0, start - 24) : start]):
+        before = text[max(0, start - 24) : start]
+        if any(name.search(before) for name in (_NAME_BEFORE, _NUMBERED, _LABELLED)):
             continue
         if sign := _SIGN.search(before):
             start -= len(sign[0])
@@ -439,14 +415,13 @@ def _tokens(text: str) -> Iterator[_Token]:
 # --- Responses ----------------------------------------------------------------------------
 
 _DIGIT = re.compile(rf"[\d{_VULGAR}]")
-_TAIL = re.compile(
+_TAIL = re.compile(  # how the text begins that a response adds after its answer
     r"[\n.!?][ \t]*[#*_]*(?:(?:confidence|certainty|sources?|references?|citations?)"
     r"(?: (?:level|score))?[*_]*:"
-    r"|let me know\b|feel free\b|i hope\b|hope this\b|would you like\b|is there anything\b"
-    r"|note that\b|if you(?:['\u2019]d| would| have (?:any|more|further)| need| want)\b)",
+    r"|(?:let me know|feel free|i hope|hope this|would you like|is there anything|note that)\b"
+    r"|if you(?:['\u2019]d| would| have (?:any|more|further)| need| want)\b)",
     re.IGNORECASE,
 )
-"""How the text begins that a response adds after its answer."""
 _CHECK = re.compile(
     r"[\n.!?][ \t]*[#*_]*(?:to |let me |let['\u2019]s )?"
     r"(?:(?:(?:double[- ]?)?check|verif\w+|note)\b[^.\n]{0,30}?[:,]|indeed,)",
@@ -511,7 +486,7 @@ def read_response(text: str, stop: Sequence[str] = ()) -> str | None:
         return corrected
     for mark in reversed(marks):
         if mark.box is not None:
-            return _one_number(mark.box)
+            return _number_of_box(mark.box)
         answer = _answer_after(text, mark)
         if _has_digit(answer):
             return _first(answer)
@@ -521,12 +496,7 @@ def read_response(text: str, stop: Sequence[str] = ()) -> str | None:
 
 
 class _Mark(NamedTuple):
-    """A mark of an answer, such as "answer:", "####" or a box.
-
-    Attributes:
-        start, stop: where the mark starts and ends in the text.
-        box: the content of a box; None for other marks.
-    """
+    """A mark, such as "answer:", with its place in a text; and the content if it is a box."""
 
     start: int
     stop: int
@@ -534,13 +504,8 @@ class _Mark(NamedTuple):
 
 
 def _marks(text: str) -> list[_Mark]:
-    """Return a list of the marks in a text, in order. Of boxes and of ####, only the last counts.
-
-    Marks that state no answer, as in "if the answer is", are left out.
-    """
-    marks = [
-        _Mark(*mark.span()) for mark in _ANSWER_MARK.finditer(text) if not is_assumption(text, mark)
-    ]
+    """Return the marks in a text, in order. Of boxes and of ####, only the last counts."""
+    marks = [_Mark(*mark.span()) for mark in marks_in(text, _ANSWER_MARK)]
     marks += [_Mark(*mark.span()) for mark in _HASHES.finditer(text)][-1:]
     if (box := boxed(text)) is not None:
         start = text.rfind("\\boxed")
@@ -565,10 +530,9 @@ def _answer_after(text: str, mark: _Mark) -> str:
 
 
 def _correction(text: str) -> str | None:
-    """Return the form of the last number that a text states after a word such as "Wait".
+    """Return the form of the last number that a text states after a word such as "Wait", or None.
 
-    A number right after the word is stated, as in "Correction: 7". It is None if there is no such
-    word, or no such number after it.
+    A number right after the word is stated, as in "Correction: 7".
     """
     text = _plain(text_after_retraction(text))
     stated = [x.form for x in _tokens(text) if x.is_stated or (x.start == 0 and not x.goes_on)]
@@ -589,10 +553,7 @@ def _first(text: str) -> str | None:
         return None
     text = _plain(text)
     clause = _CLAUSE_END.split(text)[0]
-    if (
-        clause.count("=") == text.count("=") == 1
-        and (number := _side_of_equation(clause)) is not None
-    ):
+    if clause.count("=") == text.count("=") == 1 and (number := _side_of_equation(clause)):
         return number
     for token in _tokens(text):
         is_term = token.goes_on or _TERM_IN_WORDS.search(token.before)
@@ -611,8 +572,8 @@ def _number_in_bold(text: str) -> str | None:
 def _last(text: str) -> str | None:
     """Return the form of the number that a text without marks gives: the last one, or None.
 
-    What follows an answer is left out first: a tail, a check, a question, a remark in parentheses,
-    and the items of a list. Only the line of the last number is read, because texts may be long.
+    What follows an answer is left out: a tail, a check, a question, a remark in parentheses, and
+    items of a list. Only the line of the last number is read, because texts may be long.
     """
     digits = [match.start() for match in _DIGIT.finditer(text)]
     stop = len(text)
@@ -642,7 +603,7 @@ def _last(text: str) -> str | None:
 def _answer_of_line(tokens: list[_Token]) -> str | None:
     """Return the form of the last number of a line that is not beside the point, or None.
 
-    If that number is an operand, as in "12, not 3 * 4", the last number that is stated counts.
+    If it is an operand, as in "12, not 3 * 4", the last number that is stated counts.
     """
     while len(tokens) > 1 and tokens[-1].is_aside:
         between = _between(*tokens[-2:])
@@ -660,13 +621,7 @@ def _answer_of_line(tokens: list[_Token]) -> str | None:
 
 
 def _is_number_of_item(text: str, line: int, digit: int) -> bool:
-    """Return whether a digit numbers an item of a list, and the item before is numbered as well.
-
-    Args:
-        text: the text.
-        line: where the line of the digit starts.
-        digit: where the digit is.
-    """
+    """Return whether a digit of a line numbers an item of a list, after the item before."""
     item = _ITEM.match(text, line)
     if item is None or item.end(1) <= digit:
         return False
@@ -679,10 +634,7 @@ def _between(first: _Token, second: _Token) -> str:
 
 
 def _without_explanation(tokens: list[_Token]) -> list[_Token]:
-    """Return tokens without those of an explaining clause, as in "7, because 6 hold only 28".
-
-    A clause with a conclusion, such as "so", explains nothing: its numbers stay.
-    """
+    """Drop the numbers of an explanation without a conclusion, as in "7, because 6 hold 28"."""
     text, stop = tokens[-1].text, tokens[-1].start
     for explanation in _EXPLANATION.finditer(text, tokens[0].match.end(), stop):
         explained = [token for token in tokens if token.match.end() <= explanation.start()]
@@ -708,10 +660,7 @@ def _without_parts(tokens: list[_Token]) -> list[_Token]:
 
 
 def _are_two_facts(tokens: list[_Token]) -> bool:
-    """Return whether the last two numbers are facts of one kind, as in "Ann has 5 and Bob has 7".
-
-    Neither of them alone is the answer then.
-    """
+    """Return whether the last numbers are facts of one kind: "Ann has 5 and Bob has 7"."""
     if len(tokens) < 2:
         return False
     fact = _TWO_FACTS.fullmatch(_between(*tokens[-2:]))
@@ -745,32 +694,22 @@ def read_reference(answer: str) -> str | None:
         content = answer[marks[-1].end() :] if marks else answer
     elif len({boxed(f"\\boxed{box}") for box in answer.split("\\boxed")[1:]} - {""}) > 1:
         return None  # several answers
-    return _one_number(content, is_reference=True)
-
-
-def _one_number(text: str, is_reference: bool = False) -> str | None:
-    """Return the form of the number that a whole text is, beside a unit and a name, or None.
-
-    Args:
-        text: the content of a box, or a reference.
-        is_reference: whether the text is a reference. In one, 1,5 may be two answers and "A) 5" an
-            option, so both give None.
-    """
-    text = _plain(text)
-    if not is_reference:
-        exact, *rounded = text.split("≈")
-        return _side_of_equation(exact) or (_side_of_equation(rounded[-1]) if rounded else None)
-    *names, text = text.split("=")
+    *names, text = _plain(content).split("=")
     if not all(_NAME.fullmatch(name) or _CALCULATION.fullmatch(name) for name in names):
         return None
-    return _number_with_unit(text, bool(names), is_reference)
+    return _number_with_unit(text, bool(names), is_reference=True)
+
+
+def _number_of_box(content: str) -> str | None:
+    """Return the form of the number in a box, which may be an equation, or None."""
+    exact, *rounded = _plain(content).split("≈")
+    return _side_of_equation(exact) or (_side_of_equation(rounded[-1]) if rounded else None)
 
 
 def _side_of_equation(text: str) -> str | None:
     """Return the form of the number right of the last "=", or else of the one left of the first.
 
-    A text without "=" is read as a whole. Equations of several unknowns, such as x = 2, y = 3, and
-    those with a factor before the unknown, such as 2x = 6, give None.
+    Equations of several unknowns, or with a factor before the unknown, give None.
     """
     left, *sides = text.split("=")
     if not sides:
@@ -785,10 +724,8 @@ def _number_with_unit(
 ) -> str | None:
     """Return the form of the number of a text that has only words and a unit beside it, or None.
 
-    Args:
-        text: the text.
-        follows_equals: whether "=" stands before the text, so that "- 5" is a negative number.
-        is_reference: see `_one_number`.
+    After "=", "- 5" is a negative number. In a reference, 1,5 may be two answers and "A) 5" an
+    option: both give None.
     """
     if follows_equals:
         text = re.sub(r"^\s*- ", "-", text)

@@ -4,9 +4,7 @@ In a process of their own, tests call functions of a program and methods of its 
 values: what they expect stays there. Tests that do more run in the process of the program, which
 can read and change them. The code of the tests alone decides that, so that no program can choose.
 Where the rules here miss what tests do, a correct program may fail, but no incorrect one passes.
-
-Tests that give a program a function or an object of their own are not found here: `examiner.py`
-notices when they do so.
+Only `examiner.py` notices that tests give a program a function or an object of their own.
 """
 
 from __future__ import annotations
@@ -17,45 +15,35 @@ from collections.abc import Iterable, Iterator, Mapping
 
 # What works with values alone. Other modules may change the interpreter of a program, or look at
 # its objects.
-_PURE_MODULES = frozenset(
-    (
-        *("bisect", "calendar", "cmath", "collections", "copy", "datetime", "decimal", "enum"),
-        *("fractions", "functools", "hashlib", "heapq", "itertools", "json", "math", "numbers"),
-        *("numpy", "operator", "pytest", "random", "re", "statistics", "string", "textwrap"),
-        *("time", "typing", "unittest", "__future__"),
-    )
-)
+_PURE_MODULES = {
+    *("bisect", "calendar", "cmath", "collections", "copy", "datetime", "decimal", "enum"),
+    *("fractions", "functools", "hashlib", "heapq", "itertools", "json", "math", "numbers"),
+    *("numpy", "operator", "pytest", "random", "re", "statistics", "string", "textwrap"),
+    *("time", "typing", "unittest", "__future__"),
+}
 # Builtin functions that look at objects, or reach into the interpreter.
-_REACHING = frozenset(
-    (
-        *("exec", "eval", "compile", "globals", "locals", "vars", "input", "open", "id", "dir"),
-        *("getattr", "setattr", "hasattr", "delattr", "__import__", "ExceptionGroup"),
-    )
-)
-_FIXTURES = frozenset(
-    (
-        *("capsys", "capfd", "capsysbinary", "capfdbinary", "caplog", "monkeypatch", "recwarn"),
-        *("tmp_path", "tmp_path_factory", "tmpdir", "tmpdir_factory"),
-    )
-)
+_REACHING = {
+    *("exec", "eval", "compile", "globals", "locals", "vars", "input", "open", "id", "dir"),
+    *("getattr", "setattr", "hasattr", "delattr", "__import__", "ExceptionGroup"),
+}
+_FIXTURES = {
+    *("capsys", "capfd", "capsysbinary", "capfdbinary", "caplog", "monkeypatch", "recwarn"),
+    *("tmp_path", "tmp_path_factory", "tmpdir", "tmpdir_factory"),
+}
 # Of unittest and pytest, which would watch the process of the program.
-_NEEDING_INTERPRETER = frozenset(
-    (
-        *("mock", "warns", "deprecated_call", "MonkeyPatch", "assertWarns", "assertWarnsRegex"),
-        *("assertLogs", "assertNoLogs"),
-    )
-)
+_NEEDING_INTERPRETER = {
+    *("mock", "warns", "deprecated_call", "MonkeyPatch", "assertWarns", "assertWarnsRegex"),
+    *("assertLogs", "assertNoLogs"),
+}
 # Other than methods, of numbers, dates, arrays and exceptions.
-_ATTRIBUTES_OF_VALUES = frozenset(
-    (
-        *("real", "imag", "numerator", "denominator", "year", "month", "day", "hour", "minute"),
-        *("second", "microsecond", "tzinfo", "days", "seconds", "microseconds", "shape", "dtype"),
-        *("size", "ndim", "T", "start", "stop", "step", "maxlen", "default_factory", "args"),
-    )
-)
+_ATTRIBUTES_OF_VALUES = {
+    *("real", "imag", "numerator", "denominator", "year", "month", "day", "hour", "minute"),
+    *("second", "microsecond", "tzinfo", "days", "seconds", "microseconds", "shape", "dtype"),
+    *("size", "ndim", "T", "start", "stop", "step", "maxlen", "default_factory", "args"),
+}
 # Functions that do nothing with a function but call it.
-_CALLING = frozenset(("map", "filter", "sorted", "min", "max", "reduce", "partial", "callable"))
-_RAISING = frozenset(("assertRaises", "assertRaisesRegex", "raises"))
+_CALLING = {"map", "filter", "sorted", "min", "max", "reduce", "partial", "callable"}
+_RAISING = {"assertRaises", "assertRaisesRegex", "raises"}
 _OF_INTERPRETER = (ast.Await, ast.AsyncFor, ast.AsyncWith, ast.TryStar, ast.MatchClass)
 _BINDING = (
     *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef),
@@ -63,22 +51,11 @@ _BINDING = (
 )
 
 
-def needs_interpreter(tree: ast.AST, borrowed: Mapping[str, str]) -> bool:
-    """Return whether tests do what only the process of their program can do.
-
-    Args:
-        tree: the syntax tree of the tests.
-        borrowed: a dict from names to the modules that the tests use under these names without
-            importing them.
-    """
-    return _Uses(tree, borrowed).need_interpreter()
-
-
-class _Uses:
+class Uses:
     """Finds out what tests do with names of a program, its objects, and modules.
 
-    A name of the program is one that the tests do not bind or import, and that is not builtin. The
-    arguments are those of `needs_interpreter`.
+    A name of the program is one that the tests do not bind or import, and that is not builtin.
+    `borrowed` are modules by names under which the tests use them without importing them.
     """
 
     def __init__(self, tree: ast.AST, borrowed: Mapping[str, str]):
@@ -98,9 +75,10 @@ class _Uses:
         self._functions = functions - parameters  # without fixtures, whose values tests get
 
     def need_interpreter(self) -> bool:
-        """Return whether one of the rules below holds for a node of the tree."""
+        """Return whether tests do what only the process of their program can do."""
+        reaching = _REACHING - self._bound
         rules = {
-            ast.Name: [self._is_reaching, self._is_more_than_called],
+            ast.Name: [lambda node: node.id in reaching, self._is_more_than_called],
             ast.arg: [lambda node: node.arg in _FIXTURES],
             ast.Attribute: [self._is_attribute_of_an_object],
             ast.Call: [self._makes_an_object, self._has_an_effect],
@@ -121,10 +99,6 @@ class _Uses:
             or not _NEEDING_INTERPRETER.isdisjoint(path.split("."))
             for path in self._paths.values()
         )
-
-    def _is_reaching(self, node: ast.Name) -> bool:
-        """Return whether a name is a builtin function that reaches into the interpreter."""
-        return node.id in _REACHING and node.id not in self._bound
 
     def _is_of_program(self, name: str) -> bool:
         """Return whether a name can only be one of the program."""
@@ -168,7 +142,6 @@ class _Uses:
     def _is_more_than_called(self, node: ast.Name) -> bool:
         """Return whether a name of the program is used as more than a function to call.
 
-        A name may be called, assigned to variables, and given to a function that only calls it.
         Elsewhere its value is a copy, or an object without attributes.
         """
         if not isinstance(node.ctx, ast.Load) or not self._is_of_program(node.id):
@@ -191,10 +164,7 @@ class _Uses:
     # --- Objects --------------------------------------------------------------------------
 
     def _is_class(self, node: ast.AST) -> bool:
-        """Return whether a call seems to make an object of a class of the program.
-
-        A name with a capital is taken for a class.
-        """
+        """Return whether a call seems to make an object of a class, by a name with a capital."""
         name = _name(node.func) if isinstance(node, ast.Call) else ""
         return name[:1].isupper() and self._is_of_program(name)
 
@@ -212,10 +182,7 @@ class _Uses:
         return not (target and all(map(self._has_method_called, self._uses(target))))
 
     def _target(self, node: ast.AST) -> str:
-        """Return the only name to which a statement gives a value, or "".
-
-        What a fixture returns is given to the name of the fixture.
-        """
+        """Return the only name to which a statement, or a fixture, gives a value, or ""."""
         if isinstance(node, ast.AnnAssign):
             return _own_name(node.target)
         if isinstance(node, ast.Assign):
@@ -228,11 +195,7 @@ class _Uses:
         return node.name if is_fixture else ""
 
     def _is_attribute_of_an_object(self, node: ast.Attribute) -> bool:
-        """Return whether an attribute is read of what may be an object of the program, or set.
-
-        Methods, attributes of values such as `shape`, and attributes of the tests themselves and of
-        modules can be read in the process of the tests.
-        """
+        """Return whether an attribute is read of what may be an object of the program, or set."""
         owner = _name(node.value)
         if not isinstance(node.ctx, ast.Load):
             return owner not in ("self", "cls")

@@ -27,11 +27,8 @@ _STDIN = ".stdin"  # the file that /dev/stdin of a sandbox is a link to
 def run_program(server: Any, job: dict[str, Any], connection: int | None, start: int) -> None:
     """Run a program in this process, and end the process.
 
-    Args:
-        server: the `Server` that forked this process.
-        job: the job of the server that `Tests.jobs` returns.
-        connection: the descriptor of the socket to the examiner, or None without tests as code.
-        start: the descriptor to which a byte is written when the process has its limits.
+    The connection is the socket to the examiner, or None without tests as code. A byte is written
+    to `start` when the process has its limits.
     """
     report = server.report
     try:
@@ -62,13 +59,7 @@ def run_program(server: Any, job: dict[str, Any], connection: int | None, start:
 
 
 def _limit_process(server: Any, job: dict[str, Any], kept: set[int]) -> None:
-    """Limit this process, give it its standard input, and close descriptors of the server.
-
-    Args:
-        server: the server.
-        job: the job of the server.
-        kept: the descriptors that stay open, apart from 0, 1 and 2.
-    """
+    """Limit this process, give it its standard input, and close descriptors that are not kept."""
     import resource  # here, because Windows lacks it
 
     if os.getppid() != 1:  # process 1 needs no group to find the processes of a program
@@ -110,13 +101,9 @@ def _finish() -> None:
 
 
 def _call(space: dict[str, Any], entry_point: str, arguments: list[Any]) -> Any:
-    """Call the entry point of a program, and return the result.
+    """Call the entry point of a program: a function, or a method such as "Solution.add".
 
-    Args:
-        space: the namespace of the program.
-        entry_point: the name of a function, or of a method such as "Solution.add", which is called
-            on a new object. A function that is not there may be a method of `Solution`.
-        arguments: the arguments of the call.
+    A method is called on a new object. A function that is not there may be one of `Solution`.
     """
     names = entry_point.split(".")
     if len(names) == 1 and names[0] not in space and "Solution" in space:
@@ -156,12 +143,7 @@ def exception_text(error: BaseException) -> str:
 
 
 class _AnsweringProgram:
-    """Answers what the tests of a program ask, in the process of the program.
-
-    Args:
-        job: the job of the server that `Tests.jobs` returns.
-        connection: the descriptor of the socket to the examiner.
-    """
+    """Answers what the tests of a program ask, in the process of the program."""
 
     def __init__(self, job: dict[str, Any], connection: int):
         self._job, self._connection = job, connection
@@ -197,10 +179,7 @@ class _AnsweringProgram:
                     send(self._connection, {"error": self._described(error)})
 
     def _load(self, imports: list[str]) -> None:
-        """Run the program, and then the imports of its tests where it lacks their names.
-
-        So a program may use a module that only its tests import, as in one file.
-        """
+        """Run the program, and import what only its tests import: both are as in one file."""
         self._space = _loaded(self._job, _NAME)
         own: dict[str, Any] = {}
         for line in imports:
@@ -216,15 +195,9 @@ class _AnsweringProgram:
     def _called(
         self, object: int, method: str, arguments: list[Any], keywords: list[str]
     ) -> dict[str, Any]:
-        """Make a call for `_RemoteProgram.ask`, and return the reply.
+        """Make a call for `_RemoteProgram.ask`; return the result, and arguments that it changed.
 
-        The reply has the result as `value`, and as `changed` the arguments if the call changed any.
-
-        Args:
-            object: the number of an object.
-            method: the name of a method; "" for the object itself.
-            arguments: the encoded arguments; the last ones are those of keywords.
-            keywords: the names of the last arguments.
+        `keywords` are the names of the last arguments.
         """
         called = self._kept[object]
         values = decode(arguments, self._resolve)
@@ -248,18 +221,12 @@ class _AnsweringProgram:
         return encode(value, self._keep)
 
     def _keep(self, value: Any) -> Any:
-        """Return how an object that is no value is sent: as its base, if `as_base` finds one.
-
-        Otherwise, and from then on, it is sent as a reference.
-        """
+        """Return how an object that is no value is sent: as its base, or as a reference."""
         base = value if id(value) in self._references else as_base(value)
         return self._reference(value) if base is value else self._encoded(base)
 
     def _reference(self, value: Any) -> dict[str, int]:
-        """Return the reference to an object: a dict with its kind and its number.
-
-        The object is kept as long as the process lasts, so that no other one gets its number.
-        """
+        """Return the kind and number of an object, which is kept: no other gets its number."""
         if id(value) not in self._references:
             if callable(value):
                 kind = "function"
@@ -282,7 +249,7 @@ class _AnsweringProgram:
         """Return the arguments of `_exception` for an exception."""
         text = exception_text(error)
         try:
-            arguments = encode(error.args, _refuse)
+            arguments = encode(error.args, repr)
         except BaseException:
             arguments = self._encoded((text,))
         return [[[c.__module__, c.__name__] for c in type(error).__mro__], arguments, text]
@@ -313,17 +280,8 @@ _OPERATIONS: dict[str, Any] = {
 _MODULES_OF_TESTS = ("unittest", "builtins", "sandboxed", "_pytest")
 
 
-def _refuse(value: Any) -> Any:
-    """Raise a TypeError, in place of a reference to an object."""
-    raise TypeError(f"{value!r} is no value")
-
-
 def _watched(names: list[str]) -> list[tuple[Any, dict[str, Any]]]:
-    """Return pairs of a namespace and a dict of what can be called in it.
-
-    The namespaces are those of modules of these names and below, of their classes, and
-    `sys.modules`.
-    """
+    """Return what can be called in modules and below, by their namespaces, and in `sys.modules`."""
     for name in names:
         with suppress(ImportError):
             importlib.import_module(name)
@@ -343,12 +301,7 @@ def _watched(names: list[str]) -> list[tuple[Any, dict[str, Any]]]:
 
 
 def _compare(watched: list[tuple[Any, dict[str, Any]]], by_tests: Collection[str] = ()) -> None:
-    """Raise a RuntimeError if something in a namespace was replaced.
-
-    Args:
-        watched: what `_watched` returned before.
-        by_tests: names that the tests replace themselves.
-    """
+    """Raise a RuntimeError if something that is watched was replaced, apart from some names."""
     for space, entries in watched:
         for key, value in entries.items():
             if space.get(key) is not value and key not in by_tests:

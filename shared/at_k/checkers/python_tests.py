@@ -12,7 +12,7 @@ import shutil
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -21,10 +21,9 @@ from ..core.checking import BatchResult, CheckCache, Checked, Checking, Distinct
 from ..core.checks import InputError, check_count, check_positive, short
 from ..core.columns import TEXTS, to_python
 from ..core.samples import Samples, sample_place
-from .pool import Pool, Record, available_cores
-from .references import CONTEST_HEADER, FORMS, Tests, modules_in, names_of_contests, read_tests
+from .references import CONTEST_HEADER, FORMS, Tests, names_of_contests, read_tests
 from .responses import code_in, is_code
-from .sandbox import Limits, SandboxError
+from .sandbox import Limits, Pool, Record, SandboxError, available_cores
 from .workers import with_progress
 
 _NO_CODE = ("SyntaxError: ", "IndentationError: ", "TabError: ")  # of a program
@@ -77,10 +76,8 @@ class PythonTests:
             SandboxError: if no sandbox can start, with what is missing.
         """
         if len(programs) != len(tests):
-            raise ValueError(
-                f"There are {len(programs)} lists of programs but {len(tests)} references: give "
-                f"one of each for every question."
-            )
+            text = f"There are {len(programs)} lists of programs but {len(tests)} references"
+            raise ValueError(f"{text}: give one of each for every question.")
         read = self._read_references(tests)
         samples = []
         for question, row in enumerate(programs):
@@ -99,9 +96,8 @@ class PythonTests:
         """Raise a ValueError if a metric got an executor or a timeout, which have no use here."""
         if checking.executor is not None or checking.timeout is not None:
             raise ValueError(
-                "python_tests runs programs in sandboxes of its own: give num_proc for their "
-                "number instead of an executor, and check_correct_fn=python_tests(timeout=..) of "
-                "at_k.checkers instead of a timeout."
+                "python_tests runs programs in sandboxes of its own: instead of an executor give "
+                "num_proc, and check_correct_fn=at_k.checkers.python_tests(timeout=..)."
             )
 
     def check_samples(self, rows: Samples, checking: Checking, cache: CheckCache) -> Checked:
@@ -118,8 +114,7 @@ class PythonTests:
     def _read_references(self, references: Iterable[Any]) -> list[Tests]:
         """Return the tests of all questions; see `run` for what is raised.
 
-        Tests in functions and classes are found in a sandbox, because their code does not tell
-        which of them pytest and unittest run. Their names are kept in `_test_names`.
+        A sandbox finds the tests in functions and classes: their code does not tell which run.
         """
         read = [
             read_tests(reference, f"references[{question}]")
@@ -128,9 +123,7 @@ class PythonTests:
         unknown = [
             (question, tests)
             for question, tests in enumerate(read)
-            if tests.code is not None
-            and tests.code.may_have_tests
-            and tests.code not in self._test_names
+            if tests.code and tests.code.may_have_tests and tests.code not in self._test_names
         ]
         if not unknown:
             return read
@@ -149,43 +142,16 @@ class PythonTests:
     def _outcomes(
         self, checking: Checking, pairs: list[PairToCheck]
     ) -> Generator[BatchResult, None, None]:
-        """Yield the index and the outcome of each pair: see `CheckPairs`.
-
-        A pair that could not be run has the outcome None. Warnings tell of such pairs, of names of
-        the standard library that programs did not import, and if no program is Python code.
-        """
+        """Yield the index and the outcome of each pair: see `CheckPairs`; then give warnings."""
         tests = {id(reference): read_tests(reference, "a reference") for _, reference in pairs}
         samples = [(tests[id(reference)], program) for program, reference in pairs]
-        missing, broken, undefined = 0, 0, Counter[str]()
-        records = ((index, [record]) for index, record in self._run(samples, checking.num_proc))
-        for index, [record] in with_progress(records, len(pairs)):
-            missing += record["status"] == "not run"
-            broken += record["message"].startswith(_NO_CODE)
-            names = re.findall(r"NameError: name '(\w+)' is not defined", record["message"])
-            undefined.update(name for name in names if name in names_of_contests())
+        records = []
+        running = ((index, [record]) for index, record in self._run(samples, checking.num_proc))
+        for index, [record] in with_progress(running, len(pairs)):
+            records.append(record)
             yield index, [(_outcome(record), None)]
-        if missing:
-            warnings.warn(
-                f"{missing} of {len(pairs)} distinct samples could not be run, because their "
-                f"sandbox died twice. They are not scored.",
-                stacklevel=2,
-            )
-        if broken == len(pairs):
-            warnings.warn(
-                f"None of {len(pairs)} distinct samples is Python code. A sample is a program, or "
-                f"a response with one between ``` and ```, or the body of the function in "
-                f'"prompt".',
-                stacklevel=2,
-            )
-        if undefined:
-            common = ", ".join(name for name, _ in undefined.most_common(3))
-            warnings.warn(
-                f"{undefined.total()} of {len(pairs)} distinct samples failed with a NameError for "
-                f"a name of the standard library ({common}). If the benchmark puts imports before "
-                f"each program, give them: "
-                f'at_k.checkers.python_tests(header="from typing import *").',
-                stacklevel=2,
-            )
+        for problem in _problems(records):
+            warnings.warn(problem, stacklevel=2)
 
     def _run(
         self, samples: Sequence[tuple[Tests, str]], workers: int | None = None
@@ -201,27 +167,18 @@ class PythonTests:
 
     def _with_header(self, tests: Tests) -> Tests:
         """Return tests with the header in their setup, and the names of tests that have to run."""
-        header = self.header
-        if header is None:
-            header = CONTEST_HEADER if tests.is_contest else ""
+        own = CONTEST_HEADER if tests.is_contest else ""
+        header = own if self.header is None else self.header
         return replace(
             tests,
             setup=f"{header}\n{tests.setup}" if header else tests.setup,
-            preload=modules_in(header),
             expected=self._test_names.get(tests.code, ()),
         )
 
     def _pool(self, workers: int, limits: Limits) -> Pool:
-        """Start sandboxes, or plain processes if there is no bubblewrap and the user consents.
-
-        Raises:
-            SandboxError: if there is no bubblewrap, or it does not work, and no consent.
-        """
+        """Start sandboxes, or plain processes if there is no bubblewrap and the user consents."""
         if sys.platform == "win32":
-            raise SandboxError(
-                "python_tests runs programs on Linux, and without a sandbox on macOS: on Windows, "
-                "use the Windows Subsystem for Linux."
-            )
+            raise SandboxError("python_tests runs on Windows in the Windows Subsystem for Linux.")
         if shutil.which("bwrap") is None:
             problem = "bubblewrap is not installed (apt-get install bubblewrap)"
         else:
@@ -249,6 +206,29 @@ class PythonTests:
 def _outcome(record: Record) -> bool | None:
     """Return whether a program passed, or None if it could not be run."""
     return None if record["status"] == "not run" else record["status"] == "passed"
+
+
+def _problems(records: Sequence[Record]) -> Iterator[str]:
+    """Yield sentences about what may be wrong with all samples, or with the sandbox."""
+    distinct = f"of {len(records)} distinct samples"
+    if missing := sum(record["status"] == "not run" for record in records):
+        yield f"{missing} {distinct} could not be run: their sandbox died twice. They are unscored."
+    if all(record["message"].startswith(_NO_CODE) for record in records):
+        yield (
+            f"None {distinct} is Python code. A sample is a program, or a response with one "
+            f'between ``` and ```, or the body of the function in "prompt".'
+        )
+    undefined = Counter[str]()
+    for record in records:
+        names = re.findall(r"NameError: name '(\w+)' is not defined", record["message"])
+        undefined.update(name for name in names if name in names_of_contests())
+    if undefined:
+        common = ", ".join(name for name, _ in undefined.most_common(3))
+        yield (
+            f"{undefined.total()} {distinct} failed with a NameError for a name of the standard "
+            f"library ({common}). If the benchmark puts imports before each program, give them: "
+            f'at_k.checkers.python_tests(header="from typing import *").'
+        )
 
 
 def python_tests(

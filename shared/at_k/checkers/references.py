@@ -15,7 +15,6 @@ import json
 import math
 import pickle
 import re
-import sys
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +23,7 @@ from functools import lru_cache
 from typing import Any
 
 from ..core.checks import short
-from .placement import imports, needs_interpreter
+from .placement import Uses, imports
 from .responses import is_code
 
 _LONG = 10_000  # characters of a result that is not shown as Python shows it, which takes long
@@ -41,12 +40,10 @@ class TestCode:
         tests: the code.
         names: the names that the code uses.
         imports: the import statements outside functions and classes, as code.
-        modules: the names of all modules that the code imports.
+        modules: the names of all imported modules.
         is_test: whether the code outside functions and classes is a test itself.
-        may_have_tests: whether functions and classes of the code may be tests, which a sandbox
-            finds out.
-        borrowed: pairs of a name and a module that the code uses under this name without importing
-            it.
+        may_have_tests: whether functions and classes may be tests, which a sandbox finds out.
+        borrowed: pairs of a name and a module that is used under this name without an import.
         replaced: the names of attributes that the code sets, such as "pi" for `math.pi = 3`.
         shares_interpreter: whether the process of the program runs the code, see `placement.py`.
     """
@@ -76,7 +73,6 @@ class Tests:
         is_wrapped: whether an output may be in a list of its own, as in APPS.
         is_contest: whether it is a row of APPS or LiveCodeBench, which has a header of imports.
         expected: the names of the tests in the code that have to run; empty if they are not known.
-        preload: modules of the standard library that the setup imports.
     """
 
     prompt: str = ""
@@ -88,7 +84,6 @@ class Tests:
     is_wrapped: bool = False
     is_contest: bool = False
     expected: tuple[str, ...] = ()
-    preload: tuple[str, ...] = ()
 
     @property
     def wanted_names(self) -> frozenset[str]:
@@ -104,11 +99,7 @@ class Tests:
 
         The job of the server has no tests, and neither has an expected output. The job of the
         examiner is a dict with the attributes of `TestCode`, `entry_point`, `expected` and
-        `only_find`. It is None if the tests are inputs and outputs.
-
-        Args:
-            program: the program, or None to find the tests.
-            case: the index of the input.
+        `only_find`, whether there is no program. It is None if the tests are inputs and outputs.
         """
         job: dict[str, Any] = {
             "form": "tests" if self.code else "calls" if self.entry_point else "stdin",
@@ -116,7 +107,7 @@ class Tests:
             "program": program,
             "entry_point": self.entry_point,
             "input": self.inputs[case] if self.inputs else None,
-            "preload": [*self.preload],
+            "preload": [],
         }
         if self.code is None:
             return job, None
@@ -126,11 +117,9 @@ class Tests:
         return job, vars(self.code) | own | {"only_find": program is None}
 
     def problem(self, case: int, output: str) -> str | None:
-        """Return in words how an output differs from the expected one, or None if it does not.
+        """Return in words how an output differs from that of a case, or None if it does not.
 
-        Args:
-            case: the index of the case.
-            output: what a program printed, or the result of a call as JSON.
+        It is what a program printed, or the result of a call as JSON.
         """
         expected = self.outputs[case]
         if self.entry_point is None:
@@ -162,8 +151,7 @@ def read_tests(reference: Any, where: str) -> Tests:
     Raises:
         ValueError: if it has no known form, or if its code cannot test a program.
     """
-    if isinstance(reference, (list, tuple)) and _are_texts(reference):
-        reference = "\n".join(reference)
+    reference = _as_text(reference)
     if isinstance(reference, str) and _holds_cases(reference):
         reference = {"input_output": reference}
     if isinstance(reference, str):
@@ -198,9 +186,10 @@ def _tests_of_row(reference: Mapping[str, Any], where: str) -> Tests | None:
     )
 
 
-def _are_texts(entries: Any) -> bool:
-    """Return whether all entries are texts."""
-    return all(isinstance(entry, str) for entry in entries)
+def _as_text(value: Any) -> Any:
+    """Return a list of lines as one text, and any other value as it is."""
+    is_lines = isinstance(value, (list, tuple)) and all(isinstance(line, str) for line in value)
+    return "\n".join(value) if is_lines else value
 
 
 def _holds_cases(text: str) -> bool:
@@ -233,27 +222,18 @@ def _check_entry_point(entry_point: Any, where: str) -> None:
 
 
 def _code_in(row: Mapping[str, Any], names: Sequence[str], where: str) -> str | None:
-    """Return the code in the first of some fields that a row has, or None if it has none of them.
-
-    A list of texts is code with a text in each line. Other values raise a ValueError.
-    """
+    """Return the code in the first of some fields that a row has, or None if it has none."""
     name = next((name for name in names if name in row), None)
     if name is None:
         return None
-    value = row[name]
-    if isinstance(value, (list, tuple)) and _are_texts(value):
-        return "\n".join(value)
-    if not isinstance(value, str):
-        raise ValueError(f"{where}[{name!r}] is {short(value)}: give code.")
-    return value
+    code = _as_text(row[name])
+    if not isinstance(code, str):
+        raise ValueError(f"{where}[{name!r}] is {short(code)}: give code.")
+    return code
 
 
 def _prompt_of_function(row: Mapping[str, Any], entry_point: str | None, where: str) -> str:
-    """Return the "prompt" of a row that a sample completes, as in HumanEval, or "".
-
-    It is code whose last function may lack a body. A prompt in words, after which a sample is a
-    whole program, gives "".
-    """
+    """Return the "prompt" that a sample completes, which is code, perhaps without a body; or ""."""
     prompt = _code_in(row, ("prompt",), where) if entry_point else None
     bodies = ("", "\n    pass", "\n        pass")
     return prompt if prompt and any(is_code(prompt + body) for body in bodies) else ""
@@ -278,30 +258,15 @@ def _tests_in_code(code: str, where: str, entry_point: str | None = None) -> Tes
         return Tests(entry_point=entry_point, code=_parsed_tests(code, entry_point))
     except ValueError as error:
         raise ValueError(f"{where} {error}") from error
-
-
-def _parsed_code(code: str) -> ast.Module:
-    """Return the syntax tree of code.
-
-    Raises:
-        ValueError: if the code does not compile. Its text lacks a subject: "is not Python code".
-    """
-    try:
-        tree = ast.parse(code, "<tests>")
-        compile(tree, "<tests>", "exec", dont_inherit=True)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise ValueError(f"is not Python code: {error}.") from error
-    return tree
+    except (SyntaxError, RecursionError, MemoryError) as error:
+        raise ValueError(f"{where} is not Python code: {error}.") from error
 
 
 @lru_cache(maxsize=1 << 12)
 def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
-    """Return tests that are code, with what their syntax tree tells about them.
-
-    Raises:
-        ValueError: if they cannot test a program. Its text lacks a subject: "tests nothing".
-    """
-    tree = _parsed_code(code)
+    """Return tests that are code; a ValueError without a subject for others: "tests nothing"."""
+    tree = ast.parse(code, "<tests>")
+    compile(tree, "<tests>", "exec", dont_inherit=True)
     nodes = list(ast.walk(tree))
     is_test = _has_active_code(tree)
     has_definitions = any(isinstance(node, (*_DEFINITIONS, ast.Lambda)) for node in nodes)
@@ -322,7 +287,7 @@ def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
         may_have_tests=has_definitions and not (entry_point and has_check),
         borrowed=tuple(borrowed.items()),
         replaced=tuple(x.attr for x in attributes if isinstance(x.ctx, ast.Store)),
-        shares_interpreter=needs_interpreter(tree, borrowed),
+        shares_interpreter=Uses(tree, borrowed).need_interpreter(),
     )
 
 
@@ -335,11 +300,13 @@ def _used_names(nodes: Iterable[ast.AST]) -> tuple[str, ...]:
 def _require_installed(modules: Iterable[str]) -> None:
     """Raise a ValueError with the predicate of a message if a module is not installed."""
     for module in modules:
-        if not _is_installed(module.partition(".")[0]):
-            raise ValueError(
-                f"imports {module}, which is not installed here: install it, or leave out the line "
-                f"if it stands for the program, whose names the tests see without an import."
-            )
+        try:
+            spec = importlib.util.find_spec(module.partition(".")[0])
+        except (ImportError, ValueError):  # ValueError for a module such as __main__
+            spec = None
+        if spec is None:
+            what = "install it; tests see the names of their program without an import."
+            raise ValueError(f"imports {module}, which is not installed here: {what}")
 
 
 def _has_active_code(tree: ast.Module) -> bool:
@@ -387,15 +354,10 @@ def _outside(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def _is_active(node: ast.AST, functions: Collection[str], classes: Collection[str]) -> bool:
-    """Return whether a node can fail for an incorrect program, so that it tests something.
+    """Return whether a node outside functions can fail for an incorrect program, and so is a test.
 
     It is an assertion, raises, or is a statement that calls a function of the program or a method
-    named like a test; or it is any call of what the tests define.
-
-    Args:
-        node: a node outside functions and classes.
-        functions: the names of the functions that the tests define.
-        classes: the names of the classes that they define.
+    named like a test; or it is any call of one of the functions and classes of the tests.
     """
     if isinstance(node, ast.Call):
         names = [x.id for x in ast.walk(node.func) if isinstance(x, ast.Name)]
@@ -408,15 +370,6 @@ def _is_active(node: ast.AST, functions: Collection[str], classes: Collection[st
         name = getattr(function, "attr", "")
         return name.startswith(("assert", "check", "run", "test"))
     return isinstance(node, (ast.Assert, ast.Raise))
-
-
-@lru_cache(maxsize=1 << 10)
-def _is_installed(module: str) -> bool:
-    """Return whether a module can be imported here."""
-    try:
-        return importlib.util.find_spec(module) is not None
-    except (ImportError, ValueError):  # ValueError for a module such as __main__
-        return False
 
 
 # What graders of contests import before each program. The builtin functions come after math and
@@ -442,22 +395,11 @@ def names_of_contests() -> frozenset[str]:
     return frozenset(space)
 
 
-@lru_cache(maxsize=64)
-def modules_in(header: str) -> tuple[str, ...]:
-    """Return the modules of the standard library that a header imports outside functions."""
-    modules = _imported_modules(ast.parse(header).body)
-    return tuple(name for name in modules if name.partition(".")[0] in sys.stdlib_module_names)
-
-
 # --- Inputs and outputs -------------------------------------------------------------------
 
 
 def _cases(row: Mapping[str, Any], entry_point: str | None, where: str) -> Tests:
-    """Return the tests of a row with inputs and outputs.
-
-    Inputs are texts for standard input, or lists of arguments if there is an entry point. A
-    ValueError is raised for others.
-    """
+    """Return the tests of a row with inputs: texts, or arguments for an entry point."""
     inputs, outputs = row["inputs"], row["outputs"]
     is_contest = not {"input_output", "public_test_cases"}.isdisjoint(row)
     for name, values in (("inputs", inputs), ("outputs", outputs)):
@@ -470,7 +412,8 @@ def _cases(row: Mapping[str, Any], entry_point: str | None, where: str) -> Tests
         inputs = [_lines(x, f"{in_inputs}[{case}]") for case, x in enumerate(inputs)]
         outputs = [_lines(x, f"{in_outputs}[{case}]") for case, x in enumerate(outputs)]
     else:
-        outputs = [*map(_value_of_case, outputs)] if _are_texts(inputs) else outputs
+        if all(isinstance(x, str) for x in inputs):
+            outputs = [*map(_value_of_case, outputs)]
         inputs = [_arguments(x, f"{in_inputs}[{case}]") for case, x in enumerate(inputs)]
         _check_json(inputs, in_inputs)
         _check_json(outputs, in_outputs)
@@ -485,10 +428,7 @@ def _cases(row: Mapping[str, Any], entry_point: str | None, where: str) -> Tests
 
 
 def _cases_of_hub(row: dict[str, Any], where: str) -> dict[str, Any]:
-    """Return a dict with `inputs`, `outputs`, and `fn_name` if there is one, of LiveCodeBench.
-
-    The private cases of a row are JSON, or a pickle that is compressed and written in base64.
-    """
+    """Return a dict with `inputs`, `outputs`, and perhaps `fn_name`, of a row of LiveCodeBench."""
     cases = []
     for name in ("public_test_cases", "private_test_cases"):
         value = row.get(name, [])
@@ -499,10 +439,8 @@ def _cases_of_hub(row: dict[str, Any], where: str) -> dict[str, Any]:
             value = json.loads(value) if isinstance(value, str | bytes) else value
             cases += [(case["input"], case["output"]) for case in value]
         except (ValueError, TypeError, KeyError, EOFError, zlib.error, pickle.PickleError) as error:
-            raise ValueError(
-                f"{where}[{name!r}] is {short(row[name])}: give a list of objects with input and "
-                f"output, as JSON or as LiveCodeBench packs it."
-            ) from error
+            what = "give a list of objects with input and output, also as JSON or packed."
+            raise ValueError(f"{where}[{name!r}] is {short(row[name])}: {what}") from error
     metadata = _object(row.get("metadata") or {}, f"{where}['metadata']")
     function = row.get("func_name", metadata.get("func_name"))
     read = {"inputs": [x for x, _ in cases], "outputs": [y for _, y in cases]}
@@ -519,20 +457,14 @@ class _Unpickler(pickle.Unpickler):
 
 def _lines(value: Any, where: str) -> str:
     """Return a text, or the lines of a list as one text; raise a ValueError for others."""
-    if isinstance(value, (list, tuple)) and _are_texts(value):
-        return "\n".join(value)
-    if not isinstance(value, str):
-        raise ValueError(
-            f"{where} is {short(value)}: give a text, or the entry_point of a function to call."
-        )
-    return value
+    text = _as_text(value)
+    if not isinstance(text, str):
+        raise ValueError(f"{where} is {short(value)}: give a text, or an entry_point to call.")
+    return text
 
 
 def _arguments(value: Any, where: str) -> list[Any]:
-    """Return the arguments of a call: a list, or a text with an argument as JSON in each line.
-
-    Other values raise a ValueError.
-    """
+    """Return the arguments of a call: a list, or a text with an argument as JSON in each line."""
     if isinstance(value, str):
         return [_value_of_case(line) for line in value.splitlines()]
     if not isinstance(value, (list, tuple)):
@@ -548,10 +480,8 @@ def _check_json(values: Iterable[Any], where: str) -> None:
         except (TypeError, ValueError, RecursionError):
             is_json = False
         if not is_json:
-            raise ValueError(
-                f"{where}[{case}] is {short(value)}: give numbers, texts, lists, and dicts whose "
-                f"keys are texts."
-            )
+            what = "give numbers, texts, lists, and dicts with texts as keys."
+            raise ValueError(f"{where}[{case}] is {short(value)}: {what}")
 
 
 def _value_of_case(text: Any) -> Any:
@@ -566,10 +496,7 @@ _DECIMAL = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,4})?")
 
 
 def _words(text: str) -> list[list[str | Decimal]]:
-    """Return a list for each line, with its words, and its numbers as numbers.
-
-    White space around words, and empty lines at the start and end, do not count.
-    """
+    """Return the words of each line, with numbers as numbers. Space around words does not count."""
     return [[*map(_word, line.split())] for line in text.strip().splitlines()]
 
 

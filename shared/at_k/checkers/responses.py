@@ -21,11 +21,6 @@ _TAGS = re.compile(
     r"|\|end\|>)",
     re.IGNORECASE,
 )
-_HEADED_THINKING = re.compile(
-    r"\s*#+ *(?:Thinking|Thoughts|Reasoning)\b.*\n"
-    r"#+ *(?=(?:Final )?(?:Response|Answer|Output)\b)",
-    re.DOTALL | re.IGNORECASE,
-)
 _PROMPT = (
     r"Question|Q|Problem|Exercise|Instruction|Task|Human|User|Frage|Aufgabe|Exercice|Pregunta|Problema"
     r"|Ejercicio|Domanda|Esercizio|Pergunta|Вопрос|Задача|问题|题目|問題|문제|질문"
@@ -40,8 +35,7 @@ _MOST_PROMPTS = 8  # that are looked at before an answer, to bound the time
 def _without_thinking(text: str) -> str:
     """Return a text without thinking, or "" if its thinking has no end.
 
-    Where a tag ends thinking that did not start, it started in the prompt: all before it is left
-    out.
+    A tag that ends thinking that did not start ends all before it: it started in the prompt.
     """
     outside, depth, stop = [], 0, 0
     for tag in _TAGS.finditer(text):
@@ -54,23 +48,14 @@ def _without_thinking(text: str) -> str:
         elif tag["ends"]:
             outside = []
         stop = tag.end()
-    if depth:
-        return ""
-    text = "\n".join([*outside, text[stop:]])
-    headed = _HEADED_THINKING.match(text)
-    return text[headed.end() :] if headed else text
+    return "" if depth else "\n".join([*outside, text[stop:]])
 
 
 def answer_part(text: str, stop: Sequence[str], has_answer: Callable[[str], bool]) -> str:
     """Return a response without thinking, and without a new prompt after its answer.
 
-    A response whose thinking has no end has no answer: it gives "".
-
-    Args:
-        text: the response.
-        stop: texts with which a response ends.
-        has_answer: a function that returns whether a text may have an answer. If the text before a
-            new prompt, such as "Question:", has one, the response ends there.
+    A response whose thinking has no end has no answer: it gives "". It ends with one of the texts
+    in `stop`, or at a new prompt, such as "Question:", if `has_answer` is true for what is before.
     """
     text = _without_thinking(text)
     for end in stop:
@@ -82,10 +67,7 @@ def answer_part(text: str, stop: Sequence[str], has_answer: Callable[[str], bool
 
 
 def boxed(text: str) -> str | None:
-    r"""Return the content of the last \boxed{..}, or None if there is none.
-
-    A box that does not end has all that follows.
-    """
+    r"""Return the content of the last \boxed{..}, which may lack its end, or None without one."""
     start = text.rfind("\\boxed")
     if start < 0:
         return None
@@ -108,8 +90,6 @@ _ASSUMPTION = re.compile(
     r"(?:,?\sthat)?\s(?:the\s)?(?:\w+\s)?$",
     re.IGNORECASE,
 )
-
-
 _SENTENCE_BREAK = re.compile(r"[.!?]\s|\n")
 _CONDITION = re.compile(r"\W*(?:if|had|were)\b", re.IGNORECASE)
 
@@ -120,11 +100,13 @@ def text_after_retraction(text: str) -> str:
     return text[words[-1].end() :].lstrip(" ,:") if words else ""
 
 
-def is_assumption(text: str, mark: re.Match[str]) -> bool:
-    """Return whether a mark of an answer states none, as in "if the answer is".
+def marks_in(text: str, pattern: re.Pattern[str]) -> list[re.Match[str]]:
+    """Return the marks of answers in a text, without assumptions, as in "if the answer is"."""
+    return [mark for mark in pattern.finditer(text) if not _is_assumption(text, mark)]
 
-    Nor does "the answer would be" in a sentence that starts with "if".
-    """
+
+def _is_assumption(text: str, mark: re.Match[str]) -> bool:
+    """Return whether a mark states no answer, also as "the answer would be" after "if"."""
     before = text[max(0, mark.start() - 160) : mark.start()]
     sentence = _SENTENCE_BREAK.split(before)[-1]
     is_conditional = "would" in mark[0].lower() and _CONDITION.match(sentence) is not None

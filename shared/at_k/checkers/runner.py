@@ -48,23 +48,20 @@ class Result(unittest.TestResult):
     """What happened to each test.
 
     Attributes:
+        only_find: whether no test is run, so that `ran` has those that would run.
         ran: the names of the tests that ran.
         problem: how the first test failed, or None.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, only_find: bool) -> None:
         super().__init__()
+        self.only_find = only_find
         self.ran: list[str] = []
         self._is_skipped = False
         self.problem: str | None = None
 
     def fails(self, name: str, problem: BaseException | str) -> None:
-        """Note that a test failed, unless one failed before.
-
-        Args:
-            name: the name of the test.
-            problem: the exception that it raised, or what went wrong.
-        """
+        """Note that a test failed, unless one failed before."""
         if self.problem is not None:
             return
         text = last_line(problem) if isinstance(problem, BaseException) else problem
@@ -104,12 +101,8 @@ def name_of(test: Any) -> str:
 def find_tests(job: dict[str, Any]) -> dict[str, Any]:
     """Find the tests in code without a program, whose names stand for objects that allow all.
 
-    Args:
-        job: the job of the examiner that `Tests.jobs` returns.
-
-    Returns:
-        A dict with `ran`, the list of the names of the tests, or None if the code needs a program
-        to be run; and `problem`, why no program can pass them, or None.
+    Return a dict with `ran`, the names of the tests, or None if the code needs a program to be run;
+    and `problem`, why no program can pass them, or None.
     """
     from unittest.mock import MagicMock
 
@@ -119,7 +112,7 @@ def find_tests(job: dict[str, Any]) -> dict[str, Any]:
     module = types.ModuleType("tests")
     vars(module).update(stubs)
     try:
-        result = run_tests(job | {"tests": ast.unparse(tree)}, module, only_find=True)
+        result = run_tests(job | {"tests": ast.unparse(tree)}, module)
     except UnusableTestsError as error:
         return {"ran": [], "problem": str(error)}
     except BaseException:
@@ -127,26 +120,16 @@ def find_tests(job: dict[str, Any]) -> dict[str, Any]:
     return {"ran": result.ran, "problem": None}
 
 
-@functools.lru_cache(maxsize=256)
-def _compiled(source: str) -> types.CodeType:
-    """Return the compiled code of tests."""
-    return compile(source, _FILE, "exec", dont_inherit=True)
-
-
-def run_tests(job: dict[str, Any], module: types.ModuleType, only_find: bool = False) -> Result:
-    """Run the code of tests, and the tests that it defines.
-
-    Args:
-        job: the job of the examiner that `Tests.jobs` returns.
-        module: a module with the names of the program that the tests use. The code runs in it.
-        only_find: whether to run no test, so that `ran` of the result has those that would run.
+def run_tests(job: dict[str, Any], module: types.ModuleType) -> Result:
+    """Run the code of tests in a module, which has the names of the program, and what it defines.
 
     Raises:
         UnusableTestsError: if no program can pass the tests.
     """
-    source, code = job["tests"], _compiled(job["tests"])
+    source = job["tests"]
+    code = compile(source, _FILE, "exec", dont_inherit=True)
     linecache.cache[_FILE] = (len(source), None, source.splitlines(keepends=True), _FILE)
-    result, space = Result(), vars(module)
+    result, space = Result(job["only_find"]), vars(module)
     space |= {"__name__": MODULE, "__file__": "/tmp/tests.py"}
     before = dict(space)
     own_main, sys.modules[MODULE] = sys.modules[MODULE], module
@@ -157,8 +140,8 @@ def run_tests(job: dict[str, Any], module: types.ModuleType, only_find: bool = F
             if job["is_test"]:
                 result.ran.append(CODE)
             defined = {x: y for x, y in space.items() if x not in before or y is not before[x]}
-            _run_defined_tests(job, module, defined, result, only_find)
-        elif only_find:
+            _run_defined_tests(job, module, defined, result)
+        elif result.only_find:
             raise error
         else:
             result.fails(CODE, error)
@@ -168,29 +151,22 @@ def run_tests(job: dict[str, Any], module: types.ModuleType, only_find: bool = F
 
 
 def _run_defined_tests(
-    job: dict[str, Any],
-    module: types.ModuleType,
-    defined: dict[str, Any],
-    result: Result,
-    only_find: bool,
+    job: dict[str, Any], module: types.ModuleType, defined: dict[str, Any], result: Result
 ) -> None:
-    """Run the functions and classes of tests, and add to the result; see `run_tests`.
-
-    `defined` has the values that the code of the tests has defined in the module, by their names.
-    """
+    """Run the functions and classes that the code of tests has defined, and add to the result."""
     check, entry_point = defined.get("check"), job["entry_point"]
     if entry_point is not None and inspect.isfunction(check):
         result.ran.append("check")
-        if not only_find:
+        if not result.only_find:
             call = functools.partial(_check, check, vars(module), entry_point)
             _note_failure_of(result, "check", call)
     if "pytest" in job["modules"] or any(_needs_pytest(*item) for item in defined.items()):
         if importlib.util.find_spec("pytest") is None:
             raise UnusableTestsError("need pytest, which is not installed here")
-        _run_with_pytest(module, defined, result, only_find)
+        _run_with_pytest(module, defined, result)
         return
     suite = _suite(module, defined)
-    if only_find:
+    if result.only_find:
         tests = _single_tests(suite)
         result.ran += [name_of(test) for test in tests if not _skips_itself(test)]
     else:
@@ -228,10 +204,7 @@ def _check(check: Any, space: dict[str, Any], name: str) -> None:
 
 @contextmanager
 def _without_main(modules: list[str]) -> Iterator[None]:
-    """Let calls of `unittest.main` and `pytest.main` do nothing, while the context lasts.
-
-    pytest would load files that a program has written. `modules` are those that the tests import.
-    """
+    """Let `unittest.main` and `pytest.main`, which would load files of programs, do nothing."""
     names = ["unittest", *(["pytest"] if "pytest" in modules else [])]
     replaced = [(module, module.main) for module in map(importlib.import_module, names)]
     for module, _ in replaced:
@@ -244,10 +217,7 @@ def _without_main(modules: list[str]) -> Iterator[None]:
 
 
 def _raises(code: types.CodeType, error: BaseException) -> bool:
-    """Return whether an exception was raised by code itself, and not by a function it calls.
-
-    A function that the code defines counts as the code.
-    """
+    """Return whether an exception was raised by code itself, or by a function that it defines."""
     last = error.__traceback__
     while last is not None and last.tb_next is not None:
         last = last.tb_next
@@ -264,12 +234,7 @@ def _contains(code: types.CodeType, inner: types.CodeType) -> bool:
 
 
 def _suite(module: types.ModuleType, defined: dict[str, Any]) -> unittest.TestSuite:
-    """Return the tests of a module that need no pytest.
-
-    Args:
-        module: the module.
-        defined: what the tests define in it, by name. Its other names are those of the program.
-    """
+    """Return the tests of a module that need no pytest. Its other names are of the program."""
     loader = unittest.TestLoader()
     if inspect.isfunction(defined.get("load_tests")):
         return loader.loadTestsFromModule(module)
@@ -319,21 +284,16 @@ def _needs_pytest(name: str, value: Any) -> bool:
     return has_parameters or inspect.iscoroutinefunction(value)
 
 
-def _run_with_pytest(
-    module: types.ModuleType, defined: dict[str, Any], result: Result, only_find: bool
-) -> None:
-    """Let pytest collect and run the tests of a module; pytest reads no file and no settings.
-
-    The arguments are those of `_suite` and `run_tests`, and the result that gets what happens.
-    """
+def _run_with_pytest(module: types.ModuleType, defined: dict[str, Any], result: Result) -> None:
+    """Let pytest collect and run the tests of a module; pytest reads no file and no settings."""
     import pytest
 
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     # pytest reads the folder of a file, and a program must not be able to write to it.
     path = os.__file__
     options = ["-q", "-s", "--assert=plain", "-p", "no:cacheprovider", "-c", os.devnull]
-    options += ["-W", "ignore", "--noconftest", *(["--setup-plan"] if only_find else [])]
-    plugin = _Plugin(module, defined, result, only_find)
+    options += ["-W", "ignore", "--noconftest", *(["--setup-plan"] if result.only_find else [])]
+    plugin = _Plugin(module, defined, result)
     pytest.hookimpl(wrapper=True)(_Plugin.pytest_runtest_makereport)
     pytest.hookimpl(tryfirst=True)(_Plugin.pytest_pyfunc_call)
     status = pytest.main([*options, "--rootdir", os.path.dirname(path), path], [plugin])
@@ -344,22 +304,11 @@ def _run_with_pytest(
 
 
 class _Plugin:
-    """Hooks that pytest calls, which give it a module instead of a file, and note what happens.
+    """Hooks that give pytest a module instead of a file, and note what happens; see `Result`."""
 
-    Attributes:
-        problem: why no program can pass the tests, or None.
-    """
-
-    def __init__(
-        self,
-        module: types.ModuleType,
-        defined: Collection[str],
-        result: Result,
-        only_find: bool,
-    ):
-        self._module, self._defined = module, defined
-        self._result, self._only_find = result, only_find
-        self.problem: str | None = None
+    def __init__(self, module: types.ModuleType, defined: Collection[str], result: Result):
+        self._module, self._defined, self._result = module, defined, result
+        self.problem: str | None = None  # why no program can pass the tests
 
     def pytest_pycollect_makemodule(self, module_path: Any, parent: Any) -> Any:
         """Return what collects tests from the module instead of from a file."""
@@ -396,12 +345,12 @@ class _Plugin:
         """Note that a test ran, failed or was skipped, and return the report of pytest."""
         from _pytest.skipping import evaluate_skip_marks
 
-        report = yield
+        report, only_find = (yield), self._result.only_find
         # The name of a test, such as "TestSum.test_one", without parameters.
         name = item.nodeid.partition("::")[2].replace("::", ".").partition("[")[0]
-        if report.when == "call" or (self._only_find and report.when == "setup" and report.passed):
+        if report.when == "call" or (only_find and report.when == "setup" and report.passed):
             self._result.ran.append(name)
-        if report.failed and self._only_find:  # of fixtures that do not exist
+        if report.failed and only_find:  # of fixtures that do not exist
             self.problem = f"cannot be run by pytest: {report.longrepr}"
         elif report.failed:
             problem = call.excinfo.value if call.excinfo else str(report.longrepr)

@@ -1,16 +1,19 @@
-"""Start a sandbox, a process of bubblewrap in which the server of `server.py` runs programs.
+"""Run programs in sandboxes, processes of bubblewrap in which the server of `server.py` runs them.
 
-Programs and tests are sent to it, and replies are received. `server.py` describes its processes.
-The files of a sandbox are compiled here and not imported, and they import nothing of at_k.
+Tests and programs go in, and a `Record` of each comes out. `server.py` describes the processes. The
+files of a sandbox are compiled here and not imported, and they import nothing of at_k.
 """
 
 from __future__ import annotations
 
 import errno
+import itertools
 import json
 import marshal
 import os
 import platform
+import re
+import select
 import shutil
 import signal
 import site
@@ -19,11 +22,17 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+import time
+from collections.abc import Callable, Generator, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, Any
+from queue import SimpleQueue
+from typing import IO, Any, TypedDict
+
+from .references import Tests, read_tests
 
 _SANDBOXED = ("values", "program", "runner", "examiner", "server")
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store")
@@ -57,6 +66,11 @@ _ENVIRONMENT = {
 }
 
 
+_ATTEMPTS = 2  # that a program gets, if its sandbox dies
+_PATIENCE = 30.0  # seconds that a reply may be late
+_BETWEEN_LOOKS = 0.05  # seconds between two looks at the memory of a program
+
+
 class SandboxError(OSError):
     """A sandbox cannot start."""
 
@@ -67,12 +81,7 @@ class SandboxDiedError(Exception):
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of each program.
-
-    Attributes:
-        cpu_seconds: the CPU time that a program may take, in seconds.
-        memory: the bytes that it may use, beyond those of the server.
-    """
+    """The CPU time that a program may take, and its bytes of memory beyond those of Python."""
 
     cpu_seconds: float
     memory: int
@@ -84,15 +93,11 @@ class Limits:
 
 
 class Sandbox:
-    """A process that runs programs, one after another.
+    """A process that runs programs one after another, in bubblewrap or with limits only."""
 
-    Args:
-        limits: the limits of each program.
-        is_isolated: whether bubblewrap isolates it; otherwise it is a plain process with limits.
-        index: a number that no other sandbox of this process has.
-    """
+    _numbers = itertools.count()
 
-    def __init__(self, limits: Limits, is_isolated: bool, index: int):
+    def __init__(self, limits: Limits, is_isolated: bool):
         self._folder = None if is_isolated else tempfile.mkdtemp(prefix="at_k_")
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
         is_root = is_isolated and os.geteuid() == 0
@@ -104,25 +109,20 @@ class Sandbox:
             "folders": folders,
             "examiner": [tests, examined],
             "limits_processes": is_isolated and (is_root or _counts_processes_of_namespaces()),
-            "user": (1 << 30) + (os.getpid() << 7) + index % 128 if is_root else None,
+            "user": (1 << 30) + (os.getpid() << 7) + next(self._numbers) % 128 if is_root else None,
         }
-        descriptors = [tests, examined]
-        information = None
+        descriptors, bubblewrap = [tests, examined], []
         if is_isolated:
             settings["last_process"] = os.open("/proc/loadavg", os.O_RDONLY)
             descriptors.append(settings["last_process"])
-        command = [sys.executable, "-P", "-B", "-X", "utf8", "-c", _LOADER, json.dumps(settings)]
-        if is_isolated:
-            information, theirs = os.pipe()
-            descriptors.append(theirs)
-            options = _bubblewrap(is_root, descriptors)
-            command = [*options, "--info-fd", str(theirs), "--", *command]
+            bubblewrap = [*_bubblewrap(is_root, descriptors), "--"]
+        python = [sys.executable, "-P", "-B", "-X", "utf8", "-c", _LOADER, json.dumps(settings)]
         environment = _ENVIRONMENT | {"HOME": str(folders[0]), "TMPDIR": str(folders[0])}
         if site.ENABLE_USER_SITE:
             environment["PYTHONUSERBASE"] = site.getuserbase()
         try:
             self._process = subprocess.Popen(
-                command,
+                [*bubblewrap, *python],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._errors,
@@ -136,28 +136,17 @@ class Sandbox:
                 os.close(descriptor)
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._jobs, self._replies = self._process.stdin, self._process.stdout
+        self._jobs, self.replies = self._process.stdin, self._process.stdout
         self._tests, self._examined = open(tests_out, "wb"), open(examined_in, "rb")  # noqa: SIM115
         with suppress(OSError):  # it has ended, and `wait_until_ready` tells why
             self._jobs.write(_server_code())
             self._jobs.flush()
         self._is_ready = False
-        self._number = self._process.pid  # of the server, outside its namespace
-        self._server: int | None = None  # a descriptor of its process, if bubblewrap started it
-        self._information = information
-
-    def fileno(self) -> int:
-        """Return the descriptor that can be read when there is a reply."""
-        return self._replies.fileno()
 
     def wait_until_ready(self) -> None:
         """Wait until programs can be sent; raise a SandboxError if the process cannot start."""
         if self._is_ready:
             return
-        if self._information is not None:
-            information, self._information = self._information, None
-            if (started := _process_in(information)) is not None:
-                self._number, self._server = started
         try:
             self.receive()
             self._is_ready = True
@@ -168,11 +157,7 @@ class Sandbox:
             raise SandboxError(text or f"exit status {self._process.returncode}") from error
 
     def send(self, job: dict[str, Any], tests: dict[str, Any] | None = None) -> None:
-        """Send the two jobs that `Tests.jobs` returns. The program runs at once.
-
-        Raises:
-            SandboxDiedError: if the sandbox has ended.
-        """
+        """Send the jobs that `Tests.jobs` returns; a SandboxDiedError if the sandbox has ended."""
         try:
             for stream, message in ((self._jobs, job), (self._tests, tests)):
                 if message is not None:
@@ -182,15 +167,12 @@ class Sandbox:
             raise SandboxDiedError from error
 
     def receive(self) -> dict[str, Any]:
-        """Wait for the reply to the program that was sent, and return it.
+        """Return the reply to the program that was sent; a SandboxDiedError if there is none.
 
         It is what `Server.run` returns, with two more entries: `is_last`, whether the sandbox ends
         now, and `examined`, what the examiner replied, or None if it did not examine the program.
-
-        Raises:
-            SandboxDiedError: if the sandbox has ended.
         """
-        reply = self._line(self._replies)
+        reply = self._line(self.replies)
         examined = self._line(self._examined) if reply.get("is_examined") else None
         return reply | {"examined": examined}
 
@@ -204,22 +186,24 @@ class Sandbox:
     def uses_more_than(self, memory: int) -> bool:
         """Return whether the processes of a program use more bytes of memory together.
 
-        A single process has a limit of its own. The pool calls this 20 times a second, and memory
-        that is used and returned in between is not seen. A control group would see it, but few
-        users may make one.
+        A single process has a limit of its own. Memory that is used and returned between two calls
+        is not seen. A control group would see it, but few users may make one.
         """
-        processes = _descendants(self._number)
+        processes = self.processes()[1:]
         return len(processes) > 2 and sum(map(_memory, processes)) > memory + _MEMORY_OF_SERVER
+
+    def processes(self) -> list[int]:
+        """Return the numbers of the server, which is the first, and of the processes below it."""
+        own = self._process.pid  # of bubblewrap, or of the server
+        return _descendants(own) if self._folder is None else [own, *_descendants(own)]
 
     def end(self) -> None:
         """End the sandbox and all processes in it, and remove its files."""
-        if self._server is not None:
+        if self._folder is None:
             # A server that has dropped the rights of root does not end with bubblewrap.
-            with suppress(ProcessLookupError):
-                signal.pidfd_send_signal(self._server, signal.SIGKILL)
-            os.close(self._server)
-        if self._information is not None:
-            os.close(self._information)
+            for server in self.processes()[:1]:
+                with suppress(ProcessLookupError):
+                    os.kill(server, signal.SIGKILL)
         for stream in (self._jobs, self._tests):
             with suppress(OSError):  # a job that was not sent is in the buffer
                 stream.close()
@@ -229,7 +213,7 @@ class Sandbox:
                 self._process.wait(_PATIENCE_AT_END)
         self._process.kill()
         self._process.wait()
-        for file in (self._replies, self._examined, self._errors):
+        for file in (self.replies, self._examined, self._errors):
             file.close()
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
@@ -245,20 +229,6 @@ def _server_code() -> bytes:
     return marshal.dumps(codes)
 
 
-def _process_in(information: int) -> tuple[int, int] | None:
-    """Return the number and a descriptor of the process that bubblewrap started.
-
-    It is None if that process has ended. `information` is the descriptor to which bubblewrap writes
-    about it.
-    """
-    with open(information, encoding="utf-8") as file:
-        text = file.read()
-    with suppress(ValueError, KeyError, ProcessLookupError):
-        number = json.loads(text)["child-pid"]
-        return number, os.pidfd_open(number)
-    return None
-
-
 def _descendants(number: int) -> list[int]:
     """Return the numbers of all processes that a process has started, directly or not."""
     try:  # those of each thread
@@ -270,10 +240,7 @@ def _descendants(number: int) -> list[int]:
 
 
 def _memory(number: int) -> int:
-    """Return the bytes of memory of a process, with its share of what several processes share.
-
-    It is 0 for a process that has ended or belongs to another user.
-    """
+    """Return the bytes of memory of a process; 0 if it has ended or is of another user."""
     try:
         text = Path(f"/proc/{number}/smaps_rollup").read_text()
         return 1024 * int(text.partition("\nPss:")[2].split()[0])
@@ -282,21 +249,16 @@ def _memory(number: int) -> int:
 
 
 def _counts_processes_of_namespaces() -> bool:
-    """Return whether Linux counts processes for each namespace of users, as since 5.14.
-
-    Otherwise a limit of the processes of a program would count all those of the user.
-    """
+    """Return whether Linux limits processes in each namespace, and not by user: since 5.14."""
     release = platform.release().split(".")
     return tuple(int(part) for part in release[:2] if part.isdigit()) >= (5, 14)
 
 
 def _bubblewrap(is_root: bool, descriptors: list[int]) -> list[str]:
-    """Return the command of bubblewrap up to its last option.
+    """Return the command of bubblewrap, and add the descriptors that it reads to a list.
 
-    Args:
-        is_root: whether root runs it. There is no namespace of users then: the server drops the
-            rights of root instead, because Linux does not limit the processes of root.
-        descriptors: a list to which the descriptors are added that bubblewrap reads.
+    For root there is no namespace of users: the server drops the rights of root instead, because
+    Linux does not limit the processes of root.
     """
     program = shutil.which("bwrap")
     assert program is not None
@@ -378,6 +340,171 @@ def _python_folders() -> list[str]:
     return outermost
 
 
+# --- Many programs --------------------------------------------------------------------------
+
+
+class Record(TypedDict):
+    """What happened to a sample.
+
+    Attributes:
+        status: "passed", "failed", "timeout", "memory", "crashed" or "not run".
+        message: the last line of the traceback, or what else went wrong; "" if it passed.
+        cpu_seconds: the CPU time that the program and its tests took.
+        tests: how many tests ran, or how many inputs.
+    """
+
+    status: str
+    message: str
+    cpu_seconds: float
+    tests: int
+
+
+def available_cores() -> int:
+    """Return the number of cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):  # not on macOS
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class Pool:
+    """Sandboxes, which `close` ends. A thread waits for each of them.
+
+    A SandboxError is raised if the first one cannot start, or does not run two small programs.
+    """
+
+    def __init__(self, limits: Limits, workers: int, is_isolated: bool):
+        self._limits, self._is_isolated = limits, is_isolated
+        self._is_ending = False
+        self._idle: SimpleQueue[Sandbox] = SimpleQueue()
+        self._threads = ThreadPoolExecutor(workers)
+        try:
+            for _ in range(workers):
+                self._idle.put(Sandbox(limits, is_isolated))  # all at the same time
+            # A correct program passes, and an incorrect one fails.
+            thread = "from threading import Thread\nx = Thread(target=int)\nx.start()\nx.join()\n"
+            tests = read_tests("assert y", "")
+            replies = [self._reply(tests, f"{thread}y = {value}") for value in (True, False)]
+            if [reply["status"] for reply in replies] != ["passed", "failed"]:
+                raise SandboxError(f"it does not run programs: {replies[0]['message']}")
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """End all sandboxes."""
+        self._is_ending = True
+        self._threads.shutdown(cancel_futures=True)
+        while not self._idle.empty():
+            self._idle.get().end()
+
+    def run(
+        self, samples: Iterable[tuple[Tests, str]]
+    ) -> Generator[tuple[int, Record], None, None]:
+        """Run programs with their tests, and yield the index and the record of each sample.
+
+        A program whose sandbox dies is run again once, and then "not run".
+        """
+        for index, reply in self._as_they_finish(self._reply, samples):
+            yield index, Record(**{name: reply[name] for name in Record.__annotations__})  # type: ignore[typeddict-item]
+
+    def find(self, all_tests: Sequence[Tests]) -> Generator[tuple[int, dict[str, Any]], None, None]:
+        """Find the tests in code; yield the index of each, and what `find_tests` returns."""
+        jobs = ((tests, None) for tests in all_tests)
+        for index, reply in self._as_they_finish(self._run_case, jobs):
+            yield index, {"ran": None, "problem": None} | (reply["examined"] or {})
+
+    def _as_they_finish(
+        self, reply: Callable[..., dict[str, Any]], jobs: Iterable[tuple[Any, ...]]
+    ) -> Generator[tuple[int, dict[str, Any]], None, None]:
+        """Call `reply` with the arguments of each job; yield the index of the job and the reply."""
+        index = {self._threads.submit(reply, *job): i for i, job in enumerate(jobs)}
+        for future in as_completed(index):
+            yield index.pop(future), future.result()
+
+    def _reply(self, tests: Tests, program: str) -> dict[str, Any]:
+        """Run a program with its tests, and return a dict with the entries of a `Record`."""
+        run = self._compared if tests.code is None else self._examined
+        return run(tests, program)
+
+    def _compared(self, tests: Tests, program: str) -> dict[str, Any]:
+        """Run a program with one input after another, until an output is not as expected."""
+        seconds, reply = 0.0, {}
+        for case in range(len(tests.inputs)):
+            reply = self._run_case(tests, program, case)
+            seconds += reply["cpu_seconds"]
+            reply |= {"cpu_seconds": seconds, "tests": case}
+            if reply["status"] != "ended":
+                break
+            difference = tests.problem(case, reply["output"])
+            reply |= {"status": "passed", "message": "", "tests": case + 1}
+            if difference is not None:
+                reply |= {"status": "failed", "message": difference}
+                break
+        return reply
+
+    def _examined(self, tests: Tests, program: str) -> dict[str, Any]:
+        """Run a program with tests that are code, again in its own process if they need that."""
+        reply = self._run_case(tests, program)
+        reply["tests"] = 0
+        if reply["status"] != "ended":
+            return reply
+        examined = reply["examined"] or {"status": "ended"}
+        if examined["status"] == "not apart":
+            assert tests.code is not None
+            code = replace(tests.code, shares_interpreter=True)
+            return self._examined(replace(tests, code=code), program)
+        if examined["status"] == "ended":
+            return reply | {"status": "failed"}
+        if re.match(r"([\w.]+: )?MemoryError", examined["message"]):
+            examined["status"] = "memory"
+        return reply | examined
+
+    def _run_case(self, tests: Tests, program: str | None, case: int = 0) -> dict[str, Any]:
+        """Run a case in the next idle sandbox, and return the reply, see `_answer`.
+
+        A sandbox that dies, or is not to be used again, is replaced; if it dies, a case runs again.
+        """
+        jobs = tests.jobs(program, case)
+        sandbox = self._idle.get()
+        try:
+            for _ in range(_ATTEMPTS):
+                reply = self._answer(sandbox, *jobs)
+                if self._is_ending:
+                    break
+                if reply["is_last"] or reply["status"] == "not run":
+                    used, sandbox = sandbox, Sandbox(self._limits, self._is_isolated)
+                    used.end()
+                if reply["status"] != "not run":
+                    break
+            return reply
+        finally:
+            self._idle.put(sandbox)
+
+    def _answer(self, sandbox: Sandbox, job: dict[str, Any], tests: Any) -> dict[str, Any]:
+        """Let a sandbox run a program, and return what `Sandbox.receive` returns.
+
+        The status is "not run" if the sandbox died, and "memory" if all processes use too much.
+        """
+        reply: dict[str, Any] = {"status": "not run", "message": "the sandbox died"}
+        reply |= {"cpu_seconds": 0.0, "examined": None, "is_last": True}
+        sandbox.wait_until_ready()
+        try:
+            sandbox.send(job, tests)
+            # Twice, because a server that waits for a slow machine is not dead.
+            deadline = time.monotonic() + 2 * self._limits.wall_seconds + _PATIENCE
+            poll = select.poll()
+            poll.register(sandbox.replies, select.POLLIN)
+            while not poll.poll(1000 * _BETWEEN_LOOKS):
+                if self._is_ending or time.monotonic() > deadline:
+                    return reply
+                if sandbox.uses_more_than(self._limits.memory):
+                    message = "its processes use more memory together than it may use"
+                    return reply | {"status": "memory", "message": message}
+            return sandbox.receive()
+        except SandboxDiedError:
+            return reply
+
+
 # --- Refused system calls -----------------------------------------------------------------
 
 # They would let a program read the memory of the server, which has the same user, or change its
@@ -413,8 +540,8 @@ _ALLOW, _REFUSE, _END = 0x7FFF0000, 0x00050000, 0x80000000
 def _system_call_filter() -> bytes | None:
     """Return the seccomp filter of this machine, or None for a machine whose calls are not listed.
 
-    The filter is a program of instructions with an operation, the numbers of instructions to skip
-    if a comparison holds and if not, and an operand.
+    An instruction has an operation, the numbers of instructions to skip if a comparison holds and
+    if not, and an operand.
     """
     if platform.machine() not in _MACHINES:
         return None

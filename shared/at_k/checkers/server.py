@@ -45,8 +45,8 @@ _PATIENCE_WITH_EXAMINER = 2.0  # seconds for the examiner to end all other proce
 _TICK, _LONGEST_TICK = 0.02, 0.05  # seconds between two readings of CPU clocks
 # To import them in each process would take longer than most tests.
 _OFTEN_IMPORTED = (
-    *("bisect", "collections", "copy", "functools", "hashlib", "heapq", "itertools", "math"),
-    *("operator", "random", "re", "string", "typing"),
+    *("bisect", "collections", "copy", "datetime", "functools", "hashlib", "heapq", "itertools"),
+    *("math", "operator", "random", "re", "statistics", "string", "typing"),
 )
 
 
@@ -78,23 +78,21 @@ def serve(limits: dict[str, Any]) -> None:
     sys.argv = ["program.py"]
     gc.collect()
     gc.freeze()
-    try:
-        with open(jobs, "rb", closefd=False) as lines, open(replies, "wb", closefd=False) as out:
-            out.write(b'{"ready": true}\n')
+    with (
+        suppress(BrokenPipeError, _ParentEndedError),
+        open(jobs, "rb", closefd=False) as lines,
+        open(replies, "wb", closefd=False) as out,
+    ):
+        out.write(b'{"ready": true}\n')
+        out.flush()
+        os.dup2(null, 2)
+        for line in lines:
+            reply = server.run(json.loads(line))
+            reply["is_last"] = not (_clean(kept) and server.is_usable)
+            out.write(json.dumps(reply).encode() + b"\n")
             out.flush()
-            os.dup2(null, 2)
-            for line in lines:
-                reply = server.run(json.loads(line))
-                reply["is_last"] = not (_clean(kept) and server.is_usable)
-                out.write(json.dumps(reply).encode() + b"\n")
-                out.flush()
-                if reply["is_last"]:
-                    break  # a new sandbox takes the next job
-    except (BrokenPipeError, _ParentEndedError):
-        pass
-    finally:
-        if os.getpid() != 1:
-            _remove_folder(limits["folders"][0], ignore_errors=True)
+            if reply["is_last"]:
+                break  # a new sandbox takes the next job
 
 
 class _ParentEndedError(Exception):
@@ -102,12 +100,7 @@ class _ParentEndedError(Exception):
 
 
 def _start_examiner(limits: dict[str, Any], server_descriptors: tuple[int, ...]) -> tuple[int, Any]:
-    """Fork the examiner, and return the number of its process and the socket to it.
-
-    Args:
-        limits: see `serve`.
-        server_descriptors: the descriptors of jobs and replies, which the examiner must not have.
-    """
+    """Fork the examiner, without the descriptors of the server; return its number and socket."""
     theirs: Any
     ours, theirs = _socket.socketpair()
     is_isolated = os.getpid() == 1
@@ -121,7 +114,6 @@ def _start_examiner(limits: dict[str, Any], server_descriptors: tuple[int, ...])
         for descriptor in server_descriptors:
             os.close(descriptor)
         os.dup2(0, 2)
-
         if own_bytes := _address_space():  # a program may return a number that tests count to
             most = own_bytes + limits["memory"] + _MEMORY_OF_TESTS
             resource.setrlimit(resource.RLIMIT_AS, (most, most))
@@ -137,14 +129,7 @@ def _start_examiner(limits: dict[str, Any], server_descriptors: tuple[int, ...])
 class Server:
     """Runs programs one after another, and ends them.
 
-    Args:
-        limits: see `serve`.
-        jobs: the descriptor of the jobs, which is closed when the parent ends.
-        child_ended: the descriptor that can be read when a child process has ended.
-        examiner, control: the number of the process of the examiner, and the socket to it.
-
     Attributes:
-        limits: see `serve`.
         report, printed: the descriptors of files for what the process of a program reports, and for
             what a program prints.
         resource_limits: what each program may use, see `_resource_limits`.
@@ -169,7 +154,7 @@ class Server:
         Returns:
             A dict with `status`, `message`, `cpu_seconds`, `output` (what the program printed, or
             the result of a call as JSON), and `is_examined`, whether the examiner has written a
-            reply. The status is "ended" if nothing went wrong here, or that of `Record`.
+            reply. The status is that of `Record`, or "ended" if nothing went wrong here.
         """
         form, written = job["form"], self.printed if job["form"] == "stdin" else self.report
         has_tests = form == "tests"
@@ -200,20 +185,16 @@ class Server:
         else:
             status, message = "not run", text or "its process did not start"
         os.close(start)
-        has_output = form in ("stdin", "calls") and status == "ended"
         return {
             "status": status,
             "message": message[:_MESSAGE],
             "cpu_seconds": round(seconds, 6),
-            "output": _text_in(written) if has_output else "",
+            "output": _text_in(written) if status == "ended" else "",
             "is_examined": self._is_examined,
         }
 
     def _start_program(self, job: dict[str, Any], connection: Any) -> int:
-        """Fork the process of a program, and return a descriptor.
-
-        A byte can be read from it if the process got its limits.
-        """
+        """Fork the process of a program; return a descriptor with a byte if it got its limits."""
         start, start_of_child = os.pipe()
         self._program = os.fork()
         if self._program == 0:
@@ -238,10 +219,7 @@ class Server:
             self.is_usable = False
 
     def _wait(self, has_tests: bool) -> bool:
-        """Wait until a program has ended, or its tests if it has some, or a limit of time is met.
-
-        Return whether it is the limit of wall time, by which they did not end.
-        """
+        """Wait until a program or its tests have ended; return whether the wall time is over."""
         limit, deadline = self.limits["cpu_seconds"], time.monotonic() + self.limits["wall_seconds"]
         events = select.poll()
         events.register(self._child_ended, select.POLLIN)
@@ -302,10 +280,7 @@ class Server:
         return max(0.0, examiner - self._before) + programs
 
     def _reap(self) -> None:
-        """Note the status and the CPU time of the child processes that have ended.
-
-        Process 1 is also the parent of those whose own parent has ended.
-        """
+        """Note the status and the CPU time of child processes, and of orphans, that have ended."""
         with suppress(BlockingIOError):
             os.read(self._child_ended, 4096)
         with suppress(ChildProcessError):
@@ -316,10 +291,9 @@ class Server:
                     self._status = status
 
     def _end_processes(self) -> None:
-        """End a program and all processes that it started.
+        """End a program and all processes that it started; in a namespace the examiner does that.
 
-        The examiner ends all others in a namespace, at once. Outside a sandbox, a process that left
-        the group of the program is not found.
+        Outside a sandbox, a process that left the group of the program is not found.
         """
         if self._status is None:
             for kill in (os.kill, os.killpg):
@@ -345,14 +319,7 @@ class Server:
             self._reap()
 
     def _verdict(self, form: str, text: str, is_overdue: bool, seconds: float) -> tuple[str, str]:
-        """Return the status and the message of a program whose process has ended.
-
-        Args:
-            form: the form of the job: "tests", "calls" or "stdin".
-            text: what the process reported, such as the last line of a traceback.
-            is_overdue: whether the limit of wall time was met.
-            seconds: the CPU time.
-        """
+        """Return the status and the message of a program whose process reported this text."""
         assert self._status is not None
         code = os.waitstatus_to_exitcode(self._status)
         number = max(0, -code)
@@ -396,10 +363,9 @@ def _resource_limits(limits: dict[str, Any]) -> list[tuple[int, tuple[int, int]]
 
 
 def _address_space() -> int:
-    """Return the bytes of address space of this process, which its children start with.
+    """Return the bytes of address space of this process; 0 on macOS, which has no such limit.
 
-    They are the smallest limit under which one more block can be mapped. The sandbox has no /proc
-    to read them from: a program could write to its memory there. macOS has no such limit: 0.
+    They are the smallest limit under which one more block can be mapped: there is no /proc.
     """
     if sys.platform != "linux":
         return 0
@@ -432,29 +398,20 @@ def _text_in(file: int) -> str:
 
 
 def _clean(kept: dict[str, set[str]]) -> bool:
-    """Remove what a program left in folders, and return whether nothing is left.
-
-    Args:
-        kept: the names of what was in each folder from the start, such as an installed Python.
-    """
+    """Remove what a program left in folders, and return whether nothing is left to remove."""
     try:
         for folder, names in kept.items():
             for name in {*os.listdir(folder)} - names:
                 path = os.path.join(folder, name)
                 if os.path.isdir(path) and not os.path.islink(path):
-                    _remove_folder(path)
+                    import shutil  # here, because each library makes a fork slower
+
+                    shutil.rmtree(path)
                 else:
                     os.unlink(path)
     except (OSError, RecursionError):
         return False
     return True
-
-
-def _remove_folder(path: str, ignore_errors: bool = False) -> None:
-    """Remove a folder with all that is in it."""
-    import shutil  # which few programs need: each library that is loaded makes a fork slower
-
-    shutil.rmtree(path, ignore_errors=ignore_errors)
 
 
 def serve_as_user(limits: dict[str, Any]) -> None:

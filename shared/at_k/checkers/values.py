@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
-from collections import Counter, OrderedDict, defaultdict, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
 from itertools import islice
 from typing import Any
@@ -18,9 +18,6 @@ LONGEST = 1 << 25  # bytes of a message
 _read, _write = os.read, os.write  # which a program may replace
 
 _AS_IT_IS = (type(None), bool, str, float)
-_KINDS: tuple[Any, ...] = (bool, int, float, str, list, tuple, dict, set)
-_FACTORIES: dict[str, Any] = {kind.__name__: kind for kind in _KINDS}
-_ALL_FACTORIES = (None, *_KINDS)
 # The name of each type, how it is written with simpler values, and how it is made of them.
 _TYPES: dict[type, tuple[str, Callable[[Any], Any], Callable[[Any], Any]]] = {
     int: ("int", hex, lambda text: int(text, 16)),  # those that JSON might round
@@ -40,11 +37,6 @@ _TYPES: dict[type, tuple[str, Callable[[Any], Any], Callable[[Any], Any]]] = {
     deque: ("deque", lambda x: [[*x], x.maxlen], lambda x: deque(*x)),
     Counter: ("Counter", dict, Counter),
     OrderedDict: ("OrderedDict", lambda x: [*map(list, x.items())], OrderedDict),
-    defaultdict: (
-        "defaultdict",
-        lambda x: [getattr(x.default_factory, "__name__", None), dict(x)],
-        lambda x: defaultdict(x[0] and _FACTORIES[x[0]], x[1]),
-    ),
 }
 # The same for types of modules that are not imported before they are needed.
 _OTHER_TYPES: dict[tuple[str, str], Callable[[Any], Any]] = {
@@ -69,18 +61,13 @@ _ARRAYS = "biufcUMm"  # kinds of arrays of NumPy that are values
 
 
 def encode(value: Any, keep: Callable[[Any], Any]) -> Any:
-    """Return a value as what JSON can hold.
-
-    Args:
-        value: the value, which may be a list or another container of values.
-        keep: a function that returns how an object of another type is sent.
-    """
+    """Return a value as what JSON can hold. `keep` returns how other objects are sent."""
     kind = type(value)
     if kind in _AS_IT_IS or (kind is int and abs(value) < 1 << 63):
         return value
     if kind is list:
         return [encode(entry, keep) for entry in value]
-    if kind in _TYPES and getattr(value, "default_factory", None) in _ALL_FACTORIES:
+    if kind in _TYPES:
         name, simplify, _ = _TYPES[kind]
         return {name: encode(simplify(value), keep)}
     if kind in (type, type(len)) and value in _COMPUTING:
@@ -95,10 +82,7 @@ def encode(value: Any, keep: Callable[[Any], Any]) -> Any:
 
 
 def as_base(value: Any) -> Any:
-    """Return an object of a subclass, such as a named tuple, as the type that it inherits from.
-
-    An object that inherits from no type of values is returned as it is.
-    """
+    """Return an object of a subclass of values, such as a named tuple, as what it inherits from."""
     for base in type(value).__mro__[1:]:
         if base in _BASES:
             return str.__str__(value) if base is str else base(value)  # not the name of an Enum
@@ -108,9 +92,7 @@ def as_base(value: Any) -> Any:
 def decode(data: Any, resolve: Callable[[str, Any], Any]) -> Any:
     """Return the value that `encode` returned as JSON.
 
-    Args:
-        data: what `encode` returned.
-        resolve: a function that returns the object of a reference, from its kind and its number.
+    `resolve` returns the object of a reference, from its kind and its number.
     """
     if type(data) is list:
         return [decode(entry, resolve) for entry in data]

@@ -1,9 +1,8 @@
 """Where pairs are checked: in this process, in an executor, or in processes that can be ended.
 
 Workers may lack the code of the metric and of the checker. So what they run is pickled by `dill`,
-with its code. `dill` pickles a function at the top level of a module as a name to be imported,
-unless the module is `__main__`: see `_with_code`. The functions for workers import what they use. A
-worker then imports neither the metric nor its libraries, which also lets it start faster.
+with its code (see `_with_code`), and imports what it uses. A worker then imports neither the metric
+nor its libraries, which also lets it start faster.
 """
 
 from __future__ import annotations
@@ -38,12 +37,8 @@ from ..core.checking import (
     host,
 )
 
-CheckBatch = Callable[[PairBatch], BatchResult]
-"""Applies a checker to a batch of pairs."""
-
-CONCURRENT_CALLS = 32
-"""How many calls of an async checker run at the same time, unless an executor is given."""
-
+CheckBatch = Callable[[PairBatch], BatchResult]  # applies a checker to a batch of pairs
+CONCURRENT_CALLS = 32  # of an async checker, unless an executor is given
 _LONGEST_WAIT = 1e6  # seconds for one wait; systems refuse more
 _BATCHES = 1 << 12  # enough to keep many workers busy
 
@@ -53,71 +48,57 @@ def check_workers(checking: Checking) -> None:
     if not checking.is_async:
         return
     if checking.timeout is not None:
-        raise ValueError(
-            "timeout cannot end the calls of an async check_correct_fn: limit the time in the "
-            "function."
-        )
+        raise ValueError("timeout cannot end an async check_correct_fn: limit the time in it.")
     if checking.num_proc not in (None, 1) or not isinstance(
         checking.executor, ThreadPoolExecutor | None
     ):
         raise ValueError(
-            f"check_correct_fn is an async function, {CONCURRENT_CALLS} calls of which run at "
-            f"the same time: give neither num_proc nor processes, but a ThreadPoolExecutor as "
-            f"executor to run more or fewer."
+            f"check_correct_fn is an async function, {CONCURRENT_CALLS} calls of which run at the "
+            f"same time. To run more or fewer, give a ThreadPoolExecutor as executor."
         )
 
 
 def check_pairs(checking: Checking, pairs: list[PairToCheck]) -> Generator[BatchResult, None, None]:
-    """Yield the results of batches of pairs as they finish, and show the progress.
-
-    Raises:
-        ValueError: if the checker cannot be pickled.
-        BrokenExecutor: if a worker cannot start, or dies.
-    """
+    """Yield the results of batches of pairs with a function as checker; see `run_check`."""
     assert callable(checking.checker)
-    size = checking.batch_size
     context: AbstractContextManager[tuple[Callable[..., Any], Executor | None]]
     context = nullcontext((checking.checker, checking.executor))
     if checking.is_async:
         context = _threads_for(checking.checker, checking.executor)
     with context as (checker, executor):
-        check = portable_check(checker, checking.labels or {}, batched=size is not None)
-        yield from run_check(check, pairs, checking.num_proc, executor, checking.timeout, size)
+        batched = checking.batch_size is not None
+        check = portable_check(checker, checking.labels or {}, batched)
+        yield from run_check(checking, check, pairs, executor, checking.timeout)
 
 
 def run_check(
+    checking: Checking,
     check: CheckBatch,
     pairs: list[PairToCheck],
-    num_proc: int | None,
     executor: Executor | None,
     timeout: float | None,
-    batch_size: int | None = None,
 ) -> Generator[BatchResult, None, None]:
     """Yield the results of batches of pairs as they finish, and show the progress.
 
-    Args:
-        check: checks a batch.
-        pairs: all pairs.
-        num_proc: number of processes. None is one, and this process if there is no timeout.
-        executor: an executor to use instead.
-        timeout: seconds after which a process is ended that checks a batch, or None for no limit.
-        batch_size: number of pairs that are checked at once, or None for any number.
+    They are checked in the executor; or else in processes, which are ended if a batch takes longer
+    than the timeout; or in this process if there is no timeout and no number of processes.
 
     Raises:
         BrokenExecutor: if a worker cannot start, or dies.
     """
+    num_proc = checking.num_proc or 1
 
     def batches(most: int) -> list[PairBatch]:
         # Sending a pair to a worker may take longer than checking it.
-        size = batch_size or max(1, math.ceil(len(pairs) / most))
+        size = checking.batch_size or max(1, math.ceil(len(pairs) / most))
         return [(start, pairs[start : start + size]) for start in range(0, len(pairs), size)]
 
     results: Iterable[BatchResult]
     if executor is not None:
         results = executor.map(check, batches(_BATCHES))
     elif timeout is not None:
-        results = _check_in_processes(check, batches(len(pairs)), num_proc or 1, timeout)
-    elif num_proc is not None and num_proc > 1:
+        results = _check_in_processes(check, batches(len(pairs)), num_proc, timeout)
+    elif num_proc > 1:
         results = _check_in_processes(check, batches(_BATCHES), num_proc, None)
     else:
         results = map(check, batches(len(pairs)))
@@ -129,8 +110,7 @@ def _check_in_processes(
 ) -> Iterator[BatchResult]:
     """Yield the results of batches as they finish, `NOT_FINISHED` for those that took too long.
 
-    A process gets the checker once, when it starts, and checks one batch at a time. There are
-    at most as many processes as batches.
+    A process gets the checker once, when it starts, and checks one batch at a time.
     """
     remaining = batches[::-1]
     processes: list[_Worker] = []
@@ -138,7 +118,7 @@ def _check_in_processes(
         # All start before any is waited for, so that they start at the same time.
         processes = [_Worker(check) for _ in remaining[:num_proc]]
         for process in processes:
-            process.wait_until_ready()
+            process.receive()
         while remaining or any(process.batch for process in processes):
             for process in processes:
                 if process.batch is None and remaining:
@@ -150,7 +130,7 @@ def _check_in_processes(
                     start, pairs = process.batch
                     process.end()
                     processes[index] = _Worker(check)
-                    processes[index].wait_until_ready()
+                    processes[index].receive()
                     yield start, [NOT_FINISHED] * len(pairs)
     finally:
         for process in processes:
@@ -253,17 +233,14 @@ class Portable:
 def portable_check(
     checker: Callable[..., Any], labels: Mapping[str, float] | None, batched: bool = False
 ) -> CheckBatch:
-    """Return a function that applies a checker to a batch of pairs, in any thread or process.
-
-    The arguments are those of `check_batch`.
-    """
+    """Return `check_batch` of a checker as a function for any thread or process."""
     own_labels = None if labels is None else dict(labels)
     check = Portable(_with_code(check_batch))
     return partial(check, Portable(checker), own_labels, batched, host())
 
 
 def _with_code(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function as one that `dill` pickles with its code. It uses nothing of its module."""
+    """Return a function as one of `__main__`, whose code `dill` pickles, and not its name."""
     own = FunctionType(function.__code__, {"__builtins__": builtins}, function.__name__)
     own.__module__ = "__main__"
     return own
@@ -273,14 +250,9 @@ def _with_code(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _Worker:
-    """A process, and the batch that it checks. It exits when its parent exits.
+    """A process, and the batch that it checks, until the deadline. It exits when its parent exits.
 
     It leads a group of processes, with those that the checker starts, unless these leave it.
-
-    Attributes:
-        connection: the pipe to the process.
-        batch: the pairs that the process checks, or None.
-        deadline: when the batch has to be finished, in seconds.
     """
 
     def __init__(self, check: CheckBatch):
@@ -295,12 +267,6 @@ class _Worker:
             self._process.start()
         theirs.close()
 
-    def wait_until_ready(self) -> None:
-        try:
-            self.connection.recv()
-        except EOFError as error:
-            raise BrokenExecutor("A worker process could not start.") from error
-
     def send(self, batch: PairBatch, timeout: float | None) -> None:
         self.batch = batch
         self.deadline = math.inf if timeout is None else time.monotonic() + timeout
@@ -309,11 +275,12 @@ class _Worker:
         except OSError as error:
             raise BrokenExecutor("A worker process died.") from error
 
-    def receive(self) -> BatchResult:
+    def receive(self) -> Any:
+        """Return what the process sends: that it is ready, or the results of its batch."""
         try:
             result = self.connection.recv()
         except (EOFError, OSError) as error:
-            raise BrokenExecutor("A worker process died.") from error
+            raise BrokenExecutor("A worker process could not start, or died.") from error
         self.batch, self.deadline = None, math.inf
         return result
 
