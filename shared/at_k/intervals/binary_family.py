@@ -14,7 +14,6 @@ groups of questions, m columns (see `Scores`), and e extrapolated scores. The gr
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -46,7 +45,6 @@ GRID_SIZE = len(_LOG_ODDS)
 RATES = 1 / (1 + np.exp(-_LOG_ODDS[RATE_SUPPORT]))
 """The success rates of the prior's support, (161,)."""
 
-_LARGEST_FULL_N = 10_000  # For larger n, moments are sums over a part of the counts c.
 _COUNTS_OF_A_BLOCK = 1 << 9  # so many values of c are used at once, to bound memory
 _LARGEST_N = 1_000_000  # Time and rounding errors grow with n.
 _COUNT_BINS = 128  # largest number of bins for c in a profile
@@ -89,10 +87,8 @@ def pass_intervals(
     estimated = with_neighbors(scores, int(least)) if rates.are_exact else observed
     keys, estimate = estimator(estimated, rates)
     _, estimate_without_errors = estimator(estimated)
-    inner = [x for score in observed.values() for x in score.terms if any(x[1:-1])]
-    weights, inner_k = options.weights, max(map(len, inner), default=1)
     family = BinaryFamily.from_counts(
-        counts, keys, estimate, extrapolated, weights, inner_k, rates, estimate_without_errors
+        counts, keys, estimate, extrapolated, options.weights, rates, estimate_without_errors
     )
     points = with_extrapolated(corrected_scores(counts, observed, rates), family, scores)
     method = family_intervals(family, options)
@@ -124,8 +120,6 @@ class BinaryFamily(Family):
         estimate: the function that returns the (U, m) unbiased estimates for (U,) n and c.
         credits: the credits of each extrapolated score.
         least: smallest number of samples of a question of the run.
-        inner_k: the largest k of a score that changes with counts of correct samples far from 0 and
-            from n (neither pass@k nor pass^k), or None if it is not known.
         rates: rates of the checker that called samples correct.
     """
 
@@ -135,7 +129,6 @@ class BinaryFamily(Family):
     estimate: Estimator
     credits: Sequence[Credits]
     least: int
-    inner_k: int | None = None
     rates: CheckerRates = NO_ERRORS
 
     @classmethod
@@ -146,7 +139,6 @@ class BinaryFamily(Family):
         estimate: Estimator,
         extrapolated: Mapping[ScoreKey, Credits],
         weights: np.ndarray | None = None,
-        inner_k: int | None = None,
         rates: CheckerRates = NO_ERRORS,
         without_errors: Estimator | None = None,
     ) -> BinaryFamily:
@@ -157,7 +149,7 @@ class BinaryFamily(Family):
             scores: scores by their keys, in terms of the columns of `estimate`.
             extrapolated: credits of the extrapolated scores by their keys, of any k.
             weights: (M,) weights of the questions, or None if they are equal.
-            estimate, inner_k, rates: as in `BinaryFamily`.
+            estimate, rates: as in `BinaryFamily`.
             without_errors: like `estimate`, for numbers of truly correct samples. Default:
                 `estimate`.
 
@@ -185,17 +177,10 @@ class BinaryFamily(Family):
             extrapolated=list(extrapolated),
             credits=list(extrapolated.values()),
             least=int(n.min()),
-            inner_k=inner_k,
             rates=rates,
             bounds=np.broadcast_to(UNIT_RANGE, (len(n), 2)),
             weights=weights,
-            memo=counts.memo,
         )
-
-    @property
-    def prior_key(self) -> CheckerRates:
-        """Return the rates of the checker, because the prior depends on them."""
-        return self.rates
 
     def _priors(self, multiplicity: np.ndarray) -> dict[int, np.ndarray]:
         """Return the priors of B groups, {n: (B, 161)}, for (B, U) numbers of questions."""
@@ -256,11 +241,14 @@ class BinaryFamily(Family):
 
         They are those of estimates from n samples of a question with this rate.
         """
-        if n > _LARGEST_FULL_N and self.inner_k is not None:
-            sums = self._sums_by_quadrature(n, pairs)
-        else:
-            sums = self._sums_over_counts(n, pairs)
         m = self.columns.shape[1]
+        sums, total = np.zeros((GRID_SIZE, 2 * m + 2 * len(pairs))), np.zeros((GRID_SIZE, 1))
+        for start in range(0, n + 1, _COUNTS_OF_A_BLOCK):
+            c = np.arange(start, min(n + 1, start + _COUNTS_OF_A_BLOCK))
+            pmf_of_c = binomial_likelihood(np.full(len(c), n), c, rates=self.rates)
+            sums += pmf_of_c.T @ self._estimates_and_products(n, c, pairs)
+            total += pmf_of_c.sum(axis=0)[:, None]
+        sums /= total  # For large n, probabilities have rounding errors, and so has their sum.
         mean, gap, products, gap_products = np.split(sums, [m, 2 * m, 2 * m + len(pairs)], 1)
         a, b = np.transpose(pairs)
         square, gap_square = mean[:, a] * mean[:, b], gap[:, a] * gap[:, b]
@@ -268,49 +256,6 @@ class BinaryFamily(Family):
         # digits, so the smaller means are used.
         covariances = np.where(square < gap_square, products - square, gap_products - gap_square)
         return np.hstack([mean, covariances])
-
-    def _sums_over_counts(self, n: int, pairs: list[ColumnPair]) -> np.ndarray:
-        """Return the means of `_estimates_and_products` at each rate, (283, 2 m + 2 P)."""
-        result = np.zeros((GRID_SIZE, 2 * self.columns.shape[1] + 2 * len(pairs)))
-        for start in range(0, n + 1, _COUNTS_OF_A_BLOCK):
-            c = np.arange(start, min(n + 1, start + _COUNTS_OF_A_BLOCK))
-            pmf_of_c = binomial_likelihood(np.full(len(c), n), c, rates=self.rates)
-            result += pmf_of_c.T @ self._estimates_and_products(n, c, pairs)
-        return result
-
-    def _sums_by_quadrature(self, n: int, pairs: list[ColumnPair]) -> np.ndarray:
-        """Return approximately the result of `_sums_over_counts`, from a part of the counts c.
-
-        The binomial distribution and the estimate are smooth in c, so a sum over each s-th c
-        suffices: the trapezoidal rule converges exponentially. A threshold of k samples changes
-        over counts whose standard deviation is sqrt((n - k) / k) times that of the binomial
-        distribution. The step s is at most half of the smaller of the two. pass@k and pass^k are
-        smoother.
-        """
-        from scipy.special import gammaln  # imported here: it takes longer than all of at_k
-
-        k = self.inner_k or 1
-        incorrect, correct = _neg_log_rates(_LOG_ODDS, self.rates)
-        deviation = np.sqrt(n * np.exp(-correct - incorrect))
-        steps = np.maximum(deviation / 2 * math.sqrt(min(1.0, (n - k) / k)), 1).astype(int)
-        center = np.rint(n * np.exp(-correct)).astype(int)
-        steps_beside = np.ceil((8 * deviation + 30) / steps).astype(int)
-        nodes = []
-        for middle, step, beside in np.transpose([center, steps, steps_beside]).tolist():
-            c = middle + step * np.arange(-beside, beside + 1)
-            nodes.append(c[(c >= 0) & (c <= n)])
-        distinct, index = np.unique(np.concatenate(nodes), return_inverse=True)
-        values = self._estimates_and_products(n, distinct, pairs)
-        rows = np.split(index, np.cumsum([len(c) for c in nodes])[:-1])
-        result = np.empty((GRID_SIZE, values.shape[1]))
-        for i, (c, row) in enumerate(zip(nodes, rows, strict=True)):
-            with np.errstate(invalid="ignore"):  # 0 times infinity, where a rate is 0
-                neg_log_pmf = gammaln(c + 1) + gammaln(n - c + 1)
-                neg_log_pmf = neg_log_pmf + np.where(c, c * correct[i], 0.0)
-                neg_log_pmf = neg_log_pmf + np.where(n - c, (n - c) * incorrect[i], 0.0)
-            weight = np.exp(neg_log_pmf.min() - neg_log_pmf)
-            result[i] = weight @ values[row] / weight.sum()
-        return result
 
     def _estimates_and_products(self, n: int, c: np.ndarray, pairs: list[ColumnPair]) -> np.ndarray:
         """Return estimates and products for C counts of a question, (C, 2 m + 2 P).
@@ -327,15 +272,15 @@ class BinaryFamily(Family):
         gap, (a, b) = self.all_correct[0] - h, np.transpose(pairs)
         return np.hstack([h, gap, h[:, a] * h[:, b], gap[:, a] * gap[:, b]])
 
-    def covariance_of_samples(self, fit: Fit) -> np.ndarray:
-        """Return the mean covariance of a question's columns for new samples, (m, m)."""
+    def covariance_of_samples(self, fit: Fit, columns: Sequence[int]) -> np.ndarray:
+        """Return the mean covariance of a question's columns for new samples."""
         result = np.zeros(())
         for n, priors in fit.priors.items():
             c, size, prior = np.arange(n + 1), np.full(n + 1, n), priors[0]
             if not prior.any():  # No question of the group has n samples.
                 continue
             pmf_of_c = binomial_likelihood(size, c, rates=self.rates)[:, RATE_SUPPORT]
-            weight, h = pmf_of_c @ prior, self.estimate(size, c)
+            weight, h = pmf_of_c @ prior, self.estimate(size, c)[:, columns]
             h = h - weight @ h / weight.sum()  # A difference of small numbers keeps its digits.
             mean = pmf_of_c.T @ h
             result = result + (h.T * weight) @ h - (mean.T * prior) @ mean

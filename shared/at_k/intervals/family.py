@@ -110,10 +110,8 @@ class Family(abc.ABC):
         scores: the scores of k <= n samples by their keys, in terms of columns.
         extrapolated: the keys of scores of any k that come from the estimated prior.
         bounds: (U, 2) the smallest and the largest score of each question.
-        known_means: cached extrapolated scores of groups.
-        known_shifted: cached results of `shifted_families`.
         weights: (M,) weights of the questions, or None if they are equal.
-        memo: cached priors of single groups. Families of one run share it.
+        known_priors, known_means, known_shifted: cached results for single groups of questions.
     """
 
     inverse: np.ndarray
@@ -123,28 +121,19 @@ class Family(abc.ABC):
     scores: Mapping[ScoreKey, Score]
     extrapolated: Sequence[ScoreKey]
     bounds: np.ndarray
+    weights: np.ndarray | None = None
+    known_priors: dict[bytes, Any] = field(default_factory=dict, init=False)
     known_means: dict[bytes, np.ndarray] = field(default_factory=dict, init=False)
     known_shifted: dict[bytes, list[Shifted]] = field(default_factory=dict, init=False)
-    weights: np.ndarray | None = None
-    memo: dict[Any, Any] = field(default_factory=dict)
 
     def fit(self, multiplicity: np.ndarray) -> Fit:
-        """Return the priors of B groups. The priors of a single group are kept in `memo`.
-
-        Args:
-            multiplicity: (B, U) number of questions with each distinct count.
-        """
+        """Return the priors of B groups, for (B, U) numbers of questions with each count."""
         if len(multiplicity) > 1:
             return Fit(self, multiplicity, self._priors(multiplicity))
-        key = self.prior_key, multiplicity.tobytes()
-        if key not in self.memo:
-            self.memo[key] = self._priors(multiplicity)
-        return Fit(self, multiplicity, self.memo[key])
-
-    @property
-    def prior_key(self) -> Any:
-        """Return what the prior depends on beside the outcomes, as a part of a key of `memo`."""
-        return None
+        key = _group_key(multiplicity)
+        if key not in self.known_priors:
+            self.known_priors[key] = self._priors(multiplicity)
+        return Fit(self, multiplicity, self.known_priors[key])
 
     @cached_property
     def posterior_means(self) -> np.ndarray:
@@ -187,11 +176,6 @@ class Family(abc.ABC):
         """Return the smallest and the largest score of B groups with (B, U) numbers, both (B,)."""
         used, (least, most) = multiplicity > 0, self.bounds.T
         return np.where(used, least, np.inf).min(axis=1), np.where(used, most, -np.inf).max(axis=1)
-
-    def gradient(self, multiplicity: np.ndarray) -> np.ndarray:
-        """Return derivatives of each score by each column at means over (U,) numbers, (m, s)."""
-        means = multiplicity @ self.columns / multiplicity.sum()
-        return np.stack([score.gradient(means) for score in self.scores.values()], axis=1)
 
     def one_sample_each(self, questions: np.ndarray) -> bool:
         """Return whether none of the questions with these indices has two samples."""
@@ -257,7 +241,7 @@ class Family(abc.ABC):
         """Return the result of `shifted`, which is cached for a single group."""
         if len(fit.multiplicity) > 1:
             return self.shifted(fit)
-        key = fit.multiplicity.tobytes()
+        key = _group_key(fit.multiplicity)
         if key not in self.known_shifted:
             self.known_shifted[key] = self.shifted(fit)
         return self.known_shifted[key]
@@ -270,8 +254,8 @@ class Family(abc.ABC):
         """
 
     @abc.abstractmethod
-    def covariance_of_samples(self, fit: Fit) -> np.ndarray:
-        """Return the covariance of the columns for new samples of the same question, (m, m).
+    def covariance_of_samples(self, fit: Fit, columns: Sequence[int]) -> np.ndarray:
+        """Return the covariance of some columns for new samples of the same question.
 
         It is a mean over the questions of group 0. The covariance of columns that are neither equal
         nor neighbors may be left at 0.
@@ -291,7 +275,7 @@ class Family(abc.ABC):
 
 
 def _group_key(multiplicity: np.ndarray) -> bytes:
-    """Return a key for a group with (U,) numbers of questions, of integers or of floats."""
+    """Return a key for a group with these numbers of questions, of integers or of floats."""
     return multiplicity.astype(float).tobytes()
 
 

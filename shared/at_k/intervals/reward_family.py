@@ -147,19 +147,20 @@ class RewardFamily(Family):
             for mean, square in zip(theta, variance, strict=True)
         ]
 
-    def covariance_of_samples(self, fit: Fit) -> np.ndarray:
-        """Return the mean covariance of a question's Max@k for new samples, (m, m).
+    def covariance_of_samples(self, fit: Fit, columns: Sequence[int]) -> np.ndarray:
+        """Return the mean covariance of a question's Max@k for new samples.
 
         Only the covariances of equal and of neighboring columns are computed. Others are 0.
         """
-        fitted, result = fit.priors[0], np.zeros((len(self.ks), len(self.ks)))
+        fitted, result = fit.priors[0], np.zeros((len(columns), len(columns)))
         if fitted is None:
             return result
         width = float(fitted.samples.levels[-1] - fitted.samples.levels[0])
-        excess = [fitted.excess_variances(k)[0] for k in self.ks]
-        pairs = [(a, b) for b in range(len(self.ks)) for a in (b - 1, b) if a >= 0]
+        ks = [self.ks[column] for column in columns]
+        excess = [fitted.excess_variances(k)[0] for k in ks]
+        pairs = [(a, b) for b in range(len(ks)) for a in (b - 1, b) if a >= 0]
         for a, b in pairs:  # each column with itself and with its neighbor
-            j, k = self.ks[a], self.ks[b]
+            j, k = ks[a], ks[b]
             covariance = sum(
                 float(fitted.distributions.max_covariance(n, j, k) @ prior)
                 for n, prior in fitted.estimates[0].items()

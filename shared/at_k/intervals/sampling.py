@@ -67,14 +67,16 @@ class SamplingIntervals(IntervalMethod):
 
         Extrapolated scores count as uncorrelated, with the variance 1.
         """
-        family, result, scores = self._family, np.eye(len(keys)), list(self._family.scores)
-        known = [i for i, key in enumerate(keys) if key in scores]
+        family, result = self._family, np.eye(len(keys))
+        known = [i for i, key in enumerate(keys) if key in family.scores]
         if not known:
             return result
-        columns = [scores.index(keys[i]) for i in known]
+        scores = [family.scores[keys[i]] for i in known]
+        columns = sorted({column for score in scores for column in score.terms})
         numbers, squares = family.multiplicities([questions])
-        gradient = family.gradient(numbers[0])[:, columns]
-        covariance = family.covariance_of_samples(family.fit(squares)) / numbers.sum()
+        means = numbers[0] @ family.columns / numbers.sum()
+        gradient = np.stack([score.gradient(means)[columns] for score in scores], axis=1)
+        covariance = family.covariance_of_samples(family.fit(squares), columns) / numbers.sum()
         result[np.ix_(known, known)] = gradient.T @ covariance @ gradient
         return result
 

@@ -43,12 +43,12 @@ from ..core.score import Score, ScoreId, Scores
 from ..core.score_agg import agg_scores, exponent, require_weights
 from ..core.votes import count_answers
 from ..intervals.anytime import AnytimeIntervals, confidence_of_a_look, look_size
-from ..intervals.binary_family import BinaryFamily, pass_intervals
+from ..intervals.binary_family import pass_intervals
 from ..intervals.consensus import vote_limits
 from ..intervals.labelled import Errors, distances_of_rates
 from ..intervals.reward_family import RewardFamily
-from ..intervals.sampling import SamplingIntervals, family_intervals
-from ..scores.checker_rates import CheckerRates, corrected_scores, estimator, require_correction
+from ..intervals.sampling import family_intervals
+from ..scores.checker_rates import CheckerRates, corrected_scores, require_correction
 from .options import ComparisonOptions, naming_run
 from .outcomes_of_runs import Run
 
@@ -66,8 +66,6 @@ class ScoredRun:
             their limits.
         shows_samples: whether the data show how samples of the same questions vary. Default:
             whether some question has more than one sample.
-        covariance: a function that returns the covariance of the scores for new samples of the same
-            questions, (m, m). Default: the method of limits for "sampling" computes it.
         moves: a function from a confidence to an array, (2, m): how far the scores may lie below
             and above the estimates because labels estimate the rates of the checker. None if the
             rates are known.
@@ -85,7 +83,6 @@ class ScoredRun:
         options: ComparisonOptions,
         scores_and_limits: Callable[[IntervalOptions], ScoresAndLimits],
         shows_samples: bool | None = None,
-        covariance: Callable[[], np.ndarray] | None = None,
         moves: Callable[[float], np.ndarray] | None = None,
         bounds: tuple[float, float] = UNIT_RANGE,
     ):
@@ -94,7 +91,7 @@ class ScoredRun:
         self._known = cache(lambda name: scores_and_limits(options.limit_options(name)))
         self.points, self._method = self._known(self.options.method)
         self._shows_samples = n.max() > 1 if shows_samples is None else shows_samples
-        self._covariance, self._moves = covariance, moves
+        self._moves = moves
         self.limits = cache(self._limits)
 
     @cached_property
@@ -147,8 +144,6 @@ class ScoredRun:
         """
         if not self._shows_samples:
             return None
-        if self._covariance is not None:
-            return self._covariance()
         return self._known("sampling")[1].covariance(self.counted, [*self.points.keys])
 
     def for_same_questions(self) -> ScoredRun:
@@ -270,16 +265,6 @@ def _pass_run(run: Run, options: ComparisonOptions, scores: Mapping[ScoreId, Sco
             return pass_limits(counts, scores, requested)
         return pass_intervals(counts, scores, requested, errors.rates)
 
-    def covariance() -> np.ndarray:
-        """Return the covariance of the scores for new samples, (m, m).
-
-        It needs a family of its own: that of the limits also has neighboring scores, with which the
-        covariance takes ten times as long.
-        """
-        known = estimator(scores, errors.rates)
-        family = BinaryFamily.from_counts(counts, *known, {}, weights, rates=errors.rates)
-        return SamplingIntervals(family).covariance(questions, [*scores])
-
     def rescore(rates: CheckerRates) -> np.ndarray:
         """Return the scores over all questions, (m,), corrected for these rates."""
         points = corrected_scores(counts, scores, rates)
@@ -291,7 +276,7 @@ def _pass_run(run: Run, options: ComparisonOptions, scores: Mapping[ScoreId, Sco
         return distances_of_rates(errors.labels, rescore, confidence)
 
     known_moves = None if errors.labels is None else cache(moves)
-    return ScoredRun(counts.n, options, scores_and_limits, covariance=covariance, moves=known_moves)
+    return ScoredRun(counts.n, options, scores_and_limits, moves=known_moves)
 
 
 def _reward_run(
