@@ -242,10 +242,7 @@ def _check_size(ks: Iterable[int], n: int, prompt: str, baseline: str, normalize
 
 
 def _with_baseline(means: _Credited | _Maximum, baseline: str, weight: float) -> np.ndarray:
-    """Return the weights of samples after subtracting a baseline, in the shape of the means.
-
-    `weight` is that of the score at this k in the sum of scores.
-    """
+    """Return `weight` times the weights of samples after a baseline, in the shape of the means."""
     n, k = means.n, means.k
     if baseline == "marginal":
         return weight * k / n * means.marginal()
@@ -441,10 +438,7 @@ def _std(values: np.ndarray, shares: np.ndarray) -> np.ndarray:
 def _expected(n: int, c: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Return the mean of values[j] if j of k of n samples are correct, (U,), 0 unless 0 <= c <= n.
 
-    Args:
-        n: number of samples.
-        c: (U,) numbers of correct samples.
-        values: (k + 1,) values for 0 .. k correct samples.
+    `c`, (U,), are numbers of correct samples, and `values`, (k + 1,), are those of 0 .. k of them.
     """
     k, result = len(values) - 1, np.zeros(len(c))
     for rows in blocks_of_rows(np.flatnonzero((c >= 0) & (c <= n)), k):

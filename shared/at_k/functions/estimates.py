@@ -113,11 +113,9 @@ def summary_of_score(
 ) -> Summary:
     """Return the mean, the standard deviation and the limits of a score of k new samples.
 
-    The other arguments are those of the functions with limits, such as `pass_at_k_ci`.
-
-    Args:
-        score: the function that returns the score, or its credits, for a k.
-        allow_above_n: whether k may exceed the number of samples of a question, for the posterior.
+    `score` returns the score, or its credits, for a k. With `allow_above_n`, k may exceed the
+    number of samples of a question, for the posterior. The other arguments are those of the
+    functions with limits, such as `pass_at_k_ci`.
     """
     one_score, confidence = _as_score(score(check_k(k))), check_confidence(confidence)
     counts = read_outcomes(R).counts()
@@ -168,11 +166,8 @@ def warn_if_excluded(
 ) -> None:
     """Warn if the limits of a posterior exclude the unbiased estimate, and so contradict the data.
 
-    Args:
-        estimate: unbiased estimate of the score.
-        summary: (mu, sigma, lo, hi) of the posterior.
-        bounds: the bounds that the limits are clipped to.
-        remedy: what gives other limits, as the end of a sentence.
+    `bounds` are those that the limits are clipped to, and `remedy`, the end of a sentence, says
+    what gives other limits.
     """
     _, _, lo, hi = summary
     nearest = min(max(estimate, bounds[0]), bounds[1])

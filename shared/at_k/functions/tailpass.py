@@ -138,8 +138,6 @@ class TailPassProfile:
     Args:
         concentrations: (M, L) parameters of the Dirichlet posterior of each question.
         scores: (L,) distinct scores from 0 to 1, ascending.
-        k: number of new samples.
-        thresholds: (T,) required mean scores.
     """
 
     def __init__(
@@ -284,9 +282,8 @@ class TailPassProfile:
     def _sums_of_pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the sums of pairs of the S counts. They are the S2 counts of 2k samples.
 
-        Returns:
-            The index of each sum, (S x S,), the probability that 2k samples with this sum are split
-            in this way, (S, S), and the pmf of the counts of 2k samples, (U, S2).
+        These are the index of each sum, (S x S,), the probability that 2k samples with this sum are
+        split in this way, (S, S), and the pmf of the counts of 2k samples, (U, S2).
         """
         counts, k = self._counts, self.k
         # The counts at all levels are encoded as one integer.

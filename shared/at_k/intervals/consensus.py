@@ -34,10 +34,6 @@ def consensus_limits(consensus: Consensus, options: IntervalOptions) -> Interval
     Scores that are functions of counts have the limits of their family. Votes and mean shares have
     limits from estimated variances, and weighted votes the limits for other questions. With
     interval="posterior", all scores that have a posterior have its limits.
-
-    Args:
-        consensus: counts, votes and requested k of the questions.
-        options: options of the intervals.
     """
     counts, scores, weights = consensus.counts, consensus.count_scores(), options.weights
     if options.method == "posterior":
@@ -71,13 +67,9 @@ def vote_limits(
     n: np.ndarray,
     options: IntervalOptions,
 ) -> tuple[Scores, IntervalMethod]:
-    """Return vote@k for each key, and the method of its limits: "questions" or "sampling".
+    """Return vote@k for the k of each key in `sizes`, and the method of its limits.
 
-    Args:
-        votes: the answer counts of M questions.
-        sizes: the k of each key.
-        n: (M,) numbers of samples.
-        options: options of the intervals.
+    `n`, (M,), are the numbers of samples. The method is "questions" or "sampling".
 
     Raises:
         ValueError: if the method is "sampling" and each question has one sample.
@@ -145,9 +137,7 @@ def vote_variances(counts: Sequence[AnswerCounts], k: int | np.ndarray) -> np.nd
     variance if one of them leads. One sample does not show how samples vary, and has the largest
     possible variance, 1/4.
 
-    Args:
-        counts: the answer counts of M questions.
-        k: one k, or (M,) of them; at most the number of samples of the question.
+    `k` is one number, or (M,) of them, at most the number of samples of the question.
     """
     n = np.array([_number_of_samples(answer_counts) for answer_counts in counts])
     ks = np.broadcast_to(k, len(counts))
@@ -231,13 +221,10 @@ def _posterior_moments(consensus: Consensus, prior: Prior) -> Moments:
 def _credit_moments(
     credits: Callable[[int], Credits], k: int | None, n: np.ndarray, c: np.ndarray, prior: Prior
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return posterior means and variances of a score of k samples, both (U,).
+    """Return posterior means and variances of a score of k samples, both (U,), for (U,) n and c.
 
-    Args:
-        credits: the function that returns the credits of the score for a number of samples.
-        k: number of new samples, or None for as many as each question has.
-        n, c: (U,) distinct numbers of samples and of correct samples.
-        prior: the prior of the success rates.
+    `credits` returns the credits of the score for a number of samples. For k = None there are as
+    many new samples as each question has.
     """
     mean, variance = np.empty(len(n)), np.empty(len(n))
     for size, rows in rows_by_k(k, n):

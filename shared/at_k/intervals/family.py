@@ -34,7 +34,6 @@ class Fit(NamedTuple):
     """A family with priors that are estimated for B groups of questions.
 
     Args:
-        family: the family that the priors belong to.
         multiplicity: (B, U) number of questions with each distinct count.
         priors: the priors of the groups, in the form that the family uses.
         squares: (B, U) numbers of questions by their squared weights, see `Multiplicity`; None if
@@ -67,7 +66,7 @@ class Shifted(NamedTuple):
 
 
 class Statistics(NamedTuple):
-    """Statistics of the questions with the same n, as observed and as expected.
+    """Statistics of the questions with the same n.
 
     Args:
         expected: (r, J) expected values of r statistics under each distribution.
@@ -164,12 +163,7 @@ class Family(abc.ABC):
         return self.means_of_groups(self.fit(multiplicity[None]))[0] if known is None else known
 
     def _coherent_means(self, means: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
-        """Return (e,) means in which none contradicts the unbiased estimate of a score with k <= n.
-
-        Args:
-            means: (e,) extrapolated scores of a group.
-            multiplicity: (U,) number of questions of the group with each distinct count.
-        """
+        """Return (e,) means of a group in which none contradicts the unbiased score of a k <= n."""
         return means
 
     def score_bounds(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -184,14 +178,11 @@ class Family(abc.ABC):
     def intervals(
         self, groups: Sequence[np.ndarray], intervals_from: Callable[[Fit], Intervals]
     ) -> list[Intervals]:
-        """Return the intervals of each group of questions.
+        """Return the intervals of each group of question indices.
 
         Groups with equal counts have equal intervals, which are computed once, for many groups at a
         time. The first group is computed alone: it is the whole run, whose prior may be known.
-
-        Args:
-            groups: the indices of the questions of each group.
-            intervals_from: the function that returns the intervals of B groups from their fit.
+        `intervals_from` returns the intervals of B groups from their fit.
         """
         contents: list[Any] = [*range(len(groups))]
         if self.weights is None:
@@ -221,9 +212,7 @@ class Family(abc.ABC):
     ) -> QuestionIntervals:
         """Return the method of intervals for other questions like these. It needs no prior.
 
-        Args:
-            clusters: (M,) label of each question's cluster, or None if each question is its own.
-            allow_one: whether the interval of one question or cluster is the whole range.
+        With `allow_one`, the interval of one question or cluster is the whole range.
         """
         scores = Scores(self.scores, self.inverse, self.columns)
         ranges, estimate_ranges = self._column_ranges()
@@ -281,14 +270,11 @@ def _group_key(multiplicity: np.ndarray) -> bytes:
 
 @dataclass(frozen=True)
 class ExtrapolatedScores(Scores):
-    """Scores with k <= n, and scores that a prior extrapolates.
+    """Scores with k <= n, and scores that the prior of `family` extrapolates.
 
     The prior is estimated from the questions that the scores are averaged over. For the scores of
-    single questions it is estimated from all questions.
-
-    Args:
-        family: the family that extrapolates.
-        extrapolated: the index of each extrapolated score in `family.extrapolated`, by its key.
+    single questions it is estimated from all questions. `extrapolated` has the index of each
+    extrapolated score in `family.extrapolated`.
     """
 
     family: Family
@@ -310,10 +296,7 @@ class ExtrapolatedScores(Scores):
 def with_extrapolated(observed: Scores, family: Family, keys: Mapping[ScoreKey, object]) -> Scores:
     """Return scores of k <= n and extrapolated scores as one object, in the order of the keys.
 
-    Args:
-        observed: the scores with k <= n.
-        family: the family that extrapolates the scores that `observed` lacks.
-        keys: the keys of all scores. The values are not used.
+    `family` extrapolates the scores that `observed` lacks. The values of `keys` are not used.
     """
     missing = [key for key in keys if key not in observed.keys]
     if not missing:
@@ -351,12 +334,10 @@ def multiplicities(
     size: int,
     weights_of_groups: Sequence[np.ndarray] | None = None,
 ) -> Multiplicity:
-    """Return the numbers of questions of groups with each distinct count.
+    """Return the numbers of questions of groups with each of `size` distinct counts.
 
-    Args:
-        rows_of_groups: for each group the index of each question's counts.
-        size: U, the number of distinct counts.
-        weights_of_groups: for each group the weights of the questions, or None if they are equal.
+    `rows_of_groups` has for each group the index of each question's counts, and `weights_of_groups`
+    its weight, unless all are equal.
     """
     if weights_of_groups is None:
         numbers = np.array([np.bincount(rows, minlength=size) for rows in rows_of_groups])

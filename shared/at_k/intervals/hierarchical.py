@@ -65,13 +65,8 @@ def hierarchical_intervals(fit: Fit, confidence: float) -> Intervals:
 def _hierarchical_limits(fit: Fit, group: int, means: np.ndarray, confidence: float) -> np.ndarray:
     """Return mu, sigma, lo and hi of the extrapolated scores of one group, (4, e).
 
-    If all rewards of the group are equal, lo and hi are equal to mu.
-
-    Args:
-        fit: the fit of B groups.
-        group: the index of the group.
-        means: (e,) scores of the group under the estimated prior.
-        confidence: confidence of each interval.
+    `means`, (e,), are the scores under the estimated prior. If all rewards of the group are equal,
+    lo and hi are equal to them.
     """
     family, multiplicity, z = fit.family, fit.multiplicity[group], normal_z(confidence)
     candidates = family.candidates(fit, group)

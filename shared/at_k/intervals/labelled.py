@@ -140,12 +140,7 @@ class Errors:
 
 
 class RateIntervals(DerivedIntervals):
-    """Intervals of success rates, from those of the rates of samples that are called correct.
-
-    Args:
-        method: the method of the intervals of the rates of samples that are called correct.
-        rates: rates of the checker.
-    """
+    """Intervals of success rates, from those of the rates of samples that are called correct."""
 
     def __init__(self, method: IntervalMethod, rates: CheckerRates):
         super().__init__(method)
@@ -169,11 +164,8 @@ class RateIntervals(DerivedIntervals):
 class LabelledIntervals(DerivedIntervals):
     """Intervals of scores that are corrected with rates estimated from labels.
 
-    Args:
-        method: the method of the intervals if the rates were known.
-        rescore: the function that returns the scores corrected for given rates.
-        labels: the counts of labels that the rates are estimated from.
-        weights: (M,) weights of the questions, or None if they are equal.
+    `method` has the intervals if the rates were known, and `rescore` returns the scores corrected
+    for given rates.
     """
 
     def __init__(
@@ -274,15 +266,10 @@ def distances_of_rates(labels: LabelCounts, rescore: Rescore, confidence: float)
 
 
 def moves_of_rates(labels: LabelCounts, rescore: Rescore, confidence: float) -> RateMoves:
-    """Return how m scores move as the rates of the checker move to their limits.
+    """Return how m scores move as the rates of the checker move to the limits with this confidence.
 
     Labels of other samples have no correlated errors and no realized rates, which the module
     docstring explains.
-
-    Args:
-        labels: the labels that the rates are estimated from.
-        rescore: the function that returns the scores for given rates.
-        confidence: confidence of the limits of the rates.
     """
     points = rescore(labels.rates)
     squares, signs = [], []
@@ -375,11 +362,8 @@ class CheckerErrors:
     ) -> Corrected:
         """Return success rates with their limits, see `Corrected`.
 
-        Args:
-            checked: the samples.
-            points: the rates of samples that are called correct.
-            method: the method of the limits of these rates, or None for no limits.
-            options: options of the limits.
+        `points` are the rates of samples that are called correct, and `method` is that of their
+        limits, or None for no limits.
         """
         errors = Errors.from_options(self._rates, self._labels, checked.outcomes)
         errors.warn_if_contradicted(checked.outcomes.counts())
@@ -405,14 +389,8 @@ def falls_with_k(
 ) -> bool:
     """Warn and return True if the corrected pass@k of a requested k is below that of a smaller k.
 
-    The smaller k are the requested ones and all powers of 2.
-
-    Args:
-        counts: numbers of samples that are called correct.
-        scores: the requested scores.
-        rates: rates of the checker.
-        weights: (M,) weights of the questions, or None if they are equal.
-        run: the name of the run, for the warning.
+    The smaller k are the requested ones and all powers of 2. `counts` are those of samples that are
+    called correct, and `run` is the name of the run for the warning.
     """
     events = [event for score in scores.values() if (event := event_of(score))]
     requested = sorted({k for k, r in events if r == 1 < k <= counts.n.min()})

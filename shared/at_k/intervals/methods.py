@@ -18,10 +18,8 @@ from . import Intervals
 class AutoIntervals(IntervalMethod):
     """Intervals by the method that the data of each group allow, see `method_of_auto`.
 
-    Args:
-        n: (M,) numbers of samples.
-        repeated: the method for groups in which a question has two samples or more.
-        single: the method for groups in which each question has one sample.
+    `repeated` is the method for groups in which a question has two samples or more, and `single`
+    that for groups in which each question has one. `n`, (M,), are numbers of samples.
     """
 
     def __init__(self, n: np.ndarray, repeated: IntervalMethod, single: IntervalMethod):
@@ -51,13 +49,7 @@ class AutoIntervals(IntervalMethod):
 
 
 class JoinedIntervals(DerivedIntervals):
-    """Intervals of all scores of a metric, some of which have a method of their own.
-
-    Args:
-        most: the method for most scores.
-        some: the method for the other scores.
-        keys: the keys of the scores of `some`.
-    """
+    """Intervals of all scores of a metric: by `some` for the scores in `keys`, else by `most`."""
 
     def __init__(self, most: IntervalMethod, some: IntervalMethod, keys: Iterable[ScoreKey]):
         super().__init__(most)
@@ -95,12 +87,7 @@ class EstimatedScore(NamedTuple):
 
 
 class VarianceIntervals(IntervalMethod):
-    """Intervals of means of scores from 0 to 1, for new samples of the same questions.
-
-    Args:
-        scores: the scores by their keys.
-        weights: (M,) weights of the questions, or None if they are equal.
-    """
+    """Intervals of means of scores from 0 to 1, for new samples of the same questions."""
 
     def __init__(
         self, scores: Mapping[ScoreKey, EstimatedScore], weights: np.ndarray | None = None

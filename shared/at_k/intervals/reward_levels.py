@@ -48,10 +48,7 @@ def leveled_samples(rewards: Rewards, multiplicity: np.ndarray) -> LeveledSample
 
     The levels are those of the group: they do not depend on the other questions of a run. If the
     group has more than 40 distinct real rewards, close ones share a level, which is their mean.
-
-    Args:
-        rewards: the rewards of the U distinct questions of the run.
-        multiplicity: (U,) number of questions of the group with the same rewards as each of these.
+    `multiplicity`, (U,), is the number of questions of the group with each distinct row of rewards.
     """
     rows = np.flatnonzero(multiplicity)
     group_rewards = rewards if len(rows) == len(multiplicity) else rewards_at(rewards, rows)
@@ -350,9 +347,8 @@ class FittedRewards:
 class LevelDistributions:
     """Distributions over L levels of rewards, and exact moments of the maximum of k samples.
 
-    Args:
-        log_odds: (.., L - 1) log-odds of a reward above each level but the last.
-        gaps: (L - 1,) differences of the levels.
+    `log_odds`, (.., L - 1), are those of a reward above each level but the last, and `gaps`, (L -
+    1,), the differences of the levels.
     """
 
     log_odds: np.ndarray
@@ -432,12 +428,8 @@ class LevelDistributions:
 def squared_changes(counts: np.ndarray, gaps: np.ndarray, k: int) -> np.ndarray:
     """Return the sum over samples of the squared change of Max@k without the sample, (U,).
 
-    Max@n has no value for n - 1 samples. For k = n, the changes of Max@(n - 1) are used.
-
-    Args:
-        counts: (U, L) number of samples at each level, two samples or more of each question.
-        gaps: (L - 1,) differences of the levels.
-        k: number of samples in a subset.
+    Max@n has no value for n - 1 samples. For k = n, the changes of Max@(n - 1) are used. `counts`,
+    (U, L), are numbers of samples at each level, two or more of each question.
     """
     from scipy.special import gammaln  # imported here, because it takes longer than all of at_k
 

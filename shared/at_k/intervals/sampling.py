@@ -50,9 +50,6 @@ class SamplingIntervals(IntervalMethod):
     """Intervals for new samples of the same questions.
 
     Scores that the family extrapolates have hierarchical intervals.
-
-    Args:
-        family: the family of the outcomes.
     """
 
     def __init__(self, family: Family):
@@ -172,8 +169,7 @@ def upper_limit(
         theta: (F, B) scores of the members of the family, non-decreasing. The center one is the
             estimated member.
         sigma: (F, B) standard deviations of the estimate for each member.
-        u: (B,) estimates.
-        z: (B,) z-values.
+        u, z: (B,) estimates and z-values.
         alpha: miscoverage of the exact limit for few events.
     """
     from scipy.special import gammaincinv  # imported here: it takes longer than all of at_k

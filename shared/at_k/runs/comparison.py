@@ -62,12 +62,9 @@ def differences_as_dict(
     others: Mapping[str, Any] | None = None,
     averaging: str = "",
 ) -> Result:
-    """Return the dict that `compare` returns.
+    """Return the dict that `compare` returns, with the entries of `others` at its end.
 
-    Args:
-        differences: the differences, in the order of the keys.
-        others: more entries for the end of the dict, or None.
-        averaging: a phrase that says how questions are averaged, or "".
+    `averaging` is a phrase that says how questions are averaged, or "".
     """
     differences = list(differences)
     result: dict[str, Any] = {}

@@ -340,10 +340,8 @@ class Design:
 class Pilot:
     """A pilot run, from which the prior of the success rates is estimated.
 
-    Args:
-        run: a run with outcomes 0 or 1.
-        score: the planned score, with a single column.
-        weighting: how the questions of the run are averaged. Their weights also weight the prior.
+    `score` is the planned score, with a single column. The weights of questions also weight the
+    prior.
 
     Attributes:
         prior: (161,) probabilities of the success rates on the grid `RATES`.

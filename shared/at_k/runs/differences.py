@@ -323,10 +323,8 @@ def _distance_of_limit(
 ) -> np.ndarray:
     """Return the distance of a limit from the difference, (m,); see the module docstring.
 
-    Args:
-        x, y: (m,) distances of the limits of both scores from their estimates.
-        r: (m,) correlations of the scores.
-        shared: (m,) the distance that the limit would have with the correlation 1.
+    x and y, (m,), are the distances of the limits of both scores from their estimates, r their
+    correlations, and `shared` is the distance that the limit would have with the correlation 1.
     """
     # With this bound, the limits of the difference stay in the range of differences.
     shared = np.minimum(shared, np.maximum(x, y))
@@ -337,12 +335,8 @@ def _distance_of_limit(
 def _correlation(a: np.ndarray, b: np.ndarray, least: np.ndarray | float) -> np.ndarray:
     """Return the correlation of the scores of two runs over clusters of questions, (m,).
 
-    A correlation is limited so that the variance of the difference is at least `least`. It is 0 if
-    a score does not vary.
-
-    Args:
-        a, b: (G, m) the `ScoredRun.errors` of the runs, for G clusters.
-        least: the least variance of b - a, (m,) or one number.
+    a and b, (G, m), are the `ScoredRun.errors` of the runs. A correlation is limited so that the
+    variance of the difference is at least `least`. It is 0 if a score does not vary.
     """
     square_a, square_b = np.sum(a * a, axis=0), np.sum(b * b, axis=0)
     most = np.maximum(square_a + square_b - least, 0.0) / 2
@@ -422,10 +416,6 @@ def compare_groups(overall: Compared, groups: Any) -> dict[str | None, Compared]
     The comparison of all questions has the key None, and is the first. That of a group has the same
     k. Without groups, there is only the first.
 
-    Args:
-        overall: the comparison of all questions.
-        groups: a label for each question, or None.
-
     Raises:
         ValueError: if the questions of a group do not allow the interval, with its label.
     """
@@ -448,10 +438,7 @@ def differences_of(
 ) -> list[Difference]:
     """Return the differences of two compared runs, one for each k.
 
-    Args:
-        compared: the comparison of two runs.
-        p_values: whether to compute p-values.
-        group: the label of the group of the questions, or None for all questions.
+    `group` is the label of the group of the questions, or None for all questions.
     """
     a, b = (run.estimates.tolist() for run in compared.scored)
     confidence = compared.options.confidence

@@ -196,12 +196,9 @@ def in_one_order(
     """Return the sources with their questions in the order of the first, and their `Orders`.
 
     Questions are paired by the ids that runs were read with. Matrices have no ids: if all sources
-    are matrices, they are returned unchanged, and their rows are paired by their order.
-
-    Args:
-        sources: the name and the source of each run.
-        by_order: whether sources are returned unchanged, too, if one of them has no ids.
-        common: whether questions that a run lacks are left out of all runs.
+    are matrices, they are returned unchanged, and their rows are paired by their order. With
+    `by_order` they are unchanged, too, if one of them has no ids. With `common`, questions that a
+    run lacks are left out of all runs.
 
     Raises:
         ValueError: if runs have different questions and `common` is False, if they have none in
@@ -324,13 +321,10 @@ def check_same_questions(runs: Sequence[Run]) -> None:
 def _parse_run(name: str, source: Any, labels: Labels | None) -> Run:
     """Return the run of a source, before the checker of the options grades it.
 
-    Args:
-        name: the name for messages and tables.
-        source: outcomes as the functions of `at_k` take them; or a dict with predictions and
-            maybe references, as `at_k.read` returns it. Predictions without references are
-            outcomes. If the dict has a check_correct_fn of its own, as graded answers have, the
-            predictions are checked with it here.
-        labels: a number for each label that stands for an outcome, or None.
+    A source is outcomes as the functions of `at_k` take them; or a dict with predictions and maybe
+    references, as `at_k.read` returns it. Predictions without references are outcomes. If the dict
+    has a check_correct_fn of its own, as graded answers have, the predictions are checked with it
+    here. `labels` has a number for each label that stands for an outcome, or is None.
 
     Raises:
         ValueError: if the source is invalid. The message has the name of the run.

@@ -44,8 +44,7 @@ class Wanted(NamedTuple):
     """The precision that the cheapest design has to reach.
 
     Args:
-        name: "half_width" or "difference", the quantity that is limited.
-        value: the largest value that this quantity may have.
+        name: "half_width" or "difference", the quantity that is at most `value`.
         kind: the kind of the interval, "sampling" or "questions".
         most: the largest number of questions that a design may have.
     """
@@ -419,8 +418,8 @@ def _design_maker(
     other arguments of `Design` are bound: they come from the pilot runs, or from `options.rates`.
 
     Raises:
-        ValueError: if there are pilot runs and assumed success rates, or neither; or if there are
-            two pilot runs and a correlation.
+        ValueError: unless there are either pilot runs or assumed success rates; or if there are two
+            pilot runs and a correlation.
     """
     if (options.rates is None) == (not runs):
         raise ValueError(

@@ -73,8 +73,7 @@ class ScoredRun:
 
     Attributes:
         points: the scores of the questions.
-        limits: a cached function from a confidence to the lower and upper limits, (2, m); see
-            `_limits`.
+        limits: a cached function from a confidence to the lower and upper limits, (2, m).
     """
 
     def __init__(

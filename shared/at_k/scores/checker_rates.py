@@ -168,10 +168,7 @@ def corrected_scores(
 ) -> Scores:
     """Return unbiased estimates of scores whose terms are credits of k samples, k <= n.
 
-    Args:
-        counts: numbers of samples, and of samples that are called correct.
-        scores: the scores by their keys.
-        rates: rates of the checker that called samples correct.
+    `counts` are those of samples that a checker with these rates calls correct.
     """
     credits, keys = number_terms(scores)
     return Scores(keys, counts.inverse, unbiased_estimates(*counts.unique, credits, rates))

@@ -46,15 +46,10 @@ def pass_moments(counts: BinaryCounts, scores: Mapping[ScoreKey, Score], prior: 
 def credit_covariances(
     n: np.ndarray, c: np.ndarray, pairs: Sequence[tuple[Credits, Credits]], prior: Prior
 ) -> np.ndarray:
-    """Return posterior covariances of m pairs of scores, (U, m), never negative.
+    """Return posterior covariances of m pairs of scores, (U, m), never negative, for (U,) n and c.
 
-    The mean of the product of both scores is an expected value under the same distribution at 2k.
-
-    Args:
-        n, c: (U,) numbers of samples and of correct samples.
-        pairs: the credits of both scores of each pair, at the same k. The r-th credit is what the
-            r-th correct sample of k adds.
-        prior: the prior of the success rates.
+    The mean of the product of both scores of a pair, which are at the same k, is an expected value
+    under the same distribution at 2k.
     """
     result = np.zeros((len(c), len(pairs)))
     size = one_size(n)
@@ -88,11 +83,10 @@ def _covariances_of_k(
 
 
 def _covariance(once: DoubleDouble, twice: DoubleDouble, a: Credits, b: Credits) -> np.ndarray:
-    """Return the covariance of two scores, (U,), not negative.
+    """Return the covariance of two scores with credits a and b, (U,), not negative.
 
-    Args:
-        once, twice: pmf of the number of correct samples among k, (U, k + 1), and 2k, (U, 2k + 1).
-        a, b: credits of the scores.
+    `once` and `twice` are the pmf of the number of correct samples among k, (U, k + 1), and 2k, (U,
+    2k + 1).
     """
     result = np.empty(len(twice.hi))
     centered_a = list(_centered(a, once))
@@ -126,15 +120,9 @@ def _centered(
 
     A covariance does not change if a constant is subtracted from each score, and keeps its digits
     if the means are then small. The constant is the value of the score at a plateau: 0 if few
-    samples are correct, and the sum of the credits if nearly all are.
-
-    Args:
-        credit: the credits of the score.
-        pmf_of_k: (U, k + 1) pmf of the number of correct samples.
-
-    Yields:
-        Which rows have a mean closest to this value, (U,); the plateau, a number of correct
-        samples; and the means of the score minus its value, (U,).
+    samples are correct, and the sum of the credits if nearly all are. `rows`, (U,), says which rows
+    of `pmf_of_k`, (U, k + 1), have a mean closest to this value, and `means`, (U,), are those of
+    the score minus its value.
     """
     plateaus = _plateaus(credit)
     means = [(pmf_of_k * _less_plateau(credit, plateau)).sum() for plateau in plateaus]

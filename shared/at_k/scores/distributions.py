@@ -45,12 +45,9 @@ _LARGEST_TABLE = 128  # Up to this n and k, values for all c are kept.
 def posterior_means(
     n: np.ndarray, c: np.ndarray, credits: Sequence[Credits], prior: Prior
 ) -> np.ndarray:
-    """Return posterior means of m scores of k new samples, (U, m).
+    """Return posterior means of m scores of k new samples, (U, m), for (U,) n and c.
 
-    Args:
-        n, c: (U,) numbers of samples and of correct samples.
-        credits: the credits of each score. The r-th is what the r-th correct sample of k adds.
-        prior: the prior of the success rates.
+    The r-th credit of a score is what the r-th correct sample of k adds.
     """
     result = np.zeros((len(c), len(credits)))
     size = one_size(n)

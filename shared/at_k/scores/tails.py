@@ -86,10 +86,7 @@ def tails_of_subsets(rewards: Rewards, ks_and_taus: Sequence[tuple[int, float]])
 def _sums_of_subsets(counts: np.ndarray, steps: np.ndarray, n: int, k: int) -> np.ndarray:
     """Return the pmf of the sum of k of n samples, up to a factor, (U, k x largest step + 1).
 
-    Args:
-        counts: (U, L) numbers of samples at each level.
-        steps: (L,) the levels in units.
-        n, k: numbers of samples of each question, and in a subset.
+    `counts`, (U, L), are numbers of samples at each level, and `steps`, (L,), the levels in units.
     """
     most = k * int(steps[-1])
     joint = np.zeros((len(counts), k + 1, most + 1))  # number of samples, and their sum

@@ -54,12 +54,9 @@ class WeightedVotes:
 
     @classmethod
     def from_checked(cls, checked: Checked, vote_weights: Any, merge_right: bool) -> WeightedVotes:
-        """Return the votes of checked samples.
+        """Return the votes of checked samples, each of which has a weight in `vote_weights`.
 
-        Args:
-            checked: the outcomes and the answers.
-            vote_weights: a weight for each sample, in the form of the samples.
-            merge_right: whether all correct answers to a question count as one.
+        With `merge_right`, all correct answers to a question count as one.
 
         Raises:
             ValueError: if there are no answers, or a weight is missing or invalid.
@@ -74,11 +71,7 @@ class WeightedVotes:
         return cls(weigh_answers(correct, checked.answers, weights, merge_right))
 
     def at(self, k: int | np.ndarray) -> np.ndarray:
-        """Return weighted_vote@k of each question, (M,).
-
-        Args:
-            k: one k, or (M,) of them; at most the number of samples of the question.
-        """
+        """Return weighted_vote@k of each question, (M,), for one k or (M,) of them."""
         ks, result = np.broadcast_to(k, len(self.questions)), np.empty(len(self.questions))
         for question, votes in enumerate(self.questions):
             if (n := len(votes.weights)) > _MOST_VOTERS:
@@ -99,12 +92,9 @@ def weigh_answers(
 ) -> list[WeightedAnswers]:
     """Return the weights of the votes of each question.
 
-    Args:
-        correct: whether each sample is correct.
-        answers: (S,) integer code of the answer of each sample, or -1 for no answer.
-        weights: (S,) weights of the votes, at least 0.
-        merge_correct: whether all answers to a question that are correct in more than half of their
-            samples count as one answer.
+    `answers`, (S,), are integer codes, -1 for no answer, and `weights`, (S,), are at least 0. With
+    `merge_correct`, all answers to a question that are correct in more than half of their samples
+    count as one.
     """
     scored, result = correct.is_scored, []
     ends, merged = np.cumsum(correct.n)[:-1], answers.max() + 1
