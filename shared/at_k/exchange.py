@@ -163,11 +163,8 @@ class Exchange:
         """Return the scores of the questions of all processes in process 0, and None in the others.
 
         A process that cannot read its questions still takes part, so that the others learn why
-        there is no result.
-
-        Args:
-            read: a function that returns the questions of this process.
-            score: a function from the questions of all processes to their scores.
+        there is no result. `read` returns the questions of this process, and `score` the scores of
+        those of all processes.
 
         Raises:
             Exception: the error of `read` or `score` in this process.
@@ -259,11 +256,8 @@ class Exchange:
     def _check_sender(self, process: int, sent: dict[str, Any]) -> None:
         """Raise a ValueError if a process does not fit this one, or could not read its input.
 
-        It does not fit if it belongs to another run, or computes with another object.
-
-        Args:
-            process: the number of the process.
-            sent: the header of its rows.
+        It does not fit if it belongs to another run, or computes with another object. `sent` is the
+        header of its rows.
         """
         if sent["launcher"] != launched_run():
             raise ValueError(
@@ -288,9 +282,8 @@ class Exchange:
     ) -> None:
         """Send rows to process 0, and wait until it has computed.
 
-        Args:
-            write_rows: a function that writes the rows to a file, or None if there are no rows.
-            error: the error because of which this process has no rows, or None.
+        `write_rows` writes the rows to a file, and is None if there are no rows. `error` is the
+        reason why this process has none.
 
         Raises:
             ValueError: if process 0 does not ask for rows in time, or ends; or if it fails, unless

@@ -110,9 +110,7 @@ def printed_width(inches: float) -> float:
 def view_width(inches: float, left: float, right: float) -> float:
     """Return the width of the views of a figure in points.
 
-    Args:
-        inches: the width of the figure in inches.
-        left, right: the widths beside the views in points, for labels.
+    `left` and `right` are the widths beside the views in points, for labels.
 
     Raises:
         ValueError: if less than 60 points are left for the views.
@@ -138,12 +136,8 @@ def make_figure(
 ) -> Figure:
     """Return a figure with a panel for each value of the column "panel", which is its title.
 
-    Args:
-        panel: the layers of a panel, without data.
-        rows: the data.
-        caption: the text below the panels, or "".
-        inches: the width of the figure in inches.
-        **resolved: the channels whose scales panels do not share, such as y="independent".
+    `panel` has the layers of a panel, without data, and `resolved` the channels whose scales panels
+    do not share, such as y="independent". An empty caption is left out.
     """
     lines = wrap_text(caption, _CAPTION_SHARE * printed_width(inches)).split("\n")
     panels = list(dict.fromkeys(row["panel"] for row in rows))

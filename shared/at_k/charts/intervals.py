@@ -174,12 +174,9 @@ def figure_of_rows(
 ) -> Figure:
     """Return a figure with a panel for each value of `panel`, in which each label has a row.
 
-    Args:
-        rows: the rows of the scores, with the columns panel, label and series.
-        caption: the text below the panels.
-        details: the options of the chart, for its width and the formats of scores.
-        columns: the columns of `rows` that are shown as text at the right, by their headings. If
-            there are some, the horizontal axis of each panel has its own range.
+    `rows` have the columns panel, label and series. `columns` are those of their columns that are
+    shown as text at the right, by their headings. If there are some, the horizontal axis of each
+    panel has its own range.
     """
     columns = columns or {}
     most = _LABEL_SHARE * printed_width(details.width)

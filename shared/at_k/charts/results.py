@@ -312,10 +312,8 @@ class ChartDetails:
     def caption_of(self, rows: Iterable[Row], mark: str, *more: str) -> str:
         """Return the option `caption` if it is given, and otherwise sentences from all options.
 
-        Args:
-            rows: the rows of the scores.
-            mark: the marks that show the limits: "Bands" or "Bars".
-            *more: further sentences for the caption. Empty texts are left out.
+        `mark` is "Bands" or "Bars", the marks that show the limits, and `more` are further
+        sentences, of which empty ones are left out.
 
         Raises:
             ValueError: if the results name other intervals than the caller.

@@ -89,13 +89,8 @@ def inline_data(rows: Sequence[dict[str, Any]]) -> alt.InlineData:
 def series_channels(names: Sequence[str], room: float) -> dict[str, Any]:
     """Return the channels that give each series its own color, dash pattern and marker shape.
 
-    Args:
-        names: the names of the series, broken into lines. If there are several, a legend above the
-            panels shows them.
-        room: the width for the legend.
-
-    Returns:
-        A dict with the channels "color", "stroke", "strokeDash" and "shape".
+    They are "color", "stroke", "strokeDash" and "shape". The names are broken into lines. If there
+    are several, a legend above the panels shows them, in this room.
     """
     legend: alt.Legend | None = None
     if len(names) > 1:

@@ -281,12 +281,9 @@ class _Counted:
 
 
 class _Credited:
-    """Means of a sum of credits, (U, 2): for an incorrect sample i, and for a correct one.
+    """Means of a sum of k credits, (U, 2): for an incorrect sample i, and for a correct one.
 
-    Args:
-        n: number of samples.
-        c: (U,) distinct numbers of correct samples.
-        credits: k credits.
+    `c`, (U,), are the distinct numbers of correct samples of n.
     """
 
     def __init__(self, n: int, c: np.ndarray, credits: Credits):

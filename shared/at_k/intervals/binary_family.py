@@ -58,11 +58,8 @@ def pass_intervals(
 ) -> tuple[Scores, IntervalMethod]:
     """Return the scores of the pass@k family and the method that computes their intervals.
 
-    Args:
-        counts: numbers of samples and of correct samples of each question.
-        scores: scores by their keys, with credits as terms.
-        options: options of the intervals.
-        rates: rates of the checker that called samples correct.
+    The terms of the scores are credits. `rates` are those of the checker that called samples
+    correct.
 
     Raises:
         ValueError: if the interval does not support a score, or the n of a question.

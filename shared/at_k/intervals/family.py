@@ -110,7 +110,6 @@ class Family(abc.ABC):
         extrapolated: the keys of scores of any k that come from the estimated prior.
         bounds: (U, 2) the smallest and the largest score of each question.
         weights: (M,) weights of the questions, or None if they are equal.
-        known_priors, known_means, known_shifted: cached results for single groups of questions.
     """
 
     inverse: np.ndarray

@@ -31,7 +31,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -62,9 +62,7 @@ _FALL = 0.005  # Only a larger fall of pass@k with k would show in tables of res
 def check_errors(checker_rates, labels) -> bool:
     """Return whether scores are to be corrected for the errors of a checker.
 
-    Args:
-        checker_rates: its true-positive and false-positive rate, or None.
-        labels: labels of samples in the form of the samples, a dict of counts, or None.
+    `labels` are in the form of the samples, or a dict of counts.
 
     Raises:
         ValueError: if the rates are invalid, or given beside labels.
@@ -81,9 +79,7 @@ def check_errors(checker_rates, labels) -> bool:
 class Errors:
     """The errors of a checker that scores are corrected for.
 
-    Attributes:
-        rates: known or estimated rates.
-        labels: the labels that the rates are estimated from, or None if the rates are known.
+    The rates are known, or estimated from `labels`.
     """
 
     rates: CheckerRates = NO_ERRORS
@@ -93,9 +89,7 @@ class Errors:
     def from_options(cls, checker_rates, labels, graded: Samples | None) -> Errors:
         """Return the errors from parameters of a metric that `check_errors` has accepted.
 
-        Args:
-            checker_rates, labels: as in `check_errors`.
-            graded: the verdict of the checker on each sample; None if only counts are left.
+        `graded` is the verdict of the checker on each sample; None if only counts are left.
 
         Raises:
             ValueError: if the labels are invalid, or too few.
@@ -216,42 +210,6 @@ class LabelledIntervals(DerivedIntervals):
         return result
 
 
-class RateMoves(NamedTuple):
-    """How far m scores may lie from their estimates because the rates are estimated.
-
-    Labels estimate two shares: P and F, or t and f, see `LabelCounts`.
-
-    Attributes:
-        squares: (2, 2, m) squared distances as a share moves to its limits: for the first and the
-            second share, below and above the estimate.
-        correlations: (m,) correlations of the effects of both errors, not negative.
-        realized: (m,) z^2 times the number of samples of the run, times the variance of the score
-            because of realized rates; 0 if the labels are of other samples.
-    """
-
-    squares: np.ndarray
-    correlations: np.ndarray
-    realized: np.ndarray
-
-    def distances(self, unlabelled: tuple[float, float], samples: float) -> np.ndarray:
-        """Return the distances below and above, (2, m).
-
-        Args:
-            unlabelled: for both shares, the part of the variance that concerns samples without a
-                label.
-            samples: number of samples of the run, or infinity if the labels are of others.
-        """
-        first, second = (
-            share * square if share else np.zeros_like(square)
-            for share, square in zip(unlabelled, self.squares, strict=True)
-        )
-        # Squares are infinite where labels do not bound a rate, and 0 times infinity is NaN.
-        is_correlated = np.broadcast_to(self.correlations > 0, first.shape)
-        product = np.multiply(first, second, where=is_correlated, out=np.zeros_like(first))
-        squares = first + second + 2 * self.correlations * np.sqrt(product)
-        return np.sqrt(np.maximum(squares - self.realized / samples, 0.0))
-
-
 Rescore = Callable[[CheckerRates], np.ndarray]
 """A function that returns the (m,) scores, corrected for given rates of the checker."""
 
@@ -259,42 +217,39 @@ Rescore = Callable[[CheckerRates], np.ndarray]
 def distances_of_rates(labels: LabelCounts, rescore: Rescore, confidence: float) -> np.ndarray:
     """Return how far m scores may lie below and above their estimates, (2, m).
 
-    The arguments are those of `moves_of_rates`.
-    """
-    samples = math.inf if labels.run is None else labels.run.samples
-    return moves_of_rates(labels, rescore, confidence).distances(labels.unlabelled(), samples)
-
-
-def moves_of_rates(labels: LabelCounts, rescore: Rescore, confidence: float) -> RateMoves:
-    """Return how m scores move as the rates of the checker move to the limits with this confidence.
-
+    The distances are those as the rates of the checker move to the limits with this confidence.
     Labels of other samples have no correlated errors and no realized rates, which the module
     docstring explains.
     """
     points = rescore(labels.rates)
     squares, signs = [], []
-    for rates in labels.moved_rates(confidence):
+    for rates, unlabelled in zip(labels.moved_rates(confidence), labels.unlabelled(), strict=True):
         # Moves are infinite unless the labels bound them.
         moves = np.full((2, len(points)), [[-math.inf], [math.inf]])
         if all(t > f for t, f in rates):
             moved = np.array([rescore(limit) for limit in rates]) - points
             moves = np.where(np.isfinite(moved).all(axis=0), moved, moves)
         signs.append(np.sign(moves[1] - moves[0]))
-        ends = np.minimum(moves.min(axis=0), 0), np.maximum(moves.max(axis=0), 0)
-        squares.append(np.square(ends))
-    correlation, realized = 0.0, np.zeros(len(points))
+        square = np.square([np.minimum(moves.min(axis=0), 0), np.maximum(moves.max(axis=0), 0)])
+        # Squares may be infinite, and 0 times infinity is NaN.
+        squares.append(unlabelled * square if unlabelled else np.zeros_like(square))
+    first, second = squares
+    total = first + second
     if labels.run is not None:
-        correlation = labels.run.correlation
-        realized = normal_z(confidence) ** 2 * _realized_variances(labels, points, rescore)
-    # Only a well-known negative correlation would justify a narrower interval.
-    correlations = np.maximum(correlation * signs[0] * signs[1], 0.0)
-    return RateMoves(np.array(squares), correlations, realized)
+        # Only a well-known negative correlation would justify a narrower interval.
+        r = np.maximum(labels.run.correlation * signs[0] * signs[1], 0.0)
+        is_correlated = np.broadcast_to(r > 0, total.shape)
+        product = np.multiply(first, second, where=is_correlated, out=np.zeros_like(total))
+        total = total + 2 * r * np.sqrt(product)
+        realized = _realized_variances(labels, points, rescore) / labels.run.samples
+        total = total - normal_z(confidence) ** 2 * realized
+    return np.sqrt(np.maximum(total, 0.0))
 
 
 def _realized_variances(labels: LabelCounts, points: np.ndarray, rescore: Rescore) -> np.ndarray:
     """Return variances of m scores because of realized rates, times the number of samples, (m,).
 
-    `points` are the scores for the estimated rates. The others are as in `moves_of_rates`.
+    `points` are the scores for the estimated rates.
     """
     t, f = labels.rates
     assert labels.run is not None

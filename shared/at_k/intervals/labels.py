@@ -59,7 +59,6 @@ class LabelledRun(NamedTuple):
 
     Attributes:
         accepted: share of all samples that the checker accepts.
-        samples: number of all samples.
         effects: design effects of the labels of accepted and of rejected samples, 1 if they are
             drawn at random.
         freedom: degrees of freedom of both.

@@ -106,10 +106,7 @@ class Observed(NamedTuple):
     def fits_too(
         self, priors: Mapping[int, np.ndarray], others: Mapping[int, np.ndarray]
     ) -> np.ndarray:
-        """Return whether `others` fit about as well as the estimated `priors`, (B,).
-
-        Both are the priors of B groups in parts, {n: (B, J)}.
-        """
+        """Return whether `others`, {n: (B, J)}, fit about as well as the first `priors`, (B,)."""
         log_likelihood, other_log_likelihood = (
             np.log(_probabilities(whole_prior(x), self.likelihood)) for x in (priors, others)
         )

@@ -360,13 +360,6 @@ class LevelDistributions:
         # np.logaddexp takes four times as long.
         return -np.maximum(self.log_odds, 0.0) - np.log1p(np.exp(-np.abs(self.log_odds)))
 
-    @cached_property
-    def _row_of_table(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the index in `_ODDS` below the log-odds, and the weight of the next index."""
-        exact = np.clip((self.log_odds - _ODDS[0]) / _ODDS_STEP, 0, len(_ODDS) - 1)
-        row = exact.astype(np.intp)
-        return row, exact - row
-
     def likelihood(self, counts: np.ndarray) -> np.ndarray:
         """Return the likelihood of (U, L) counts, divided by the largest of the J, (U, J)."""
         log_below, log_above = self._log_below, self._log_below + self.log_odds
@@ -399,8 +392,10 @@ class LevelDistributions:
         """Return the covariance of estimates of Max@j and Max@k from the same n samples, (..)."""
         terms_j, terms_k = (np.exp(size * self._log_below) * self.gaps for size in (j, k))
         up_to_level, below = np.cumsum(terms_j, axis=-1), np.cumsum(terms_k, axis=-1) - terms_k
-        first = self._interpolated(_overlap_effect(n, j, k)) * up_to_level
-        return (first + self._interpolated(_overlap_effect(n, k, j)) * below) @ self.gaps
+        first = np.interp(self.log_odds, _ODDS, _overlap_effect(n, j, k)) * up_to_level
+        return (
+            first + np.interp(self.log_odds, _ODDS, _overlap_effect(n, k, j)) * below
+        ) @ self.gaps
 
     def squared_changes(self, n: int, k: int) -> np.ndarray:
         """Return the expected value of the function `squared_changes` for n samples, (..).
@@ -416,13 +411,7 @@ class LevelDistributions:
         # A matrix product takes a third of the time of cumulative sums over the levels.
         pairs = (2 * np.triu(np.ones(2 * self.gaps.shape)) - np.eye(len(self.gaps))) * self.gaps
         weights = np.exp(k * self._log_below) @ (self.gaps[:, None] * pairs)
-        return np.einsum("...l,...l", self._interpolated(effect), weights)
-
-    def _interpolated(self, effect: np.ndarray) -> np.ndarray:
-        """Return a table of effects at `_ODDS`, interpolated at the log-odds, (.., L - 1)."""
-        # np.interp takes many times as long.
-        row, weight = self._row_of_table
-        return effect.take(row) + weight * np.diff(effect, append=effect[-1]).take(row)
+        return np.einsum("...l,...l", np.interp(self.log_odds, _ODDS, effect), weights)
 
 
 def squared_changes(counts: np.ndarray, gaps: np.ndarray, k: int) -> np.ndarray:

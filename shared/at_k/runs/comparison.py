@@ -19,14 +19,10 @@ class Difference(NamedTuple):
     """The score of run b minus that of run a at one k, and its limits.
 
     Attributes:
-        metric: the name of the score, such as "pass@k".
-        k: the k in the key of the score, or its n or "n" if it has no k; see `Estimate`.
-        tau: the threshold of G-Pass@k; None for other scores.
-        group: the label of the group of questions, or None for all questions.
+        metric, k, tau, group: as in `Estimate`.
         score: the difference b - a.
         a, b: the scores of the runs.
-        interval: the (lower, upper) limits of the difference.
-        band: its (lower, upper) limits in the simultaneous band over k.
+        interval, band: the (lower, upper) limits, and those in the simultaneous band over k.
         p: the two-sided p-value, or None if it was not requested.
     """
 

@@ -41,14 +41,11 @@ class Gate(NamedTuple):
         threshold: the least score; with a baseline, the least difference, which is minus the
             margin.
         lo, hi: confidence limits of the score; with a baseline, of the difference.
-        interval: "sampling", "posterior" or "questions".
-        confidence: the confidence of the interval.
         size: the number of questions, or of clusters, for the interval "questions"; otherwise the
             mean number of samples of a question.
         unit: what `size` counts: "question", "cluster" or "sample".
         has_labels: whether labels estimate the rates of the checker.
         averaging: a phrase that says how questions are averaged, or "".
-        anytime: whether the limits hold at all looks together.
     """
 
     key: str

@@ -50,21 +50,12 @@ def leaderboard(
         metric: the score, see `compare`.
         k: size of the subsets of samples, one or several. Default: the largest of 4, 8 and 16 that
             every question has samples for; for vote@k the smallest number of samples of a question.
-        interval: see `compare`.
         confidence: probability of the intervals of scores and of single differences, and of all
             differences together.
-        temperature: see `compare`.
         p_values: whether to add p and p_adjusted to the differences.
-        by_order: see `compare`.
-        common: see `compare`.
-        tau: see `compare`.
-        clusters: see `compare`.
-        w: see `compare`.
-        check_correct_fn: see `compare`.
-        num_proc: see `compare`.
         groups: a label for each question. Adds the leaderboard of each group.
-        average: see `compare`.
-        question_weights: see `compare`.
+        interval, temperature, by_order, common, tau, clusters, w, check_correct_fn, num_proc,
+            average, question_weights: see `compare`.
 
     Returns:
         A dict with

@@ -104,14 +104,10 @@ def noise(
         checker_rates: true-positive and false-positive rate of a checker that errs.
         labels: the labels that a person gave to some samples, in place of the rates, in a form that
             the metric gpassk takes. Default: the labels that the run was read with.
-        tau: share of correct samples that G-Pass@k requires, from 0 to 1.
         clusters: a label of the cluster of each question. Default: each is its own cluster.
         w: rewards of the categories, for max@k and avg@N. Default: 0 and 1.
-        check_correct_fn: what to check predictions with, if the run has references.
-        num_proc: number of processes to run the checker in.
         groups: a label for each question, for average "groups".
-        average: see `at_k.compare`.
-        question_weights: see `at_k.compare`.
+        tau, check_correct_fn, num_proc, average, question_weights: see `at_k.compare`.
 
     Returns:
         A dict with a dict for the key of each score, such as "pass@4", with these entries:

@@ -33,10 +33,9 @@ OptionsT = TypeVar("OptionsT", bound=ComparisonOptions)
 
 
 class Run(NamedTuple):
-    """The outcomes of a run.
+    """The outcomes of a run, with a name for messages and tables.
 
     Args:
-        name: the name for messages and tables.
         outcomes: the outcomes of its samples; before grading, the samples with their references.
         answers: (S,) integers, equal for samples with the same answer; None if the samples were
             given as outcomes.

@@ -94,8 +94,8 @@ class PlanOptions(ComparisonOptions):
     """The parameters of `at_k.plan` without the pilot runs. `plan` describes them.
 
     Attributes:
-        questions, samples: ascending lists of integers, after validation.
-        labels: an ascending list of integers after validation, or None.
+        questions, samples, labels: ascending lists of integers after validation; labels may be
+            None.
         rates: an array after validation, or None.
         wanted: the wanted half-width or difference, or None if neither is given.
 
@@ -240,9 +240,7 @@ def plan(
             Give it in place of a half-width.
         question_cost: cost of a question. Default: 0.
         sample_cost: cost of a sample. Default: 1.
-        check_correct_fn: the checker of the samples of the pilot runs, if they have references; see
-            the metric gpassk.
-        num_proc: number of processes to run the checker in.
+        check_correct_fn, num_proc: for pilot runs with references, see `at_k.compare`.
         labels: numbers of samples of a run, 1 or more, that a person labels too. They estimate the
             rates of the checker. For a difference, each run has this number. Default: the number
             of labels of the pilot run; if it has none, the rates are taken as known.

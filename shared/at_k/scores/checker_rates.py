@@ -48,12 +48,7 @@ _LARGEST_VALUE = 1e12  # With larger control values, fewer than four digits woul
 
 
 class CheckerRates(NamedTuple):
-    """The rates at which a checker calls correct and incorrect samples correct.
-
-    Attributes:
-        true_positive: t, above f.
-        false_positive: f.
-    """
+    """The rates t and f at which a checker calls correct and incorrect samples correct, f < t."""
 
     true_positive: float = 1.0
     false_positive: float = 0.0

@@ -83,14 +83,10 @@ def cumulative_credit(credit: Credits) -> DoubleDouble:
 
 
 def pmf(n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None = None) -> DoubleDouble:
-    """Return P(j of k samples are correct) for j = 0 .. k, (U, k + 1).
+    """Return P(j of k samples are correct) for j = 0 .. k, (U, k + 1), for (U,) n and c <= n.
 
-    Args:
-        n: (U,) numbers of samples. Without a prior, k <= n.
-        c: (U,) numbers of correct samples, 0 <= c <= n.
-        k: size of the subset, or number of new samples.
-        prior: the prior of the success rates, for new samples. If it is None, the k samples are a
-            subset of the n.
+    The k samples are new ones if there is a prior of the success rates. Otherwise they are a subset
+    of the n, and k <= n.
     """
     step, a, b = (-1, 0.0, 0.0) if prior is None else (1, *prior)
     j, one = np.arange(k), DoubleDouble.from_doubles(1.0)
