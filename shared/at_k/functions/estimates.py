@@ -14,10 +14,10 @@ from ..core.checks import check_confidence, check_k
 from ..core.choice import IntervalOptions, interval_options, pass_limits
 from ..core.counts import BinaryCounts
 from ..core.credits import Credits
-from ..core.expected import expected_credits
+from ..core.expected import pass_scores
 from ..core.posterior import PosteriorIntervals
 from ..core.samples import read_outcomes
-from ..core.score import Moments, Score, Scores, number_terms
+from ..core.score import Moments, Score
 from ..functions import Bounds, OutcomesLike, Summary
 from ..scores.covariances import pass_moments
 
@@ -38,10 +38,7 @@ def point_estimate(R: OutcomesLike, k: int, score: ScoreOfK) -> float:
 
 def _mean_score(counts: BinaryCounts, score: Score) -> float:
     """Return the unbiased estimate of a score over all questions."""
-    credits, keys = number_terms({"": score})
-    columns = expected_credits(*counts.unique, credits)
-    # `means` does not need the row of each question, only the number of questions in each row.
-    return Scores(keys, np.empty(0), columns).means(counts.multiplicity)[""]
+    return pass_scores(counts, {"": score}).means(counts.multiplicity)[""]
 
 
 PARAMETERS = {

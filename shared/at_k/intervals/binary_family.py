@@ -116,7 +116,6 @@ class BinaryFamily(Family):
             those whose samples are all correct.
         estimate: the function that returns the (U, m) unbiased estimates for (U,) n and c.
         credits: the credits of each extrapolated score.
-        least: smallest number of samples of a question of the run.
         rates: rates of the checker that called samples correct.
     """
 
@@ -125,7 +124,6 @@ class BinaryFamily(Family):
     all_correct: np.ndarray
     estimate: Estimator
     credits: Sequence[Credits]
-    least: int
     rates: CheckerRates = NO_ERRORS
 
     @classmethod
@@ -171,7 +169,6 @@ class BinaryFamily(Family):
             scores=scores,
             extrapolated=list(extrapolated),
             credits=list(extrapolated.values()),
-            least=int(n.min()),
             rates=rates,
             bounds=np.broadcast_to(UNIT_RANGE, (len(n), 2)),
             weights=weights,
@@ -294,14 +291,14 @@ class BinaryFamily(Family):
         n is the smallest number of samples of a question. Means are changed only if pass@n or
         pass^n is among the scores.
         """
-        result = means.copy()
+        result, least = means.copy(), int(self.n.min())
         unbiased = multiplicity @ self.columns / multiplicity.sum()
         for i, credits in enumerate(self.credits):
             event = event_of(Score((credits,)))
             if event is None or event.r not in (1, event.k):
                 continue
-            at_n = Event(self.least, 1 if event.r == 1 else self.least)
-            if event.k > self.least and at_n in self.scores:
+            at_n = Event(least, 1 if event.r == 1 else least)
+            if event.k > least and at_n in self.scores:
                 bound = float(self.scores[at_n].value(unbiased))
                 result[i] = max(means[i], bound) if event.r == 1 else min(means[i], bound)
         return result

@@ -32,16 +32,8 @@ class Noise(NamedTuple):
 
     Attributes:
         score_id: the id of the score.
-        score: the estimate.
-        standard_error: the standard error for other questions like these.
-        questions, samples, checker: the shares of the variance that come from each cause, with the
-            sum 1. If each question has one sample, `samples` is None and `questions` has the share
-            of both. `checker` is 0 unless labels estimate the rates of the checker. If all
-            questions have the same score, the variance is 0, and the shares are those of the
-            squared widths of the limits.
-        same_questions: the (lower, upper) limits for the same questions, sampled again; None if
-            each question has one sample.
-        other_questions: the (lower, upper) limits for other questions like these.
+        score, standard_error, questions, samples, checker, same_questions, other_questions: the
+            entries of the dict that `noise` returns, which says what they are.
     """
 
     score_id: ScoreId

@@ -17,15 +17,14 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..core.counts import BinaryCounts, one_size
+from ..core.counts import BinaryCounts
 from ..core.credits import Credits
 from ..core.expected import blocks_of_rows, columns_by_k
 from ..core.score import Moments, Score, ScoreKey, number_terms
-from .distributions import Prior, cumulative_credit, pmf, posterior_means
+from .distributions import Prior, cumulative_credit, from_table, pmf, posterior_means
 from .double_double import DoubleDouble
 
 _FEW_VALUES = 4  # A sum over so few values of a score takes steps linear in k.
-_LARGEST_TABLE = 64  # Up to this n and k, values for all c are kept.
 _MOST_CELLS = 4e8  # largest number of probabilities of correct samples in a half of 2k samples
 
 
@@ -52,22 +51,10 @@ def credit_covariances(
     under the same distribution at 2k.
     """
     result = np.zeros((len(c), len(pairs)))
-    size = one_size(n)
     for k, columns in columns_by_k([a if any(b) else b for a, b in pairs]).items():
         pairs_of_k = tuple(pairs[column] for column in columns)
-        if 0 < size <= _LARGEST_TABLE and k <= _LARGEST_TABLE:
-            result[:, columns] = _covariance_table(size, pairs_of_k, prior)[c]
-        else:
-            result[:, columns] = _covariances_of_k(n, c, pairs_of_k, prior)
+        result[:, columns] = from_table(_covariances_of_k, n, c, k, pairs_of_k, prior)
     return result
-
-
-@lru_cache(maxsize=1 << 9)
-def _covariance_table(
-    n: int, pairs: tuple[tuple[Credits, Credits], ...], prior: Prior
-) -> np.ndarray:
-    """Return covariances of pairs of scores of one k for c = 0 .. n, (n + 1, m)."""
-    return _covariances_of_k(np.full(n + 1, n), np.arange(n + 1), pairs, prior)
 
 
 def _covariances_of_k(
