@@ -55,9 +55,8 @@ def by_k(
     """Return a chart of scores against k, with their limits as bands.
 
     The metrics of one run are lines of one panel. For several runs there is a panel for each
-    metric, and the runs are its lines. maj@k is shown at odd k only, if the results have several:
-    at even k a tie is not a majority, so a line through all k would be a zigzag. avg@N, the mean of
-    the samples, is the same for all k. It is shown beside other metrics if it is requested.
+    metric, and the runs are its lines. avg@N, the mean of the samples, is the same for all k. It is
+    shown beside other metrics if it is requested.
 
     The caption describes the bands only as far as they are known, so pass interval=, confidence=,
     n= and questions=. Results name their interval method only for `interval="auto"`.
@@ -86,21 +85,18 @@ def by_k(
         name: _curves_of_run(name, scores, metric is not None) for name, scores in runs.items()
     }
     metrics = shown_names(metric, curves, "metric", "scores for several k")
-    # A k may be marked at which maj@k is not shown.
     ks = [k for lines in curves.values() for shown in metrics for k in lines[shown]]
-    left_out = [_drop_even_votes(lines) for lines in curves.values() if "maj@k" in metrics]
     rows = [
         row_of(estimate, run=name, metric=shown, x=k)
         for name, lines in curves.items()
         for shown in metrics
         for k, estimate in lines[shown].items()
     ]
-    votes = "maj@k is shown at odd k only." if any(left_out) else ""
     first = next(iter(curves.values()))
     names = {shown: metric_title(next(iter(first[shown].values()))) for shown in metrics}
     rows = with_panels(rows, names, "mean over the questions")
     details = ChartDetails(**options)
-    return figure_of_lines(rows, k_axis(ks), details, votes, correction(runs), highlight=highlight)
+    return figure_of_lines(rows, k_axis(ks), details, correction(runs), highlight=highlight)
 
 
 def _curves_of_run(name: str, scores: ChartScores, with_average: bool) -> dict[str, Curve]:
@@ -123,19 +119,6 @@ def _curves_of_run(name: str, scores: ChartScores, with_average: bool) -> dict[s
         ks = sorted({k for curve in lines.values() for k in curve})
         lines["avg@k"] = dict.fromkeys(ks, average)
     return lines
-
-
-def _drop_even_votes(lines: dict[str, Curve]) -> bool:
-    """Remove the even k from the curve of maj@k, if at least two odd k are left.
-
-    Return whether an even k was removed. `lines` are the curves of a run.
-    """
-    votes = lines["maj@k"]
-    odd = {k: estimate for k, estimate in votes.items() if k % 2}
-    if not 1 < len(odd) < len(votes):
-        return False
-    lines["maj@k"] = odd
-    return True
 
 
 def by_threshold(

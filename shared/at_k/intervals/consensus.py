@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
 from ..core.choice import IntervalOptions, limits_for_questions
 from ..core.consensus import Consensus, mean_shares, rows_by_k
 from ..core.credits import Credits, any_correct, majority
-from ..core.interval import UNIT_RANGE, IntervalMethod
+from ..core.interval import UNIT_RANGE, DerivedIntervals, Interval, IntervalMethod, normal_z
 from ..core.posterior import PosteriorIntervals
-from ..core.questions import QuestionIntervals
+from ..core.questions import QuestionIntervals, wilson_limits
 from ..core.rewards import Rewards
 from ..core.samples import Samples
-from ..core.score import Moments, ScoreId, Scores, one_column_each
+from ..core.score import Moments, ScoreId, ScoreKey, Scores, one_column_each
 from ..core.votes import AnswerCounts, vote_at_k, vote_probability
 from ..scores.covariances import credit_covariances
 from ..scores.distributions import Prior, posterior_means
+from . import Intervals
 from .binary_family import BinaryFamily
-from .methods import AutoIntervals, EstimatedScore, JoinedIntervals, VarianceIntervals
-from .sampling import ONE_SAMPLE_EACH, family_intervals
+from .sampling import ONE_SAMPLE_EACH, AutoIntervals, family_intervals
 
 _MANY_SAMPLES = 1 << 50  # number of copies of the samples of a question, see `copies_of_samples`
 _NO_ANSWERS = AnswerCounts((), (), 0)
@@ -114,6 +116,88 @@ def share_variances(outcomes: Samples) -> np.ndarray:
     deviations = outcomes.values - mean_shares(outcomes)[question]
     squares = np.bincount(question, deviations**2 * outcomes.weights)
     return np.where(n > 1, squares / np.maximum(n * (n - 1.0), 1.0), 0.25)
+
+
+# --- Methods of limits --------------------------------------------------------------------
+
+
+class JoinedIntervals(DerivedIntervals):
+    """Intervals of all scores of a metric: by `some` for the scores in `keys`, else by `most`."""
+
+    def __init__(self, most: IntervalMethod, some: IntervalMethod, keys: Iterable[ScoreKey]):
+        super().__init__(most)
+        self._some, self._keys = some, {*keys}
+
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        """Return the covariance of the errors of m scores, (m, m), 0 between both methods."""
+        result = np.eye(len(keys))
+        for method, has_key in ((self._method, False), (self._some, True)):
+            if rows := [i for i, key in enumerate(keys) if (key in self._keys) is has_key]:
+                own = method.covariance(questions, [keys[i] for i in rows])
+                result[np.ix_(rows, rows)] = own
+        return result
+
+    def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
+        """Return the interval of each score for each group of question indices."""
+        most, some = (
+            method.for_groups(groups, confidence) for method in (self._method, self._some)
+        )
+        return [a | b for a, b in zip(most, some, strict=True)]
+
+
+class EstimatedScore(NamedTuple):
+    """A score of M questions, with estimated variances.
+
+    Args:
+        values: (M,) estimates.
+        variances: (M,) variances of the estimates, for new samples of the same questions.
+        trials: (M,) number of disjoint subsets of k samples that each question has, n / k.
+    """
+
+    values: np.ndarray
+    variances: np.ndarray
+    trials: np.ndarray
+
+
+class VarianceIntervals(IntervalMethod):
+    """Intervals of means of scores from 0 to 1, for new samples of the same questions."""
+
+    def __init__(
+        self, scores: Mapping[ScoreKey, EstimatedScore], weights: np.ndarray | None = None
+    ):
+        self._scores, self._weights = scores, weights
+
+    def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
+        """Return the interval of each score for each group of question indices."""
+        return [
+            {
+                key: self._interval(score, questions, confidence)
+                for key, score in self._scores.items()
+            }
+            for questions in groups
+        ]
+
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        """Return the variances of the means of m scores on the diagonal of an (m, m) matrix."""
+        # The covariances of scores at different k are not known.
+        squares = self._shares(questions) ** 2
+        return np.diag([float(squares @ self._scores[key].variances[questions]) for key in keys])
+
+    def _shares(self, questions: np.ndarray) -> np.ndarray:
+        """Return the share of each of these questions in a mean."""
+        weights = np.ones(len(questions)) if self._weights is None else self._weights[questions]
+        return weights / weights.sum()
+
+    def _interval(
+        self, score: EstimatedScore, questions: np.ndarray, confidence: float
+    ) -> Interval:
+        """Return Wilson's interval of the mean of a score over the questions with these indices."""
+        values, variances, trials = (column[questions] for column in score)
+        share = self._shares(questions)
+        mean = float(values.mean() if self._weights is None else share @ values)
+        variance, number = float(share**2 @ variances), trials.mean() / np.sum(share**2)
+        lo, hi = wilson_limits(mean, variance, number, normal_z(confidence))
+        return Interval(mean, math.sqrt(variance), float(lo), float(hi), "sampling")
 
 
 # --- Variances of votes -------------------------------------------------------------------

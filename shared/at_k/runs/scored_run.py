@@ -269,13 +269,10 @@ def _pass_run(run: Run, options: ComparisonOptions, scores: Mapping[ScoreId, Sco
         points = corrected_scores(counts, scores, rates)
         return np.array([*points.over(questions, weights).values()])
 
-    def moves(confidence: float) -> np.ndarray:
-        """Return how far estimated rates may move the scores down and up, (2, m)."""
-        assert errors.labels is not None
-        return distances_of_rates(errors.labels, rescore, confidence)
-
-    known_moves = None if errors.labels is None else cache(moves)
-    return ScoredRun(counts.n, options, scores_and_limits, moves=known_moves)
+    moves = None
+    if errors.labels is not None:
+        moves = cache(partial(distances_of_rates, errors.labels, rescore))
+    return ScoredRun(counts.n, options, scores_and_limits, moves=moves)
 
 
 def _reward_run(

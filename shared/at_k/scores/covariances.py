@@ -141,7 +141,13 @@ def mean_over_halves(first: DoubleDouble, second: DoubleDouble) -> DoubleDouble:
     if np.count_nonzero(second.hi) < np.count_nonzero(first.hi):
         first, second = second, first
     support = np.flatnonzero(first.hi)
-    _check_cells(k, len(support))
+    cells = 2 * k * len(support)
+    if cells > _MOST_CELLS:
+        raise ValueError(
+            f"The posterior variance at k = {k} needs {cells:.0e} probabilities for these weights, "
+            f"and {_MOST_CELLS:.0e} are possible: give a smaller k, such as "
+            f"{int(k * (_MOST_CELLS / cells) ** 0.5)}, or interval='sampling'."
+        )
     if len(support) <= _FEW_VALUES:
         m, mean = np.arange(2 * k + 1), DoubleDouble.from_doubles(np.zeros(2 * k + 1))
         for i in support.tolist():
@@ -153,16 +159,6 @@ def mean_over_halves(first: DoubleDouble, second: DoubleDouble) -> DoubleDouble:
         chance = pmf(np.full(len(m), 2 * k), m, k)[:, support]
         means.append((chance * (first[support] * second[other])).sum())
     return DoubleDouble.concatenate(means)
-
-
-def _check_cells(k: int, support: int) -> None:
-    """Raise a ValueError if k is too large for scores with `support` values other than 0."""
-    if 2 * k * support > _MOST_CELLS:
-        raise ValueError(
-            f"The posterior variance at k = {k} needs {2 * k * support:.0e} probabilities for "
-            f"these weights, and {_MOST_CELLS:.0e} are possible: give a smaller k, such as "
-            f"{int(k * (_MOST_CELLS / (2 * k * support)) ** 0.5)}, or interval='sampling'."
-        )
 
 
 def _probability_of(j: int, k: int, n: int) -> DoubleDouble:
