@@ -27,10 +27,7 @@ _MOST_WITH_TOOLTIPS = 500  # largest number of points that all have tooltips, al
 
 @dataclass(frozen=True)
 class LineAxis:
-    """The horizontal axis of a chart of lines.
-
-    If there is room, the values of `ticks` are labeled; None stands for round numbers.
-    """
+    """The horizontal axis of a chart of lines, with labels at `ticks`, or at round numbers."""
 
     title: str
     lowest: float
@@ -150,10 +147,7 @@ def figure_of_lines(
 
 
 def _highlight_layers(value: float | None, x: LineAxis) -> list[alt.Chart]:
-    """Return [a layer with a dashed vertical line at a value], or [] for None.
-
-    Raises ValueError if the value is outside of the range of the axis.
-    """
+    """Return [a layer with a dashed vertical line at a value], or [] for None."""
     if value is None:
         return []
     wanted = f"it must be from {x.lowest:g} to {x.highest:g}"
@@ -186,8 +180,6 @@ def _line_layers(
     """Return the layers of a panel: bands, lines and markers. The figure gives them their data.
 
     The columns lo and hi are the limits at each x, and band_lo and band_hi a simultaneous band.
-    `y_options` are arguments of `vertical_channel`, and `room` is the width for the legend in
-    points.
     """
 
     def y(column: str) -> alt.Y:

@@ -214,7 +214,7 @@ def _check_size(ks: Iterable[int], n: int, prompt: str, baseline: str, normalize
     """Raise a ValueError if the largest k is too large for a prompt with n scored samples.
 
     It must not exceed n. A baseline of the other samples needs k < n, unless the weights are
-    normalized. `prompt` is the name of the prompt for the message.
+    normalized.
     """
     k = max(ks)
     if k > n:
@@ -254,12 +254,7 @@ def _with_baseline(means: _Credited | _Maximum, baseline: str, weight: float) ->
 
 
 class _Counted:
-    """The binary rewards of prompts, (G, n).
-
-    Attributes:
-        c_of_row: (G,) number of correct samples of each prompt.
-        c: (U,) the distinct numbers among them, ascending.
-    """
+    """The binary rewards of prompts, (G, n), and the (U,) distinct numbers c of correct samples."""
 
     def __init__(self, rewards: np.ndarray):
         self.rewards, n = rewards, rewards.shape[1]
@@ -281,10 +276,7 @@ class _Counted:
 
 
 class _Credited:
-    """Means of a sum of k credits, (U, 2): for an incorrect sample i, and for a correct one.
-
-    `c`, (U,), are the distinct numbers of correct samples of n.
-    """
+    """Means of a sum of k credits, (U, 2): for an incorrect sample i, and for a correct one."""
 
     def __init__(self, n: int, c: np.ndarray, credits: Credits):
         self.n, self.k, self.c = n, len(credits), c
@@ -319,12 +311,7 @@ class _Credited:
 
 
 class _Sorted:
-    """The real rewards of prompts, (G, n).
-
-    Attributes:
-        ranked: (G, n) the rewards of each prompt in ascending order.
-        order: (G, n) the index of each of them among all G x n rewards.
-    """
+    """The real rewards of prompts, (G, n), ascending, and the index of each among all G x n."""
 
     def __init__(self, rewards: np.ndarray):
         n = rewards.shape[1]

@@ -28,10 +28,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def point_estimate(R: OutcomesLike, k: int, score: ScoreOfK) -> float:
-    """Return the unbiased estimate of a score, averaged over M questions with outcomes R.
-
-    `score` is a function that returns the score, or its credits, for a k.
-    """
+    """Return the unbiased estimate of a score, averaged over M questions with outcomes R."""
     counts = read_outcomes(R).counts()
     return _mean_score(counts, _as_score(score(check_k(k, counts.n))))
 
@@ -73,9 +70,8 @@ _SUMMARY = "(mu, sigma, lo, hi), see `at_k.functions`. The posterior is that of 
 def with_shared_help(function: _Function) -> _Function:
     """Complete the docstring of a function by what several functions have in common.
 
-    The docstring has a summary, `Returns` unless the result is a mean of unbiased estimates or a
-    summary of a posterior, and `Examples`. Added are `Args`, and for an estimate the name of the
-    function with its limits.
+    It gets `Args`, `Returns` unless it has one, and for an estimate the name of the function with
+    its limits.
     """
     text, _, examples = inspect.cleandoc(function.__doc__ or "").partition("\n\nExamples:\n")
     summary, _, result = text.partition("\n\nReturns:\n")

@@ -191,11 +191,7 @@ class TailPassProfile:
         return np.sqrt(np.diag(self.covariance))
 
     def linear(self, weights: Numbers) -> tuple[float, float]:
-        """Return mean and standard deviation of a weighted sum over the thresholds.
-
-        Args:
-            weights: one for each threshold, not negative, with the sum 1.
-        """
+        """Return mean and standard deviation of a sum over thresholds, with weights of sum 1."""
         wanted = "a weight is a number from 0 to 1"
         checked = [
             check_number(f"weights[{i}]", weight, wanted, 0, 1)
@@ -234,9 +230,7 @@ class TailPassProfile:
     ) -> tuple[Floats, Floats, Floats, Floats]:
         """Return (mean, std, lo, hi) of each threshold: four arrays of shape (T,).
 
-        Args:
-            confidence: probability that an interval covers the true value, between 0 and 1.
-            method: "normal". Another method is a ValueError, also in `linear_ci` and `moment_ci`.
+        A method other than "normal" is a ValueError, also in `linear_ci` and `moment_ci`.
         """
         return self.mean, self.std, *_limits(self.mean, self.std, confidence, method)
 

@@ -51,10 +51,7 @@ def confidence_of_a_look(confidence: float, size: float) -> float:
 
 
 def look_size(n: np.ndarray, other_questions: bool) -> float:
-    """Return N / N0, the size of a look. It is 1 where limits are narrowest for their confidence.
-
-    `n`, (M,), are the numbers of samples of the questions.
-    """
+    """Return N / N0 for (M,) numbers of samples. It is 1 where limits are narrowest."""
     return len(n) / _TUNED_FOR_QUESTIONS if other_questions else n.mean() / _TUNED_FOR_SAMPLES
 
 
@@ -72,13 +69,10 @@ class AnytimeIntervals(DerivedIntervals):
 
     def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
         """Return the interval of each score for each group of question indices."""
-        look_confidences = [confidence_of_a_look(confidence, self._size(group)) for group in groups]
-        result: list[Intervals] = [{} for _ in groups]
-        for look_confidence in {*look_confidences}:
-            indices = [i for i, x in enumerate(look_confidences) if x == look_confidence]
-            intervals = self._method.for_groups([groups[i] for i in indices], look_confidence)
-            for i, group_intervals in zip(indices, intervals, strict=True):
-                result[i] = group_intervals
+        result = []
+        for group in groups:
+            look_confidence = confidence_of_a_look(confidence, self._size(group))
+            result += self._method.for_groups([group], look_confidence)
         return result
 
     def _size(self, questions: np.ndarray) -> float:

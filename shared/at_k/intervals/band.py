@@ -71,10 +71,7 @@ def confidence_of_each(
 
 
 def simultaneous_confidence(covariance: np.ndarray, confidence: float) -> float:
-    """Return the confidence that each of m intervals at successive k needs to cover together.
-
-    `covariance`, (m, m), is that of the errors, see `path_angles`.
-    """
+    """Return the confidence that each of m intervals at successive k needs to cover together."""
     angles = path_angles(covariance)
     return confidence_of_each(
         lambda c: float(path_exceedance(angles, c)), len(covariance), confidence
@@ -87,11 +84,7 @@ def bands(
     intervals: Sequence[dict[ScoreId, Interval]],
     confidence: float,
 ) -> list[dict[ScoreId, tuple[float, float]]]:
-    """Return the band of each score for each group: the (lo, hi) that cover at all k together.
-
-    `groups` has the indices of the questions of each group, `intervals` their intervals by this
-    method, and `confidence` is that of a band at all its k together.
-    """
+    """Return the band of each score for each group: (lo, hi) that cover at all k together."""
     result = []
     for questions, intervals_of_group in zip(groups, intervals, strict=True):
         band: dict[ScoreId, tuple[float, float]] = {}

@@ -299,10 +299,9 @@ def _posterior_moments(consensus: Consensus, prior: Prior) -> Moments:
 def _credit_moments(
     credits: Callable[[int], Credits], k: int | None, n: np.ndarray, c: np.ndarray, prior: Prior
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return posterior means and variances of a score of k samples, both (U,), for (U,) n and c.
+    """Return posterior means and variances of a score of k new samples, both (U,).
 
-    `credits` returns the credits of the score for a number of samples. For k = None there are as
-    many new samples as each question has.
+    For k = None there are as many new samples as each question has.
     """
     mean, variance = np.empty(len(n)), np.empty(len(n))
     for size, rows in rows_by_k(k, n):

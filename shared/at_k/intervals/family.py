@@ -135,17 +135,11 @@ class Family(abc.ABC):
 
     @cached_property
     def posterior_means(self) -> np.ndarray:
-        """Return posterior means of the extrapolated scores for each distinct count, (U, e).
-
-        Their prior is estimated from all questions of the run.
-        """
+        """Return posterior means of the extrapolated scores under the prior of the run, (U, e)."""
         return self._extrapolate(self.fit(self.multiplicity[None]))[0]
 
     def means_of_groups(self, fit: Fit) -> np.ndarray:
-        """Return the extrapolated scores of B groups, (B, e).
-
-        The prior of a group is estimated from its own questions only.
-        """
+        """Return the extrapolated scores of B groups under the prior of each group, (B, e)."""
         keys = [_group_key(multiplicity) for multiplicity in fit.multiplicity]
         if not {*keys} <= self.known_means.keys():
             is_run = keys == [_group_key(self.multiplicity)]
@@ -277,10 +271,7 @@ class ExtrapolatedScores(Scores):
     def over(
         self, questions: np.ndarray, weights: np.ndarray | None = None
     ) -> dict[ScoreKey, float]:
-        """Return each score over the questions with these indices.
-
-        The prior of extrapolated scores is estimated from these questions alone.
-        """
+        """Return each score over these questions, from which alone the prior is estimated."""
         multiplicity = self.family.multiplicities([questions]).numbers
         (means,) = self.family.means_of_groups(self.family.fit(multiplicity))
         own = {key: float(means[i]) for key, i in self.extrapolated.items()}

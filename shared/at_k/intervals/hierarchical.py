@@ -140,9 +140,9 @@ class Profile:
     def _misfit(
         self, score: np.ndarray | None = None, mean: float = 0.0
     ) -> tuple[float, np.ndarray]:
-        """Return the smallest misfit of the priors, and the (J,) prior that has it.
+        """Return the smallest misfit of the priors, with this mean of a (J,) score if it is given.
 
-        If a (J,) score is given, only the priors under which it has this mean count.
+        The second result is the (J,) prior that has it.
         """
         from scipy.optimize import nnls
 

@@ -60,13 +60,7 @@ _FALL = 0.005  # Only a larger fall of pass@k with k would show in tables of res
 
 
 def check_errors(checker_rates, labels) -> bool:
-    """Return whether scores are to be corrected for the errors of a checker.
-
-    `labels` are in the form of the samples, or a dict of counts.
-
-    Raises:
-        ValueError: if the rates are invalid, or given beside labels.
-    """
+    """Return whether to correct scores for a checker. Raises ValueError for invalid parameters."""
     if checker_rates is None:
         return labels is not None
     check_rates(checker_rates)
@@ -77,23 +71,14 @@ def check_errors(checker_rates, labels) -> bool:
 
 @dataclass(frozen=True)
 class Errors:
-    """The errors of a checker that scores are corrected for.
-
-    The rates are known, or estimated from `labels`.
-    """
+    """The rates of a checker that errs, which are known or estimated from `labels`."""
 
     rates: CheckerRates = NO_ERRORS
     labels: LabelCounts | None = None
 
     @classmethod
     def from_options(cls, checker_rates, labels, graded: Samples | None) -> Errors:
-        """Return the errors from parameters of a metric that `check_errors` has accepted.
-
-        `graded` is the verdict of the checker on each sample; None if only counts are left.
-
-        Raises:
-            ValueError: if the labels are invalid, or too few.
-        """
+        """Return the errors from valid options. Raises ValueError for bad labels."""
         if labels is None:
             return cls(check_rates(checker_rates))
         counts = count_labels(labels, graded).require_use()
@@ -156,11 +141,7 @@ class RateIntervals(DerivedIntervals):
 
 
 class LabelledIntervals(DerivedIntervals):
-    """Intervals of scores that are corrected with rates estimated from labels.
-
-    `method` has the intervals if the rates were known, and `rescore` returns the scores corrected
-    for given rates.
-    """
+    """Intervals of scores that `rescore` corrects with rates estimated from labels."""
 
     def __init__(
         self,
@@ -183,13 +164,7 @@ class LabelledIntervals(DerivedIntervals):
     def _with_label_errors(
         self, known: Intervals, questions: np.ndarray, confidence: float
     ) -> Intervals:
-        """Return the intervals of one group that also account for the labels.
-
-        Args:
-            known: the intervals for known rates.
-            questions: the indices of the questions of the group.
-            confidence: confidence of each interval.
-        """
+        """Return the intervals of a group, `known` for exact rates, with errors of the labels."""
 
         def rescore(rates: CheckerRates) -> dict[ScoreKey, float]:
             """Return the scores over these questions, corrected for the given rates."""
@@ -247,10 +222,7 @@ def distances_of_rates(labels: LabelCounts, rescore: Rescore, confidence: float)
 
 
 def _realized_variances(labels: LabelCounts, points: np.ndarray, rescore: Rescore) -> np.ndarray:
-    """Return variances of m scores because of realized rates, times the number of samples, (m,).
-
-    `points` are the scores for the estimated rates.
-    """
+    """Return variances of scores because of realized rates, times the number of samples, (m,)."""
     t, f = labels.rates
     assert labels.run is not None
     correct = (labels.run.accepted - f) / (t - f)
@@ -315,11 +287,7 @@ class CheckerErrors:
         method: IntervalMethod | None,
         options: IntervalOptions,
     ) -> Corrected:
-        """Return success rates with their limits, see `Corrected`.
-
-        `points` are the rates of samples that are called correct, and `method` is that of their
-        limits, or None for no limits.
-        """
+        """Return success rates with their limits; `points` are rates of samples called correct."""
         errors = Errors.from_options(self._rates, self._labels, checked.outcomes)
         errors.warn_if_contradicted(checked.outcomes.counts())
 
@@ -344,8 +312,7 @@ def falls_with_k(
 ) -> bool:
     """Warn and return True if the corrected pass@k of a requested k is below that of a smaller k.
 
-    The smaller k are the requested ones and all powers of 2. `counts` are those of samples that are
-    called correct, and `run` is the name of the run for the warning.
+    The smaller k are the requested ones and all powers of 2.
     """
     events = [event for score in scores.values() if (event := event_of(score))]
     requested = sorted({k for k, r in events if r == 1 < k <= counts.n.min()})

@@ -94,10 +94,7 @@ class LabelCounts(NamedTuple):
     def expected(
         cls, labels: int, rates: CheckerRates, correct: float, samples: float
     ) -> LabelCounts:
-        """Return the expected counts of labels of random samples of a run with so many samples.
-
-        `correct` is the share of all samples that are correct.
-        """
+        """Return the expected counts for labels of random samples, a share of which is correct."""
         (t, f), incorrect = rates, 1 - correct
         shares = (t * correct, (1 - t) * correct, f * incorrect, (1 - f) * incorrect)
         run = LabelledRun(shares[0] + shares[2], samples)

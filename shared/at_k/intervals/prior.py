@@ -127,10 +127,7 @@ def whole_prior(priors: Mapping[int, np.ndarray]) -> np.ndarray:
 def _em_steps(
     likelihood: np.ndarray, share: np.ndarray, prior: np.ndarray, steps: int
 ) -> np.ndarray:
-    """Return priors after steps of the EM algorithm from (.., J) `prior`, (.., J).
-
-    `share`, (.., U), is that of the questions with each distinct count.
-    """
+    """Return (.., J) priors after steps of the EM algorithm, for (.., U) shares of questions."""
     for _ in range(steps):
         prior = prior * (_relative_shares(likelihood, share, prior) @ likelihood)
     return prior

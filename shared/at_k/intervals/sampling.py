@@ -43,10 +43,7 @@ ONE_SAMPLE_EACH = (
 
 
 class SamplingIntervals(IntervalMethod):
-    """Intervals for new samples of the same questions.
-
-    Scores that the family extrapolates have hierarchical intervals.
-    """
+    """Intervals for new samples of the same questions; hierarchical ones if k > n."""
 
     def __init__(self, family: Family):
         self._family = family
@@ -56,10 +53,7 @@ class SamplingIntervals(IntervalMethod):
         return ONE_SAMPLE_EACH if self._family.one_sample_each(questions) else None
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        """Return the covariance of the errors of m scores over these questions, (m, m).
-
-        Extrapolated scores count as uncorrelated, with the variance 1.
-        """
+        """Return the covariance of the errors of m scores, (m, m). If k > n, the variance is 1."""
         family, result = self._family, np.eye(len(keys))
         known = [i for i, key in enumerate(keys) if key in family.scores]
         if not known:

@@ -241,15 +241,12 @@ class Compared:
         return a.covariance + b.covariance
 
     def limits(self, confidence: float) -> np.ndarray:
-        """Return lower and upper limits of all differences, (2, P, m), each with this confidence.
-
-        With `anytime`, the limits of a difference have this confidence at all looks together.
-        """
+        """Return lower and upper limits of all differences, (2, P, m), each with `confidence`."""
         limits = [self._pair_limits(pair, confidence) for pair in range(len(self.pairs))]
         return np.stack(limits, axis=1)
 
     def _pair_limits(self, pair: int, confidence: float) -> np.ndarray:
-        """Return the limits of the pair with this index, (2, m). For `confidence` see `limits`."""
+        """Return the limits of the pair with this index, (2, m), each with this confidence."""
         a, b = (self.scored[run] for run in self.pairs[pair])
         (lo_a, hi_a), (lo_b, hi_b) = a.limits(confidence), b.limits(confidence)
         r, difference, shared = self._correlation[pair], self.values[pair], self._shared[pair]
@@ -350,11 +347,8 @@ def _correlation(a: np.ndarray, b: np.ndarray, least: np.ndarray | float) -> np.
 class Simultaneous:
     """Simultaneous inference about the differences of all P pairs of K runs, at m values of k.
 
-    Args:
-        runs: the number K of runs.
-        angles: (P, m - 1) angles between the errors of the difference of a pair at successive k,
-            see `intervals.band`.
-        independent: whether the errors of different runs are independent.
+    `angles`, (P, m - 1), are those between the errors of a pair at successive k, see
+    `intervals.band`. Errors of different runs may be independent.
     """
 
     def __init__(self, runs: int, angles: np.ndarray, independent: bool):
@@ -436,10 +430,7 @@ def compare_groups(overall: Compared, groups: Any) -> dict[str | None, Compared]
 def differences_of(
     compared: Compared, p_values: bool = False, group: str | None = None
 ) -> list[Difference]:
-    """Return the differences of two compared runs, one for each k.
-
-    `group` is the label of the group of the questions, or None for all questions.
-    """
+    """Return the differences of two compared runs, one for each k, with the label of the group."""
     a, b = (run.estimates.tolist() for run in compared.scored)
     confidence = compared.options.confidence
     intervals, bands = (

@@ -120,10 +120,7 @@ def leaderboard(
 def leaderboard_of_groups(
     compared: Mapping[str | None, Compared], p_values: bool = False
 ) -> Result:
-    """Return the result of `leaderboard` for what `compare_groups` returns.
-
-    The leaderboards of groups, if there are any, are in "groups".
-    """
+    """Return the result of `leaderboard`, with the leaderboards of groups, if any, in "groups"."""
     boards = {group: leaderboard_of(runs, p_values) for group, runs in compared.items()}
     board = boards.pop(None)
     return Result(board | {"groups": boards}, board.estimates, board.averaging) if boards else board

@@ -161,7 +161,8 @@ def noise_of(run: Run, options: ComparisonOptions) -> list[Noise]:
     same_questions: list[Any] = [None] * len(scores)
     within = np.zeros(len(scores))
     if scored.covariance is not None:
-        same_limits = scored.for_same_questions().limits_with_moves(confidence)
+        (resampled,) = score_runs([run], options.for_interval("sampling"))
+        same_limits = resampled.limits_with_moves(confidence)
         within = np.where(is_flat, np.diff(same_limits, axis=0)[0] ** 2, np.diag(scored.covariance))
         within, same_questions = np.minimum(within, variance), [*map(tuple, same_limits.T.tolist())]
     total = variance + checker_variance

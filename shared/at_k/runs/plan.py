@@ -378,13 +378,11 @@ def _limits_of_questions(
     checker_rates: CheckerRates,
     cheapest: Mapping[str, Any],
 ) -> dict[str, int]:
-    """Return confidence limits of the number of questions that the cheapest design needs.
+    """Return "questions_lo" and "questions_hi" for the cheapest design, if they can be estimated.
 
     The jackknife leaves out one group of pilot questions at a time, and estimates the variance of
-    the logarithm of the number of questions. The limits use Student's t.
-
-    Return a dict with "questions_lo" and "questions_hi". It is empty if there are fewer than three
-    pilot questions. `cheapest` is the row of the design.
+    the logarithm of the number of questions. The limits use Student's t. There have to be three
+    pilot questions.
     """
     wanted, questions = options.wanted, int(cheapest["questions"])
     size, weights = len(runs[0].outcomes), options.weights

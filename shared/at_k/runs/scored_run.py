@@ -11,8 +11,6 @@ each question is its own, and G = M. New questions are other questions like thes
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from copy import copy
-from dataclasses import replace
 from functools import cache, cached_property, partial
 
 import numpy as np
@@ -137,28 +135,13 @@ class ScoredRun:
 
     @cached_property
     def covariance(self) -> np.ndarray | None:
-        """The covariance of the scores for new samples of the same questions, (m, m), or None.
-
-        It is None if the data do not show how samples vary.
-        """
+        """The covariance of the scores for new samples of the same questions, (m, m), if known."""
         if not self._shows_samples:
             return None
         return self._known("sampling")[1].covariance(self.counted, [*self.points.keys])
 
-    def for_same_questions(self) -> ScoredRun:
-        """Return a copy of this run with limits for new samples of the same questions."""
-        run = copy(self)
-        run.options = replace(self.options, method="sampling", clusters=None)
-        run._method = self._known("sampling")[1]
-        run.limits = cache(run._limits)
-        return run
-
     def moves(self, confidence: float) -> np.ndarray | None:
-        """Return how far the scores may lie below and above the estimates, (2, m).
-
-        These distances exist because labels estimate the rates of the checker. Return None if the
-        rates are known. With `anytime`, `confidence` is that of all looks together.
-        """
+        """Return how far estimated rates of a checker may move the scores down and up, (2, m)."""
         return None if self._moves is None else self._moves(self.look_confidence(confidence))
 
     def limits_with_moves(self, confidence: float) -> np.ndarray:
@@ -171,22 +154,14 @@ class ScoredRun:
         return np.clip([self.estimates - down, self.estimates + up], 0.0, 1.0)
 
     def look_confidence(self, confidence: float) -> float:
-        """Return the confidence of the limits at this look.
-
-        With `anytime`, `confidence` is that of all looks together, and that of one look is higher.
-        Otherwise it is returned unchanged.
-        """
+        """Return the confidence of the limits at one look, which is higher with `anytime`."""
         if not self.options.anytime:
             return confidence
         size = look_size(self.n[self.counted], self.options.method == "questions")
         return confidence_of_a_look(confidence, size)
 
     def _limits(self, confidence: float) -> np.ndarray:
-        """Return the lower and upper limits of the scores, (2, m), each with this confidence.
-
-        With `anytime`, the limits of a score have this confidence at all looks together. Raises
-        ValueError if the questions do not allow the interval.
-        """
+        """Return the limits of the scores, (2, m). Raises ValueError if the run has none."""
         method = self._method
         if self.options.anytime:
             method = AnytimeIntervals(method, self.n, self.options.method == "questions")

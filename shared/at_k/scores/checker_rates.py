@@ -126,11 +126,7 @@ def _left_part(values: DoubleDouble, end: Fraction) -> DoubleDouble:
 
 
 def require_correction(scores: Mapping[ScoreKey, Score], rates: CheckerRates) -> None:
-    """Raise a ValueError if a score cannot be corrected for the errors of a checker.
-
-    A product of scores of each question cannot be corrected, nor can a k that is too large for
-    these rates.
-    """
+    """Raise a ValueError if a score cannot be corrected for the errors of a checker."""
     if rates.are_exact:
         return
     for key, score in scores.items():

@@ -24,10 +24,7 @@ from ..core.score import ScoreId, Scores, one_column_each
 def first_successes(
     checked: Checked, budget: int, ks: list[int] | None, options: IntervalOptions
 ) -> tuple[Scores, IntervalMethod]:
-    """Return pass@k of samples that stop at the first success, and the method of its limits.
-
-    `budget` is the largest number of samples that a question could have, and `ks` are at most this.
-    """
+    """Return pass@k of samples that stop at the first success, and the method of its limits."""
     counts = checked.outcomes.counts()
     largest_ks = largest_known_ks(counts, checked.outcomes, budget)
     ids = [ScoreId("pass@k", k) for k in choose_ks(ks, DEFAULT_K, largest_ks)]

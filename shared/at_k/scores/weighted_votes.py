@@ -38,8 +38,7 @@ class WeightedAnswers(NamedTuple):
 
     Attributes:
         weights: (n, A) weight of each sample in the column of its answer, otherwise 0.
-        credits: (A,) the value of a vote for each answer: the share of its samples that are
-            correct. A checker of answers gives 0 or 1.
+        credits: (A,) the share of the samples with each answer that are correct.
     """
 
     weights: np.ndarray
@@ -114,10 +113,7 @@ def weigh_answers(
 def _distinct_answers(
     codes: np.ndarray, is_correct: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the A distinct codes, the index of each sample's code among them, and A shares.
-
-    The share of a code is the share of its samples that are correct.
-    """
+    """Return the A distinct codes, the index of each sample's code, and their correct shares."""
     distinct, index = np.unique(codes, return_inverse=True)
     return distinct, index, np.bincount(index, is_correct) / np.bincount(index)
 
