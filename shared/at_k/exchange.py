@@ -129,8 +129,7 @@ class Exchange:
     def _take_role(self) -> None:
         """Lock the role of this process, and number this object, unless both have been done.
 
-        A new role starts without the files of earlier runs. Raises ValueError if another process
-        has the role.
+        A new role starts without the files of earlier runs. Raises ValueError if it is taken.
         """
         role = os.getpid(), str(self._file(self._process, "lock"))
         if self._number is None:
@@ -405,10 +404,7 @@ def _poll_for(seconds: float) -> Iterator[None]:
 
 
 def _number_object(exchange: Exchange, objects: list[weakref.ref[Exchange]]) -> int:
-    """Add a new object to the objects of a role, and return its number, which is its index there.
-
-    It is the least number that no living object has.
-    """
+    """Add an object to those of a role, and return the least number that no living one has."""
     if any(other() is not None for other in objects):
         gc.collect()  # Metrics of evaluate refer to themselves, so they outlive their last user.
     number = next((n for n, other in enumerate(objects) if other() is None), len(objects))

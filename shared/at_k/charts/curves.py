@@ -250,8 +250,7 @@ def by_parameter(
 def _sweeps_by_run(results: Any, parameter: str) -> Mapping[str, Mapping[float, ChartScores]]:
     """Return a dict from the name of each run to its scores by the value of the parameter.
 
-    A single run has the name "". Raises TypeError if `results` has another form, and ValueError if
-    a run has fewer than two values.
+    A single run has the name "". Raises TypeError or ValueError unless each has two values.
     """
     if not isinstance(results, Mapping) or not results:
         raise TypeError(f"results is {short(results)}: give a dict, {{value: result}}.")
@@ -424,10 +423,7 @@ def _row_of_difference(point: Difference, **columns: Any) -> Row:
 def _line_at_zero(
     points: Sequence[Difference], x: LineAxis, y: Mapping[str, Any]
 ) -> list[alt.Chart]:
-    """Return the layers of the line at 0, and of its heavy parts, where the band excludes 0.
-
-    `points` are in ascending order of k, and `y` are arguments of `vertical_channel`.
-    """
+    """Return the layers of the line at 0, and of its heavy parts, where the band excludes 0."""
     segments = [
         {"x": successive[0].k, "end": successive[-1].k, "y": 0}
         for sign, successive in by_sign(points)

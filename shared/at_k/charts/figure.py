@@ -123,10 +123,7 @@ def view_width(inches: float, left: float, right: float) -> float:
 
 
 def wrap_names(rows: Sequence[Row], room: float) -> list[Row]:
-    """Return the rows with the names of panels and series broken into lines.
-
-    They are shown in headers and the legend. `room` is the width for these in points.
-    """
+    """Return the rows with the names of panels and series broken into lines."""
     rooms = {"panel": room, "series": room - LEGEND_SYMBOL}
     return [row | {name: wrap_text(row[name], x) for name, x in rooms.items()} for row in rows]
 
@@ -156,10 +153,7 @@ def make_figure(
 
 
 def _with_printable_text(value: Any) -> Any:
-    """Return a copy of a part of a specification with a space for each unprintable character.
-
-    Line breaks are kept, because labels may have several lines.
-    """
+    """Return a copy of a specification with spaces for unprintable characters but line breaks."""
     if isinstance(value, dict):
         return {name: _with_printable_text(part) for name, part in value.items()}
     if isinstance(value, (list, tuple)):

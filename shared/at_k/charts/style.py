@@ -26,12 +26,7 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross"
 
 
 class NumberFormats(NamedTuple):
-    """Hold the formats of scores and of differences of scores in a chart.
-
-    Attributes:
-        score, difference: formats for Vega, for the ticks of axes.
-        text: a format for Python, for tooltips.
-    """
+    """The formats of scores and of differences of scores for Vega, and `text` for Python."""
 
     score: str
     difference: str

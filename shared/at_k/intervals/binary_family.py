@@ -438,10 +438,7 @@ def binomial_likelihood(
 
 
 def _neg_log_rates(log_odds: np.ndarray, rates: CheckerRates) -> tuple[np.ndarray, np.ndarray]:
-    """Return minus the logarithms of the rates at which samples are called incorrect, and correct.
-
-    Both have the shape of `log_odds`, those of success rates.
-    """
+    """Return the negative logarithms of the rates of samples called incorrect, and correct."""
     incorrect, correct = np.logaddexp(0, log_odds), np.logaddexp(0, -log_odds)
     if rates.are_exact:
         return incorrect, correct

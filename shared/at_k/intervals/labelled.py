@@ -78,7 +78,7 @@ class Errors:
 
     @classmethod
     def from_options(cls, checker_rates, labels, graded: Samples | None) -> Errors:
-        """Return the errors from valid options. Raises ValueError for bad labels."""
+        """Return the errors from valid options. Raises ValueError if labels are invalid."""
         if labels is None:
             return cls(check_rates(checker_rates))
         counts = count_labels(labels, graded).require_use()

@@ -378,11 +378,11 @@ def _limits_of_questions(
     checker_rates: CheckerRates,
     cheapest: Mapping[str, Any],
 ) -> dict[str, int]:
-    """Return "questions_lo" and "questions_hi" for the cheapest design, if they can be estimated.
+    """Return "questions_lo" and "questions_hi" for the cheapest design, or {} if they are unknown.
 
     The jackknife leaves out one group of pilot questions at a time, and estimates the variance of
-    the logarithm of the number of questions. The limits use Student's t. There have to be three
-    pilot questions.
+    the logarithm of the number of questions. It needs three pilot questions. The limits use
+    Student's t.
     """
     wanted, questions = options.wanted, int(cheapest["questions"])
     size, weights = len(runs[0].outcomes), options.weights

@@ -103,7 +103,7 @@ def _sums_of_subsets(counts: np.ndarray, steps: np.ndarray, n: int, k: int) -> n
 
 @lru_cache(maxsize=4096)
 def _binomial_weights(count: int, n: int, k: int) -> np.ndarray:
-    """Return P(i of `count` trials succeed) for i = 0 .. k, up to a factor; each does by k/n."""
+    """Return P(i of `count` trials succeed), each with P = k/n, up to a factor, (k + 1,)."""
     # Each weight is a quotient of integers, because Python rounds such a quotient correctly.
     result, largest = np.zeros(k + 1), min(count, k)
     if count > max(k, _LARGE_COUNT):  # Without the factor (1 - k/n)**count, integers are smaller.
