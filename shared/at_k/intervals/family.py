@@ -150,6 +150,11 @@ class Family(abc.ABC):
                 self.known_means[key] = self._coherent_means(mean, multiplicity)
         return np.array([self.known_means[key] for key in keys])
 
+    def means_of_group(self, multiplicity: np.ndarray) -> np.ndarray:
+        """Return the extrapolated scores of a group with (U,) numbers of questions, (e,)."""
+        known = self.known_means.get(_group_key(multiplicity))
+        return self.means_of_groups(self.fit(multiplicity[None]))[0] if known is None else known
+
     def _coherent_means(self, means: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
         """Return (e,) means of a group in which none contradicts the unbiased score of a k <= n."""
         return means
@@ -272,8 +277,8 @@ class ExtrapolatedScores(Scores):
         self, questions: np.ndarray, weights: np.ndarray | None = None
     ) -> dict[ScoreKey, float]:
         """Return each score over these questions, from which alone the prior is estimated."""
-        multiplicity = self.family.multiplicities([questions]).numbers
-        (means,) = self.family.means_of_groups(self.family.fit(multiplicity))
+        (multiplicity,) = self.family.multiplicities([questions]).numbers
+        means = self.family.means_of_group(multiplicity)
         own = {key: float(means[i]) for key, i in self.extrapolated.items()}
         return super().over(questions, weights) | own
 
