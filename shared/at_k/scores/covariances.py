@@ -3,10 +3,26 @@
 The product of two scores of k new samples is a score of 2k new samples: the value that one gives to
 the first half times the value that the other gives to the second. If m of all 2k samples are
 correct, the number H of correct samples in the first half is hypergeometric, and the mean product
-is needed for m = 0 .. 2k. It takes O(k) steps for each value of a score other than 0.
+is needed for m = 0 .. 2k. Two kinds of scores have it in O(k) steps: a threshold, 1 if at least r
+of k samples are correct, and a ramp, max(0, j - h) for j correct samples, as in mG-Pass@k.
+
+Let the m correct samples be placed one after the other. The mean changes only if the next one
+raises the score of a half while that of the other half is positive. A given place of the next one
+leaves 2k - 1 places for the first m, so each change is a mean over fewer samples. For thresholds,
+the mean E(m) changes by
+
+    E(m + 1) - E(m) = P(H = r - 1),  H of k - 1 among 2k - 1,  if m >= 2r - 1
+
+and for ramps by
+
+    E(m + 1) - E(m) = u(m)
+    u(m + 1) - u(m) = k / (2k - 1) P(k - 1 and k - 1 of 2k - 2 have at least h correct samples each)
+                      + (k - 1) / (2k - 1) P(H = h - 1) max(0, m + 1 - 2h),  H of k - 2 among 2k - 2
+
+where u(m) is the mean of (m - H - h) over H >= h and m - H >= h, for H of k - 1 among 2k - 1.
 
 Symbols: there are U distinct pairs (n, c) of the numbers of samples and of correct samples, and m
-pairs of scores. In the formula above and in functions on halves, m is a number of correct samples.
+pairs of scores. In the formulas above and in functions on halves, m is a number of correct samples.
 """
 
 from __future__ import annotations
@@ -90,8 +106,14 @@ def _covariance(once: DoubleDouble, twice: DoubleDouble, a: Credits, b: Credits)
 
 @lru_cache(maxsize=8)  # All blocks of rows need the same result.
 def _over_halves(a: Credits, plateau_a: int, b: Credits, plateau_b: int) -> DoubleDouble:
-    """Return `mean_over_halves` of both scores, minus the value of each at a plateau, (2k + 1,)."""
-    return mean_over_halves(_less_plateau(a, plateau_a), _less_plateau(b, plateau_b))
+    """Return the mean product of both scores if 0 .. 2k of 2k samples are correct, (2k + 1,).
+
+    The value of each score at its plateau, a number of correct samples, is subtracted first.
+    """
+    value_a, value_b = _less_plateau(a, plateau_a), _less_plateau(b, plateau_b)
+    if a == b and _has_equal_halves(a):
+        return mean_over_equal_halves(a, value_a)
+    return _mean_over_halves(value_a, value_b)
 
 
 def _less_plateau(credit: Credits, plateau: int) -> DoubleDouble:
@@ -132,7 +154,7 @@ def _plateaus(credit: Credits) -> list[int]:
     return [int(x) for x in flat[first]]
 
 
-def mean_over_halves(first: DoubleDouble, second: DoubleDouble) -> DoubleDouble:
+def _mean_over_halves(first: DoubleDouble, second: DoubleDouble) -> DoubleDouble:
     """Return the mean of first[i] * second[m - i] for m = 0 .. 2k correct samples, (2k + 1,).
 
     i is the hypergeometric number of correct samples in the first half of all 2k.
@@ -161,6 +183,66 @@ def mean_over_halves(first: DoubleDouble, second: DoubleDouble) -> DoubleDouble:
     return DoubleDouble.concatenate(means)
 
 
+# --- Thresholds and ramps -----------------------------------------------------------------
+
+
+@lru_cache(maxsize=16)
+def _has_equal_halves(credit: Credits) -> bool:
+    """Return whether the score is a threshold or a ramp, so `mean_over_equal_halves` applies.
+
+    A threshold has one credit that is not 0. A ramp has equal credits from some sample to the k-th,
+    and 0 before.
+    """
+    first, *others = np.flatnonzero(credit).tolist()
+    is_ramp = 0 < first == len(credit) - 1 - len(others) and len({*credit[first:]}) == 1
+    return not others or is_ramp
+
+
+def mean_over_equal_halves(credit: Credits, value: DoubleDouble) -> DoubleDouble:
+    """Return the mean of value[H] value[m - H] for each number m of correct samples, (2k + 1,).
+
+    2k samples, m of which are correct, are dealt at random into two halves of k. One half has H
+    correct samples, and the other m - H.
+
+    Args:
+        credit: (k,) the credits of the score: one credit, for a threshold; or equal credits from
+            some rank to k, for a ramp.
+        value: (k + 1,) the score of 0 .. k correct samples, minus that of 0 correct ones or minus
+            that of k, which makes the first or the last entry 0.
+    """
+    k, credited = len(credit), np.flatnonzero(credit)
+    first, from_zero = int(credited[0]), value.hi[0] == 0
+    if len(credited) == 1:
+        needed = first + 1 if from_zero else k - first
+        means = _both_at_least(k, needed)
+    else:
+        means = _mean_of_ramps(k, first, from_zero)
+    weight = DoubleDouble.from_doubles(credit[first])
+    means = means * (weight * weight)
+    return means if from_zero else means[::-1]  # They were computed for 0 .. 2k incorrect samples.
+
+
+def _both_at_least(k: int, r: int) -> DoubleDouble:
+    """Return P(both halves have at least r >= 1 of m marked samples) for m = 0 .. 2k, (2k + 1,)."""
+    change = _probability_of(r - 1, k - 1, 2 * k - 1)
+    return _sums_before(change, np.arange(2 * k) >= 2 * r - 1)
+
+
+def _mean_of_ramps(k: int, h: int, above: bool) -> DoubleDouble:
+    """Return the mean product of max(0, H - h) of both halves if `above`, (2k + 1,).
+
+    Otherwise it is the mean product of min(H, k - h). H of the samples of a half are marked.
+    There are 0, 1, .., 2k marked samples in all, and 1 <= h < k.
+    """
+    m, share, least = np.arange(2 * k - 1), Fraction(k, 2 * k - 1), h if above else k - h
+    both = _both_at_least(k - 1, h) if above else _both_at_least(k - 1, h)[::-1]
+    others = np.maximum(m + 1 - 2 * h, 0) if above else -np.clip(m + 1 - least, 0, least)
+    crossing = _probability_of(least - 1, k - 2, 2 * k - 2)
+    change = both * DoubleDouble.from_fraction(share)
+    change += crossing * DoubleDouble.from_fraction(1 - share) * DoubleDouble.from_doubles(others)
+    return _sums_before(_sums_before(change))
+
+
 def _probability_of(j: int, k: int, n: int) -> DoubleDouble:
     """Return P(j of a subset of k are marked) if 0, 1, .., n of all n are marked, (n + 1,).
 
@@ -171,3 +253,10 @@ def _probability_of(j: int, k: int, n: int) -> DoubleDouble:
     chance = unseen * DoubleDouble.from_fraction(Fraction(n + 1, k + 1))
     before, after = (DoubleDouble.from_doubles(np.zeros(size)) for size in (j, k - j))
     return DoubleDouble.concatenate([before, chance, after])
+
+
+def _sums_before(change: DoubleDouble, counted: np.ndarray | bool = True) -> DoubleDouble:
+    """Return the sums of the first 0, 1, .., all changes, where only those with `counted` count."""
+    kept = DoubleDouble(change.hi * counted, change.lo * counted)
+    sums = kept[::-1].suffix_sums()[::-1]
+    return DoubleDouble.concatenate([DoubleDouble.from_doubles([0.0]), sums])
