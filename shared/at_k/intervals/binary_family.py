@@ -14,6 +14,7 @@ groups of questions, m columns (see `Scores`), and e extrapolated scores. The gr
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -45,6 +46,7 @@ GRID_SIZE = len(_LOG_ODDS)
 RATES = 1 / (1 + np.exp(-_LOG_ODDS[RATE_SUPPORT]))
 """The success rates of the prior's support, (161,)."""
 
+_LARGEST_FULL_N = 10_000  # For larger n, moments are sums over a part of the counts c.
 _COUNTS_OF_A_BLOCK = 1 << 9  # so many values of c are used at once, to bound memory
 _LARGEST_N = 1_000_000  # Time and rounding errors grow with n.
 _COUNT_BINS = 128  # largest number of bins for c in a profile
@@ -84,8 +86,10 @@ def pass_intervals(
     estimated = with_neighbors(scores, int(least)) if rates.are_exact else observed
     keys, estimate = estimator(estimated, rates)
     _, estimate_without_errors = estimator(estimated)
+    inner = [x for score in observed.values() for x in score.terms if any(x[1:-1])]
+    weights, inner_k = options.weights, max(map(len, inner), default=1)
     family = BinaryFamily.from_counts(
-        counts, keys, estimate, extrapolated, options.weights, rates, estimate_without_errors
+        counts, keys, estimate, extrapolated, weights, inner_k, rates, estimate_without_errors
     )
     points = with_extrapolated(corrected_scores(counts, observed, rates), family, scores)
     method = family_intervals(family, options)
@@ -116,6 +120,8 @@ class BinaryFamily(Family):
             those whose samples are all correct.
         estimate: the function that returns the (U, m) unbiased estimates for (U,) n and c.
         credits: the credits of each extrapolated score.
+        inner_k: the largest k of a score that changes with counts of correct samples far from 0 and
+            from n (neither pass@k nor pass^k), or None if it is not known.
         rates: rates of the checker that called samples correct.
     """
 
@@ -124,6 +130,7 @@ class BinaryFamily(Family):
     all_correct: np.ndarray
     estimate: Estimator
     credits: Sequence[Credits]
+    inner_k: int | None = None
     rates: CheckerRates = NO_ERRORS
 
     @classmethod
@@ -134,6 +141,7 @@ class BinaryFamily(Family):
         estimate: Estimator,
         extrapolated: Mapping[ScoreKey, Credits],
         weights: np.ndarray | None = None,
+        inner_k: int | None = None,
         rates: CheckerRates = NO_ERRORS,
         without_errors: Estimator | None = None,
     ) -> BinaryFamily:
@@ -169,6 +177,7 @@ class BinaryFamily(Family):
             scores=scores,
             extrapolated=list(extrapolated),
             credits=list(extrapolated.values()),
+            inner_k=inner_k,
             rates=rates,
             bounds=np.broadcast_to(UNIT_RANGE, (len(n), 2)),
             weights=weights,
@@ -233,14 +242,11 @@ class BinaryFamily(Family):
 
         They are those of estimates from n samples of a question with this rate.
         """
+        if n > _LARGEST_FULL_N and self.inner_k is not None:
+            sums = self._sums_by_quadrature(n, pairs)
+        else:
+            sums = self._sums_over_counts(n, pairs)
         m = self.columns.shape[1]
-        sums, total = np.zeros((GRID_SIZE, 2 * m + 2 * len(pairs))), np.zeros((GRID_SIZE, 1))
-        for start in range(0, n + 1, _COUNTS_OF_A_BLOCK):
-            c = np.arange(start, min(n + 1, start + _COUNTS_OF_A_BLOCK))
-            pmf_of_c = binomial_likelihood(np.full(len(c), n), c, rates=self.rates)
-            sums += pmf_of_c.T @ self._estimates_and_products(n, c, pairs)
-            total += pmf_of_c.sum(axis=0)[:, None]
-        sums /= total  # For large n, probabilities have rounding errors, and so has their sum.
         mean, gap, products, gap_products = np.split(sums, [m, 2 * m, 2 * m + len(pairs)], 1)
         a, b = np.transpose(pairs)
         square, gap_square = mean[:, a] * mean[:, b], gap[:, a] * gap[:, b]
@@ -248,6 +254,49 @@ class BinaryFamily(Family):
         # digits, so the smaller means are used.
         covariances = np.where(square < gap_square, products - square, gap_products - gap_square)
         return np.hstack([mean, covariances])
+
+    def _sums_over_counts(self, n: int, pairs: list[ColumnPair]) -> np.ndarray:
+        """Return the means of `_estimates_and_products` at each rate, (283, 2 m + 2 P)."""
+        result = np.zeros((GRID_SIZE, 2 * self.columns.shape[1] + 2 * len(pairs)))
+        for start in range(0, n + 1, _COUNTS_OF_A_BLOCK):
+            c = np.arange(start, min(n + 1, start + _COUNTS_OF_A_BLOCK))
+            pmf_of_c = binomial_likelihood(np.full(len(c), n), c, rates=self.rates)
+            result += pmf_of_c.T @ self._estimates_and_products(n, c, pairs)
+        return result
+
+    def _sums_by_quadrature(self, n: int, pairs: list[ColumnPair]) -> np.ndarray:
+        """Return approximately the result of `_sums_over_counts`, from a part of the counts c.
+
+        The binomial distribution and the estimate are smooth in c, so a sum over each s-th c
+        suffices: the trapezoidal rule converges exponentially. A threshold of k samples changes
+        over counts whose standard deviation is sqrt((n - k) / k) times that of the binomial
+        distribution. The step s is at most half of the smaller of the two. pass@k and pass^k are
+        smoother.
+        """
+        from scipy.special import gammaln  # imported here: it takes longer than all of at_k
+
+        k = self.inner_k or 1
+        incorrect, correct = _neg_log_rates(_LOG_ODDS, self.rates)
+        deviation = np.sqrt(n * np.exp(-correct - incorrect))
+        steps = np.maximum(deviation / 2 * math.sqrt(min(1.0, (n - k) / k)), 1).astype(int)
+        center = np.rint(n * np.exp(-correct)).astype(int)
+        steps_beside = np.ceil((8 * deviation + 30) / steps).astype(int)
+        nodes = []
+        for middle, step, beside in np.transpose([center, steps, steps_beside]).tolist():
+            c = middle + step * np.arange(-beside, beside + 1)
+            nodes.append(c[(c >= 0) & (c <= n)])
+        distinct, index = np.unique(np.concatenate(nodes), return_inverse=True)
+        values = self._estimates_and_products(n, distinct, pairs)
+        rows = np.split(index, np.cumsum([len(c) for c in nodes])[:-1])
+        result = np.empty((GRID_SIZE, values.shape[1]))
+        for i, (c, row) in enumerate(zip(nodes, rows, strict=True)):
+            with np.errstate(invalid="ignore"):  # 0 times infinity, where a rate is 0
+                neg_log_pmf = gammaln(c + 1) + gammaln(n - c + 1)
+                neg_log_pmf = neg_log_pmf + np.where(c, c * correct[i], 0.0)
+                neg_log_pmf = neg_log_pmf + np.where(n - c, (n - c) * incorrect[i], 0.0)
+            weight = np.exp(neg_log_pmf.min() - neg_log_pmf)
+            result[i] = weight @ values[row] / weight.sum()
+        return result
 
     def _estimates_and_products(self, n: int, c: np.ndarray, pairs: list[ColumnPair]) -> np.ndarray:
         """Return estimates and products for (C,) counts c of a question, (C, 2 m + 2 P).
