@@ -506,7 +506,7 @@ error that names the missing package, until `at_k/__init__` replaces it.
 """
 
 
-KERNEL = "c84d9d0468a2"
+KERNEL = "9efa4bbb21c9"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -676,11 +676,6 @@ class BinaryCounts:
             n, c = (np.searchsorted(np.unique(x), x) for x in (n, c))
         base = int(c.max()) + 1
         return base, UniqueIntegers(c + base * n, base * (int(n.max()) + 1))
-
-    @cached_property
-    def memo(self) -> dict[Any, Any]:
-        """Return a dict that keeps results for these counts, such as an estimated prior."""
-        return {}
 
     @cached_property
     def _is_large(self) -> bool:

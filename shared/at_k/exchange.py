@@ -129,8 +129,7 @@ class Exchange:
     def _take_role(self) -> None:
         """Lock the role of this process, and number this object, unless both have been done.
 
-        A new role starts without the files of earlier runs. Raises ValueError if another process
-        has the role.
+        A new role starts without the files of earlier runs. Raises ValueError if it is taken.
         """
         role = os.getpid(), str(self._file(self._process, "lock"))
         if self._number is None:
@@ -163,11 +162,8 @@ class Exchange:
         """Return the scores of the questions of all processes in process 0, and None in the others.
 
         A process that cannot read its questions still takes part, so that the others learn why
-        there is no result.
-
-        Args:
-            read: a function that returns the questions of this process.
-            score: a function from the questions of all processes to their scores.
+        there is no result. `read` returns the questions of this process, and `score` the scores of
+        those of all processes.
 
         Raises:
             Exception: the error of `read` or `score` in this process.
@@ -259,11 +255,8 @@ class Exchange:
     def _check_sender(self, process: int, sent: dict[str, Any]) -> None:
         """Raise a ValueError if a process does not fit this one, or could not read its input.
 
-        It does not fit if it belongs to another run, or computes with another object.
-
-        Args:
-            process: the number of the process.
-            sent: the header of its rows.
+        It does not fit if it belongs to another run, or computes with another object. `sent` is the
+        header of its rows.
         """
         if sent["launcher"] != launched_run():
             raise ValueError(
@@ -288,9 +281,8 @@ class Exchange:
     ) -> None:
         """Send rows to process 0, and wait until it has computed.
 
-        Args:
-            write_rows: a function that writes the rows to a file, or None if there are no rows.
-            error: the error because of which this process has no rows, or None.
+        `write_rows` writes the rows to a file, and is None if there are no rows. `error` is the
+        reason why this process has none.
 
         Raises:
             ValueError: if process 0 does not ask for rows in time, or ends; or if it fails, unless
@@ -412,10 +404,7 @@ def _poll_for(seconds: float) -> Iterator[None]:
 
 
 def _number_object(exchange: Exchange, objects: list[weakref.ref[Exchange]]) -> int:
-    """Add a new object to the objects of a role, and return its number, which is its index there.
-
-    It is the least number that no living object has.
-    """
+    """Add an object to those of a role, and return the least number that no living one has."""
     if any(other() is not None for other in objects):
         gc.collect()  # Metrics of evaluate refer to themselves, so they outlive their last user.
     number = next((n for n, other in enumerate(objects) if other() is None), len(objects))

@@ -89,7 +89,7 @@ class PackageRooms(Rooms):
         return WeightedVotes.from_checked(*arguments)
 
     def joined(self, *arguments: Any) -> Any:
-        from .intervals.methods import JoinedIntervals
+        from .intervals.consensus import JoinedIntervals
 
         return JoinedIntervals(*arguments)
 

@@ -84,15 +84,6 @@ def test_several_runs_are_lines_of_a_panel_for_each_metric(result):
     assert [x for x in texts_of(chart) if x[0] in ("first", "second")] == [["first"], ["second"]]
 
 
-def test_maj_at_k_is_shown_at_odd_k(result):
-    chart = charts.by_k(result, "maj@k")
-    assert [row["x"] for row in rows_of(chart)] == [1, 3, 5]
-    assert "maj@k is shown at odd k only." in caption_of(chart)
-    even = charts.by_k({"maj@2": 0.2, "maj@4": 0.3})
-    assert [row["x"] for row in rows_of(even)] == [2, 4]
-    assert "odd" not in str(even.to_dict(validate=False))
-
-
 def test_simultaneous_bands_are_shown_beside_the_limits_at_each_k():
     result = {"max@2": 3.0, "max@4": 5.0}
     for key, score in list(result.items()):

@@ -45,8 +45,7 @@ except ImportError as error:
         f"at_k.charts needs Altair ({error}): pip install altair vl-convert-python"
     ) from error
 
-from .curves import by_k, by_parameter, by_question, by_threshold
-from .difference import difference
+from .curves import by_k, by_parameter, by_question, by_threshold, difference
 from .intervals import by_group, forest
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Draw charts of lines: scores against k, a threshold or a parameter, and scores of questions."""
+"""Draw charts of lines: scores or differences against k, a threshold or a parameter."""
 
 from __future__ import annotations
 
@@ -6,11 +6,21 @@ from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any, Literal, Unpack
 
+import altair as alt
+
 from ..core.checks import as_list, check_k, check_names, check_text, entries_of, short
 from ..core.credits import required_samples
 from ..core.estimates import Estimate
+from ..runs.comparison import Difference, by_sign, differences_in, zero_in_band
 from .figure import Figure
-from .lines import MOST_LABELED, LineAxis, figure_of_lines, k_axis, with_panels
+from .lines import (
+    MOST_LABELED,
+    LineAxis,
+    figure_of_lines,
+    k_axis,
+    vertical_channel,
+    with_panels,
+)
 from .results import (
     MOST_KEYS,
     ChartDetails,
@@ -21,15 +31,18 @@ from .results import (
     Row,
     check_scores,
     correction,
+    correction_of_runs,
     curves_by_name,
     curves_by_threshold,
     estimates_by_key,
+    metric_label,
     metric_title,
     row_of,
     runs_by_name,
     score_titles,
     shown_names,
 )
+from .style import DARK, inline_data
 
 
 def by_k(
@@ -42,9 +55,8 @@ def by_k(
     """Return a chart of scores against k, with their limits as bands.
 
     The metrics of one run are lines of one panel. For several runs there is a panel for each
-    metric, and the runs are its lines. maj@k is shown at odd k only, if the results have several:
-    at even k a tie is not a majority, so a line through all k would be a zigzag. avg@N, the mean of
-    the samples, is the same for all k. It is shown beside other metrics if it is requested.
+    metric, and the runs are its lines. avg@N, the mean of the samples, is the same for all k. It is
+    shown beside other metrics if it is requested.
 
     The caption describes the bands only as far as they are known, so pass interval=, confidence=,
     n= and questions=. Results name their interval method only for `interval="auto"`.
@@ -73,21 +85,18 @@ def by_k(
         name: _curves_of_run(name, scores, metric is not None) for name, scores in runs.items()
     }
     metrics = shown_names(metric, curves, "metric", "scores for several k")
-    # A k may be marked at which maj@k is not shown.
     ks = [k for lines in curves.values() for shown in metrics for k in lines[shown]]
-    left_out = [_drop_even_votes(lines) for lines in curves.values() if "maj@k" in metrics]
     rows = [
         row_of(estimate, run=name, metric=shown, x=k)
         for name, lines in curves.items()
         for shown in metrics
         for k, estimate in lines[shown].items()
     ]
-    votes = "maj@k is shown at odd k only." if any(left_out) else ""
     first = next(iter(curves.values()))
     names = {shown: metric_title(next(iter(first[shown].values()))) for shown in metrics}
     rows = with_panels(rows, names, "mean over the questions")
     details = ChartDetails(**options)
-    return figure_of_lines(rows, k_axis(ks), details, votes, correction(runs), highlight=highlight)
+    return figure_of_lines(rows, k_axis(ks), details, correction(runs), highlight=highlight)
 
 
 def _curves_of_run(name: str, scores: ChartScores, with_average: bool) -> dict[str, Curve]:
@@ -110,19 +119,6 @@ def _curves_of_run(name: str, scores: ChartScores, with_average: bool) -> dict[s
         ks = sorted({k for curve in lines.values() for k in curve})
         lines["avg@k"] = dict.fromkeys(ks, average)
     return lines
-
-
-def _drop_even_votes(lines: dict[str, Curve]) -> bool:
-    """Remove the even k from the curve of maj@k, if at least two odd k are left.
-
-    Return whether an even k was removed. `lines` are the curves of a run.
-    """
-    votes = lines["maj@k"]
-    odd = {k: estimate for k, estimate in votes.items() if k % 2}
-    if not 1 < len(odd) < len(votes):
-        return False
-    lines["maj@k"] = odd
-    return True
 
 
 def by_threshold(
@@ -187,12 +183,7 @@ def _rows_of_threshold_curve(k: int, curve: Mapping[float, Estimate], **columns:
 
     G-Pass@k is a step function: thresholds above (m - 1) / k and up to m / k require m correct
     samples. If each step has a threshold, the corners of the steps are added as rows without a
-    marker.
-
-    Args:
-        k: the number of samples.
-        curve: the estimates by their thresholds, ascending.
-        **columns: further columns of the rows.
+    marker. The estimates of the curve are in ascending order of the thresholds.
     """
     steps = [(required_samples(k, tau), tau, x, True) for tau, x in curve.items()]
     if len({m for m, *_ in steps}) == k:
@@ -259,8 +250,7 @@ def by_parameter(
 def _sweeps_by_run(results: Any, parameter: str) -> Mapping[str, Mapping[float, ChartScores]]:
     """Return a dict from the name of each run to its scores by the value of the parameter.
 
-    A single run has the name "". Raises TypeError if `results` has another form, and ValueError if
-    a run has fewer than two values.
+    A single run has the name "". Raises TypeError or ValueError unless each has two values.
     """
     if not isinstance(results, Mapping) or not results:
         raise TypeError(f"results is {short(results)}: give a dict, {{value: result}}.")
@@ -353,3 +343,94 @@ def _ranked_rows(values: Any, key: str, labels: list[Any] | None, noun: str) -> 
         {"x": rank, "score": values[i], noun: i if labels is None else str(labels[i])}
         for rank, i in enumerate(sorted(range(len(values)), key=values.__getitem__), start=1)
     ]
+
+
+# --- Differences --------------------------------------------------------------------------
+
+
+def difference(
+    comparison: ChartScores,
+    runs: Sequence[str] = ("A", "B"),
+    *,
+    highlight: int | None = None,
+    **options: Unpack[ChartOptions],
+) -> Figure:
+    """Return a chart of the difference of two runs against k.
+
+    The dark band shows the confidence limits at each k, and the pale band is the simultaneous band
+    over all k. The line at 0 is heavy where the simultaneous band excludes 0.
+
+    Args:
+        comparison: the result of `at_k.compare` for several k. If it has several scores, that with
+            the most k is shown.
+        runs: the names of the two runs, in the order of `at_k.compare`. The difference is the
+            second minus the first.
+        highlight: a k that a dashed line marks.
+        **options: see `at_k.charts`.
+
+    Raises:
+        TypeError: if `comparison` is not a dict of scores.
+        ValueError: if it does not have several k, or if highlight is outside of their range.
+
+    Examples:
+        >>> import at_k
+        >>> comparison = at_k.compare([[0, 0, 1, 0], [1, 0, 1, 1]], [[0, 1, 1, 0], [1, 1, 1, 1]])
+        >>> chart = difference(comparison, runs=("before", "after"), confidence=0.95)
+    """
+    curves: dict[tuple[str, float | None], dict[int, Difference]] = {}
+    check_scores("comparison", comparison)
+    for point in differences_in(comparison):
+        if point.group is None and isinstance(point.k, int):
+            curves.setdefault((point.metric, point.tau), {})[point.k] = point
+    curve = dict(sorted(max(curves.values(), key=len, default={}).items()))
+    if len(curve) < 2:
+        raise ValueError(
+            "The comparison is not at several k: give what at_k.compare returns with "
+            "k=[1, 2, 4, 8], for example, or without k."
+        )
+    names = [check_text("runs", name) for name in as_list("runs", runs)]
+    if len(names) != 2:
+        raise ValueError(f"runs has {len(names)} names: give those of both runs.")
+    name_a, name_b = names
+    title = f"difference of {metric_label(next(iter(curve.values())))}: {name_b} minus {name_a}"
+    series = f"{name_b} minus {name_a}"
+    rows = [_row_of_difference(x, series=series, panel=title) for x in curve.values()]
+    x = k_axis(curve)
+    details = ChartDetails(**options)
+    points = [*curve.values()]
+    start = "Heavy line at 0: the" if any(point.sign for point in points) else "The"
+    conclusion = f"{start} simultaneous band {zero_in_band(points, names)}."
+    sentences = correction_of_runs(comparison), conclusion
+    bands = [row[column] for row in rows for column in ("band_lo", "band_hi")]
+    y = {
+        "scale": alt.Scale(domain=[min(0.0, *bands), max(0.0, *bands)]),
+        "format": details.formats.difference,
+        # In percent, a difference is in percentage points.
+        "labelExpr": "datum.value ? replace(datum.label, '%', ' pp') : '0'",
+    }
+    notes = _line_at_zero(points, x, y)
+    return figure_of_lines(rows, x, details, *sentences, highlight=highlight, y=y, notes=notes)
+
+
+def _row_of_difference(point: Difference, **columns: Any) -> Row:
+    """Return the row of a difference: further columns, its values and limits, and both scores."""
+    (lo, hi), (band_lo, band_hi) = point.interval, point.band
+    limits = {"lo": lo, "hi": hi, "band_lo": band_lo, "band_hi": band_hi}
+    both = {"a": point.a, "b": point.b}
+    return {**columns, "x": point.k, "key": point.key, "score": point.score} | limits | both
+
+
+def _line_at_zero(
+    points: Sequence[Difference], x: LineAxis, y: Mapping[str, Any]
+) -> list[alt.Chart]:
+    """Return the layers of the line at 0, and of its heavy parts, where the band excludes 0."""
+    segments = [
+        {"x": successive[0].k, "end": successive[-1].k, "y": 0}
+        for sign, successive in by_sign(points)
+        if sign
+    ]
+    zero = alt.Chart(inline_data([{"y": 0}])).mark_rule(color=DARK, strokeWidth=0.6)
+    heavy = alt.Chart(inline_data(segments))
+    heavy = heavy.mark_rule(color=DARK, strokeWidth=2.5, strokeCap="round")
+    layers = [zero, heavy.encode(x=x.channel(), x2=alt.X2("end:Q"))] if segments else [zero]
+    return [layer.encode(y=vertical_channel("y", **y)) for layer in layers]

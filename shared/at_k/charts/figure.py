@@ -110,9 +110,7 @@ def printed_width(inches: float) -> float:
 def view_width(inches: float, left: float, right: float) -> float:
     """Return the width of the views of a figure in points.
 
-    Args:
-        inches: the width of the figure in inches.
-        left, right: the widths beside the views in points, for labels.
+    `left` and `right` are the widths beside the views in points, for labels.
 
     Raises:
         ValueError: if less than 60 points are left for the views.
@@ -125,10 +123,7 @@ def view_width(inches: float, left: float, right: float) -> float:
 
 
 def wrap_names(rows: Sequence[Row], room: float) -> list[Row]:
-    """Return the rows with the names of panels and series broken into lines.
-
-    They are shown in headers and the legend. `room` is the width for these in points.
-    """
+    """Return the rows with the names of panels and series broken into lines."""
     rooms = {"panel": room, "series": room - LEGEND_SYMBOL}
     return [row | {name: wrap_text(row[name], x) for name, x in rooms.items()} for row in rows]
 
@@ -138,12 +133,8 @@ def make_figure(
 ) -> Figure:
     """Return a figure with a panel for each value of the column "panel", which is its title.
 
-    Args:
-        panel: the layers of a panel, without data.
-        rows: the data.
-        caption: the text below the panels, or "".
-        inches: the width of the figure in inches.
-        **resolved: the channels whose scales panels do not share, such as y="independent".
+    `panel` has the layers of a panel, without data, and `resolved` the channels whose scales panels
+    do not share, such as y="independent". An empty caption is left out.
     """
     lines = wrap_text(caption, _CAPTION_SHARE * printed_width(inches)).split("\n")
     panels = list(dict.fromkeys(row["panel"] for row in rows))
@@ -162,10 +153,7 @@ def make_figure(
 
 
 def _with_printable_text(value: Any) -> Any:
-    """Return a copy of a part of a specification with a space for each unprintable character.
-
-    Line breaks are kept, because labels may have several lines.
-    """
+    """Return a copy of a specification with spaces for unprintable characters but line breaks."""
     if isinstance(value, dict):
         return {name: _with_printable_text(part) for name, part in value.items()}
     if isinstance(value, (list, tuple)):

@@ -87,10 +87,7 @@ def by_group(
 
 
 def _overall_keys(name: str, by_key: Mapping[str, Estimate]) -> list[str]:
-    """Return the keys of the scores over all questions.
-
-    Raises a ValueError, which names the run, if it has no scores of groups.
-    """
+    """Return the keys of the scores over all questions. Raises ValueError without groups."""
     keys = [key for key, estimate in by_key.items() if estimate.group is None]
     if len(keys) == len(by_key):
         raise ValueError(
@@ -174,12 +171,9 @@ def figure_of_rows(
 ) -> Figure:
     """Return a figure with a panel for each value of `panel`, in which each label has a row.
 
-    Args:
-        rows: the rows of the scores, with the columns panel, label and series.
-        caption: the text below the panels.
-        details: the options of the chart, for its width and the formats of scores.
-        columns: the columns of `rows` that are shown as text at the right, by their headings. If
-            there are some, the horizontal axis of each panel has its own range.
+    `rows` have the columns panel, label and series. `columns` are those of their columns that are
+    shown as text at the right, by their headings. If there are some, the horizontal axis of each
+    panel has its own range.
     """
     columns = columns or {}
     most = _LABEL_SHARE * printed_width(details.width)
@@ -218,8 +212,7 @@ def _bar_layers(
 ) -> list[alt.Chart]:
     """Return the layers of a panel: bars for limits, and markers for scores.
 
-    The series of a row are below each other. `width` is that of the panel, and `room` that for the
-    legend. With `zoomed`, the axis has the range of the scores, even if they are from 0 to 1.
+    With `zoomed`, the axis has the range of the scores, even if they are from 0 to 1.
     """
     scale = alt.Scale(zero=False) if zoomed else score_scale(rows)
     ticks = max(_FEWEST_TICKS, int(width / _TICK_DISTANCE))
@@ -260,10 +253,7 @@ def _most_lines_between_rows(rows: Sequence[Row]) -> float:
 
 
 def _text_column(field: str, x: float, align: Literal["left", "right"]) -> alt.Chart:
-    """Return a layer with the texts of the column `field`, each centered in its row.
-
-    The side `align` of the texts is at `x`, which is measured from the left of the panel.
-    """
+    """Return a layer with the texts of the column `field`, whose side `align` is at `x`."""
     once = alt.Chart().transform_aggregate(series="count()", groupby=[*{"label": 0, field: 0}])
     above = f"{LINE_HEIGHT / 2} * (1 - length(split(datum.{field}, '\\n')))"
     text = once.mark_text(

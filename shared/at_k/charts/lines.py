@@ -27,15 +27,7 @@ _MOST_WITH_TOOLTIPS = 500  # largest number of points that all have tooltips, al
 
 @dataclass(frozen=True)
 class LineAxis:
-    """Describe the horizontal axis of a chart of lines.
-
-    Attributes:
-        title: the title of the axis.
-        lowest, highest: the range of the axis.
-        ticks: the values that are labeled if there is room; None for round numbers.
-        integers: whether all ticks are integers.
-        logarithmic: whether the scale is logarithmic.
-    """
+    """The horizontal axis of a chart of lines, with labels at `ticks`, or at round numbers."""
 
     title: str
     lowest: float
@@ -103,13 +95,9 @@ def vertical_channel(column: str, scale: alt.Scale, **labels: Any) -> alt.Y:
 def with_panels(rows: Sequence[Row], names: Mapping[str, str], several: str) -> list[Row]:
     """Return the rows with two more columns: "panel" and "series".
 
-    The metrics of one run are series of one panel. For several runs there is a panel for each
-    metric, and the runs are its series.
-
-    Args:
-        rows: the rows of the scores, with the columns run and metric.
-        names: the name of each metric in the chart.
-        several: the title of the panel if it has several metrics.
+    The metrics of one run are series of one panel, which has the title `several` if they are
+    several. For several runs there is a panel for each metric, and the runs are its series. The
+    rows have the columns run and metric, and `names` has the name of each metric in the chart.
     """
     if len({row["run"] for row in rows}) > 1:
         return [{**row, "series": row["run"], "panel": names[row["metric"]]} for row in rows]
@@ -130,7 +118,6 @@ def figure_of_lines(
 
     Args:
         rows: the rows of the scores, with the columns panel, series and x.
-        x: the horizontal axis.
         details: the options of the chart. Wider figures have higher panels.
         *sentences: further sentences of the caption. Empty texts are left out.
         highlight: a value of the horizontal axis that a dashed line marks, or None.
@@ -160,10 +147,7 @@ def figure_of_lines(
 
 
 def _highlight_layers(value: float | None, x: LineAxis) -> list[alt.Chart]:
-    """Return [a layer with a dashed vertical line at a value], or [] for None.
-
-    Raises ValueError if the value is outside of the range of the axis.
-    """
+    """Return [a layer with a dashed vertical line at a value], or [] for None."""
     if value is None:
         return []
     wanted = f"it must be from {x.lowest:g} to {x.highest:g}"
@@ -196,8 +180,6 @@ def _line_layers(
     """Return the layers of a panel: bands, lines and markers. The figure gives them their data.
 
     The columns lo and hi are the limits at each x, and band_lo and band_hi a simultaneous band.
-    `y_options` are arguments of `vertical_channel`, and `room` is the width for the legend in
-    points.
     """
 
     def y(column: str) -> alt.Y:
@@ -234,11 +216,7 @@ def _line_layers(
 def with_texts(rows: Sequence[Row], number: str) -> list[Row]:
     """Return the rows with the column "text", such as "one, pass@4: 0.5, limits 0.4 to 0.6".
 
-    It is shown as a tooltip.
-
-    Args:
-        rows: the rows of the scores, with the column series.
-        number: the format of numbers, for Python's `format`.
+    It is shown as a tooltip. `number` is the format of numbers.
     """
     result = []
     for row in rows:

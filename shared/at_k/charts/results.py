@@ -278,11 +278,7 @@ class ChartOptions(TypedDict, total=False):
 
 @dataclass
 class ChartDetails:
-    """Hold the options of a chart, which `at_k.charts` describes, with their defaults.
-
-    The constructor raises a ValueError for an invalid number, and a TypeError for a value that
-    should be a text.
-    """
+    """The options of a chart, which `at_k.charts` describes, with their defaults."""
 
     questions: int | None = None
     n: int | str | None = None
@@ -312,10 +308,8 @@ class ChartDetails:
     def caption_of(self, rows: Iterable[Row], mark: str, *more: str) -> str:
         """Return the option `caption` if it is given, and otherwise sentences from all options.
 
-        Args:
-            rows: the rows of the scores.
-            mark: the marks that show the limits: "Bands" or "Bars".
-            *more: further sentences for the caption. Empty texts are left out.
+        `mark` is "Bands" or "Bars", the marks that show the limits, and `more` are further
+        sentences, of which empty ones are left out.
 
         Raises:
             ValueError: if the results name other intervals than the caller.
@@ -335,10 +329,9 @@ class ChartDetails:
         return " ".join(filter(None, (limits, *more, scored[:1].upper() + scored[1:])))
 
     def _sentence_on_limits(self, rows: Sequence[Row], mark: str) -> str:
-        """Return a sentence that describes the limits of rows, or "" if there are no rows.
+        """Return a sentence that describes the limits of rows, or "" without rows.
 
-        All rows have limits. `mark` is as in `caption_of`. Raises a ValueError if the rows name
-        another method than `interval`.
+        Raises a ValueError if the rows name another method than `interval`.
         """
         if not rows:
             return ""
@@ -358,10 +351,7 @@ class ChartDetails:
         return f"{mark}: {limits}{scope}."
 
     def _scope_of_limits(self, methods: Set[str | None]) -> str:
-        """Return a phrase that says which questions limits by these methods are for.
-
-        Return "" if a method is None or "auto", and so unknown.
-        """
+        """Return a phrase that says which questions limits by these methods are for, if known."""
         if methods == {"questions"}:
             return " for other questions like these"
         if None in methods or "auto" in methods:

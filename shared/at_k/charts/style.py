@@ -26,12 +26,7 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross"
 
 
 class NumberFormats(NamedTuple):
-    """Hold the formats of scores and of differences of scores in a chart.
-
-    Attributes:
-        score, difference: formats for Vega, for the ticks of axes.
-        text: a format for Python, for tooltips.
-    """
+    """The formats of scores and of differences of scores for Vega, and `text` for Python."""
 
     score: str
     difference: str
@@ -89,13 +84,8 @@ def inline_data(rows: Sequence[dict[str, Any]]) -> alt.InlineData:
 def series_channels(names: Sequence[str], room: float) -> dict[str, Any]:
     """Return the channels that give each series its own color, dash pattern and marker shape.
 
-    Args:
-        names: the names of the series, broken into lines. If there are several, a legend above the
-            panels shows them.
-        room: the width for the legend.
-
-    Returns:
-        A dict with the channels "color", "stroke", "strokeDash" and "shape".
+    They are "color", "stroke", "strokeDash" and "shape". The names are broken into lines. If there
+    are several, a legend above the panels shows them, in this room.
     """
     legend: alt.Legend | None = None
     if len(names) > 1:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -63,11 +62,6 @@ class BinaryCounts:
             n, c = (np.searchsorted(np.unique(x), x) for x in (n, c))
         base = int(c.max()) + 1
         return base, UniqueIntegers(c + base * n, base * (int(n.max()) + 1))
-
-    @cached_property
-    def memo(self) -> dict[Any, Any]:
-        """Return a dict that keeps results for these counts, such as an estimated prior."""
-        return {}
 
     @cached_property
     def _is_large(self) -> bool:

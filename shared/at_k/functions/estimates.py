@@ -14,10 +14,10 @@ from ..core.checks import check_confidence, check_k
 from ..core.choice import IntervalOptions, interval_options, pass_limits
 from ..core.counts import BinaryCounts
 from ..core.credits import Credits
-from ..core.expected import expected_credits
+from ..core.expected import pass_scores
 from ..core.posterior import PosteriorIntervals
 from ..core.samples import read_outcomes
-from ..core.score import Moments, Score, Scores, number_terms
+from ..core.score import Moments, Score
 from ..functions import Bounds, OutcomesLike, Summary
 from ..scores.covariances import pass_moments
 
@@ -28,20 +28,14 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def point_estimate(R: OutcomesLike, k: int, score: ScoreOfK) -> float:
-    """Return the unbiased estimate of a score, averaged over M questions with outcomes R.
-
-    `score` is a function that returns the score, or its credits, for a k.
-    """
+    """Return the unbiased estimate of a score, averaged over M questions with outcomes R."""
     counts = read_outcomes(R).counts()
     return _mean_score(counts, _as_score(score(check_k(k, counts.n))))
 
 
 def _mean_score(counts: BinaryCounts, score: Score) -> float:
     """Return the unbiased estimate of a score over all questions."""
-    credits, keys = number_terms({"": score})
-    columns = expected_credits(*counts.unique, credits)
-    # `means` does not need the row of each question, only the number of questions in each row.
-    return Scores(keys, np.empty(0), columns).means(counts.multiplicity)[""]
+    return pass_scores(counts, {"": score}).means(counts.multiplicity)[""]
 
 
 PARAMETERS = {
@@ -76,9 +70,8 @@ _SUMMARY = "(mu, sigma, lo, hi), see `at_k.functions`. The posterior is that of 
 def with_shared_help(function: _Function) -> _Function:
     """Complete the docstring of a function by what several functions have in common.
 
-    The docstring has a summary, `Returns` unless the result is a mean of unbiased estimates or a
-    summary of a posterior, and `Examples`. Added are `Args`, and for an estimate the name of the
-    function with its limits.
+    It gets `Args`, `Returns` unless it has one, and for an estimate the name of the function with
+    its limits.
     """
     text, _, examples = inspect.cleandoc(function.__doc__ or "").partition("\n\nExamples:\n")
     summary, _, result = text.partition("\n\nReturns:\n")
@@ -113,11 +106,9 @@ def summary_of_score(
 ) -> Summary:
     """Return the mean, the standard deviation and the limits of a score of k new samples.
 
-    The other arguments are those of the functions with limits, such as `pass_at_k_ci`.
-
-    Args:
-        score: the function that returns the score, or its credits, for a k.
-        allow_above_n: whether k may exceed the number of samples of a question, for the posterior.
+    `score` returns the score, or its credits, for a k. With `allow_above_n`, k may exceed the
+    number of samples of a question, for the posterior. The other arguments are those of the
+    functions with limits, such as `pass_at_k_ci`.
     """
     one_score, confidence = _as_score(score(check_k(k))), check_confidence(confidence)
     counts = read_outcomes(R).counts()
@@ -168,11 +159,8 @@ def warn_if_excluded(
 ) -> None:
     """Warn if the limits of a posterior exclude the unbiased estimate, and so contradict the data.
 
-    Args:
-        estimate: unbiased estimate of the score.
-        summary: (mu, sigma, lo, hi) of the posterior.
-        bounds: the bounds that the limits are clipped to.
-        remedy: what gives other limits, as the end of a sentence.
+    `bounds` are those that the limits are clipped to, and `remedy`, the end of a sentence, says
+    what gives other limits.
     """
     _, _, lo, hi = summary
     nearest = min(max(estimate, bounds[0]), bounds[1])

@@ -55,11 +55,9 @@ class RewardGroups:
     ) -> np.ndarray:
         """Return a weight for each sample, (S,).
 
-        Args:
-            weigh: the function that returns (G, n) weights for the (G, n) rewards of G prompts
-                with n scored samples. Its second argument is the name of the first prompt.
-            unscored: the weight of samples that are not scored: "zero", or the "mean" of the
-                weights of the prompt's scored samples.
+        `weigh` returns (G, n) weights for the (G, n) rewards of G prompts with n scored samples,
+        and the name of the first of them. Samples that are not scored have the weight 0, or with
+        `unscored` = "mean" the mean of the prompt's scored samples.
         """
         is_scored = ~np.isnan(self.values)
         if self.size and is_scored.all():  # This is the usual case, and fast.
@@ -83,12 +81,7 @@ class RewardGroups:
         return f"prompt {prompt}" if self.names is None else f"prompt {self.names[prompt]!r}"
 
     def require(self, valid: np.ndarray, wanted: str) -> None:
-        """Raise a ValueError that names the first scored sample that is not valid.
-
-        Args:
-            valid: (S,) whether each reward is valid.
-            wanted: what a valid reward is, for the message.
-        """
+        """Raise a ValueError that names the first scored sample that is not valid."""
         if valid.all():
             return
         invalid = ~valid & ~np.isnan(self.values)

@@ -123,10 +123,7 @@ def _mean_reward_summary(
     confidence: float,
     bounds: Bounds,
 ) -> Summary:
-    """Return (mu, sigma, lo, hi) of Bayes@N for the key "bayes", or of avg@N for "avg".
-
-    The other arguments are those of `bayes_ci`.
-    """
+    """Return (mu, sigma, lo, hi) of Bayes@N for the key "bayes", or of avg@N for "avg"."""
     confidence, limits = check_confidence(confidence), check_bounds(bounds)
     rewards = read_outcome_rewards(R, w, R0)
     if rewards.categories is None:
@@ -219,10 +216,7 @@ def _real_reward_summary(
 def read_outcome_rewards(
     R: OutcomesLike, w: Numbers | None, R0: OutcomesLike | None = None
 ) -> Rewards:
-    """Return the rewards of outcomes that are categories, by default 0 and 1, or real rewards.
-
-    The arguments are those of `bayes`.
-    """
+    """Return the rewards of outcomes that are categories, by default 0 and 1, or real rewards."""
     outcomes, rewards = read_outcomes(R), check_rewards(w)
     if are_real_rewards(outcomes, w, R0):
         return real_rewards(outcomes)

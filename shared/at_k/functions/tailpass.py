@@ -138,8 +138,6 @@ class TailPassProfile:
     Args:
         concentrations: (M, L) parameters of the Dirichlet posterior of each question.
         scores: (L,) distinct scores from 0 to 1, ascending.
-        k: number of new samples.
-        thresholds: (T,) required mean scores.
     """
 
     def __init__(
@@ -193,11 +191,7 @@ class TailPassProfile:
         return np.sqrt(np.diag(self.covariance))
 
     def linear(self, weights: Numbers) -> tuple[float, float]:
-        """Return mean and standard deviation of a weighted sum over the thresholds.
-
-        Args:
-            weights: one for each threshold, not negative, with the sum 1.
-        """
+        """Return mean and standard deviation of a sum over thresholds, with weights of sum 1."""
         wanted = "a weight is a number from 0 to 1"
         checked = [
             check_number(f"weights[{i}]", weight, wanted, 0, 1)
@@ -236,9 +230,7 @@ class TailPassProfile:
     ) -> tuple[Floats, Floats, Floats, Floats]:
         """Return (mean, std, lo, hi) of each threshold: four arrays of shape (T,).
 
-        Args:
-            confidence: probability that an interval covers the true value, between 0 and 1.
-            method: "normal". Another method is a ValueError, also in `linear_ci` and `moment_ci`.
+        A method other than "normal" is a ValueError, also in `linear_ci` and `moment_ci`.
         """
         return self.mean, self.std, *_limits(self.mean, self.std, confidence, method)
 
@@ -284,9 +276,8 @@ class TailPassProfile:
     def _sums_of_pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the sums of pairs of the S counts. They are the S2 counts of 2k samples.
 
-        Returns:
-            The index of each sum, (S x S,), the probability that 2k samples with this sum are split
-            in this way, (S, S), and the pmf of the counts of 2k samples, (U, S2).
+        These are the index of each sum, (S x S,), the probability that 2k samples with this sum are
+        split in this way, (S, S), and the pmf of the counts of 2k samples, (U, S2).
         """
         counts, k = self._counts, self.k
         # The counts at all levels are encoded as one integer.

@@ -39,9 +39,7 @@ _LARGEST = math.nextafter(1.0, 0.0)
 def confidence_of_a_look(confidence: float, size: float) -> float:
     """Return the confidence that one look needs, so that all looks together have `confidence`.
 
-    Args:
-        confidence: the confidence of all looks together.
-        size: N / N0, see `look_size`.
+    `size` is N / N0, see `look_size`.
     """
     penalty = -2 * math.log(1 - confidence)
     x = penalty
@@ -53,23 +51,16 @@ def confidence_of_a_look(confidence: float, size: float) -> float:
 
 
 def look_size(n: np.ndarray, other_questions: bool) -> float:
-    """Return N / N0, the size of a look. It is 1 where limits are narrowest for their confidence.
-
-    Args:
-        n: (M,) numbers of samples of the questions.
-        other_questions: whether the limits are for other questions.
-    """
+    """Return N / N0 for (M,) numbers of samples. It is 1 where limits are narrowest."""
     return len(n) / _TUNED_FOR_QUESTIONS if other_questions else n.mean() / _TUNED_FOR_SAMPLES
 
 
 class AnytimeIntervals(DerivedIntervals):
     """The intervals of another method, with limits that hold at all looks together.
 
-    Args:
-        method: the method of the intervals of one look.
-        n: (M,) numbers of samples of the questions.
-        other_questions: whether the limits are for other questions. None stands for the interval
-            "auto", whose limits are for other questions if no question of a group has two samples.
+    `n`, (M,), are the numbers of samples. `other_questions` says whether the limits are for other
+    questions; None stands for the interval "auto", whose limits are so if no question of a group
+    has two samples.
     """
 
     def __init__(self, method: IntervalMethod, n: np.ndarray, other_questions: bool | None):
@@ -78,13 +69,10 @@ class AnytimeIntervals(DerivedIntervals):
 
     def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
         """Return the interval of each score for each group of question indices."""
-        look_confidences = [confidence_of_a_look(confidence, self._size(group)) for group in groups]
-        result: list[Intervals] = [{} for _ in groups]
-        for look_confidence in {*look_confidences}:
-            indices = [i for i, x in enumerate(look_confidences) if x == look_confidence]
-            intervals = self._method.for_groups([groups[i] for i in indices], look_confidence)
-            for i, group_intervals in zip(indices, intervals, strict=True):
-                result[i] = group_intervals
+        result = []
+        for group in groups:
+            look_confidence = confidence_of_a_look(confidence, self._size(group))
+            result += self._method.for_groups([group], look_confidence)
         return result
 
     def _size(self, questions: np.ndarray) -> float:

@@ -45,9 +45,7 @@ def path_angles(covariance: np.ndarray) -> np.ndarray:
 def path_exceedance(angles: np.ndarray, c: float) -> np.ndarray:
     """Return bounds of the probability that any of m errors exceeds c standard deviations, (..).
 
-    Args:
-        angles: (.., m - 1) angles between successive errors, see `path_angles`.
-        c: number of standard deviations, the same for all errors.
+    `angles`, (.., m - 1), are those between successive errors, see `path_angles`.
     """
     first = 2 * NormalDist().cdf(-c)
     others = np.minimum(first, angles / math.pi * math.exp(-c * c / 2))
@@ -59,11 +57,8 @@ def confidence_of_each(
 ) -> float:
     """Return the confidence that each of several intervals needs, so that all have `confidence`.
 
-    Args:
-        exceedance: the function that returns for c a bound of the probability that any error
-            exceeds c standard deviations.
-        number: number of intervals.
-        confidence: probability that all intervals cover.
+    `exceedance` returns for c a bound of the probability that any error exceeds c standard
+    deviations, and `number` is the number of intervals.
     """
     if number == 1:
         return confidence
@@ -76,12 +71,7 @@ def confidence_of_each(
 
 
 def simultaneous_confidence(covariance: np.ndarray, confidence: float) -> float:
-    """Return the confidence that each of m intervals at successive k needs to cover together.
-
-    Args:
-        covariance: (m, m) covariance of the errors, see `path_angles`.
-        confidence: probability that all m intervals cover.
-    """
+    """Return the confidence that each of m intervals at successive k needs to cover together."""
     angles = path_angles(covariance)
     return confidence_of_each(
         lambda c: float(path_exceedance(angles, c)), len(covariance), confidence
@@ -94,14 +84,7 @@ def bands(
     intervals: Sequence[dict[ScoreId, Interval]],
     confidence: float,
 ) -> list[dict[ScoreId, tuple[float, float]]]:
-    """Return the band of each score for each group: the (lo, hi) that cover at all k together.
-
-    Args:
-        method: the method of the intervals.
-        groups: the indices of the questions of each group.
-        intervals: the intervals of each group.
-        confidence: probability that a band covers at all k.
-    """
+    """Return the band of each score for each group: (lo, hi) that cover at all k together."""
     result = []
     for questions, intervals_of_group in zip(groups, intervals, strict=True):
         band: dict[ScoreId, tuple[float, float]] = {}

@@ -60,11 +60,8 @@ def pass_intervals(
 ) -> tuple[Scores, IntervalMethod]:
     """Return the scores of the pass@k family and the method that computes their intervals.
 
-    Args:
-        counts: numbers of samples and of correct samples of each question.
-        scores: scores by their keys, with credits as terms.
-        options: options of the intervals.
-        rates: rates of the checker that called samples correct.
+    The terms of the scores are credits. `rates` are those of the checker that called samples
+    correct.
 
     Raises:
         ValueError: if the interval does not support a score, or the n of a question.
@@ -119,11 +116,10 @@ class BinaryFamily(Family):
 
     Args:
         c: (U,) numbers of correct samples.
-        none_correct: (U, m) columns for questions without a correct sample.
-        all_correct: (U, m) columns for questions whose samples are all correct.
+        none_correct, all_correct: (U, m) columns for questions without a correct sample, and for
+            those whose samples are all correct.
         estimate: the function that returns the (U, m) unbiased estimates for (U,) n and c.
         credits: the credits of each extrapolated score.
-        least: smallest number of samples of a question of the run.
         inner_k: the largest k of a score that changes with counts of correct samples far from 0 and
             from n (neither pass@k nor pass^k), or None if it is not known.
         rates: rates of the checker that called samples correct.
@@ -134,7 +130,6 @@ class BinaryFamily(Family):
     all_correct: np.ndarray
     estimate: Estimator
     credits: Sequence[Credits]
-    least: int
     inner_k: int | None = None
     rates: CheckerRates = NO_ERRORS
 
@@ -156,8 +151,6 @@ class BinaryFamily(Family):
             counts: numbers of samples and of correct samples of each question.
             scores: scores by their keys, in terms of the columns of `estimate`.
             extrapolated: credits of the extrapolated scores by their keys, of any k.
-            weights: (M,) weights of the questions, or None if they are equal.
-            estimate, inner_k, rates: as in `BinaryFamily`.
             without_errors: like `estimate`, for numbers of truly correct samples. Default:
                 `estimate`.
 
@@ -184,18 +177,11 @@ class BinaryFamily(Family):
             scores=scores,
             extrapolated=list(extrapolated),
             credits=list(extrapolated.values()),
-            least=int(n.min()),
             inner_k=inner_k,
             rates=rates,
             bounds=np.broadcast_to(UNIT_RANGE, (len(n), 2)),
             weights=weights,
-            memo=counts.memo,
         )
-
-    @property
-    def prior_key(self) -> CheckerRates:
-        """Return the rates of the checker, because the prior depends on them."""
-        return self.rates
 
     def _priors(self, multiplicity: np.ndarray) -> dict[int, np.ndarray]:
         """Return the priors of B groups, {n: (B, 161)}, for (B, U) numbers of questions."""
@@ -313,29 +299,24 @@ class BinaryFamily(Family):
         return result
 
     def _estimates_and_products(self, n: int, c: np.ndarray, pairs: list[ColumnPair]) -> np.ndarray:
-        """Return estimates and products for C counts of a question, (C, 2 m + 2 P).
+        """Return estimates and products for (C,) counts c of a question, (C, 2 m + 2 P).
 
         The columns are m estimates h, their m distances from the estimates if all samples are
         correct, the products of P pairs of h, and the products of P pairs of distances.
-
-        Args:
-            n: number of samples of a question.
-            c: (C,) numbers of correct samples.
-            pairs: P pairs of columns.
         """
         h = self.estimate(np.full(len(c), n), c)
         gap, (a, b) = self.all_correct[0] - h, np.transpose(pairs)
         return np.hstack([h, gap, h[:, a] * h[:, b], gap[:, a] * gap[:, b]])
 
-    def covariance_of_samples(self, fit: Fit) -> np.ndarray:
-        """Return the mean covariance of a question's columns for new samples, (m, m)."""
+    def covariance_of_samples(self, fit: Fit, columns: Sequence[int]) -> np.ndarray:
+        """Return the mean covariance of a question's columns for new samples."""
         result = np.zeros(())
         for n, priors in fit.priors.items():
             c, size, prior = np.arange(n + 1), np.full(n + 1, n), priors[0]
             if not prior.any():  # No question of the group has n samples.
                 continue
             pmf_of_c = binomial_likelihood(size, c, rates=self.rates)[:, RATE_SUPPORT]
-            weight, h = pmf_of_c @ prior, self.estimate(size, c)
+            weight, h = pmf_of_c @ prior, self.estimate(size, c)[:, columns]
             h = h - weight @ h / weight.sum()  # A difference of small numbers keeps its digits.
             mean = pmf_of_c.T @ h
             result = result + (h.T * weight) @ h - (mean.T * prior) @ mean
@@ -357,16 +338,16 @@ class BinaryFamily(Family):
         """Return (e,) means with pass@k at least pass@n and pass^k at most pass^n, for k > n.
 
         n is the smallest number of samples of a question. Means are changed only if pass@n or
-        pass^n is among the scores. The arguments are those of `Family._coherent_means`.
+        pass^n is among the scores.
         """
-        result = means.copy()
+        result, least = means.copy(), int(self.n.min())
         unbiased = multiplicity @ self.columns / multiplicity.sum()
         for i, credits in enumerate(self.credits):
             event = event_of(Score((credits,)))
             if event is None or event.r not in (1, event.k):
                 continue
-            at_n = Event(self.least, 1 if event.r == 1 else self.least)
-            if event.k > self.least and at_n in self.scores:
+            at_n = Event(least, 1 if event.r == 1 else least)
+            if event.k > least and at_n in self.scores:
                 bound = float(self.scores[at_n].value(unbiased))
                 result[i] = max(means[i], bound) if event.r == 1 else min(means[i], bound)
         return result
@@ -384,10 +365,7 @@ class BinaryFamily(Family):
     def _shares_of_counts(self, n: int, prior: np.ndarray, multiplicity: np.ndarray) -> Statistics:
         """Return statistics of questions with n samples: shares of questions by bins of c.
 
-        Args:
-            n: number of samples.
-            prior: (161,) weights of the rates of the support.
-            multiplicity: (U,) number of questions with each pair (n, c).
+        `prior` has the (161,) weights of the rates of the support.
         """
         bins = np.arange(n + 1) * min(n + 1, _COUNT_BINS) // (n + 1)
         pmf_of_c = _likelihood_with_ends(np.full(n + 1, n), np.arange(n + 1), self.rates)
@@ -403,13 +381,10 @@ class BinaryFamily(Family):
 
 
 def _means_over_shifted(prior: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return the means of m values under B priors at each of 123 shifts, (123, m, B).
+    """Return the means of m values under (B, 161) priors at each of 123 shifts, (123, m, B).
 
-    The first and the last shift move all rates to 0 and to 1.
-
-    Args:
-        prior: (B, 161) weights of the rates of the support at shift 0.
-        values: (283, m) values at each rate of the grid.
+    The first and the last shift move all rates to 0 and to 1. `values`, (283, m), has a row for
+    each rate of the grid.
     """
     support, inner = prior.shape[1], values[1:-1]
     shifts = range(len(inner) - support + 1)
@@ -428,12 +403,9 @@ def estimate_rate_prior(
 ) -> dict[int, np.ndarray]:
     """Return the priors of the success rates of B groups, {n: (B, 161)}.
 
-    The EM algorithm starts from a uniform prior, see `Observed.estimated_prior`.
-
-    Args:
-        n, c: (U,) distinct pairs of numbers of samples and of correct samples.
-        multiplicity: (B, U) number of questions of each group with each pair.
-        rates: rates of the checker that called samples correct.
+    The EM algorithm starts from a uniform prior, see `Observed.estimated_prior`. `n` and `c`, (U,),
+    are distinct pairs, and `multiplicity`, (B, U), is the number of questions of each group with
+    each pair.
     """
     likelihood = binomial_likelihood(n, c, rates=rates)[:, RATE_SUPPORT]
     return Observed(n, likelihood, multiplicity).estimated_prior(_uniform_rates())
@@ -454,11 +426,8 @@ def extrapolated_scores(
 ) -> np.ndarray:
     """Return posterior means of extrapolated scores for B groups, (B, U, e), see `inflated_prior`.
 
-    Args:
-        n, c: (U,) distinct pairs of numbers of samples and of correct samples.
-        multiplicity: (B, U) number of questions of each group with each pair.
-        scores: (163, e) scores at each rate, see `scores_with_ends`.
-        rates: rates of the checker that called samples correct.
+    `scores`, (163, e), are those at each rate, see `scores_with_ends`. The others are as in
+    `estimate_rate_prior`.
     """
     likelihood = _likelihood_with_ends(n, c, rates)
     priors = np.array(
@@ -504,12 +473,10 @@ def _likelihood_with_ends(n: np.ndarray, c: np.ndarray, rates: CheckerRates) -> 
 def binomial_likelihood(
     n: np.ndarray, c: np.ndarray, grid: slice = slice(None), rates: CheckerRates = NO_ERRORS
 ) -> np.ndarray:
-    """Return the probability of c correct samples of n at each rate of the grid, (U, 283).
+    """Return the probability of (U,) c correct samples of n at each rate of the grid, (U, 283).
 
-    Args:
-        n, c: (U,) numbers of samples and of correct samples.
-        grid: the part of the grid to use. It replaces 283 by its length.
-        rates: rates of the checker that called samples correct.
+    `grid` is the part of the grid to use, whose length replaces 283. `rates` are those of the
+    checker that called samples correct.
     """
     from scipy.special import gammaln  # imported here, because it takes longer than all of at_k
 
@@ -520,12 +487,7 @@ def binomial_likelihood(
 
 
 def _neg_log_rates(log_odds: np.ndarray, rates: CheckerRates) -> tuple[np.ndarray, np.ndarray]:
-    """Return minus the logarithms of the rates at which samples are called incorrect, and correct.
-
-    Args:
-        log_odds: (J,) log-odds of success rates. Both results have this shape.
-        rates: rates of the checker that calls samples correct.
-    """
+    """Return the negative logarithms of the rates of samples called incorrect, and correct."""
     incorrect, correct = np.logaddexp(0, log_odds), np.logaddexp(0, -log_odds)
     if rates.are_exact:
         return incorrect, correct

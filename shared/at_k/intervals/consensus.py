@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
 from ..core.choice import IntervalOptions, limits_for_questions
 from ..core.consensus import Consensus, mean_shares, rows_by_k
 from ..core.credits import Credits, any_correct, majority
-from ..core.interval import UNIT_RANGE, IntervalMethod
+from ..core.interval import UNIT_RANGE, DerivedIntervals, Interval, IntervalMethod, normal_z
 from ..core.posterior import PosteriorIntervals
-from ..core.questions import QuestionIntervals
+from ..core.questions import QuestionIntervals, wilson_limits
 from ..core.rewards import Rewards
 from ..core.samples import Samples
-from ..core.score import Moments, ScoreId, Scores, one_column_each
+from ..core.score import Moments, ScoreId, ScoreKey, Scores, one_column_each
 from ..core.votes import AnswerCounts, vote_at_k, vote_probability
 from ..scores.covariances import credit_covariances
 from ..scores.distributions import Prior, posterior_means
+from . import Intervals
 from .binary_family import BinaryFamily
-from .methods import AutoIntervals, EstimatedScore, JoinedIntervals, VarianceIntervals
-from .sampling import ONE_SAMPLE_EACH, family_intervals
+from .sampling import ONE_SAMPLE_EACH, AutoIntervals, family_intervals
 
 _MANY_SAMPLES = 1 << 50  # number of copies of the samples of a question, see `copies_of_samples`
 _NO_ANSWERS = AnswerCounts((), (), 0)
@@ -34,10 +36,6 @@ def consensus_limits(consensus: Consensus, options: IntervalOptions) -> Interval
     Scores that are functions of counts have the limits of their family. Votes and mean shares have
     limits from estimated variances, and weighted votes the limits for other questions. With
     interval="posterior", all scores that have a posterior have its limits.
-
-    Args:
-        consensus: counts, votes and requested k of the questions.
-        options: options of the intervals.
     """
     counts, scores, weights = consensus.counts, consensus.count_scores(), options.weights
     if options.method == "posterior":
@@ -71,13 +69,9 @@ def vote_limits(
     n: np.ndarray,
     options: IntervalOptions,
 ) -> tuple[Scores, IntervalMethod]:
-    """Return vote@k for each key, and the method of its limits: "questions" or "sampling".
+    """Return vote@k for the k of each key in `sizes`, and the method of its limits.
 
-    Args:
-        votes: the answer counts of M questions.
-        sizes: the k of each key.
-        n: (M,) numbers of samples.
-        options: options of the intervals.
+    `n`, (M,), are the numbers of samples. The method is "questions" or "sampling".
 
     Raises:
         ValueError: if the method is "sampling" and each question has one sample.
@@ -119,15 +113,91 @@ def share_variances(outcomes: Samples) -> np.ndarray:
     samples vary, and has the largest possible variance, 1/4.
     """
     n, question = outcomes.n, np.repeat(np.arange(len(outcomes.sizes)), outcomes.sizes)
-    # Equal shares are counted first, so that samples and their counts give the same last digit.
-    order = np.lexsort((outcomes.values, question))
-    shares, question = outcomes.values[order], question[order]
-    is_first = (np.diff(shares, prepend=np.nan) != 0) | (np.diff(question, prepend=-1) > 0)
-    first = np.flatnonzero(is_first)
-    multiplicity = np.add.reduceat(outcomes.weights[order], first, dtype=np.int64)
-    deviations = shares[first] - mean_shares(outcomes)[question[first]]
-    squares = np.bincount(question[first], deviations**2 * multiplicity)
+    deviations = outcomes.values - mean_shares(outcomes)[question]
+    squares = np.bincount(question, deviations**2 * outcomes.weights)
     return np.where(n > 1, squares / np.maximum(n * (n - 1.0), 1.0), 0.25)
+
+
+# --- Methods of limits --------------------------------------------------------------------
+
+
+class JoinedIntervals(DerivedIntervals):
+    """Intervals of all scores of a metric: by `some` for the scores in `keys`, else by `most`."""
+
+    def __init__(self, most: IntervalMethod, some: IntervalMethod, keys: Iterable[ScoreKey]):
+        super().__init__(most)
+        self._some, self._keys = some, {*keys}
+
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        """Return the covariance of the errors of m scores, (m, m), 0 between both methods."""
+        result = np.eye(len(keys))
+        for method, has_key in ((self._method, False), (self._some, True)):
+            if rows := [i for i, key in enumerate(keys) if (key in self._keys) is has_key]:
+                own = method.covariance(questions, [keys[i] for i in rows])
+                result[np.ix_(rows, rows)] = own
+        return result
+
+    def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
+        """Return the interval of each score for each group of question indices."""
+        most, some = (
+            method.for_groups(groups, confidence) for method in (self._method, self._some)
+        )
+        return [a | b for a, b in zip(most, some, strict=True)]
+
+
+class EstimatedScore(NamedTuple):
+    """A score of M questions, with estimated variances.
+
+    Args:
+        values: (M,) estimates.
+        variances: (M,) variances of the estimates, for new samples of the same questions.
+        trials: (M,) number of disjoint subsets of k samples that each question has, n / k.
+    """
+
+    values: np.ndarray
+    variances: np.ndarray
+    trials: np.ndarray
+
+
+class VarianceIntervals(IntervalMethod):
+    """Intervals of means of scores from 0 to 1, for new samples of the same questions."""
+
+    def __init__(
+        self, scores: Mapping[ScoreKey, EstimatedScore], weights: np.ndarray | None = None
+    ):
+        self._scores, self._weights = scores, weights
+
+    def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
+        """Return the interval of each score for each group of question indices."""
+        return [
+            {
+                key: self._interval(score, questions, confidence)
+                for key, score in self._scores.items()
+            }
+            for questions in groups
+        ]
+
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        """Return the variances of the means of m scores on the diagonal of an (m, m) matrix."""
+        # The covariances of scores at different k are not known.
+        squares = self._shares(questions) ** 2
+        return np.diag([float(squares @ self._scores[key].variances[questions]) for key in keys])
+
+    def _shares(self, questions: np.ndarray) -> np.ndarray:
+        """Return the share of each of these questions in a mean."""
+        weights = np.ones(len(questions)) if self._weights is None else self._weights[questions]
+        return weights / weights.sum()
+
+    def _interval(
+        self, score: EstimatedScore, questions: np.ndarray, confidence: float
+    ) -> Interval:
+        """Return Wilson's interval of the mean of a score over the questions with these indices."""
+        values, variances, trials = (column[questions] for column in score)
+        share = self._shares(questions)
+        mean = float(values.mean() if self._weights is None else share @ values)
+        variance, number = float(share**2 @ variances), trials.mean() / np.sum(share**2)
+        lo, hi = wilson_limits(mean, variance, number, normal_z(confidence))
+        return Interval(mean, math.sqrt(variance), float(lo), float(hi), "sampling")
 
 
 # --- Variances of votes -------------------------------------------------------------------
@@ -145,9 +215,7 @@ def vote_variances(counts: Sequence[AnswerCounts], k: int | np.ndarray) -> np.nd
     variance if one of them leads. One sample does not show how samples vary, and has the largest
     possible variance, 1/4.
 
-    Args:
-        counts: the answer counts of M questions.
-        k: one k, or (M,) of them; at most the number of samples of the question.
+    `k` is one number, or (M,) of them, at most the number of samples of the question.
     """
     n = np.array([_number_of_samples(answer_counts) for answer_counts in counts])
     ks = np.broadcast_to(k, len(counts))
@@ -231,13 +299,9 @@ def _posterior_moments(consensus: Consensus, prior: Prior) -> Moments:
 def _credit_moments(
     credits: Callable[[int], Credits], k: int | None, n: np.ndarray, c: np.ndarray, prior: Prior
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return posterior means and variances of a score of k samples, both (U,).
+    """Return posterior means and variances of a score of k new samples, both (U,).
 
-    Args:
-        credits: the function that returns the credits of the score for a number of samples.
-        k: number of new samples, or None for as many as each question has.
-        n, c: (U,) distinct numbers of samples and of correct samples.
-        prior: the prior of the success rates.
+    For k = None there are as many new samples as each question has.
     """
     mean, variance = np.empty(len(n)), np.empty(len(n))
     for size, rows in rows_by_k(k, n):

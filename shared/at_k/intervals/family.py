@@ -34,7 +34,6 @@ class Fit(NamedTuple):
     """A family with priors that are estimated for B groups of questions.
 
     Args:
-        family: the family that the priors belong to.
         multiplicity: (B, U) number of questions with each distinct count.
         priors: the priors of the groups, in the form that the family uses.
         squares: (B, U) numbers of questions by their squared weights, see `Multiplicity`; None if
@@ -67,7 +66,7 @@ class Shifted(NamedTuple):
 
 
 class Statistics(NamedTuple):
-    """Statistics of the questions with the same n, as observed and as expected.
+    """Statistics of the questions with the same n.
 
     Args:
         expected: (r, J) expected values of r statistics under each distribution.
@@ -110,10 +109,7 @@ class Family(abc.ABC):
         scores: the scores of k <= n samples by their keys, in terms of columns.
         extrapolated: the keys of scores of any k that come from the estimated prior.
         bounds: (U, 2) the smallest and the largest score of each question.
-        known_means: cached extrapolated scores of groups.
-        known_shifted: cached results of `shifted_families`.
         weights: (M,) weights of the questions, or None if they are equal.
-        memo: cached priors of single groups. Families of one run share it.
     """
 
     inverse: np.ndarray
@@ -123,42 +119,27 @@ class Family(abc.ABC):
     scores: Mapping[ScoreKey, Score]
     extrapolated: Sequence[ScoreKey]
     bounds: np.ndarray
+    weights: np.ndarray | None = None
+    known_priors: dict[bytes, Any] = field(default_factory=dict, init=False)
     known_means: dict[bytes, np.ndarray] = field(default_factory=dict, init=False)
     known_shifted: dict[bytes, list[Shifted]] = field(default_factory=dict, init=False)
-    weights: np.ndarray | None = None
-    memo: dict[Any, Any] = field(default_factory=dict)
 
     def fit(self, multiplicity: np.ndarray) -> Fit:
-        """Return the priors of B groups. The priors of a single group are kept in `memo`.
-
-        Args:
-            multiplicity: (B, U) number of questions with each distinct count.
-        """
+        """Return the priors of B groups, for (B, U) numbers of questions with each count."""
         if len(multiplicity) > 1:
             return Fit(self, multiplicity, self._priors(multiplicity))
-        key = self.prior_key, multiplicity.tobytes()
-        if key not in self.memo:
-            self.memo[key] = self._priors(multiplicity)
-        return Fit(self, multiplicity, self.memo[key])
-
-    @property
-    def prior_key(self) -> Any:
-        """Return what the prior depends on beside the outcomes, as a part of a key of `memo`."""
-        return None
+        key = _group_key(multiplicity)
+        if key not in self.known_priors:
+            self.known_priors[key] = self._priors(multiplicity)
+        return Fit(self, multiplicity, self.known_priors[key])
 
     @cached_property
     def posterior_means(self) -> np.ndarray:
-        """Return posterior means of the extrapolated scores for each distinct count, (U, e).
-
-        Their prior is estimated from all questions of the run.
-        """
+        """Return posterior means of the extrapolated scores under the prior of the run, (U, e)."""
         return self._extrapolate(self.fit(self.multiplicity[None]))[0]
 
     def means_of_groups(self, fit: Fit) -> np.ndarray:
-        """Return the extrapolated scores of B groups, (B, e).
-
-        The prior of a group is estimated from its own questions only.
-        """
+        """Return the extrapolated scores of B groups under the prior of each group, (B, e)."""
         keys = [_group_key(multiplicity) for multiplicity in fit.multiplicity]
         if not {*keys} <= self.known_means.keys():
             is_run = keys == [_group_key(self.multiplicity)]
@@ -175,23 +156,13 @@ class Family(abc.ABC):
         return self.means_of_groups(self.fit(multiplicity[None]))[0] if known is None else known
 
     def _coherent_means(self, means: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
-        """Return (e,) means in which none contradicts the unbiased estimate of a score with k <= n.
-
-        Args:
-            means: (e,) extrapolated scores of a group.
-            multiplicity: (U,) number of questions of the group with each distinct count.
-        """
+        """Return (e,) means of a group in which none contradicts the unbiased score of a k <= n."""
         return means
 
     def score_bounds(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the smallest and the largest score of B groups with (B, U) numbers, both (B,)."""
         used, (least, most) = multiplicity > 0, self.bounds.T
         return np.where(used, least, np.inf).min(axis=1), np.where(used, most, -np.inf).max(axis=1)
-
-    def gradient(self, multiplicity: np.ndarray) -> np.ndarray:
-        """Return derivatives of each score by each column at means over (U,) numbers, (m, s)."""
-        means = multiplicity @ self.columns / multiplicity.sum()
-        return np.stack([score.gradient(means) for score in self.scores.values()], axis=1)
 
     def one_sample_each(self, questions: np.ndarray) -> bool:
         """Return whether none of the questions with these indices has two samples."""
@@ -200,14 +171,11 @@ class Family(abc.ABC):
     def intervals(
         self, groups: Sequence[np.ndarray], intervals_from: Callable[[Fit], Intervals]
     ) -> list[Intervals]:
-        """Return the intervals of each group of questions.
+        """Return the intervals of each group of question indices.
 
         Groups with equal counts have equal intervals, which are computed once, for many groups at a
         time. The first group is computed alone: it is the whole run, whose prior may be known.
-
-        Args:
-            groups: the indices of the questions of each group.
-            intervals_from: the function that returns the intervals of B groups from their fit.
+        `intervals_from` returns the intervals of B groups from their fit.
         """
         contents: list[Any] = [*range(len(groups))]
         if self.weights is None:
@@ -237,9 +205,7 @@ class Family(abc.ABC):
     ) -> QuestionIntervals:
         """Return the method of intervals for other questions like these. It needs no prior.
 
-        Args:
-            clusters: (M,) label of each question's cluster, or None if each question is its own.
-            allow_one: whether the interval of one question or cluster is the whole range.
+        With `allow_one`, the interval of one question or cluster is the whole range.
         """
         scores = Scores(self.scores, self.inverse, self.columns)
         ranges, estimate_ranges = self._column_ranges()
@@ -257,7 +223,7 @@ class Family(abc.ABC):
         """Return the result of `shifted`, which is cached for a single group."""
         if len(fit.multiplicity) > 1:
             return self.shifted(fit)
-        key = fit.multiplicity.tobytes()
+        key = _group_key(fit.multiplicity)
         if key not in self.known_shifted:
             self.known_shifted[key] = self.shifted(fit)
         return self.known_shifted[key]
@@ -270,8 +236,8 @@ class Family(abc.ABC):
         """
 
     @abc.abstractmethod
-    def covariance_of_samples(self, fit: Fit) -> np.ndarray:
-        """Return the covariance of the columns for new samples of the same question, (m, m).
+    def covariance_of_samples(self, fit: Fit, columns: Sequence[int]) -> np.ndarray:
+        """Return the covariance of some columns for new samples of the same question.
 
         It is a mean over the questions of group 0. The covariance of columns that are neither equal
         nor neighbors may be left at 0.
@@ -291,20 +257,17 @@ class Family(abc.ABC):
 
 
 def _group_key(multiplicity: np.ndarray) -> bytes:
-    """Return a key for a group with (U,) numbers of questions, of integers or of floats."""
+    """Return a key for a group with these numbers of questions, of integers or of floats."""
     return multiplicity.astype(float).tobytes()
 
 
 @dataclass(frozen=True)
 class ExtrapolatedScores(Scores):
-    """Scores with k <= n, and scores that a prior extrapolates.
+    """Scores with k <= n, and scores that the prior of `family` extrapolates.
 
     The prior is estimated from the questions that the scores are averaged over. For the scores of
-    single questions it is estimated from all questions.
-
-    Args:
-        family: the family that extrapolates.
-        extrapolated: the index of each extrapolated score in `family.extrapolated`, by its key.
+    single questions it is estimated from all questions. `extrapolated` has the index of each
+    extrapolated score in `family.extrapolated`.
     """
 
     family: Family
@@ -313,10 +276,7 @@ class ExtrapolatedScores(Scores):
     def over(
         self, questions: np.ndarray, weights: np.ndarray | None = None
     ) -> dict[ScoreKey, float]:
-        """Return each score over the questions with these indices.
-
-        The prior of extrapolated scores is estimated from these questions alone.
-        """
+        """Return each score over these questions, from which alone the prior is estimated."""
         (multiplicity,) = self.family.multiplicities([questions]).numbers
         means = self.family.means_of_group(multiplicity)
         own = {key: float(means[i]) for key, i in self.extrapolated.items()}
@@ -326,10 +286,7 @@ class ExtrapolatedScores(Scores):
 def with_extrapolated(observed: Scores, family: Family, keys: Mapping[ScoreKey, object]) -> Scores:
     """Return scores of k <= n and extrapolated scores as one object, in the order of the keys.
 
-    Args:
-        observed: the scores with k <= n.
-        family: the family that extrapolates the scores that `observed` lacks.
-        keys: the keys of all scores. The values are not used.
+    `family` extrapolates the scores that `observed` lacks. The values of `keys` are not used.
     """
     missing = [key for key in keys if key not in observed.keys]
     if not missing:
@@ -367,12 +324,10 @@ def multiplicities(
     size: int,
     weights_of_groups: Sequence[np.ndarray] | None = None,
 ) -> Multiplicity:
-    """Return the numbers of questions of groups with each distinct count.
+    """Return the numbers of questions of groups with each of `size` distinct counts.
 
-    Args:
-        rows_of_groups: for each group the index of each question's counts.
-        size: U, the number of distinct counts.
-        weights_of_groups: for each group the weights of the questions, or None if they are equal.
+    `rows_of_groups` has for each group the index of each question's counts, and `weights_of_groups`
+    its weight, unless all are equal.
     """
     if weights_of_groups is None:
         numbers = np.array([np.bincount(rows, minlength=size) for rows in rows_of_groups])

@@ -65,13 +65,8 @@ def hierarchical_intervals(fit: Fit, confidence: float) -> Intervals:
 def _hierarchical_limits(fit: Fit, group: int, means: np.ndarray, confidence: float) -> np.ndarray:
     """Return mu, sigma, lo and hi of the extrapolated scores of one group, (4, e).
 
-    If all rewards of the group are equal, lo and hi are equal to mu.
-
-    Args:
-        fit: the fit of B groups.
-        group: the index of the group.
-        means: (e,) scores of the group under the estimated prior.
-        confidence: confidence of each interval.
+    `means`, (e,), are the scores under the estimated prior. If all rewards of the group are equal,
+    lo and hi are equal to them.
     """
     family, multiplicity, z = fit.family, fit.multiplicity[group], normal_z(confidence)
     candidates = family.candidates(fit, group)
@@ -145,9 +140,9 @@ class Profile:
     def _misfit(
         self, score: np.ndarray | None = None, mean: float = 0.0
     ) -> tuple[float, np.ndarray]:
-        """Return the smallest misfit of the priors, and the (J,) prior that has it.
+        """Return the smallest misfit of the priors, with this mean of a (J,) score if it is given.
 
-        If a (J,) score is given, only the priors under which it has this mean count.
+        The second result is the (J,) prior that has it.
         """
         from scipy.optimize import nnls
 

@@ -31,7 +31,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -60,15 +60,7 @@ _FALL = 0.005  # Only a larger fall of pass@k with k would show in tables of res
 
 
 def check_errors(checker_rates, labels) -> bool:
-    """Return whether scores are to be corrected for the errors of a checker.
-
-    Args:
-        checker_rates: its true-positive and false-positive rate, or None.
-        labels: labels of samples in the form of the samples, a dict of counts, or None.
-
-    Raises:
-        ValueError: if the rates are invalid, or given beside labels.
-    """
+    """Return whether to correct scores for a checker. Raises ValueError for invalid parameters."""
     if checker_rates is None:
         return labels is not None
     check_rates(checker_rates)
@@ -79,27 +71,14 @@ def check_errors(checker_rates, labels) -> bool:
 
 @dataclass(frozen=True)
 class Errors:
-    """The errors of a checker that scores are corrected for.
-
-    Attributes:
-        rates: known or estimated rates.
-        labels: the labels that the rates are estimated from, or None if the rates are known.
-    """
+    """The rates of a checker that errs, which are known or estimated from `labels`."""
 
     rates: CheckerRates = NO_ERRORS
     labels: LabelCounts | None = None
 
     @classmethod
     def from_options(cls, checker_rates, labels, graded: Samples | None) -> Errors:
-        """Return the errors from parameters of a metric that `check_errors` has accepted.
-
-        Args:
-            checker_rates, labels: as in `check_errors`.
-            graded: the verdict of the checker on each sample; None if only counts are left.
-
-        Raises:
-            ValueError: if the labels are invalid, or too few.
-        """
+        """Return the errors from valid options. Raises ValueError if labels are invalid."""
         if labels is None:
             return cls(check_rates(checker_rates))
         counts = count_labels(labels, graded).require_use()
@@ -140,12 +119,7 @@ class Errors:
 
 
 class RateIntervals(DerivedIntervals):
-    """Intervals of success rates, from those of the rates of samples that are called correct.
-
-    Args:
-        method: the method of the intervals of the rates of samples that are called correct.
-        rates: rates of the checker.
-    """
+    """Intervals of success rates, from those of the rates of samples that are called correct."""
 
     def __init__(self, method: IntervalMethod, rates: CheckerRates):
         super().__init__(method)
@@ -167,14 +141,7 @@ class RateIntervals(DerivedIntervals):
 
 
 class LabelledIntervals(DerivedIntervals):
-    """Intervals of scores that are corrected with rates estimated from labels.
-
-    Args:
-        method: the method of the intervals if the rates were known.
-        rescore: the function that returns the scores corrected for given rates.
-        labels: the counts of labels that the rates are estimated from.
-        weights: (M,) weights of the questions, or None if they are equal.
-    """
+    """Intervals of scores that `rescore` corrects with rates estimated from labels."""
 
     def __init__(
         self,
@@ -197,13 +164,7 @@ class LabelledIntervals(DerivedIntervals):
     def _with_label_errors(
         self, known: Intervals, questions: np.ndarray, confidence: float
     ) -> Intervals:
-        """Return the intervals of one group that also account for the labels.
-
-        Args:
-            known: the intervals for known rates.
-            questions: the indices of the questions of the group.
-            confidence: confidence of each interval.
-        """
+        """Return the intervals of a group, `known` for exact rates, with errors of the labels."""
 
         def rescore(rates: CheckerRates) -> dict[ScoreKey, float]:
             """Return the scores over these questions, corrected for the given rates."""
@@ -224,42 +185,6 @@ class LabelledIntervals(DerivedIntervals):
         return result
 
 
-class RateMoves(NamedTuple):
-    """How far m scores may lie from their estimates because the rates are estimated.
-
-    Labels estimate two shares: P and F, or t and f, see `LabelCounts`.
-
-    Attributes:
-        squares: (2, 2, m) squared distances as a share moves to its limits: for the first and the
-            second share, below and above the estimate.
-        correlations: (m,) correlations of the effects of both errors, not negative.
-        realized: (m,) z^2 times the number of samples of the run, times the variance of the score
-            because of realized rates; 0 if the labels are of other samples.
-    """
-
-    squares: np.ndarray
-    correlations: np.ndarray
-    realized: np.ndarray
-
-    def distances(self, unlabelled: tuple[float, float], samples: float) -> np.ndarray:
-        """Return the distances below and above, (2, m).
-
-        Args:
-            unlabelled: for both shares, the part of the variance that concerns samples without a
-                label.
-            samples: number of samples of the run, or infinity if the labels are of others.
-        """
-        first, second = (
-            share * square if share else np.zeros_like(square)
-            for share, square in zip(unlabelled, self.squares, strict=True)
-        )
-        # Squares are infinite where labels do not bound a rate, and 0 times infinity is NaN.
-        is_correlated = np.broadcast_to(self.correlations > 0, first.shape)
-        product = np.multiply(first, second, where=is_correlated, out=np.zeros_like(first))
-        squares = first + second + 2 * self.correlations * np.sqrt(product)
-        return np.sqrt(np.maximum(squares - self.realized / samples, 0.0))
-
-
 Rescore = Callable[[CheckerRates], np.ndarray]
 """A function that returns the (m,) scores, corrected for given rates of the checker."""
 
@@ -267,48 +192,37 @@ Rescore = Callable[[CheckerRates], np.ndarray]
 def distances_of_rates(labels: LabelCounts, rescore: Rescore, confidence: float) -> np.ndarray:
     """Return how far m scores may lie below and above their estimates, (2, m).
 
-    The arguments are those of `moves_of_rates`.
-    """
-    samples = math.inf if labels.run is None else labels.run.samples
-    return moves_of_rates(labels, rescore, confidence).distances(labels.unlabelled(), samples)
-
-
-def moves_of_rates(labels: LabelCounts, rescore: Rescore, confidence: float) -> RateMoves:
-    """Return how m scores move as the rates of the checker move to their limits.
-
+    The distances are those as the rates of the checker move to the limits with this confidence.
     Labels of other samples have no correlated errors and no realized rates, which the module
     docstring explains.
-
-    Args:
-        labels: the labels that the rates are estimated from.
-        rescore: the function that returns the scores for given rates.
-        confidence: confidence of the limits of the rates.
     """
     points = rescore(labels.rates)
     squares, signs = [], []
-    for rates in labels.moved_rates(confidence):
+    for rates, unlabelled in zip(labels.moved_rates(confidence), labels.unlabelled(), strict=True):
         # Moves are infinite unless the labels bound them.
         moves = np.full((2, len(points)), [[-math.inf], [math.inf]])
         if all(t > f for t, f in rates):
             moved = np.array([rescore(limit) for limit in rates]) - points
             moves = np.where(np.isfinite(moved).all(axis=0), moved, moves)
         signs.append(np.sign(moves[1] - moves[0]))
-        ends = np.minimum(moves.min(axis=0), 0), np.maximum(moves.max(axis=0), 0)
-        squares.append(np.square(ends))
-    correlation, realized = 0.0, np.zeros(len(points))
+        square = np.square([np.minimum(moves.min(axis=0), 0), np.maximum(moves.max(axis=0), 0)])
+        # Squares may be infinite, and 0 times infinity is NaN.
+        squares.append(unlabelled * square if unlabelled else np.zeros_like(square))
+    first, second = squares
+    total = first + second
     if labels.run is not None:
-        correlation = labels.run.correlation
-        realized = normal_z(confidence) ** 2 * _realized_variances(labels, points, rescore)
-    # Only a well-known negative correlation would justify a narrower interval.
-    correlations = np.maximum(correlation * signs[0] * signs[1], 0.0)
-    return RateMoves(np.array(squares), correlations, realized)
+        # Only a well-known negative correlation would justify a narrower interval.
+        r = np.maximum(labels.run.correlation * signs[0] * signs[1], 0.0)
+        is_correlated = np.broadcast_to(r > 0, total.shape)
+        product = np.multiply(first, second, where=is_correlated, out=np.zeros_like(total))
+        total = total + 2 * r * np.sqrt(product)
+        realized = _realized_variances(labels, points, rescore) / labels.run.samples
+        total = total - normal_z(confidence) ** 2 * realized
+    return np.sqrt(np.maximum(total, 0.0))
 
 
 def _realized_variances(labels: LabelCounts, points: np.ndarray, rescore: Rescore) -> np.ndarray:
-    """Return variances of m scores because of realized rates, times the number of samples, (m,).
-
-    `points` are the scores for the estimated rates. The others are as in `moves_of_rates`.
-    """
+    """Return variances of scores because of realized rates, times the number of samples, (m,)."""
     t, f = labels.rates
     assert labels.run is not None
     correct = (labels.run.accepted - f) / (t - f)
@@ -373,14 +287,7 @@ class CheckerErrors:
         method: IntervalMethod | None,
         options: IntervalOptions,
     ) -> Corrected:
-        """Return success rates with their limits, see `Corrected`.
-
-        Args:
-            checked: the samples.
-            points: the rates of samples that are called correct.
-            method: the method of the limits of these rates, or None for no limits.
-            options: options of the limits.
-        """
+        """Return success rates with their limits; `points` are rates of samples called correct."""
         errors = Errors.from_options(self._rates, self._labels, checked.outcomes)
         errors.warn_if_contradicted(checked.outcomes.counts())
 
@@ -406,13 +313,6 @@ def falls_with_k(
     """Warn and return True if the corrected pass@k of a requested k is below that of a smaller k.
 
     The smaller k are the requested ones and all powers of 2.
-
-    Args:
-        counts: numbers of samples that are called correct.
-        scores: the requested scores.
-        rates: rates of the checker.
-        weights: (M,) weights of the questions, or None if they are equal.
-        run: the name of the run, for the warning.
     """
     events = [event for score in scores.values() if (event := event_of(score))]
     requested = sorted({k for k, r in events if r == 1 < k <= counts.n.min()})

@@ -59,7 +59,6 @@ class LabelledRun(NamedTuple):
 
     Attributes:
         accepted: share of all samples that the checker accepts.
-        samples: number of all samples.
         effects: design effects of the labels of accepted and of rejected samples, 1 if they are
             drawn at random.
         freedom: degrees of freedom of both.
@@ -95,14 +94,7 @@ class LabelCounts(NamedTuple):
     def expected(
         cls, labels: int, rates: CheckerRates, correct: float, samples: float
     ) -> LabelCounts:
-        """Return the expected counts of labels of random samples.
-
-        Args:
-            labels: number of labels.
-            rates: rates of the checker.
-            correct: share of all samples that are correct.
-            samples: number of samples of the run.
-        """
+        """Return the expected counts for labels of random samples, a share of which is correct."""
         (t, f), incorrect = rates, 1 - correct
         shares = (t * correct, (1 - t) * correct, f * incorrect, (1 - f) * incorrect)
         run = LabelledRun(shares[0] + shares[2], samples)
@@ -223,11 +215,9 @@ class LabelCounts(NamedTuple):
 def count_labels(labels, graded: Samples | None) -> LabelCounts:
     """Return the numbers of labelled samples by the label and the verdict of the checker.
 
-    A warning says so if the errors of the checker seem to depend on the question.
-
-    Args:
-        labels: labels of samples in the form of the samples, or a dict of counts.
-        graded: the verdict of the checker on each sample; None if only counts are left.
+    A warning says so if the errors of the checker seem to depend on the question. `labels` are in
+    the form of the samples, or a dict of counts. `graded` is the verdict of the checker on each
+    sample, None if only counts are left.
 
     Raises:
         ValueError: if the labels are invalid, with the question and the sample.
@@ -268,11 +258,8 @@ def count_labels(labels, graded: Samples | None) -> LabelCounts:
 def _labelled_run(cells: np.ndarray, n: np.ndarray, c: np.ndarray) -> LabelledRun:
     """Return how labels were drawn: their design effects, degrees of freedom and correlation.
 
-    The module docstring has the formulas.
-
-    Args:
-        cells: (4, M) numbers of labels of each question: tp, fn, fp, tn.
-        n, c: (M,) numbers of samples of each question, and of those that the checker accepts.
+    The module docstring has the formulas. `cells`, (4, M), are the numbers of labels of each
+    question: tp, fn, fp, tn. Of its `n` samples, the checker accepts `c`, both (M,).
     """
     correct, samples = cells[:2], np.stack([c, n - c])  # of the accepted and the rejected ones
     labels = correct + cells[2:]
@@ -301,9 +288,8 @@ def _labelled_run(cells: np.ndarray, n: np.ndarray, c: np.ndarray) -> LabelledRu
 def warn_of_dependent_errors(question: np.ndarray, label: np.ndarray, verdict: np.ndarray) -> None:
     """Warn if errors of the checker share questions more often than independent ones would.
 
-    Args:
-        question: (L,) the index of the question of each of L labelled samples.
-        label, verdict: (L,) 1 if the person, or the checker, calls the sample correct, otherwise 0.
+    For each labelled sample there is the index of its question, and 1 if the person (`label`) or
+    the checker (`verdict`) calls it correct, otherwise 0.
     """
     from scipy.special import gammainc
 

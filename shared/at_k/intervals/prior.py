@@ -59,13 +59,9 @@ class Observed(NamedTuple):
         distributions that the samples do not contradict: without a correct sample, a question keeps
         success rates of the order 1/(nT), so no variance is estimated as 0.
 
-        Args:
-            start: (J,) the prior before the first step, with the sum 1.
-
-        Returns:
-            For each n, the share of each distribution among the questions with n samples, times
-            the share of these questions: the last step is taken for each n alone. The sum over n
-            and J is 1 for each group.
+        The first step starts from the (J,) prior `start`. The last one is taken for each n alone:
+        the parts are the shares of each distribution among the questions with n samples, times the
+        share of these questions. Their sum over n and J is 1 for each group.
         """
         steps = np.array([early_steps(number) for number in self.multiplicity.sum(axis=1)])
         priors, share = np.tile(start, (len(steps), 1)), self.share
@@ -91,15 +87,11 @@ class Observed(NamedTuple):
     ) -> np.ndarray:
         """Return priors under which the rates of the distributions are Beta distributed, (B, J).
 
-        The Beta distribution has the given mean and variance, as far as possible: its standard
-        deviation in log-odds is at least a step of the grid, and both of its parameters are
-        positive. The prior `start` has the weight of one question in M + 1, so that no distribution
-        is excluded.
-
-        Args:
-            start: (J,) the prior under which rates are uniform, with the sum 1.
-            log_rates: (2, J) logarithms of the rate of each distribution, and of 1 - rate.
-            mean, between: (B,) mean and variance of the rates of the questions.
+        The Beta distribution has the (B,) mean and variance `between`, as far as possible: its
+        standard deviation in log-odds is at least a step of the grid, and both of its parameters
+        are positive. The prior `start`, (J,), under which rates are uniform, has the weight of one
+        question in M + 1, so that no distribution is excluded. `log_rates`, (2, J), are the
+        logarithms of the rate of each distribution, and of 1 - rate.
         """
         questions = self.multiplicity.sum(axis=1, keepdims=True)
         samples = self.multiplicity @ self.n
@@ -114,10 +106,7 @@ class Observed(NamedTuple):
     def fits_too(
         self, priors: Mapping[int, np.ndarray], others: Mapping[int, np.ndarray]
     ) -> np.ndarray:
-        """Return whether `others` fit about as well as the estimated `priors`, (B,).
-
-        Both are the priors of B groups in parts, {n: (B, J)}.
-        """
+        """Return whether `others`, {n: (B, J)}, fit about as well as the first `priors`, (B,)."""
         log_likelihood, other_log_likelihood = (
             np.log(_probabilities(whole_prior(x), self.likelihood)) for x in (priors, others)
         )
@@ -138,10 +127,7 @@ def whole_prior(priors: Mapping[int, np.ndarray]) -> np.ndarray:
 def _em_steps(
     likelihood: np.ndarray, share: np.ndarray, prior: np.ndarray, steps: int
 ) -> np.ndarray:
-    """Return priors after steps of the EM algorithm from (.., J) `prior`, (.., J).
-
-    `share`, (.., U), is that of the questions with each distinct count.
-    """
+    """Return (.., J) priors after steps of the EM algorithm, for (.., U) shares of questions."""
     for _ in range(steps):
         prior = prior * (_relative_shares(likelihood, share, prior) @ likelihood)
     return prior
@@ -192,17 +178,12 @@ def inflated_prior(
 
 
 class _Model:
-    """A prior that mixes a Beta distribution with shares of the rate 0, the rate 1, or both.
+    """A prior that mixes a Beta distribution with shares of the rates 0 and 1 that `ends` lists.
 
     The model has p parameters, two for the Beta distribution with parameters a and b: the logit of
     its mean, a / (a + b), and the logarithm of 1 / a + 1 / b. For each of the shares it has one
-    more: the logarithm of the share over that of the Beta distribution.
-
-    Args:
-        likelihood: (U, J) probability of each distinct count at each rate.
-        share: (U,) share of the questions with each count.
-        log_odds: (J - 2,) log-odds of the rates between 0 and 1.
-        ends: the rates 0 and 1 that have a share.
+    more: the logarithm of the share over that of the Beta distribution. Other arguments are as in
+    `inflated_prior`; `share` is that of the questions with each count.
     """
 
     def __init__(
@@ -248,10 +229,8 @@ class _Model:
     def _start(self, taken: float) -> np.ndarray:
         """Return the (p,) parameters to start from, estimated by moments.
 
-        Args:
-            taken: the part of the questions with the most probable rate 0 that is ascribed to the
-                share of the rate 0, and the same for the rate 1. The other questions give the mean
-                and the variance of the Beta distribution.
+        The part `taken` of the questions with the most probable rate 0 is ascribed to the share of
+        the rate 0, and the same for the rate 1. The others give the Beta distribution.
         """
         rates = np.concatenate([[0.0], np.exp(self._log_rates[0]), [1.0]])
         best = rates[self._likelihood.argmax(axis=1)]

@@ -39,14 +39,9 @@ _MEMBERS = 2 * _SHIFTS + 3  # size of a shifted family; its first and last membe
 def max_intervals(
     rewards: Rewards, ks: Mapping[ScoreKey, int], options: IntervalOptions
 ) -> tuple[Scores, IntervalMethod]:
-    """Return Max@k for each key, and the method of its intervals.
+    """Return Max@k for the k of each key, and the method of its intervals.
 
     No limit of a group is outside the range of its rewards, or outside the bounds.
-
-    Args:
-        rewards: the rewards of all questions.
-        ks: the k of each score by its key.
-        options: options of the intervals.
     """
     ranges = np.clip(rewards.ranges, *options.bounds)
     if options.method == "posterior":
@@ -67,12 +62,8 @@ def max_intervals(
 class RewardFamily(Family):
     """Distributions over the levels of rewards, with the scores Max@k.
 
-    The prior is estimated from the samples.
-
-    Args:
-        rewards: the rewards of the samples.
-        ks: the k <= n of each column, ascending.
-        extrapolated_ks: the k of each extrapolated score, of any size.
+    `ks` are the k <= n of the columns, ascending, and `extrapolated_ks` the k, of any size, of the
+    extrapolated scores.
     """
 
     rewards: Rewards
@@ -90,13 +81,8 @@ class RewardFamily(Family):
     ) -> RewardFamily:
         """Return the family of all questions of a run.
 
-        Args:
-            rewards: the rewards of all questions.
-            ks: the k <= n of scores by their keys.
-            extrapolated: the k, of any size, of extrapolated scores by their keys.
-            bounds: the smallest and the largest possible reward, of all questions or (U, 2) of
-                each.
-            weights: (M,) weights of the questions, or None if they are equal.
+        `ks` and `extrapolated` have the k of scores by their keys, the latter of any size. `bounds`
+        are the smallest and the largest possible reward, of all questions or (U, 2) of each.
         """
         distinct, n = sorted({*ks.values()}), rewards.sizes
         none = np.empty((len(n), 0))
@@ -147,19 +133,20 @@ class RewardFamily(Family):
             for mean, square in zip(theta, variance, strict=True)
         ]
 
-    def covariance_of_samples(self, fit: Fit) -> np.ndarray:
-        """Return the mean covariance of a question's Max@k for new samples, (m, m).
+    def covariance_of_samples(self, fit: Fit, columns: Sequence[int]) -> np.ndarray:
+        """Return the mean covariance of a question's Max@k for new samples.
 
         Only the covariances of equal and of neighboring columns are computed. Others are 0.
         """
-        fitted, result = fit.priors[0], np.zeros((len(self.ks), len(self.ks)))
+        fitted, result = fit.priors[0], np.zeros((len(columns), len(columns)))
         if fitted is None:
             return result
         width = float(fitted.samples.levels[-1] - fitted.samples.levels[0])
-        excess = [fitted.excess_variances(k)[0] for k in self.ks]
-        pairs = [(a, b) for b in range(len(self.ks)) for a in (b - 1, b) if a >= 0]
+        ks = [self.ks[column] for column in columns]
+        excess = [fitted.excess_variances(k)[0] for k in ks]
+        pairs = [(a, b) for b in range(len(ks)) for a in (b - 1, b) if a >= 0]
         for a, b in pairs:  # each column with itself and with its neighbor
-            j, k = self.ks[a], self.ks[b]
+            j, k = ks[a], ks[b]
             covariance = sum(
                 float(fitted.distributions.max_covariance(n, j, k) @ prior)
                 for n, prior in fitted.estimates[0].items()
@@ -237,10 +224,8 @@ class RewardFamily(Family):
     def _statistics(self, fitted: FittedRewards, n: int, finer: LevelDistributions) -> Statistics:
         """Return statistics of the questions with n samples: Max@j for several j up to n.
 
-        Args:
-            fitted: the fitted distributions, which give the covariance.
-            n: one of `fitted.sizes`.
-            finer: the distributions of the profile, which give the expected values.
+        The distributions of `fitted` give the covariance, and the `finer` ones of the profile the
+        expected values.
         """
         samples, has_n = fitted.samples, fitted.samples.n == n
         rewards = samples.at_levels(samples.scaled, has_n)

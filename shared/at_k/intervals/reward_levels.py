@@ -48,10 +48,7 @@ def leveled_samples(rewards: Rewards, multiplicity: np.ndarray) -> LeveledSample
 
     The levels are those of the group: they do not depend on the other questions of a run. If the
     group has more than 40 distinct real rewards, close ones share a level, which is their mean.
-
-    Args:
-        rewards: the rewards of the U distinct questions of the run.
-        multiplicity: (U,) number of questions of the group with the same rewards as each of these.
+    `multiplicity`, (U,), is the number of questions of the group with each distinct row of rewards.
     """
     rows = np.flatnonzero(multiplicity)
     group_rewards = rewards if len(rows) == len(multiplicity) else rewards_at(rewards, rows)
@@ -350,9 +347,8 @@ class FittedRewards:
 class LevelDistributions:
     """Distributions over L levels of rewards, and exact moments of the maximum of k samples.
 
-    Args:
-        log_odds: (.., L - 1) log-odds of a reward above each level but the last.
-        gaps: (L - 1,) differences of the levels.
+    `log_odds`, (.., L - 1), are those of a reward above each level but the last, and `gaps`, (L -
+    1,), the differences of the levels.
     """
 
     log_odds: np.ndarray
@@ -363,13 +359,6 @@ class LevelDistributions:
         """Return the logarithms of the probability of at most each level, (.., L - 1)."""
         # np.logaddexp takes four times as long.
         return -np.maximum(self.log_odds, 0.0) - np.log1p(np.exp(-np.abs(self.log_odds)))
-
-    @cached_property
-    def _row_of_table(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the index in `_ODDS` below the log-odds, and the weight of the next index."""
-        exact = np.clip((self.log_odds - _ODDS[0]) / _ODDS_STEP, 0, len(_ODDS) - 1)
-        row = exact.astype(np.intp)
-        return row, exact - row
 
     def likelihood(self, counts: np.ndarray) -> np.ndarray:
         """Return the likelihood of (U, L) counts, divided by the largest of the J, (U, J)."""
@@ -403,8 +392,10 @@ class LevelDistributions:
         """Return the covariance of estimates of Max@j and Max@k from the same n samples, (..)."""
         terms_j, terms_k = (np.exp(size * self._log_below) * self.gaps for size in (j, k))
         up_to_level, below = np.cumsum(terms_j, axis=-1), np.cumsum(terms_k, axis=-1) - terms_k
-        first = self._interpolated(_overlap_effect(n, j, k)) * up_to_level
-        return (first + self._interpolated(_overlap_effect(n, k, j)) * below) @ self.gaps
+        first = np.interp(self.log_odds, _ODDS, _overlap_effect(n, j, k)) * up_to_level
+        return (
+            first + np.interp(self.log_odds, _ODDS, _overlap_effect(n, k, j)) * below
+        ) @ self.gaps
 
     def squared_changes(self, n: int, k: int) -> np.ndarray:
         """Return the expected value of the function `squared_changes` for n samples, (..).
@@ -420,24 +411,14 @@ class LevelDistributions:
         # A matrix product takes a third of the time of cumulative sums over the levels.
         pairs = (2 * np.triu(np.ones(2 * self.gaps.shape)) - np.eye(len(self.gaps))) * self.gaps
         weights = np.exp(k * self._log_below) @ (self.gaps[:, None] * pairs)
-        return np.einsum("...l,...l", self._interpolated(effect), weights)
-
-    def _interpolated(self, effect: np.ndarray) -> np.ndarray:
-        """Return a table of effects at `_ODDS`, interpolated at the log-odds, (.., L - 1)."""
-        # np.interp takes many times as long.
-        row, weight = self._row_of_table
-        return effect.take(row) + weight * np.diff(effect, append=effect[-1]).take(row)
+        return np.einsum("...l,...l", np.interp(self.log_odds, _ODDS, effect), weights)
 
 
 def squared_changes(counts: np.ndarray, gaps: np.ndarray, k: int) -> np.ndarray:
     """Return the sum over samples of the squared change of Max@k without the sample, (U,).
 
-    Max@n has no value for n - 1 samples. For k = n, the changes of Max@(n - 1) are used.
-
-    Args:
-        counts: (U, L) number of samples at each level, two samples or more of each question.
-        gaps: (L - 1,) differences of the levels.
-        k: number of samples in a subset.
+    Max@n has no value for n - 1 samples. For k = n, the changes of Max@(n - 1) are used. `counts`,
+    (U, L), are numbers of samples at each level, two or more of each question.
     """
     from scipy.special import gammaln  # imported here, because it takes longer than all of at_k
 

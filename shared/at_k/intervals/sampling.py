@@ -15,11 +15,8 @@ For k > n/2, the data do not determine the variance: it depends on scores of 2k 
 differ between priors that fit the data equally well. A family may therefore have two estimates of
 the prior, and the interval contains those under both.
 
-*Few events.* Near a limit of its range a score is a sum of rare events. If their number is Poisson,
-matching the mean and the variance gives the size sigma^2 / theta of each. Below four events the
-normal approximation is too poor, and the interval extends at least to Garwood's exact limit (1936,
-Biometrika 28, 437), where the probability of as many events or more is alpha. Brown, Cai & DasGupta
-(2001, Statistical Science 16, 101) modify Wilson's interval in the same way.
+*Few events.* Near a limit of its range a score is a sum of rare events. Below four events the
+interval extends at least to Garwood's exact limit, as in `core.questions`.
 
 There are B groups of questions with U distinct counts, and F members of a shifted family.
 """
@@ -31,14 +28,13 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from ..core.choice import IntervalOptions
+from ..core.choice import IntervalOptions, method_of_auto
 from ..core.interval import DerivedIntervals, Interval, IntervalMethod, normal_z
 from ..core.questions import FEW_EVENTS, ONE_CLUSTER, limits_of_product
 from ..core.score import ScoreKey
 from . import Intervals
 from .family import Family, Fit, Shifted
 from .hierarchical import HierarchicalIntervals, hierarchical_intervals
-from .methods import AutoIntervals
 
 ONE_SAMPLE_EACH = (
     "one sample of each question does not show how samples vary: add samples, or pass "
@@ -47,13 +43,7 @@ ONE_SAMPLE_EACH = (
 
 
 class SamplingIntervals(IntervalMethod):
-    """Intervals for new samples of the same questions.
-
-    Scores that the family extrapolates have hierarchical intervals.
-
-    Args:
-        family: the family of the outcomes.
-    """
+    """Intervals for new samples of the same questions; hierarchical ones if k > n."""
 
     def __init__(self, family: Family):
         self._family = family
@@ -63,18 +53,17 @@ class SamplingIntervals(IntervalMethod):
         return ONE_SAMPLE_EACH if self._family.one_sample_each(questions) else None
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        """Return the covariance of the errors of m scores over these questions, (m, m).
-
-        Extrapolated scores count as uncorrelated, with the variance 1.
-        """
-        family, result, scores = self._family, np.eye(len(keys)), list(self._family.scores)
-        known = [i for i, key in enumerate(keys) if key in scores]
+        """Return the covariance of the errors of m scores, (m, m). If k > n, the variance is 1."""
+        family, result = self._family, np.eye(len(keys))
+        known = [i for i, key in enumerate(keys) if key in family.scores]
         if not known:
             return result
-        columns = [scores.index(keys[i]) for i in known]
+        scores = [family.scores[keys[i]] for i in known]
+        columns = sorted({column for score in scores for column in score.terms})
         numbers, squares = family.multiplicities([questions])
-        gradient = family.gradient(numbers[0])[:, columns]
-        covariance = family.covariance_of_samples(family.fit(squares)) / numbers.sum()
+        means = numbers[0] @ family.columns / numbers.sum()
+        gradient = np.stack([score.gradient(means)[columns] for score in scores], axis=1)
+        covariance = family.covariance_of_samples(family.fit(squares), columns) / numbers.sum()
         result[np.ix_(known, known)] = gradient.T @ covariance @ gradient
         return result
 
@@ -170,8 +159,7 @@ def upper_limit(
         theta: (F, B) scores of the members of the family, non-decreasing. The center one is the
             estimated member.
         sigma: (F, B) standard deviations of the estimate for each member.
-        u: (B,) estimates.
-        z: (B,) z-values.
+        u, z: (B,) estimates and z-values.
         alpha: miscoverage of the exact limit for few events.
     """
     from scipy.special import gammaincinv  # imported here: it takes longer than all of at_k
@@ -243,3 +231,36 @@ class OneSampleIntervals(DerivedIntervals):
     def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
         """Return the keys of the scores with k > n."""
         return self._extrapolated
+
+
+class AutoIntervals(IntervalMethod):
+    """Intervals by the method that the data of each group allow, see `method_of_auto`.
+
+    `repeated` is the method for groups in which a question has two samples or more, and `single`
+    that for groups in which each question has one. `n`, (M,), are numbers of samples.
+    """
+
+    def __init__(self, n: np.ndarray, repeated: IntervalMethod, single: IntervalMethod):
+        self._n, self._repeated, self._single = n, repeated, single
+
+    def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
+        """Return the interval of each score for each group of question indices."""
+        result: dict[int, Intervals] = {}
+        for method in (self._repeated, self._single):
+            own = [i for i, questions in enumerate(groups) if self._method(questions) is method]
+            intervals = method.for_groups([groups[i] for i in own], confidence)
+            result |= dict(zip(own, intervals, strict=True))
+        return [result[i] for i in range(len(groups))]
+
+    def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
+        """Return the keys of scores that the method for these questions cannot estimate."""
+        return self._method(questions).unidentified(questions)
+
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        """Return the covariance of the errors of m scores over these questions, (m, m)."""
+        return self._method(questions).covariance(questions, keys)
+
+    def _method(self, questions: np.ndarray) -> IntervalMethod:
+        """Return the method for the questions with these indices."""
+        chosen = method_of_auto(False, False, repeated=bool(self._n[questions].max() > 1))
+        return self._repeated if chosen == "sampling" else self._single

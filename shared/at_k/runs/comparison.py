@@ -19,14 +19,10 @@ class Difference(NamedTuple):
     """The score of run b minus that of run a at one k, and its limits.
 
     Attributes:
-        metric: the name of the score, such as "pass@k".
-        k: the k in the key of the score, or its n or "n" if it has no k; see `Estimate`.
-        tau: the threshold of G-Pass@k; None for other scores.
-        group: the label of the group of questions, or None for all questions.
+        metric, k, tau, group: as in `Estimate`.
         score: the difference b - a.
         a, b: the scores of the runs.
-        interval: the (lower, upper) limits of the difference.
-        band: its (lower, upper) limits in the simultaneous band over k.
+        interval, band: the (lower, upper) limits, and those in the simultaneous band over k.
         p: the two-sided p-value, or None if it was not requested.
     """
 
@@ -62,12 +58,9 @@ def differences_as_dict(
     others: Mapping[str, Any] | None = None,
     averaging: str = "",
 ) -> Result:
-    """Return the dict that `compare` returns.
+    """Return the dict that `compare` returns, with the entries of `others` at its end.
 
-    Args:
-        differences: the differences, in the order of the keys.
-        others: more entries for the end of the dict, or None.
-        averaging: a phrase that says how questions are averaged, or "".
+    `averaging` is a phrase that says how questions are averaged, or "".
     """
     differences = list(differences)
     result: dict[str, Any] = {}

@@ -59,7 +59,7 @@ from ..intervals.binary_family import (
     scores_of_rates,
 )
 from ..intervals.family import multiplicities
-from ..intervals.labelled import RateMoves, moves_of_rates
+from ..intervals.labelled import Rescore, distances_of_rates
 from ..intervals.labels import LabelCounts
 from ..intervals.sampling import SamplingIntervals
 from ..scores.checker_rates import CheckerRates, estimator
@@ -78,12 +78,9 @@ _DIFFERENCE_GRID_SIZE = 2001  # number of candidates for the smallest difference
 
 
 class Goal(NamedTuple):
-    """The parameters of the planned intervals and comparisons.
+    """The confidence of the planned intervals, and the power of the planned comparisons.
 
-    Args:
-        confidence: the confidence of the intervals.
-        power: the probability that a comparison finds the difference.
-        correlation: the correlation r of the scores of two runs over questions.
+    `correlation` is the correlation r of the scores of two runs over questions.
     """
 
     confidence: float
@@ -112,11 +109,9 @@ class Design:
     Args:
         prior: (161,) probabilities of the success rates on the grid `RATES`, with the sum 1.
         score: the planned score, with a single column and k <= n.
-        goal: the goal of the plan.
-        n: number of samples of each question.
         rates: the rates of the checker.
-        labels: number of labelled samples of a run, from which the rates are estimated; None if
-            the rates are known.
+        labels: number of labelled samples of a run, from which the rates are estimated; None if the
+            rates are known.
         design_effect: the factor by which weights of questions increase the variance of a mean.
 
     Attributes:
@@ -154,7 +149,7 @@ class Design:
         )
         total = (self._pmf_of_c * (h - self.scores[:, None]) ** 2).sum(axis=1)
         self._total = np.maximum(total, self._between)
-        self._rate_moves = cache(self._rate_moves_of_shift)
+        self._rescore_at = cache(self._rescore_of_shift)
 
     @property
     def score(self) -> float:
@@ -194,29 +189,20 @@ class Design:
         """Return how far estimated rates of the checker may move the score down and up, (2, s)."""
         if self.labels is None:
             return np.zeros((2, len(shifts)))
-        unlabelled = 1 - self.labels / (questions * self.n)
-        moves = [
-            self._rate_moves(shift).distances((unlabelled, unlabelled), questions * self.n)[:, 0]
-            for shift in shifts.tolist()
-        ]
+        moves = [self._moves_of_shift(shift, questions) for shift in shifts.tolist()]
         return np.minimum(np.transpose(moves), 1.0)
 
-    def _rate_moves_of_shift(self, shift: int) -> RateMoves:
-        """Return how far labels of an infinitely large run move the score at a shift of the prior.
+    def _moves_of_shift(self, shift: int, questions: int) -> np.ndarray:
+        """Return the distances (down, up) of `_moves_of_score` at one shift of the prior."""
+        labels = self._expected_labels(shift, questions * self.n)
+        return distances_of_rates(labels, self._rescore_at(shift), self._goal.confidence)[:, 0]
 
-        `_moves_of_score` accounts for the size of the run.
-        """
+    def _rescore_of_shift(self, shift: int) -> Rescore:
+        """Return a cached function from rates of the checker to the expected score, (1,)."""
         k = len(self._score.terms[0])
         c, size = np.arange(k + 1), np.full(k + 1, k)
-        likelihood = binomial_likelihood(size, c, _SUPPORTS[shift], self._rates)
-        pmf_of_c = likelihood @ self._prior
-
-        def rescore(rates: CheckerRates) -> np.ndarray:
-            """Return the expected score, (1,), corrected for these rates."""
-            return pmf_of_c @ estimator({"": self._score}, rates)[1](size, c)
-
-        labels = self._expected_labels(shift, math.inf)
-        return moves_of_rates(labels, rescore, self._goal.confidence)
+        pmf_of_c = binomial_likelihood(size, c, _SUPPORTS[shift], self._rates) @ self._prior
+        return cache(lambda rates: pmf_of_c @ estimator({"": self._score}, rates)[1](size, c))
 
     def _checker_variance(self, shifts: np.ndarray, questions: int) -> np.ndarray:
         """Return the variance of the score of a run that the estimated rates add, (s,)."""
@@ -340,10 +326,8 @@ class Design:
 class Pilot:
     """A pilot run, from which the prior of the success rates is estimated.
 
-    Args:
-        run: a run with outcomes 0 or 1.
-        score: the planned score, with a single column.
-        weighting: how the questions of the run are averaged. Their weights also weight the prior.
+    `score` is the planned score, with a single column. The weights of questions also weight the
+    prior.
 
     Attributes:
         prior: (161,) probabilities of the success rates on the grid `RATES`.

@@ -241,15 +241,12 @@ class Compared:
         return a.covariance + b.covariance
 
     def limits(self, confidence: float) -> np.ndarray:
-        """Return lower and upper limits of all differences, (2, P, m), each with this confidence.
-
-        With `anytime`, the limits of a difference have this confidence at all looks together.
-        """
+        """Return lower and upper limits of all differences, (2, P, m), each with `confidence`."""
         limits = [self._pair_limits(pair, confidence) for pair in range(len(self.pairs))]
         return np.stack(limits, axis=1)
 
     def _pair_limits(self, pair: int, confidence: float) -> np.ndarray:
-        """Return the limits of the pair with this index, (2, m). For `confidence` see `limits`."""
+        """Return the limits of the pair with this index, (2, m), each with this confidence."""
         a, b = (self.scored[run] for run in self.pairs[pair])
         (lo_a, hi_a), (lo_b, hi_b) = a.limits(confidence), b.limits(confidence)
         r, difference, shared = self._correlation[pair], self.values[pair], self._shared[pair]
@@ -323,10 +320,8 @@ def _distance_of_limit(
 ) -> np.ndarray:
     """Return the distance of a limit from the difference, (m,); see the module docstring.
 
-    Args:
-        x, y: (m,) distances of the limits of both scores from their estimates.
-        r: (m,) correlations of the scores.
-        shared: (m,) the distance that the limit would have with the correlation 1.
+    x and y, (m,), are the distances of the limits of both scores from their estimates, r their
+    correlations, and `shared` is the distance that the limit would have with the correlation 1.
     """
     # With this bound, the limits of the difference stay in the range of differences.
     shared = np.minimum(shared, np.maximum(x, y))
@@ -337,12 +332,8 @@ def _distance_of_limit(
 def _correlation(a: np.ndarray, b: np.ndarray, least: np.ndarray | float) -> np.ndarray:
     """Return the correlation of the scores of two runs over clusters of questions, (m,).
 
-    A correlation is limited so that the variance of the difference is at least `least`. It is 0 if
-    a score does not vary.
-
-    Args:
-        a, b: (G, m) the `ScoredRun.errors` of the runs, for G clusters.
-        least: the least variance of b - a, (m,) or one number.
+    a and b, (G, m), are the `ScoredRun.errors` of the runs. A correlation is limited so that the
+    variance of the difference is at least `least`. It is 0 if a score does not vary.
     """
     square_a, square_b = np.sum(a * a, axis=0), np.sum(b * b, axis=0)
     most = np.maximum(square_a + square_b - least, 0.0) / 2
@@ -356,11 +347,8 @@ def _correlation(a: np.ndarray, b: np.ndarray, least: np.ndarray | float) -> np.
 class Simultaneous:
     """Simultaneous inference about the differences of all P pairs of K runs, at m values of k.
 
-    Args:
-        runs: the number K of runs.
-        angles: (P, m - 1) angles between the errors of the difference of a pair at successive k,
-            see `intervals.band`.
-        independent: whether the errors of different runs are independent.
+    `angles`, (P, m - 1), are those between the errors of a pair at successive k, see
+    `intervals.band`. Errors of different runs may be independent.
     """
 
     def __init__(self, runs: int, angles: np.ndarray, independent: bool):
@@ -422,10 +410,6 @@ def compare_groups(overall: Compared, groups: Any) -> dict[str | None, Compared]
     The comparison of all questions has the key None, and is the first. That of a group has the same
     k. Without groups, there is only the first.
 
-    Args:
-        overall: the comparison of all questions.
-        groups: a label for each question, or None.
-
     Raises:
         ValueError: if the questions of a group do not allow the interval, with its label.
     """
@@ -446,13 +430,7 @@ def compare_groups(overall: Compared, groups: Any) -> dict[str | None, Compared]
 def differences_of(
     compared: Compared, p_values: bool = False, group: str | None = None
 ) -> list[Difference]:
-    """Return the differences of two compared runs, one for each k.
-
-    Args:
-        compared: the comparison of two runs.
-        p_values: whether to compute p-values.
-        group: the label of the group of the questions, or None for all questions.
-    """
+    """Return the differences of two compared runs, one for each k, with the label of the group."""
     a, b = (run.estimates.tolist() for run in compared.scored)
     confidence = compared.options.confidence
     intervals, bands = (

@@ -41,14 +41,11 @@ class Gate(NamedTuple):
         threshold: the least score; with a baseline, the least difference, which is minus the
             margin.
         lo, hi: confidence limits of the score; with a baseline, of the difference.
-        interval: "sampling", "posterior" or "questions".
-        confidence: the confidence of the interval.
         size: the number of questions, or of clusters, for the interval "questions"; otherwise the
             mean number of samples of a question.
         unit: what `size` counts: "question", "cluster" or "sample".
         has_labels: whether labels estimate the rates of the checker.
         averaging: a phrase that says how questions are averaged, or "".
-        anytime: whether the limits hold at all looks together.
     """
 
     key: str
@@ -96,10 +93,7 @@ class Gate(NamedTuple):
 
 
 def gate_options(*arguments: Any, **options: Any) -> ComparisonOptions:
-    """Return `ComparisonOptions` with these arguments and one k, by default 1.
-
-    Raises ValueError if there are several k, or if an option is invalid.
-    """
+    """Return `ComparisonOptions` with one k, by default 1. Raises ValueError if one is invalid."""
     result = ComparisonOptions(*arguments, **options)
     if result.k is None and result.metric not in WITHOUT_K:
         result.k = 1
@@ -112,7 +106,7 @@ def check_bound(name: str, value: Any, metric: str, is_margin: bool = False) -> 
     """Return a threshold or a margin as a number.
 
     Raises ValueError if it is not finite, not from 0 to 1 although the metric is, or a negative
-    margin. `name` is the name of the parameter in messages.
+    margin.
     """
     wanted, least = "give a finite number", -1e300
     if is_margin:
@@ -127,8 +121,6 @@ def check_bound(name: str, value: Any, metric: str, is_margin: bool = False) -> 
 
 def gate_at_least(run: Run, threshold: float, options: ComparisonOptions) -> Gate:
     """Return the gate that tests whether the score of a run is at least a threshold.
-
-    Warns if pass@k falls with k after the correction for a checker that errs.
 
     Raises:
         ValueError: if the threshold is outside of the range of the rewards of categories; or if the
@@ -151,10 +143,7 @@ def gate_at_least(run: Run, threshold: float, options: ComparisonOptions) -> Gat
 
 
 def gate_not_worse(run: Run, baseline: Run, margin: float, options: ComparisonOptions) -> Gate:
-    """Return the gate that tests whether a run scores at least a baseline's score minus a margin.
-
-    Warns and raises like `gate_at_least`.
-    """
+    """Return the gate that tests whether a run scores at least a baseline minus a margin."""
     compared = Compared([baseline, run], options)
     (difference,) = differences_of(compared)
     basis = _basis_of_limits([baseline, run], compared.options)

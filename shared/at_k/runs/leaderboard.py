@@ -50,21 +50,12 @@ def leaderboard(
         metric: the score, see `compare`.
         k: size of the subsets of samples, one or several. Default: the largest of 4, 8 and 16 that
             every question has samples for; for vote@k the smallest number of samples of a question.
-        interval: see `compare`.
         confidence: probability of the intervals of scores and of single differences, and of all
             differences together.
-        temperature: see `compare`.
         p_values: whether to add p and p_adjusted to the differences.
-        by_order: see `compare`.
-        common: see `compare`.
-        tau: see `compare`.
-        clusters: see `compare`.
-        w: see `compare`.
-        check_correct_fn: see `compare`.
-        num_proc: see `compare`.
         groups: a label for each question. Adds the leaderboard of each group.
-        average: see `compare`.
-        question_weights: see `compare`.
+        interval, temperature, by_order, common, tau, clusters, w, check_correct_fn, num_proc,
+            average, question_weights: see `compare`.
 
     Returns:
         A dict with
@@ -129,10 +120,7 @@ def leaderboard(
 def leaderboard_of_groups(
     compared: Mapping[str | None, Compared], p_values: bool = False
 ) -> Result:
-    """Return the result of `leaderboard` for what `compare_groups` returns.
-
-    The leaderboards of groups, if there are any, are in "groups".
-    """
+    """Return the result of `leaderboard`, with the leaderboards of groups, if any, in "groups"."""
     boards = {group: leaderboard_of(runs, p_values) for group, runs in compared.items()}
     board = boards.pop(None)
     return Result(board | {"groups": boards}, board.estimates, board.averaging) if boards else board
@@ -185,13 +173,10 @@ def leaderboard_of(compared: Compared, p_values: bool = False) -> Result:
 def _rows_of_score(
     compared: Compared, column: int, order: Sequence[int], better: np.ndarray
 ) -> list[dict[str, Any]]:
-    """Return the dicts of "runs" for one score.
+    """Return the dicts of "runs" for the score with the index `column`.
 
-    Args:
-        compared: the comparison of K runs.
-        column: the index of the score.
-        order: the indices of the runs by descending score, which is the order of the rows.
-        better: (K, K) whether the run of a row is certainly better than that of a column.
+    `order` has the indices of the runs by descending score, which is the order of the rows.
+    `better`, (K, K), says whether the run of a row is certainly better than that of a column.
     """
     scores = np.array([run.estimates[column] for run in compared.scored])
     rank, rank_lo, rank_hi = ranks(scores, better)
@@ -226,11 +211,8 @@ def ranks(scores: np.ndarray, better: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
     Rank 1 is the best, and equal scores share a rank. A run ranks below all runs that are certainly
     better, and above all that are certainly worse. If the intervals of all differences cover, so do
-    the intervals of all ranks (Mohamad, Goeman & van Zwet 2022, Biometrics 78, 238).
-
-    Args:
-        scores: (K,) the scores of K runs.
-        better: (K, K) whether the run of a row is certainly better than that of a column.
+    the intervals of all ranks (Mohamad, Goeman & van Zwet 2022, Biometrics 78, 238). `better`, (K,
+    K), says whether the run of a row is certainly better than that of a column.
     """
     rank = 1 + np.sum(scores[None, :] > scores[:, None], axis=1)
     return rank, 1 + better.sum(axis=0), len(scores) - better.sum(axis=1)
@@ -242,9 +224,7 @@ def letters(different: np.ndarray) -> list[str]:
     Each letter stands for a group of runs of which no two differ, and each pair of runs that do not
     differ is in a group. Thus the groups are a clique cover. A smallest cover is NP-hard to find.
     The heuristic of Kellerman takes polynomial time and gives few letters (Gramm et al. 2008).
-
-    Args:
-        different: (K, K), symmetric: whether two runs certainly differ.
+    `different`, (K, K), is symmetric.
     """
     groups = _without_redundant(_clique_cover(~different), len(different))
     names = [_name_of_group(index) for index in range(len(groups))]

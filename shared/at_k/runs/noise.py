@@ -32,16 +32,8 @@ class Noise(NamedTuple):
 
     Attributes:
         score_id: the id of the score.
-        score: the estimate.
-        standard_error: the standard error for other questions like these.
-        questions, samples, checker: the shares of the variance that come from each cause, with the
-            sum 1. If each question has one sample, `samples` is None and `questions` has the share
-            of both. `checker` is 0 unless labels estimate the rates of the checker. If all
-            questions have the same score, the variance is 0, and the shares are those of the
-            squared widths of the limits.
-        same_questions: the (lower, upper) limits for the same questions, sampled again; None if
-            each question has one sample.
-        other_questions: the (lower, upper) limits for other questions like these.
+        score, standard_error, questions, samples, checker, same_questions, other_questions: the
+            entries of the dict that `noise` returns, which says what they are.
     """
 
     score_id: ScoreId
@@ -104,14 +96,10 @@ def noise(
         checker_rates: true-positive and false-positive rate of a checker that errs.
         labels: the labels that a person gave to some samples, in place of the rates, in a form that
             the metric gpassk takes. Default: the labels that the run was read with.
-        tau: share of correct samples that G-Pass@k requires, from 0 to 1.
         clusters: a label of the cluster of each question. Default: each is its own cluster.
         w: rewards of the categories, for max@k and avg@N. Default: 0 and 1.
-        check_correct_fn: what to check predictions with, if the run has references.
-        num_proc: number of processes to run the checker in.
         groups: a label for each question, for average "groups".
-        average: see `at_k.compare`.
-        question_weights: see `at_k.compare`.
+        tau, check_correct_fn, num_proc, average, question_weights: see `at_k.compare`.
 
     Returns:
         A dict with a dict for the key of each score, such as "pass@4", with these entries:
@@ -173,7 +161,8 @@ def noise_of(run: Run, options: ComparisonOptions) -> list[Noise]:
     same_questions: list[Any] = [None] * len(scores)
     within = np.zeros(len(scores))
     if scored.covariance is not None:
-        same_limits = scored.for_same_questions().limits_with_moves(confidence)
+        (resampled,) = score_runs([run], options.for_interval("sampling"))
+        same_limits = resampled.limits_with_moves(confidence)
         within = np.where(is_flat, np.diff(same_limits, axis=0)[0] ** 2, np.diag(scored.covariance))
         within, same_questions = np.minimum(within, variance), [*map(tuple, same_limits.T.tolist())]
     total = variance + checker_variance

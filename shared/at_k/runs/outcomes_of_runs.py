@@ -33,10 +33,9 @@ OptionsT = TypeVar("OptionsT", bound=ComparisonOptions)
 
 
 class Run(NamedTuple):
-    """The outcomes of a run.
+    """The outcomes of a run, with a name for messages and tables.
 
     Args:
-        name: the name for messages and tables.
         outcomes: the outcomes of its samples; before grading, the samples with their references.
         answers: (S,) integers, equal for samples with the same answer; None if the samples were
             given as outcomes.
@@ -169,10 +168,7 @@ def shared_by(sources: Sequence[tuple[str, Any]], role: str) -> Any:
 
 @contextmanager
 def naming_questions(source: Any) -> Iterator[None]:
-    """Add the id of the question to an InputError about a question that is raised in the block.
-
-    The error is unchanged if `source` has no ids, or no question with its index.
-    """
+    """Add the id of the question, if it is known, to an InputError that is raised in the block."""
     try:
         yield
     except InputError as error:
@@ -196,12 +192,9 @@ def in_one_order(
     """Return the sources with their questions in the order of the first, and their `Orders`.
 
     Questions are paired by the ids that runs were read with. Matrices have no ids: if all sources
-    are matrices, they are returned unchanged, and their rows are paired by their order.
-
-    Args:
-        sources: the name and the source of each run.
-        by_order: whether sources are returned unchanged, too, if one of them has no ids.
-        common: whether questions that a run lacks are left out of all runs.
+    are matrices, they are returned unchanged, and their rows are paired by their order. With
+    `by_order` they are unchanged, too, if one of them has no ids. With `common`, questions that a
+    run lacks are left out of all runs.
 
     Raises:
         ValueError: if runs have different questions and `common` is False, if they have none in
@@ -251,11 +244,7 @@ def _shared_questions(
 def _with_questions(
     run: Any, ids: Sequence[Any], questions: list[Any]
 ) -> tuple[Any, list[int] | None]:
-    """Return a source with only these questions in this order, and their positions in it.
-
-    The positions are None if the source has exactly these. `ids` are the ids of its questions, and
-    `questions` the wanted ids.
-    """
+    """Return a source with only these questions in this order, and its order, see `Orders`."""
     if list(ids) == questions:
         return run, None
     position = {question: index for index, question in enumerate(ids)}
@@ -270,10 +259,7 @@ def _with_questions(
 def _require_same_ids(
     a: Sequence[Any], b: Sequence[Any], name_a: str, name_b: str, key: str
 ) -> None:
-    """Raise an InputError if one of two runs, with the ids `a` and `b`, lacks a question.
-
-    `key` is the name of the column of ids, for the message.
-    """
+    """Raise an InputError if one of two runs, with the ids `a` and `b`, lacks a question."""
     known_a, known_b = {*a}, {*b}
     for missing, name, other in (
         ([x for x in a if x not in known_b], name_b, name_a),
@@ -291,10 +277,7 @@ def _require_same_ids(
 
 
 def check_same_questions(runs: Sequence[Run]) -> None:
-    """Raise a ValueError that names two runs unless all runs have the same questions.
-
-    The numbers of questions have to be equal, and so have the references of runs with references.
-    """
+    """Raise a ValueError unless all runs have as many questions, with the same references."""
     first, questions = runs[0].name, len(runs[0].outcomes)
     for run in runs[1:]:
         if len(run.outcomes) != questions:
@@ -324,13 +307,10 @@ def check_same_questions(runs: Sequence[Run]) -> None:
 def _parse_run(name: str, source: Any, labels: Labels | None) -> Run:
     """Return the run of a source, before the checker of the options grades it.
 
-    Args:
-        name: the name for messages and tables.
-        source: outcomes as the functions of `at_k` take them; or a dict with predictions and
-            maybe references, as `at_k.read` returns it. Predictions without references are
-            outcomes. If the dict has a check_correct_fn of its own, as graded answers have, the
-            predictions are checked with it here.
-        labels: a number for each label that stands for an outcome, or None.
+    A source is outcomes as the functions of `at_k` take them; or a dict with predictions and maybe
+    references, as `at_k.read` returns it. Predictions without references are outcomes. If the dict
+    has a check_correct_fn of its own, as graded answers have, the predictions are checked with it
+    here. `labels` has a number for each label that stands for an outcome, or is None.
 
     Raises:
         ValueError: if the source is invalid. The message has the name of the run.
@@ -396,8 +376,6 @@ def _reordered_labels(
 
 def _with_errors(runs: Sequence[Run], checker_rates: Any, labels: Any) -> list[Run]:
     """Return the runs with the errors of their checker, and warn if the outcomes contradict them.
-
-    `labels` is None or has the labels of some samples of each run.
 
     Raises:
         ValueError: if rates and labels are given, if only some runs have labels, or if the labels

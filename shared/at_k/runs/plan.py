@@ -44,8 +44,7 @@ class Wanted(NamedTuple):
     """The precision that the cheapest design has to reach.
 
     Args:
-        name: "half_width" or "difference", the quantity that is limited.
-        value: the largest value that this quantity may have.
+        name: "half_width" or "difference", the quantity that is at most `value`.
         kind: the kind of the interval, "sampling" or "questions".
         most: the largest number of questions that a design may have.
     """
@@ -95,8 +94,8 @@ class PlanOptions(ComparisonOptions):
     """The parameters of `at_k.plan` without the pilot runs. `plan` describes them.
 
     Attributes:
-        questions, samples: ascending lists of integers, after validation.
-        labels: an ascending list of integers after validation, or None.
+        questions, samples, labels: ascending lists of integers after validation; labels may be
+            None.
         rates: an array after validation, or None.
         wanted: the wanted half-width or difference, or None if neither is given.
 
@@ -241,9 +240,7 @@ def plan(
             Give it in place of a half-width.
         question_cost: cost of a question. Default: 0.
         sample_cost: cost of a sample. Default: 1.
-        check_correct_fn: the checker of the samples of the pilot runs, if they have references; see
-            the metric gpassk.
-        num_proc: number of processes to run the checker in.
+        check_correct_fn, num_proc: for pilot runs with references, see `at_k.compare`.
         labels: numbers of samples of a run, 1 or more, that a person labels too. They estimate the
             rates of the checker. For a difference, each run has this number. Default: the number
             of labels of the pilot run; if it has none, the rates are taken as known.
@@ -381,13 +378,11 @@ def _limits_of_questions(
     checker_rates: CheckerRates,
     cheapest: Mapping[str, Any],
 ) -> dict[str, int]:
-    """Return confidence limits of the number of questions that the cheapest design needs.
+    """Return "questions_lo" and "questions_hi" for the cheapest design, or {} if they are unknown.
 
     The jackknife leaves out one group of pilot questions at a time, and estimates the variance of
-    the logarithm of the number of questions. The limits use Student's t.
-
-    Return a dict with "questions_lo" and "questions_hi". It is empty if there are fewer than three
-    pilot questions. `cheapest` is the row of the design.
+    the logarithm of the number of questions. It needs three pilot questions. The limits use
+    Student's t.
     """
     wanted, questions = options.wanted, int(cheapest["questions"])
     size, weights = len(runs[0].outcomes), options.weights
@@ -419,8 +414,8 @@ def _design_maker(
     other arguments of `Design` are bound: they come from the pilot runs, or from `options.rates`.
 
     Raises:
-        ValueError: if there are pilot runs and assumed success rates, or neither; or if there are
-            two pilot runs and a correlation.
+        ValueError: unless there are either pilot runs or assumed success rates; or if there are two
+            pilot runs and a correlation.
     """
     if (options.rates is None) == (not runs):
         raise ValueError(

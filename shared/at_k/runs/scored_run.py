@@ -11,8 +11,6 @@ each question is its own, and G = M. New questions are other questions like thes
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from copy import copy
-from dataclasses import replace
 from functools import cache, cached_property, partial
 
 import numpy as np
@@ -43,12 +41,12 @@ from ..core.score import Score, ScoreId, Scores
 from ..core.score_agg import agg_scores, exponent, require_weights
 from ..core.votes import count_answers
 from ..intervals.anytime import AnytimeIntervals, confidence_of_a_look, look_size
-from ..intervals.binary_family import BinaryFamily, pass_intervals
+from ..intervals.binary_family import pass_intervals
 from ..intervals.consensus import vote_limits
 from ..intervals.labelled import Errors, distances_of_rates
 from ..intervals.reward_family import RewardFamily
-from ..intervals.sampling import SamplingIntervals, family_intervals
-from ..scores.checker_rates import CheckerRates, corrected_scores, estimator, require_correction
+from ..intervals.sampling import family_intervals
+from ..scores.checker_rates import CheckerRates, corrected_scores, require_correction
 from .options import ComparisonOptions, naming_run
 from .outcomes_of_runs import Run
 
@@ -66,8 +64,6 @@ class ScoredRun:
             their limits.
         shows_samples: whether the data show how samples of the same questions vary. Default:
             whether some question has more than one sample.
-        covariance: a function that returns the covariance of the scores for new samples of the same
-            questions, (m, m). Default: the method of limits for "sampling" computes it.
         moves: a function from a confidence to an array, (2, m): how far the scores may lie below
             and above the estimates because labels estimate the rates of the checker. None if the
             rates are known.
@@ -75,8 +71,7 @@ class ScoredRun:
 
     Attributes:
         points: the scores of the questions.
-        limits: a cached function from a confidence to the lower and upper limits, (2, m); see
-            `_limits`.
+        limits: a cached function from a confidence to the lower and upper limits, (2, m).
     """
 
     def __init__(
@@ -85,7 +80,6 @@ class ScoredRun:
         options: ComparisonOptions,
         scores_and_limits: Callable[[IntervalOptions], ScoresAndLimits],
         shows_samples: bool | None = None,
-        covariance: Callable[[], np.ndarray] | None = None,
         moves: Callable[[float], np.ndarray] | None = None,
         bounds: tuple[float, float] = UNIT_RANGE,
     ):
@@ -94,7 +88,7 @@ class ScoredRun:
         self._known = cache(lambda name: scores_and_limits(options.limit_options(name)))
         self.points, self._method = self._known(self.options.method)
         self._shows_samples = n.max() > 1 if shows_samples is None else shows_samples
-        self._covariance, self._moves = covariance, moves
+        self._moves = moves
         self.limits = cache(self._limits)
 
     @cached_property
@@ -141,30 +135,13 @@ class ScoredRun:
 
     @cached_property
     def covariance(self) -> np.ndarray | None:
-        """The covariance of the scores for new samples of the same questions, (m, m), or None.
-
-        It is None if the data do not show how samples vary.
-        """
+        """The covariance of the scores for new samples of the same questions, (m, m), if known."""
         if not self._shows_samples:
             return None
-        if self._covariance is not None:
-            return self._covariance()
         return self._known("sampling")[1].covariance(self.counted, [*self.points.keys])
 
-    def for_same_questions(self) -> ScoredRun:
-        """Return a copy of this run with limits for new samples of the same questions."""
-        run = copy(self)
-        run.options = replace(self.options, method="sampling", clusters=None)
-        run._method = self._known("sampling")[1]
-        run.limits = cache(run._limits)
-        return run
-
     def moves(self, confidence: float) -> np.ndarray | None:
-        """Return how far the scores may lie below and above the estimates, (2, m).
-
-        These distances exist because labels estimate the rates of the checker. Return None if the
-        rates are known. With `anytime`, `confidence` is that of all looks together.
-        """
+        """Return how far estimated rates of a checker may move the scores down and up, (2, m)."""
         return None if self._moves is None else self._moves(self.look_confidence(confidence))
 
     def limits_with_moves(self, confidence: float) -> np.ndarray:
@@ -177,22 +154,14 @@ class ScoredRun:
         return np.clip([self.estimates - down, self.estimates + up], 0.0, 1.0)
 
     def look_confidence(self, confidence: float) -> float:
-        """Return the confidence of the limits at this look.
-
-        With `anytime`, `confidence` is that of all looks together, and that of one look is higher.
-        Otherwise it is returned unchanged.
-        """
+        """Return the confidence of the limits at one look, which is higher with `anytime`."""
         if not self.options.anytime:
             return confidence
         size = look_size(self.n[self.counted], self.options.method == "questions")
         return confidence_of_a_look(confidence, size)
 
     def _limits(self, confidence: float) -> np.ndarray:
-        """Return the lower and upper limits of the scores, (2, m), each with this confidence.
-
-        With `anytime`, the limits of a score have this confidence at all looks together. Raises
-        ValueError if the questions do not allow the interval.
-        """
+        """Return the limits of the scores, (2, m). Raises ValueError if the run has none."""
         method = self._method
         if self.options.anytime:
             method = AnytimeIntervals(method, self.n, self.options.method == "questions")
@@ -270,28 +239,15 @@ def _pass_run(run: Run, options: ComparisonOptions, scores: Mapping[ScoreId, Sco
             return pass_limits(counts, scores, requested)
         return pass_intervals(counts, scores, requested, errors.rates)
 
-    def covariance() -> np.ndarray:
-        """Return the covariance of the scores for new samples, (m, m).
-
-        It needs a family of its own: that of the limits also has neighboring scores, with which the
-        covariance takes ten times as long.
-        """
-        known = estimator(scores, errors.rates)
-        family = BinaryFamily.from_counts(counts, *known, {}, weights, rates=errors.rates)
-        return SamplingIntervals(family).covariance(questions, [*scores])
-
     def rescore(rates: CheckerRates) -> np.ndarray:
         """Return the scores over all questions, (m,), corrected for these rates."""
         points = corrected_scores(counts, scores, rates)
         return np.array([*points.over(questions, weights).values()])
 
-    def moves(confidence: float) -> np.ndarray:
-        """Return how far estimated rates may move the scores down and up, (2, m)."""
-        assert errors.labels is not None
-        return distances_of_rates(errors.labels, rescore, confidence)
-
-    known_moves = None if errors.labels is None else cache(moves)
-    return ScoredRun(counts.n, options, scores_and_limits, covariance=covariance, moves=known_moves)
+    moves = None
+    if errors.labels is not None:
+        moves = cache(partial(distances_of_rates, errors.labels, rescore))
+    return ScoredRun(counts.n, options, scores_and_limits, moves=moves)
 
 
 def _reward_run(

@@ -11,15 +11,11 @@ from ..core.samples import Samples, read_samples, sample_place
 
 
 def read_aligned(lists, name: str, sizes: np.ndarray) -> Samples:
-    """Return a number for each sample as the values of other samples of the same sizes.
+    """Return a number for each sample as the values of other samples of the same sizes, (M,).
 
-    A sample without a number counts as not scored in the result.
-
-    Args:
-        lists: for each of M questions a list of numbers, in which None and NaN are missing; or None
-            for a question without any.
-        name: the name of the parameter, for messages.
-        sizes: (M,) number of samples of each question.
+    A list has the numbers of the samples of a question, in which None and NaN are missing; or it is
+    None. A sample without a number counts as not scored in the result. `name` is that of the
+    parameter.
 
     Raises:
         ValueError: if an entry is no number, or if a length differs, with the question.
@@ -50,10 +46,7 @@ def read_aligned(lists, name: str, sizes: np.ndarray) -> Samples:
 def read_scores(lists, name: str, outcomes: Samples) -> np.ndarray:
     """Return a number for each of S samples, (S,). That of a sample that is not scored may be NaN.
 
-    Args:
-        lists: M lists with a number for each sample, in the order of the samples.
-        name: what the caller calls them, for messages.
-        outcomes: the samples.
+    `lists` are as in `read_aligned`, in the order of the samples.
 
     Raises:
         ValueError: if a scored sample has no finite number, or if the samples are counts, which

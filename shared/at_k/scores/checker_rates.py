@@ -48,12 +48,7 @@ _LARGEST_VALUE = 1e12  # With larger control values, fewer than four digits woul
 
 
 class CheckerRates(NamedTuple):
-    """The rates at which a checker calls correct and incorrect samples correct.
-
-    Attributes:
-        true_positive: t, above f.
-        false_positive: f.
-    """
+    """The rates t and f at which a checker calls correct and incorrect samples correct, f < t."""
 
     true_positive: float = 1.0
     false_positive: float = 0.0
@@ -131,11 +126,7 @@ def _left_part(values: DoubleDouble, end: Fraction) -> DoubleDouble:
 
 
 def require_correction(scores: Mapping[ScoreKey, Score], rates: CheckerRates) -> None:
-    """Raise a ValueError if a score cannot be corrected for the errors of a checker.
-
-    A product of scores of each question cannot be corrected, nor can a k that is too large for
-    these rates.
-    """
+    """Raise a ValueError if a score cannot be corrected for the errors of a checker."""
     if rates.are_exact:
         return
     for key, score in scores.items():
@@ -168,10 +159,7 @@ def corrected_scores(
 ) -> Scores:
     """Return unbiased estimates of scores whose terms are credits of k samples, k <= n.
 
-    Args:
-        counts: numbers of samples, and of samples that are called correct.
-        scores: the scores by their keys.
-        rates: rates of the checker that called samples correct.
+    `counts` are those of samples that a checker with these rates calls correct.
     """
     credits, keys = number_terms(scores)
     return Scores(keys, counts.inverse, unbiased_estimates(*counts.unique, credits, rates))

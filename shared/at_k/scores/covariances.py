@@ -33,15 +33,14 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..core.counts import BinaryCounts, one_size
+from ..core.counts import BinaryCounts
 from ..core.credits import Credits
 from ..core.expected import blocks_of_rows, columns_by_k
 from ..core.score import Moments, Score, ScoreKey, number_terms
-from .distributions import Prior, cumulative_credit, pmf, posterior_means
+from .distributions import Prior, cumulative_credit, from_table, pmf, posterior_means
 from .double_double import DoubleDouble
 
 _FEW_VALUES = 4  # A sum over so few values of a score takes steps linear in k.
-_LARGEST_TABLE = 64  # Up to this n and k, values for all c are kept.
 _MOST_CELLS = 4e8  # largest number of probabilities of correct samples in a half of 2k samples
 
 
@@ -62,33 +61,16 @@ def pass_moments(counts: BinaryCounts, scores: Mapping[ScoreKey, Score], prior: 
 def credit_covariances(
     n: np.ndarray, c: np.ndarray, pairs: Sequence[tuple[Credits, Credits]], prior: Prior
 ) -> np.ndarray:
-    """Return posterior covariances of m pairs of scores, (U, m), never negative.
+    """Return posterior covariances of m pairs of scores, (U, m), never negative, for (U,) n and c.
 
-    The mean of the product of both scores is an expected value under the same distribution at 2k.
-
-    Args:
-        n, c: (U,) numbers of samples and of correct samples.
-        pairs: the credits of both scores of each pair, at the same k. The r-th credit is what the
-            r-th correct sample of k adds.
-        prior: the prior of the success rates.
+    The mean of the product of both scores of a pair, which are at the same k, is an expected value
+    under the same distribution at 2k.
     """
     result = np.zeros((len(c), len(pairs)))
-    size = one_size(n)
     for k, columns in columns_by_k([a if any(b) else b for a, b in pairs]).items():
         pairs_of_k = tuple(pairs[column] for column in columns)
-        if 0 < size <= _LARGEST_TABLE and k <= _LARGEST_TABLE:
-            result[:, columns] = _covariance_table(size, pairs_of_k, prior)[c]
-        else:
-            result[:, columns] = _covariances_of_k(n, c, pairs_of_k, prior)
+        result[:, columns] = from_table(_covariances_of_k, n, c, k, pairs_of_k, prior)
     return result
-
-
-@lru_cache(maxsize=1 << 9)
-def _covariance_table(
-    n: int, pairs: tuple[tuple[Credits, Credits], ...], prior: Prior
-) -> np.ndarray:
-    """Return covariances of pairs of scores of one k for c = 0 .. n, (n + 1, m)."""
-    return _covariances_of_k(np.full(n + 1, n), np.arange(n + 1), pairs, prior)
 
 
 def _covariances_of_k(
@@ -104,11 +86,10 @@ def _covariances_of_k(
 
 
 def _covariance(once: DoubleDouble, twice: DoubleDouble, a: Credits, b: Credits) -> np.ndarray:
-    """Return the covariance of two scores, (U,), not negative.
+    """Return the covariance of two scores with credits a and b, (U,), not negative.
 
-    Args:
-        once, twice: pmf of the number of correct samples among k, (U, k + 1), and 2k, (U, 2k + 1).
-        a, b: credits of the scores.
+    `once` and `twice` are the pmf of the number of correct samples among k, (U, k + 1), and 2k, (U,
+    2k + 1).
     """
     result = np.empty(len(twice.hi))
     centered_a = list(_centered(a, once))
@@ -148,15 +129,9 @@ def _centered(
 
     A covariance does not change if a constant is subtracted from each score, and keeps its digits
     if the means are then small. The constant is the value of the score at a plateau: 0 if few
-    samples are correct, and the sum of the credits if nearly all are.
-
-    Args:
-        credit: the credits of the score.
-        pmf_of_k: (U, k + 1) pmf of the number of correct samples.
-
-    Yields:
-        Which rows have a mean closest to this value, (U,); the plateau, a number of correct
-        samples; and the means of the score minus its value, (U,).
+    samples are correct, and the sum of the credits if nearly all are. `rows`, (U,), says which rows
+    of `pmf_of_k`, (U, k + 1), have a mean closest to this value, and `means`, (U,), are those of
+    the score minus its value.
     """
     plateaus = _plateaus(credit)
     means = [(pmf_of_k * _less_plateau(credit, plateau)).sum() for plateau in plateaus]
@@ -188,7 +163,13 @@ def _mean_over_halves(first: DoubleDouble, second: DoubleDouble) -> DoubleDouble
     if np.count_nonzero(second.hi) < np.count_nonzero(first.hi):
         first, second = second, first
     support = np.flatnonzero(first.hi)
-    _check_cells(k, len(support))
+    cells = 2 * k * len(support)
+    if cells > _MOST_CELLS:
+        raise ValueError(
+            f"The posterior variance at k = {k} needs {cells:.0e} probabilities for these weights, "
+            f"and {_MOST_CELLS:.0e} are possible: give a smaller k, such as "
+            f"{int(k * (_MOST_CELLS / cells) ** 0.5)}, or interval='sampling'."
+        )
     if len(support) <= _FEW_VALUES:
         m, mean = np.arange(2 * k + 1), DoubleDouble.from_doubles(np.zeros(2 * k + 1))
         for i in support.tolist():
@@ -200,16 +181,6 @@ def _mean_over_halves(first: DoubleDouble, second: DoubleDouble) -> DoubleDouble
         chance = pmf(np.full(len(m), 2 * k), m, k)[:, support]
         means.append((chance * (first[support] * second[other])).sum())
     return DoubleDouble.concatenate(means)
-
-
-def _check_cells(k: int, support: int) -> None:
-    """Raise a ValueError if k is too large for scores with `support` values other than 0."""
-    if 2 * k * support > _MOST_CELLS:
-        raise ValueError(
-            f"The posterior variance at k = {k} needs {2 * k * support:.0e} probabilities for "
-            f"these weights, and {_MOST_CELLS:.0e} are possible: give a smaller k, such as "
-            f"{int(k * (_MOST_CELLS / (2 * k * support)) ** 0.5)}, or interval='sampling'."
-        )
 
 
 # --- Thresholds and ramps -----------------------------------------------------------------

@@ -26,8 +26,9 @@ There are U distinct pairs (n, c) of questions, and m scores.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -45,38 +46,48 @@ _LARGEST_TABLE = 128  # Up to this n and k, values for all c are kept.
 def posterior_means(
     n: np.ndarray, c: np.ndarray, credits: Sequence[Credits], prior: Prior
 ) -> np.ndarray:
-    """Return posterior means of m scores of k new samples, (U, m).
+    """Return posterior means of m scores of k new samples, (U, m), for (U,) n and c.
 
-    Args:
-        n, c: (U,) numbers of samples and of correct samples.
-        credits: the credits of each score. The r-th is what the r-th correct sample of k adds.
-        prior: the prior of the success rates.
+    The r-th credit of a score is what the r-th correct sample of k adds.
     """
     result = np.zeros((len(c), len(credits)))
-    size = one_size(n)
     for k, columns in columns_by_k(credits).items():
         credits_of_k = tuple(credits[column] for column in columns)
-        if 0 < size <= _LARGEST_TABLE and k <= _LARGEST_TABLE:
-            result[:, columns] = _table_of_means(size, credits_of_k, prior)[c]
-            continue
-        for rows in blocks_of_rows(np.arange(len(c)), k):
-            means = _means_of_k(n[rows], c[rows], credits_of_k, prior)
-            result[np.ix_(rows, np.array(columns))] = means
+        result[:, columns] = from_table(_means_of_k, n, c, k, credits_of_k, prior)
     return result
-
-
-@lru_cache(maxsize=1 << 10)
-def _table_of_means(n: int, credits: tuple[Credits, ...], prior: Prior) -> np.ndarray:
-    """Return posterior means of m scores of one k for c = 0 .. n, (n + 1, m)."""
-    return _means_of_k(np.full(n + 1, n), np.arange(n + 1), credits, prior)
 
 
 def _means_of_k(
     n: np.ndarray, c: np.ndarray, credits: Sequence[Credits], prior: Prior
 ) -> np.ndarray:
     """Return posterior means of scores of one k, (U, m). Arguments are as in `posterior_means`."""
-    chances = pmf(n, c, len(credits[0]), prior)
-    return np.stack([(chances * cumulative_credit(credit)).sum().hi for credit in credits], axis=1)
+    k, result = len(credits[0]), np.zeros((len(c), len(credits)))
+    for rows in blocks_of_rows(np.arange(len(c)), k):
+        chances = pmf(n[rows], c[rows], k, prior)
+        for column, credit in enumerate(credits):
+            result[rows, column] = (chances * cumulative_credit(credit)).sum().hi
+    return result
+
+
+def from_table(
+    function: Callable[..., np.ndarray],
+    n: np.ndarray,
+    c: np.ndarray,
+    k: int,
+    scores: Any,
+    prior: Prior,
+) -> np.ndarray:
+    """Return function(n, c, scores, prior), from a table for all c if n and k are small."""
+    size = one_size(n)
+    if 0 < size <= _LARGEST_TABLE and k <= _LARGEST_TABLE:
+        return _table(function, size, scores, prior)[c]
+    return function(n, c, scores, prior)
+
+
+@lru_cache(maxsize=1 << 10)
+def _table(function: Callable[..., np.ndarray], n: int, scores: Any, prior: Prior) -> np.ndarray:
+    """Return the results of a function for c = 0 .. n."""
+    return function(np.full(n + 1, n), np.arange(n + 1), scores, prior)
 
 
 @lru_cache(maxsize=16)
@@ -86,14 +97,10 @@ def cumulative_credit(credit: Credits) -> DoubleDouble:
 
 
 def pmf(n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None = None) -> DoubleDouble:
-    """Return P(j of k samples are correct) for j = 0 .. k, (U, k + 1).
+    """Return P(j of k samples are correct) for j = 0 .. k, (U, k + 1), for (U,) n and c <= n.
 
-    Args:
-        n: (U,) numbers of samples. Without a prior, k <= n.
-        c: (U,) numbers of correct samples, 0 <= c <= n.
-        k: size of the subset, or number of new samples.
-        prior: the prior of the success rates, for new samples. If it is None, the k samples are a
-            subset of the n.
+    The k samples are new ones if there is a prior of the success rates. Otherwise they are a subset
+    of the n, and k <= n.
     """
     step, a, b = (-1, 0.0, 0.0) if prior is None else (1, *prior)
     j, one = np.arange(k), DoubleDouble.from_doubles(1.0)

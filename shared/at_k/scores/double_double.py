@@ -19,12 +19,7 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True)
 class DoubleDouble:
-    """An array of double-double numbers, hi + lo.
-
-    Attributes:
-        hi: the numbers rounded to doubles.
-        lo: the rounding errors of `hi`, of the same shape.
-    """
+    """An array of double-double numbers, hi + lo: doubles, and their rounding errors."""
 
     hi: np.ndarray
     lo: np.ndarray

@@ -24,14 +24,7 @@ from ..core.score import ScoreId, Scores, one_column_each
 def first_successes(
     checked: Checked, budget: int, ks: list[int] | None, options: IntervalOptions
 ) -> tuple[Scores, IntervalMethod]:
-    """Return pass@k of samples that stop at the first success, and the method of its limits.
-
-    Args:
-        checked: the samples.
-        budget: the largest number of samples that a question could have.
-        ks: the requested k, at most the budget; or None for the default.
-        options: options of the limits.
-    """
+    """Return pass@k of samples that stop at the first success, and the method of its limits."""
     counts = checked.outcomes.counts()
     largest_ks = largest_known_ks(counts, checked.outcomes, budget)
     ids = [ScoreId("pass@k", k) for k in choose_ks(ks, DEFAULT_K, largest_ks)]
@@ -45,10 +38,7 @@ def first_successes(
 def largest_known_ks(counts: BinaryCounts, outcomes: Samples, budget: int) -> np.ndarray:
     """Return the largest k for which it is known whether one of k samples is correct, (M,).
 
-    Args:
-        counts: counts of samples that stop at the first success.
-        outcomes: the same samples, in order unless they are counts.
-        budget: the largest number of samples that a question could have.
+    `counts` are those of `outcomes`, which are in order unless they are counts.
 
     Raises:
         ValueError: if the samples of a question do not stop at the first success or at the budget.

@@ -23,13 +23,9 @@ from .aligned import read_scores
 def picked_scores(
     outcomes: Samples, rewards: np.ndarray, picked_by: Any, ks: Sequence[int]
 ) -> Scores:
-    """Return picked@k of each question, for each k.
+    """Return picked@k of each question, for each k, which is at most its number of scored samples.
 
-    Args:
-        outcomes: which samples of which question are scored.
-        rewards: (S,) the reward of each of S samples.
-        picked_by: a score of each sample, which picks one of k.
-        ks: values of k, each at most the number of scored samples of a question.
+    `rewards`, (S,), are those of the samples, and `picked_by` has the score of each that picks one.
     """
     scores = read_scores(picked_by, "picked_by", outcomes)
     n, scored = outcomes.n, outcomes.is_scored

@@ -29,11 +29,7 @@ _CELLS_OF_SUMS = 1 << 22  # so many probabilities at once, to bound memory
 
 
 def in_units(levels: np.ndarray) -> tuple[np.ndarray, int]:
-    """Return (L,) integers and D, such that the levels are these integers divided by D.
-
-    Raises:
-        ValueError: if there is no such D up to 1000.
-    """
+    """Return integers and D, such that the (L,) levels are these integers divided by D <= 1000."""
     for unit in range(1, _LARGEST_UNIT + 1):
         steps = np.rint(levels * unit)
         if (np.abs(levels * unit - steps) <= 1e-9 * unit).all():
@@ -86,10 +82,7 @@ def tails_of_subsets(rewards: Rewards, ks_and_taus: Sequence[tuple[int, float]])
 def _sums_of_subsets(counts: np.ndarray, steps: np.ndarray, n: int, k: int) -> np.ndarray:
     """Return the pmf of the sum of k of n samples, up to a factor, (U, k x largest step + 1).
 
-    Args:
-        counts: (U, L) numbers of samples at each level.
-        steps: (L,) the levels in units.
-        n, k: numbers of samples of each question, and in a subset.
+    `counts`, (U, L), are numbers of samples at each level, and `steps`, (L,), the levels in units.
     """
     most = k * int(steps[-1])
     joint = np.zeros((len(counts), k + 1, most + 1))  # number of samples, and their sum
@@ -110,10 +103,7 @@ def _sums_of_subsets(counts: np.ndarray, steps: np.ndarray, n: int, k: int) -> n
 
 @lru_cache(maxsize=4096)
 def _binomial_weights(count: int, n: int, k: int) -> np.ndarray:
-    """Return P(i of `count` trials succeed) for i = 0 .. k, up to a factor, (k + 1,).
-
-    The probability of a success is k/n.
-    """
+    """Return P(i of `count` trials succeed), each with P = k/n, up to a factor, (k + 1,)."""
     # Each weight is a quotient of integers, because Python rounds such a quotient correctly.
     result, largest = np.zeros(k + 1), min(count, k)
     if count > max(k, _LARGE_COUNT):  # Without the factor (1 - k/n)**count, integers are smaller.

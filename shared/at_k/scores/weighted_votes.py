@@ -38,8 +38,7 @@ class WeightedAnswers(NamedTuple):
 
     Attributes:
         weights: (n, A) weight of each sample in the column of its answer, otherwise 0.
-        credits: (A,) the value of a vote for each answer: the share of its samples that are
-            correct. A checker of answers gives 0 or 1.
+        credits: (A,) the share of the samples with each answer that are correct.
     """
 
     weights: np.ndarray
@@ -54,12 +53,9 @@ class WeightedVotes:
 
     @classmethod
     def from_checked(cls, checked: Checked, vote_weights: Any, merge_right: bool) -> WeightedVotes:
-        """Return the votes of checked samples.
+        """Return the votes of checked samples, each of which has a weight in `vote_weights`.
 
-        Args:
-            checked: the outcomes and the answers.
-            vote_weights: a weight for each sample, in the form of the samples.
-            merge_right: whether all correct answers to a question count as one.
+        With `merge_right`, all correct answers to a question count as one.
 
         Raises:
             ValueError: if there are no answers, or a weight is missing or invalid.
@@ -74,11 +70,7 @@ class WeightedVotes:
         return cls(weigh_answers(correct, checked.answers, weights, merge_right))
 
     def at(self, k: int | np.ndarray) -> np.ndarray:
-        """Return weighted_vote@k of each question, (M,).
-
-        Args:
-            k: one k, or (M,) of them; at most the number of samples of the question.
-        """
+        """Return weighted_vote@k of each question, (M,), for one k or (M,) of them."""
         ks, result = np.broadcast_to(k, len(self.questions)), np.empty(len(self.questions))
         for question, votes in enumerate(self.questions):
             if (n := len(votes.weights)) > _MOST_VOTERS:
@@ -99,12 +91,9 @@ def weigh_answers(
 ) -> list[WeightedAnswers]:
     """Return the weights of the votes of each question.
 
-    Args:
-        correct: whether each sample is correct.
-        answers: (S,) integer code of the answer of each sample, or -1 for no answer.
-        weights: (S,) weights of the votes, at least 0.
-        merge_correct: whether all answers to a question that are correct in more than half of their
-            samples count as one answer.
+    `answers`, (S,), are integer codes, -1 for no answer, and `weights`, (S,), are at least 0. With
+    `merge_correct`, all answers to a question that are correct in more than half of their samples
+    count as one.
     """
     scored, result = correct.is_scored, []
     ends, merged = np.cumsum(correct.n)[:-1], answers.max() + 1
@@ -124,10 +113,7 @@ def weigh_answers(
 def _distinct_answers(
     codes: np.ndarray, is_correct: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the A distinct codes, the index of each sample's code among them, and A shares.
-
-    The share of a code is the share of its samples that are correct.
-    """
+    """Return the A distinct codes, the index of each sample's code, and their correct shares."""
     distinct, index = np.unique(codes, return_inverse=True)
     return distinct, index, np.bincount(index, is_correct) / np.bincount(index)
 
