@@ -73,17 +73,17 @@ from typing import NamedTuple
 """Validation of parameters, and errors about input.
 
 A function `check_x` returns the valid parameter, or raises a ValueError that says what would be
-valid. There are M questions.
+valid. Its argument `name` is the name of the parameter in the message. There are M questions, and n
+samples of a question.
 """
 
 
-_LARGEST_K = 1_000_000
 _ABOVE_0 = math.ulp(0.0)
 _BELOW_1 = math.nextafter(1.0, 0.0)
 
 
 def short(value, most: int = 60) -> str:
-    """Return the repr of a value for a message, shortened if it has more than `most` characters."""
+    """Return the repr of a value in one line, cut after `most` characters."""
     try:
         shown = " ".join(repr(value).split())
     except Exception:  # The value is nested too deeply, or its `__repr__` fails.
@@ -101,8 +101,8 @@ class Place(NamedTuple):
         parameter: the parameter, such as "predictions"; or the word "question" or "Question".
         question: index of the question.
         sample: index of the sample in its question, or None for the whole question.
-        key: the column of counts, such as "correct", if the input are counts.
-        value: the outcome, if samples are counts and have no index.
+        key: the column, such as "correct", if the input consists of counts of samples.
+        value: the invalid outcome, if the input consists of counts, whose samples have no index.
     """
 
     parameter: str
@@ -194,9 +194,9 @@ def plain_number(name: str, value) -> Any:
 
 
 def is_list_like(value) -> bool:
-    """Return whether a value is an iterable with an order, other than a text, bytes or a dict.
+    """Return whether a value is an iterable other than a text, bytes, a dict or a set.
 
-    A set is not list-like, because it has no order and drops duplicates.
+    A set has no order, and drops duplicates.
     """
     if isinstance(value, (list, tuple)):  # the usual case, and fast
         return True
@@ -206,7 +206,7 @@ def is_list_like(value) -> bool:
 
 
 def as_list(name: str, value) -> list[Any]:
-    """Return a parameter of one or more values as a list; raise a ValueError if it is empty."""
+    """Return one value, or several in a list, as a list; raise a ValueError if it is empty."""
     values = list(value) if is_list_like(value) else [value]
     if not values:
         raise ValueError(f"{name} is empty: give at least one.")
@@ -219,21 +219,24 @@ def check_depth(name: str, values: Sequence[Any]) -> None:
     Arrow and JSON recurse into nested lists and dicts: deep nesting overflows the stack.
     """
     for index, value in enumerate(values):
-        level = [value] if isinstance(value, (list, tuple, dict)) else []
+        # All lists and dicts at one depth, by their ids, so that a repeated one is visited once.
+        level = {id(value): value} if isinstance(value, (list, tuple, dict)) else {}
         for _ in range(50):
+            contents = (x.values() if isinstance(x, dict) else x for x in level.values())
+            inner = itertools.chain.from_iterable(contents)
+            level = {id(x): x for x in inner if isinstance(x, (list, tuple, dict))}
             if not level:
                 break
-            contents = (x.values() if isinstance(x, dict) else x for x in level)
-            inner = itertools.chain.from_iterable(contents)
-            # A dict by ids visits a list once that occurs many times.
-            level = [*{id(x): x for x in inner if isinstance(x, (list, tuple, dict))}.values()]
         if level:
             what = " is nested more than 50 levels deep"
             raise InputError(Place(name, index), what, InPython(", or contains itself"), ".")
 
 
 def entries_of(name: str, values) -> list[Any]:
-    """Return the entries of a list, an array or a column as a list, with None for masked ones."""
+    """Return the entries of a list, an array or a column as a list, with None for masked ones.
+
+    Raises a ValueError for a data frame, and for a value that is not list-like.
+    """
     if is_frame(values):  # iterating gives column names
         raise ValueError(f"{name} is a data frame: give one of its columns.")
     if hasattr(values, "to_pylist"):  # Arrow's conversion to NumPy would turn None into nan.
@@ -268,34 +271,37 @@ _METRIC_OF_SCORE = {
 
 
 def check_name(name: str, choice: Any, known: Collection[str]) -> Any:
-    """Return `choice`, the value of the parameter `name`; raise a ValueError if it is not known."""
-    if isinstance(choice, str) and choice in known:
-        return choice
+    """Return `choice`, the value of a parameter; raise a ValueError if it is not a known name."""
     hint = ""
     if isinstance(choice, str):
-        family = re.sub(r"(?<=[@^])\d.*", "k", choice)
-        if family in known:
+        if choice in known:
+            return choice
+        score = re.sub(r"(?<=[@^])\d.*", "k", choice)  # "pass@k" for "pass@4"
+        if score in known:
             k = re.findall(r"[@^](\d+)", choice)[0]
-            raise ValueError(f"{name} has {short(choice)}: give {family!r}, and k={k}.")
+            raise ValueError(f"{name} has {short(choice)}: give {score!r}, and k={k}.")
         hint = did_you_mean(choice, known)
-        if name == "include" and family in _METRIC_OF_SCORE:
-            hint = f" It is a score of {_METRIC_OF_SCORE[family]}."
+        if name == "include" and score in _METRIC_OF_SCORE:
+            hint = f" It is a score of {_METRIC_OF_SCORE[score]}."
     raise ValueError(f"{name} has {short(choice)}, which is none of {', '.join(known)}.{hint}")
 
 
 def check_names(name: str, names: str | Iterable[str], known: Collection[str]) -> list[str]:
-    """Return a list of names, from one or more; raise a ValueError if a name is not known."""
+    """Return one or more names as a list; raise a ValueError if a name is not known."""
     return [check_name(name, choice, known) for choice in as_list(name, names)]
 
 
 def did_you_mean(choice: str, names: Iterable[str]) -> str:
-    """Return " Did you mean 'x'?" with the name most similar to a choice, or "" if none is."""
+    """Return " Did you mean 'x'?" for the name most similar to a choice, or "" if none is similar.
+
+    A name is similar if the choice is its plural, its only abbreviation, or spelled alike.
+    """
     spelled = {_spelled_out(name): name for name in names}
     typed = _spelled_out(choice)
-    start = typed.removesuffix("s")  # The only name with this start is similar.
-    similar = [name for name in spelled if len(start) > 2 and name.startswith(start)]
-    if start in spelled:
-        similar = [start]
+    singular = typed.removesuffix("s")
+    similar = [name for name in spelled if len(singular) > 2 and name.startswith(singular)]
+    if singular in spelled:
+        similar = [singular]
     elif len(similar) != 1:
         similar = difflib.get_close_matches(typed, spelled, n=1)
     return f" Did you mean {spelled[similar[0]]!r}?" if similar else ""
@@ -310,7 +316,7 @@ def _spelled_out(name: str) -> str:
 def category_numbers(categories) -> dict[str, float] | None:
     """Return a dict from category label to its number (0, 1, ...), or None if `categories` is None.
 
-    A label that is no text, or occurs twice, raises a ValueError.
+    Raises a ValueError if a label is no text, or occurs twice.
     """
     if categories is None:
         return None
@@ -327,12 +333,12 @@ def category_numbers(categories) -> dict[str, float] | None:
 
 
 def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarray]:
-    """Return the distinct labels as texts, and the index of each question's label, (M,).
+    """Return the distinct labels as texts, and the index of each question's label among them, (M,).
 
-    The distinct labels are in order of their first appearance. `questions` is M.
+    The distinct labels are in the order of their first appearance. `questions` is M.
 
     Raises:
-        ValueError: if there are not M labels, or if a label is None, nan, an array or a frame.
+        ValueError: if there are not M labels; or if a label is missing, an array or a data frame.
     """
     entries = [plain_number(name, x) if is_scalar(x) else x for x in entries_of(name, labels)]
     if len(entries) != questions:
@@ -347,9 +353,9 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
             what = f" is {label}: give every question a label."
             raise InputError(Place(name, question), what)
     check_depth(name, entries)
-    codes: dict[str, int] = {}
-    index = np.array([codes.setdefault(str(label), len(codes)) for label in entries])
-    return list(codes), index
+    numbers: dict[str, int] = {}
+    index = np.array([numbers.setdefault(str(label), len(numbers)) for label in entries])
+    return list(numbers), index
 
 
 # --- Numbers ------------------------------------------------------------------------------
@@ -358,17 +364,15 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
 def check_number(name: str, value, wanted: str, least: float, most: float) -> float:
     """Return `value` as a float; raise a ValueError unless it is from `least` to `most`.
 
-    `name` is the name of the parameter, and `wanted` ends the message: it says what is valid.
+    `wanted` ends the message: it says what is valid.
     """
-    number = math.nan
+    number = math.nan  # which is in no range
     if not isinstance(value, (float, int)) and is_scalar(value):
         value = plain_number(name, value)
     # Testing for float and int first is faster: Real is an abstract base class.
     if isinstance(value, (float, int, Real)) and not isinstance(value, bool):
-        try:
+        with suppress(OverflowError):  # an integer that no double can hold
             number = float(value)
-        except OverflowError:  # an integer that no double can hold
-            number = math.nan
     if not least <= number <= most:
         raise ValueError(f"{name} is {short(value)}: {wanted}.")
     return number
@@ -395,7 +399,7 @@ def check_count(
 ) -> int:
     """Return `value` as an int; raise a ValueError unless it is an integer from `least` to `most`.
 
-    `name` is the name of the parameter, and `wanted` ends the message: it says what is valid.
+    `wanted` ends the message: it says what is valid.
     """
     if not isinstance(value, int) and is_scalar(value):
         value = plain_number(name, value)
@@ -420,7 +424,10 @@ def check_confidence(confidence) -> float:
 
 
 def check_bounds(bounds) -> tuple[float, float]:
-    """Return (lo, hi), lo <= hi, to which intervals are clipped, or (-inf, inf) for None."""
+    """Return `bounds`, to which intervals are clipped, as (lo, hi); (-inf, inf) for None.
+
+    Raises a ValueError unless there are two numbers, lo <= hi.
+    """
     if bounds is None:
         return -math.inf, math.inf
     wanted = "give (lo, hi) with lo <= hi, or None"
@@ -447,8 +454,11 @@ def check_prior(alpha0, beta0) -> tuple[float, float]:
 
 
 def check_k(k, n: np.ndarray | None = None, name: str = "k") -> int:
-    """Return k; raise a ValueError unless it is from 1 to 1e6, and at most each n, (M,), if any."""
-    k = check_count(name, k, "give a positive integer, at most a million", most=_LARGEST_K)
+    """Return k as an int; raise a ValueError unless it is from 1 to 1e6, and no n is below it.
+
+    `n`, (M,), are the numbers of samples of the questions, or None if they are not known.
+    """
+    k = check_count(name, k, "give a positive integer, at most a million", most=1_000_000)
     if n is not None:
         check_samples([k], n)
     return k
@@ -456,7 +466,7 @@ def check_k(k, n: np.ndarray | None = None, name: str = "k") -> int:
 
 def check_ks(k) -> list[int] | None:
     """Return one or more k as a list without duplicates, or None if `k` is None."""
-    return k if k is None else list(dict.fromkeys(check_k(value) for value in as_list("k", k)))
+    return None if k is None else list(dict.fromkeys(check_k(value) for value in as_list("k", k)))
 
 
 def choose_ks(
@@ -464,25 +474,22 @@ def choose_ks(
     default: Sequence[int],
     n: np.ndarray,
     allow_above_n: bool = False,
-    instead: str = "",
 ) -> list[int]:
-    """Return the requested k; if none are, those default k that no n, (M,), is below.
+    """Return the k at which scores are computed: the requested `ks`, or if None those of `default`.
 
-    If the smallest n is below every default k, it is returned as the only k.
-
-    A requested k that exceeds an n raises a ValueError, unless `allow_above_n`. Its message ends
-    with `instead`, a sentence that says what else the user can do.
+    Of `default`, only the k up to the smallest n, (M,), are returned; or this n, if there are none.
+    A requested k that exceeds an n raises a ValueError, unless `allow_above_n`.
     """
     if ks is not None:
         if not allow_above_n:
-            check_samples(ks, n, instead)
+            check_samples(ks, n)
         return ks
     least = int(n.min())
     return [k for k in default if k <= least] or [least]
 
 
-def check_samples(ks: list[int], n: np.ndarray, instead: str = "") -> None:
-    """Raise a ValueError, which ends with `instead`, if a k exceeds the n of a question, (M,)."""
+def check_samples(ks: list[int], n: np.ndarray) -> None:
+    """Raise a ValueError if a k exceeds the number of samples of a question, n, (M,)."""
     question = int(np.argmin(n))
     least = n[question]
     for k in ks:
@@ -491,29 +498,32 @@ def check_samples(ks: list[int], n: np.ndarray, instead: str = "") -> None:
             raise InputError(
                 f"k is {k}, but ",
                 Place("question", question),
-                f" has n = {least} scored samples{fewest}: give a k of at most {least}.{instead}",
+                f" has n = {least} scored samples{fewest}: give a k of at most {least}.",
             )
 
 
 # --- shared/at_k/core/package.py ------------------------------------------------------------------
 
-"""The interface through which the core uses the other parts (rooms) of the installed package.
+"""The interface through which the core uses the other folders (rooms) of the installed package.
 
-A metric that `evaluate` loads as a script has only the core, in its kernel file. The installed
+A metric that `evaluate` loads as a script has only the core, in one file, its kernel. The installed
 package has more: limits for the same questions, other checkers, worker processes, rarer scores. The
-core calls them as methods of `PACKAGE.rooms`. That is a `Rooms` object, whose methods raise an
-error that names the missing package, until `at_k/__init__` replaces it.
+core calls them as methods of `PACKAGE.rooms`. In a script this is a `Rooms` object, whose methods
+raise an error that names the missing package. `at_k/__init__` replaces it by a `PackageRooms`.
 """
 
 
-KERNEL = "3caaf7dc76bc"
+KERNEL = "764c4b1a2f87"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
 
 
 def installed_version() -> str | None:
-    """Return the version of the installed package with the hash of its core, or None."""
+    """Return "VERSION (kernel HASH)" of the installed package, or None if none is installed.
+
+    The hash is that of the modules of its core.
+    """
     try:
         from at_k import __version__
         from at_k.loading import core_hash
@@ -523,14 +533,16 @@ def installed_version() -> str | None:
 
 
 def has_same_package() -> bool:
-    """Return whether the installed package has the same core as the kernel with this code.
+    """Return whether this code is a kernel, and an installed package has the same core.
 
-    A script then uses the class of the package, so that a process has one copy of each class. If
+    The script then uses the class of the package, so that a process has one copy of each class. If
     the package has another core, a warning says that the kernel may be out of date.
     """
-    version = installed_version() if KERNEL else None  # the package itself has no kernel
-    if version is None or version.endswith(f"(kernel {KERNEL})"):
-        return version is not None
+    version = installed_version()
+    if not KERNEL or version is None:  # This is the package itself, or there is no package.
+        return False
+    if version.endswith(f"(kernel {KERNEL})"):
+        return True
     warnings.warn(
         f"This script has the kernel {KERNEL}, and the installed package evaluate-at-k is version "
         f"{version}: the script computes with its own kernel. If you have changed "
@@ -540,11 +552,10 @@ def has_same_package() -> bool:
     return False
 
 
-def needs_package(option: str) -> NoReturn:
-    """Raise an ImportError for an option of a script that only the installed package has.
+def raise_needs_package(option: str) -> NoReturn:
+    """Raise the ImportError for an option that only the installed package has.
 
-    The message says how to install the package; or, if one is installed whose kernel (the modules
-    of core/) differs from that of the script, how to get both of the same version.
+    If a package with another core is installed, the message says how to get the same version.
     """
     version = installed_version()
     if version is None:
@@ -584,19 +595,23 @@ class Rooms:
         """Return a function that raises the ImportError for the option of a method."""
         if method not in OPTIONS:
             raise AttributeError(method)
-        return lambda *arguments: needs_package(OPTIONS[method].format(*arguments))
+        return lambda *arguments: raise_needs_package(OPTIONS[method].format(*arguments))
 
     def check_workers(self, checking: Any) -> None:
         """Raise an ImportError, because checks with these options need worker processes."""
-        option = "An async check_correct_fn" if checking.is_async else "A batched check_correct_fn"
-        if checking.timeout is not None or (checking.num_proc or 1) > 1:
-            option = "num_proc" if checking.timeout is None else "timeout"
-        needs_package(option)
+        option = "A batched check_correct_fn"
+        if checking.timeout is not None:
+            option = "timeout"
+        elif (checking.num_proc or 1) > 1:
+            option = "num_proc"
+        elif checking.is_async:
+            option = "An async check_correct_fn"
+        raise_needs_package(option)
 
     def check_pairs(self, checking: Any, pairs: list[Any]) -> Any:
-        """Check pairs of a prediction and a reference, and yield the results of each batch.
+        """Check pairs in this thread or in the executor, and yield the results of each batch.
 
-        Pairs are checked in this thread or in the executor. The package has worker processes too.
+        `checking` is a `Checking`. The package has worker processes too.
         """
         return checking.check_here(pairs)
 
@@ -605,9 +620,10 @@ class Rooms:
         return None
 
     def result(self, scores: dict[str, Any], estimates: Any, averaging: str) -> dict[str, Any]:
-        """Return the dict of `compute`. The package returns one that carries the other arguments.
+        """Return `scores`, the dict of `compute`. The package returns a `Result` with more.
 
         Args:
+            scores: the flat dict.
             estimates: an `Estimate` for each of its scores.
             averaging: how questions are averaged, such as "averaged over 3 groups", or "".
         """
@@ -615,7 +631,7 @@ class Rooms:
 
 
 PACKAGE = SimpleNamespace(rooms=Rooms())
-"""Its attribute `rooms` is that of the installed package, or `Rooms` in a script without it."""
+"""`PACKAGE.rooms` is a `PackageRooms` in the installed package, and a `Rooms` in a script."""
 
 
 # --- shared/at_k/core/counts.py -------------------------------------------------------------------
@@ -631,7 +647,7 @@ class BinaryCounts:
     """The number of samples of each question, and how many of them are correct.
 
     Questions with equal counts have equal scores, so scores are computed once for each distinct
-    pair (n, c). The properties `unique` and `inverse` are named after np.unique.
+    pair (n, c). The properties `unique` and `inverse` are those results of np.unique.
 
     Args:
         n: (M,) number of samples.
@@ -648,44 +664,36 @@ class BinaryCounts:
     @property
     def unique(self) -> tuple[np.ndarray, np.ndarray]:
         """Return n and c of the distinct pairs, (U,) each."""
-        base, codes = self._codes
-        if not base:
-            return np.full(len(codes.values), self.n[0]), codes.values
-        n, c = np.divmod(codes.values, base)
-        if self._is_large:
-            return np.unique(self.n)[n], np.unique(self.c)[c]
+        n, c, _ = self._distinct
         return n, c
 
     @property
     def multiplicity(self) -> np.ndarray:
         """Return the number of questions with each distinct pair, (U,)."""
-        return self._codes[1].multiplicity
+        return self._distinct[2].multiplicity
 
     @property
     def inverse(self) -> np.ndarray:
         """Return the index of each question's pair among the distinct pairs, (M,)."""
-        return self._codes[1].inverse
+        return self._distinct[2].inverse
 
     @cached_property
-    def _codes(self) -> tuple[int, UniqueIntegers]:
-        """Return a base and the distinct codes c + base x n; 0 and the distinct c for equal n."""
-        if size := one_size(self.n):
-            return 0, UniqueIntegers(self.c, size)
-        n, c = self.n, self.c
-        if self._is_large:  # Ranks take the place of numbers, so that the codes fit into 64 bits.
-            n, c = (np.searchsorted(np.unique(x), x) for x in (n, c))
-        base = int(c.max()) + 1
-        return base, UniqueIntegers(c + base * n, base * (int(n.max()) + 1))
+    def _distinct(self) -> tuple[np.ndarray, np.ndarray, UniqueIntegers]:
+        """Return n and c of the distinct pairs, (U,) each, and the integers that encode them."""
+        if size := one_size(self.n):  # The usual case, in which c alone distinguishes the pairs.
+            codes = UniqueIntegers(self.c, size)
+            return np.full(len(codes.values), self.n[0]), codes.values, codes
+        # Ranks among the distinct n and c take the place of these, so that codes fit into 64 bits.
+        n, c = (UniqueIntegers(x, int(x.max())) for x in (self.n, self.c))
+        base = len(c.values)
+        codes = UniqueIntegers(c.inverse + base * n.inverse, base * len(n.values))
+        n_rank, c_rank = np.divmod(codes.values, base)
+        return n.values[n_rank], c.values[c_rank], codes
 
     @cached_property
     def memo(self) -> dict[Any, Any]:
-        """Return a dict that keeps results for these counts, such as an estimated prior."""
+        """Return a dict in which callers keep results for these counts, such as a fitted prior."""
         return {}
-
-    @cached_property
-    def _is_large(self) -> bool:
-        """Return whether codes of pairs (n, c) may exceed 64 bits."""
-        return int(self.n.max()) >= 1 << 31
 
 
 class UniqueIntegers:
@@ -703,6 +711,7 @@ class UniqueIntegers:
         self._array = array
         if most > 8 * len(array):
             ordered = np.sort(array)
+            # The index of the last entry with each value.
             last = np.append(np.flatnonzero(ordered[1:] != ordered[:-1]), len(array) - 1)
             self.values, self.multiplicity = ordered[last], np.diff(last, prepend=-1)
         else:
@@ -712,7 +721,7 @@ class UniqueIntegers:
 
     @cached_property
     def inverse(self) -> np.ndarray:
-        """Return the index of each entry of the array among the distinct values."""
+        """Return the index of each entry of the array in `values`."""
         if self.values[-1] > 8 * len(self._array):
             return np.searchsorted(self.values, self._array)
         index = np.empty(self.values[-1] + 1, dtype=np.int64)
@@ -751,12 +760,12 @@ def _row_sums(rows: np.ndarray) -> np.ndarray:
         return np.einsum("ij->i", rows, dtype=np.int64, casting="unsafe")
     samples = rows.shape[1]
     rows = rows.view(np.uint8)
-    width = math.gcd(samples, 64) // 8
-    if width and hasattr(np, "bitwise_count"):  # since NumPy 2
+    word_bytes = math.gcd(samples, 64) // 8  # A row is a whole number of words of so many bytes.
+    if word_bytes and hasattr(np, "bitwise_count"):  # since NumPy 2
         # Packed to one bit per sample, up to 64 samples are counted at once. That takes twice as
         # long as reading the bytes; adding them takes up to ten times as long.
-        bits = np.packbits(rows.reshape(-1).view(bool)).view(f"u{width}")
-        rows = np.bitwise_count(bits).reshape(len(rows), -1)
+        words = np.packbits(rows.reshape(-1).view(bool)).view(f"u{word_bytes}")
+        rows = np.bitwise_count(words).reshape(len(rows), -1)
     if rows.shape[1] == 1:
         return rows[:, 0]
     return np.einsum("ij->i", rows, dtype=np.uint8 if samples < 256 else np.int64)
@@ -785,20 +794,19 @@ _NOT_SAMPLES = {
 
 
 def to_array(values) -> np.ndarray:
-    """Convert an array of any library to a NumPy array.
+    """Convert an array of any library, on any device, to a NumPy array.
 
-    A torch tensor may have a gradient or be on another device. bfloat16 and float8, which NumPy
-    lacks, become float32 without loss.
+    bfloat16 and float8, which NumPy lacks, become float32 without loss.
 
     Raises:
-        TypeError: if the array is structured, or if the library cannot convert it, for example
-            because it has no data.
+        TypeError: if the array has named fields that are no samples, or if the library cannot
+            convert it, for example because it has no data.
     """
     names = getattr(getattr(values, "dtype", None), "names", None) or ()
     if not _NOT_SAMPLES.isdisjoint(name.lower() for name in names):
         raise TypeError("A structured array has a sample in each row: give at_k.read a data frame.")
     try:
-        if hasattr(values, "detach"):
+        if hasattr(values, "detach"):  # a tensor of torch, which may have a gradient
             values = values.detach().cpu()
             if str(values.dtype) == "torch.bfloat16":
                 values = values.float()
@@ -814,7 +822,7 @@ def to_array(values) -> np.ndarray:
 def plain_entry(value) -> Any:
     """Convert a number, a text or a missing value of any library to a Python value.
 
-    A decimal or fraction becomes an integer or a float. Other values are returned unchanged.
+    A Decimal or Fraction becomes an integer or a float. Other values are returned unchanged.
     """
     if type(value).__name__ in ("NAType", "MaskedConstant"):  # of pandas, and of a masked array
         return None
@@ -840,18 +848,18 @@ def plain_container(values) -> Any:
     """Convert a container to a list, a NumPy array of numbers, or an Arrow column.
 
     Data frames, and values that are not list-like, such as dicts and texts, are returned unchanged.
-
-    Raises:
-        TypeError: if a library cannot convert its array.
+    A TypeError is raised if a library cannot convert its array.
     """
     values = as_arrow(values)
     if isinstance(values, (list, tuple)):
         return list(values)
     if is_frame(values) or not is_list_like(values):
         return values
-    array = numeric_array(values)
-    if array is not None:
-        return array
+    # Masked arrays and Arrow arrays have entries that a NumPy array of numbers cannot hold.
+    if hasattr(values, "__array__") and not (hasattr(values, "to_pylist") or is_masked(values)):
+        array = to_array(values)
+        if array.dtype.kind in "biuf":
+            return array if array.itemsize <= 8 else array.astype(float)
     column = arrow_column(values)
     if column is None:
         return plain_list(values)
@@ -861,7 +869,7 @@ def plain_container(values) -> Any:
 
 
 def _parse_json_texts(entry: Any) -> Any:
-    """Return an entry with each JSON text in its nested lists replaced by its value."""
+    """Return the value of a JSON text, None for None, or a list with both replaced in it."""
     if isinstance(entry, list):
         return [_parse_json_texts(nested) for nested in entry]
     return None if entry is None else json.loads(entry)
@@ -878,19 +886,6 @@ def plain_list(values) -> list[Any]:
     return list(values)
 
 
-def numeric_array(values) -> np.ndarray | None:
-    """Convert an array of numbers of any library to NumPy; return None for any other values.
-
-    Masked arrays and Arrow arrays are other values. A longdouble becomes a double.
-    """
-    if not hasattr(values, "__array__") or hasattr(values, "to_pylist") or is_masked(values):
-        return None
-    array = to_array(values)
-    if array.dtype.kind not in "biuf":
-        return None
-    return array if array.itemsize <= 8 else array.astype(float)
-
-
 def arrow_column(values) -> Any:
     """Return an Arrow array, or a column of `datasets`, as a chunked array; None for other values.
 
@@ -898,6 +893,7 @@ def arrow_column(values) -> Any:
     run-end encoded columns, which it cannot cast.
     """
     source = getattr(values, "source", None)  # the dataset, if this is a column of one
+    # A dataset may convert its entries to arrays of a library, so they are read in Arrow instead.
     if source is not None and getattr(source, "format", {}).get("type", "custom") != "custom":
         values = source.with_format("arrow")[values.column_name][:]
     if not hasattr(values, "to_pylist") or not hasattr(values, "null_count"):
@@ -910,7 +906,8 @@ def arrow_column(values) -> Any:
 def as_arrow(values) -> Any:
     """Convert data of polars or DuckDB, pandas columns of Arrow types and Arrow streams to Arrow.
 
-    A memoryview becomes an array, and a nested tensor a list. Other values are returned unchanged.
+    A memoryview becomes a NumPy array, and a nested tensor a list of tensors. Other values are
+    returned unchanged.
     """
     if isinstance(values, memoryview):
         return np.asarray(values)
@@ -932,7 +929,7 @@ def as_arrow(values) -> Any:
 
 
 def chunked(arrays: Iterable[Any]) -> Any:
-    """Return Arrow arrays as one chunked array, which may be empty."""
+    """Return Arrow arrays of one type as a chunked array; an empty one if there are none."""
     import pyarrow
 
     arrays = list(arrays)
@@ -983,15 +980,14 @@ def to_numpy(values) -> np.ndarray:
         return values.to_numpy(zero_copy_only=False)
     if kind != "bool":
         return np.frombuffer(data, values.type.to_pandas_dtype())[start:stop]
-    first = start // 8
-    bits = np.frombuffer(data, np.uint8)[first : -(-stop // 8)]
-    return np.unpackbits(bits, bitorder="little")[start - 8 * first : stop - 8 * first].view(bool)
+    bits = np.unpackbits(np.frombuffer(data, np.uint8), count=stop, bitorder="little")
+    return bits[start:].view(bool)
 
 
 def numbers_and_scored(values) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return Arrow numbers as a NumPy array, with 0 for null, and whether each is scored.
+    """Return Arrow numbers as a NumPy array, with 0 for null, and an array that is False for null.
 
-    The second result is an array, False for null; or None if there is no null.
+    The second result is None if there is no null.
     """
     if not values.null_count:
         return to_numpy(values), None
@@ -1381,10 +1377,9 @@ _FORMS = ({"n", "correct"}, {"counts"}, {"answers", "counts"})
 
 
 def is_counts(values) -> bool:
-    """Return whether the values are counts of questions, judging by their keys alone.
+    """Return whether the values have the keys of counts. Their entries are not looked at.
 
-    Raises:
-        ValueError: if a data frame has n, correct and other columns.
+    Raises a ValueError if a data frame has n, correct and other columns.
     """
     if isinstance(values, (list, tuple)):
         return bool(values) and isinstance(values[0], Mapping) and {*values[0]} in _FORMS
@@ -1404,9 +1399,7 @@ def is_counts(values) -> bool:
 def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
     """Return the distinct samples that counts stand for, and how often each occurs.
 
-    Args:
-        values: counts, for which `is_counts` returns True.
-        name: what the caller calls them, for messages.
+    `values` are counts, for which `is_counts` returns True, and `name` is their name in messages.
 
     Returns:
         The S distinct samples, as an array of categories or as M lists of answers; how often each
@@ -1465,15 +1458,20 @@ def _require_one_count_each(answers: list[Any], sizes: np.ndarray, name: str) ->
 
 
 def _columns_of_counts(values, name: str) -> dict[str, Any]:
-    """Return the M entries of each key; raise a ValueError if lengths or keys of dicts differ."""
+    """Return a dict from each key of counts to its M entries.
+
+    Raises a ValueError if there are not equally many entries of each key.
+    """
     if is_frame(values):
         return {key: entries_of(name, values[key]) for key in column_names(values)}
     if isinstance(values, Mapping):
         columns = {}
         for key, column in values.items():
-            entries, label = as_arrow(column), f"{name}[{key!r}]"
-            is_table = is_frame(entries)
-            columns[key] = frame_rows(entries) if is_table else entries_of(label, entries)
+            column = as_arrow(column)
+            is_table = is_frame(column)
+            columns[key] = (
+                frame_rows(column) if is_table else entries_of(f"{name}[{key!r}]", column)
+            )
         if len({*map(len, columns.values())}) > 1:
             lengths = " and ".join(f"{len(column)} {key}" for key, column in columns.items())
             raise ValueError(f"{name} has {lengths}: give one of each for every question.")
@@ -1491,7 +1489,7 @@ def _columns_of_counts(values, name: str) -> dict[str, Any]:
 def _whole_numbers(entries, name: str, key: str, sizes: np.ndarray | None = None) -> np.ndarray:
     """Return counts as an array of integers; raise a ValueError for the first invalid one.
 
-    `sizes`, (M,), are the numbers of counts of each question, or None for one each.
+    `sizes`, (M,), is the number of counts of each question, or None for one each.
     """
     plain = [plain_entry(entry) for entry in entries]
     for index, count in enumerate(plain):
@@ -1626,7 +1624,7 @@ Labels = Mapping[str, float]
 
 
 def sample_place(name: str, sizes: np.ndarray, sample: int) -> Place:
-    """Return the place of a sample, such as `R[3][7]`, from its index among all samples."""
+    """Return the place of a sample, such as `R[3][7]`, from its index among the S samples."""
     ends = np.cumsum(sizes)
     question = int(np.searchsorted(ends, sample, side="right"))
     return Place(name, question, int(sample - (ends[question] - sizes[question])))
@@ -1636,13 +1634,14 @@ def sample_place(name: str, sizes: np.ndarray, sample: int) -> Place:
 class Samples:
     """The samples of M questions, question after question.
 
-    Samples whose values are numbers are outcomes.
+    Samples whose values are numbers are outcomes. A sample is scored unless its value is None.
 
     Attributes:
         values: (S,) an array of numbers; or an Arrow column or a list of other values.
         sizes: (M,) number of values of each question, at least one.
         name: what the caller calls the samples, for messages.
-        scored: (S,) False for each number in place of None; or None if all numbers are scored.
+        scored: (S,) False for each number in place of None; or None if all numbers are scored. It
+            is None if the values are no numbers.
         multiplicity: (S,) how often each value occurs, or None if each occurs once.
         references: (M,) an Arrow column of references, or None if there are none. With references,
             the values are an Arrow column too.
@@ -1716,7 +1715,7 @@ class Samples:
 
     @property
     def scored_values(self) -> np.ndarray:
-        """Return the outcomes of the scored samples, (sum of n,), each as often as it occurs."""
+        """Return the outcomes of all scored samples, (sum of n,), each as often as it occurs."""
         if self.multiplicity is not None:
             return np.repeat(self.values, self.weights)
         return self.values if self.scored is None else self.values[self.scored]
@@ -1765,8 +1764,8 @@ class Samples:
             self.require(values < categories, f"the categories are 0 to {categories - 1}")
         cell = np.repeat(np.arange(len(self.n)) * categories, self.sizes)
         np.add(cell, values, out=cell, casting="unsafe")
-        is_counted = self.scored is not None or self.multiplicity is not None
-        weights = self.weights if is_counted else None
+        occur_once = self.scored is None and self.multiplicity is None
+        weights = None if occur_once else self.weights
         table = np.bincount(cell, weights, minlength=len(self.n) * categories)
         return table.astype(np.int64, copy=False).reshape(-1, categories)
 
@@ -1801,18 +1800,15 @@ def _is_binary(values: np.ndarray) -> bool:
     return bool(((values == 0) | (values == 1)).all())
 
 
-_LEAST_SHORT_QUESTIONS = 3  # The warning needs so many questions with fewer samples than others.
-
-
 def warn_of_stopping(outcomes: Samples, run: str = "") -> None:
     """Warn if the samples of each question seem to stop at the first correct one.
 
-    They seem to if no question has two correct samples, and if every question with fewer samples
-    than others has one correct sample. `run` is the start of the message, which names the run.
+    They seem to if no question has two correct samples, and at least three have fewer samples than
+    others, and one correct sample. `run` is the start of the message, which names the run.
     """
     n = outcomes.n
     is_short = n < n.max()
-    if is_short.sum() < _LEAST_SHORT_QUESTIONS or not _is_binary(outcomes.values):
+    if is_short.sum() < 3 or not _is_binary(outcomes.values):
         return
     c = outcomes.counts().c
     if (c > 1).any() or (c[is_short] == 0).any():
@@ -1842,16 +1838,6 @@ def require_shares(outcomes: Samples) -> Samples:
     values = outcomes.values
     wanted = "an outcome is 0 or 1, or a share of correctness from 0.0 to 1.0"
     outcomes.require((values >= 0) & (values <= 1), wanted)
-    return outcomes
-
-
-def require_finite(outcomes: Samples) -> Samples:
-    """Return the outcomes; raise a ValueError unless every scored one is a finite number."""
-    outcomes.require(
-        np.isfinite(outcomes.values),
-        "an outcome is a finite number, or None if the sample is not scored",
-        InPython(" (np.ma.masked_invalid leaves out every NaN of an array)"),
-    )
     return outcomes
 
 
@@ -1897,7 +1883,7 @@ def _read_plain(values: Any, name: str) -> Samples:
 
 
 def _not_a_list(name: str, question: int, entry: Any) -> ValueError:
-    """Return the error for a question for which there is an `entry` other than a list."""
+    """Return the error for a question whose `entry` is no list of samples."""
     return InputError(
         *(Place(name, question), f" is {short(entry)}: each ", QUESTION, " has a list of ", SAMPLE),
         "s.",
@@ -2016,22 +2002,22 @@ def _numbers_or_none(entries: list[Any]) -> tuple[np.ndarray, np.ndarray | None]
 
 
 def _keeps_values(numbers: np.ndarray, types: set[type], entries: list[Any]) -> bool:
-    """Return whether an array surely has the values of the entries that it was made from.
+    """Return whether the array `numbers` keeps the values of the entries that it was made from.
 
-    It has not if there are bools among numbers. If integers above 2^53 became floats, which may
-    have rounded them, return False. `types` are the types of the entries.
+    It does not if there are bools among numbers, which become 0 and 1, or integers above 2^53 among
+    floats, which may be rounded. `types` are the types of the entries.
     """
     if bool in types:
         return not types & {int, float}
-    if int not in types or numbers.dtype.kind != "f" or np.nanmax(np.abs(numbers)) < 2**53:
+    if int not in types or numbers.dtype.kind != "f":
         return True
     return all(type(entry) is float or abs(entry) <= 2**53 for entry in entries)
 
 
 def _column_of_texts(lists: list[Any]) -> Any:
-    """Return the texts in lists as one Arrow column, or None if there are other values.
+    """Return the texts in lists as one Arrow column, or None if there are values of other types.
 
-    Arrow decodes bytes among texts as UTF-8.
+    Bytes among texts are decoded as UTF-8.
     """
     if not {*map(type, lists)} <= {list, tuple} or not (lists and lists[0]):
         return None
@@ -2047,7 +2033,7 @@ def _column_of_texts(lists: list[Any]) -> Any:
 
 
 def _is_numeric_array(value: Any) -> bool:
-    """Return whether a value is a flat unmasked array of numbers of up to 8 bytes each."""
+    """Return whether a value is a one-dimensional array of unmasked numbers of up to 8 bytes."""
     is_array = isinstance(value, np.ndarray) and value.ndim == 1 and not is_masked(value)
     return is_array and value.dtype.kind in "biuf" and value.itemsize <= 8
 
@@ -2056,9 +2042,9 @@ def _is_numeric_array(value: Any) -> bool:
 
 
 def n_in_keys(n: np.ndarray) -> int | str:
-    """Return the number of samples if it is the same for all questions, otherwise "n".
+    """Return the number of samples in keys such as "avg@8": "n" if it differs between questions.
 
-    Keys of results such as "avg@8" have it in place of N. `n` is (M,).
+    `n`, (M,), are the numbers of samples of the questions.
     """
     return one_size(n) or "n"
 
@@ -2077,23 +2063,19 @@ def read_outcomes(R, name: str = "R", labels: Labels | None = None) -> Samples:
         ValueError: if R or an outcome is invalid. The message has the index.
     """
     values = plain_container(outcomes_in_run(R, name))
-    # An Arrow column whose entries are not lists is one question.
     if is_list_like(values) and hasattr(values, "chunks") and not _has_lists(values):
-        values = values.to_pylist()
-    is_flat = isinstance(values, np.ndarray) and values.ndim == 1
+        values = values.to_pylist()  # an Arrow column without lists
+    is_one_question = isinstance(values, np.ndarray) and values.ndim == 1
     if isinstance(values, list) and not is_counts(values):
-        is_flat = bool(values) and not any(map(is_list_like, values))
-    if is_flat:
-        values = [values]
-    return as_outcomes(_read_plain(values, name), labels)
+        is_one_question = bool(values) and not any(map(is_list_like, values))
+    return as_outcomes(_read_plain([values] if is_one_question else values, name), labels)
 
 
 def outcomes_in_run(R: Any, name: str) -> Any:
     """Return R["predictions"] if R is a dict as `at_k.read` returns it, otherwise R itself.
 
-    Raises:
-        ValueError: if the dict has more than predictions and groups, such as references, clusters
-            or weights, which a function would ignore.
+    Raises a ValueError if the dict also has references, clusters or weights, which a function would
+    ignore.
     """
     if not isinstance(R, Mapping) or "predictions" not in R:
         return R
@@ -2107,7 +2089,9 @@ def outcomes_in_run(R: Any, name: str) -> Any:
 
 
 def as_outcomes(samples: Samples, labels: Labels | None = None) -> Samples:
-    """Return samples without references as outcomes, with each label replaced by its number.
+    """Return samples without references as outcomes, with numbers in place of labels.
+
+    `labels` has the number of each label, or is None if there are no labels.
 
     Raises:
         ValueError: if a sample is neither a finite number nor one of the labels, or if a question
@@ -2117,8 +2101,14 @@ def as_outcomes(samples: Samples, labels: Labels | None = None) -> Samples:
     if not samples.are_numbers:
         values, scored = _numbers_of_labels(samples, labels or {})
         outcomes = replace(samples, values=values, scored=scored)
-    outcomes.n  # noqa: B018, raises a ValueError if a question has no scored sample
-    return require_finite(outcomes) if outcomes.values.dtype.kind == "f" else outcomes
+    _ = outcomes.n  # raises a ValueError if a question has no scored sample
+    if outcomes.values.dtype.kind == "f":
+        outcomes.require(
+            np.isfinite(outcomes.values),
+            "an outcome is a finite number, or None if the sample is not scored",
+            InPython(" (np.ma.masked_invalid leaves out every NaN of an array)"),
+        )
+    return outcomes
 
 
 def _numbers_of_labels(samples: Samples, labels: Labels) -> tuple[np.ndarray, np.ndarray | None]:
@@ -2132,17 +2122,17 @@ def _numbers_of_labels(samples: Samples, labels: Labels) -> tuple[np.ndarray, np
         labels.get(entry, labels.get(entry.lower(), entry)) if isinstance(entry, str) else entry
         for entry in entries
     ]
-    for entry, number in enumerate(numbers):
+    for i, number in enumerate(numbers):
         is_integer = isinstance(number, int) and -(2**63) <= number < 2**63
         if not (number is None or isinstance(number, float) or is_integer):
-            raise _not_an_outcome(samples, int(np.argmax(index == entry)), number, labels)
+            raise _not_an_outcome(samples, int(np.argmax(index == i)), number, labels)
     scored = np.array([number is not None for number in numbers], dtype=bool)[index]
     values = np.asarray([0 if number is None else number for number in numbers])[index]
     return values, None if scored.all() else scored
 
 
 def _distinct_samples(values: Any) -> tuple[list[Any], np.ndarray]:
-    """Return a list of entries, and the index of each sample's entry, (S,).
+    """Return a list of entries, and the index in it of each sample, (S,).
 
     For an Arrow column of texts, the entries are the distinct texts and a last entry None, whose
     index is -1. For any other samples, the entries are all samples.
@@ -2155,7 +2145,7 @@ def _distinct_samples(values: Any) -> tuple[list[Any], np.ndarray]:
 
 
 def _not_an_outcome(samples: Samples, sample: int, entry: Any, labels: Labels) -> ValueError:
-    """Return the error for an entry, the sample with this index, that is no number and no label."""
+    """Return the error for `entry`, the sample with the index `sample`, that is no outcome."""
     problem = ": an outcome is a number or a bool."
     if labels:
         problem = f", which is none of {', '.join(labels)}, and no number."
@@ -2859,8 +2849,8 @@ def _column_of_numbers(numbers: np.ndarray, scored: np.ndarray | None = None) ->
     if scored is not None and not scored.any():
         return pa.chunked_array([pa.nulls(len(numbers))])
     if numbers.dtype.kind == "f" and numbers.itemsize < 8:
-        distinct, index = np.unique(numbers, return_inverse=True)
-        numbers = np.array([float(str(number)) for number in distinct])[index]
+        distinct, inverse = np.unique(numbers, return_inverse=True)
+        numbers = np.array([float(str(number)) for number in distinct])[inverse]
     return pa.chunked_array([from_numpy(numbers, None if scored is None else ~scored)])
 
 
@@ -2905,13 +2895,16 @@ def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) 
 
 def _array_of_one_type(values: list[Any]) -> pa.Array | None:
     """Return values as an array; None if they have no common Arrow type, or if some are dicts."""
-    entries = [entry for value in values for entry in (value if type(value) is list else [value])]
-    kinds = {type(value) for value in (*values, *entries)} - {type(None)}
-    are_lists_of_one_type = list in kinds and len(kinds) == 2 and not kinds & {dict, tuple}
-    if len(kinds) > 1 and not are_lists_of_one_type:
+    types = {type(value) for value in values} - {type(None)}
+    if types == {list}:
+        entries = itertools.chain.from_iterable(value for value in values if value is not None)
+        types_of_entries = {type(entry) for entry in entries} - {type(None)}
+        if len(types_of_entries) > 1 or types_of_entries & {dict, tuple}:
+            return None
+    elif len(types) > 1:
         return None
     try:
-        array = pa.array(values, TEXTS if kinds == {str} else None)
+        array = pa.array(values, TEXTS if types == {str} else None)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return None
     # A struct would have the keys of all dicts, with None where a dict lacks one.
@@ -2973,7 +2966,9 @@ def sample_kind(values: pa.ChunkedArray) -> str | None:
         return "texts"
     if values.type == JSON:
         first = next(text for text in pc.struct_field(values, 0) if text.is_valid).as_py()
-        return {'"': "texts", "[": "other values", "{": "other values"}.get(first[0], "numbers")
+        if first.startswith(("[", "{")):
+            return "other values"
+        return "texts" if first.startswith('"') else "numbers"
     return "numbers" if is_number(values.type) else "other values"
 
 
@@ -3019,20 +3014,19 @@ def distinct_entries(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
     if values.type == JSON:
         texts, index = distinct_entries(pc.struct_field(values, 0))
         return pa.StructArray.from_arrays([texts], fields=list(JSON)), index
-    if pa.types.is_nested(values.type):
-        codes: dict[str, int] = {}
-        index = np.array(
-            [
-                -1 if entry is None else codes.setdefault(repr(entry), len(codes))
-                for entry in values.to_pylist()
-            ]
-        )
-        first = np.unique(index, return_index=True)[1]
-        return values.combine_chunks().take(first[index[first] >= 0]), index
+    if pa.types.is_nested(values.type):  # Arrow cannot compare lists.
+        texts = [None if entry is None else repr(entry) for entry in values.to_pylist()]
+        first: dict[str, int] = {}  # the index of the first entry with each text
+        for i, text in enumerate(texts):
+            if text is not None:
+                first.setdefault(text, i)
+        number = {text: i for i, text in enumerate(first)}
+        index = np.array([number.get(text, -1) for text in texts])
+        return values.combine_chunks().take(from_numpy(np.array([*first.values()], int))), index
     encoded = values.dictionary_encode()  # The chunks share one dictionary, and are not copied.
-    code = pa.chunked_array([chunk.indices for chunk in encoded.chunks])
-    code = code.fill_null(-1) if code.null_count else code
-    return encoded.chunk(0).dictionary, to_numpy(code)
+    indices = pa.chunked_array([chunk.indices for chunk in encoded.chunks])
+    indices = indices.fill_null(-1) if indices.null_count else indices
+    return encoded.chunk(0).dictionary, to_numpy(indices)
 
 
 # --- shared/at_k/core/score_agg.py ----------------------------------------------------------------
@@ -3697,7 +3691,9 @@ _SAMPLES_AT_ONCE = 1 << 14  # so many are compared at once, to bound memory
 
 
 def match_exactly(samples: Samples) -> np.ndarray:
-    """Return whether each sample equals an acceptable answer of its question, (S,).
+    """Return whether each sample equals an acceptable answer to its question, (S,).
+
+    The samples have references.
 
     Raises:
         ValueError: if samples or references are neither texts nor numbers, or of different types.
@@ -3736,12 +3732,12 @@ def no_texts_or_numbers(checker: str) -> ValueError:
 def equals_any(
     values: pa.ChunkedArray, accepted: pa.Array, counts: np.ndarray, sizes: np.ndarray
 ) -> np.ndarray:
-    """Return whether each sample equals an accepted answer of its question, (S,).
+    """Return whether each sample equals an accepted answer to its question, (S,).
 
     Args:
         values: (S,) samples, question after question.
-        accepted: the accepted answers of all questions, question after question.
-        counts: (M,) number of accepted answers of each question, at least one.
+        accepted: the accepted answers to all questions, question after question, of the same type.
+        counts: (M,) number of accepted answers to each question, at least one.
         sizes: (M,) number of samples of each question.
     """
     first = np.cumsum(counts) - counts
@@ -3749,7 +3745,7 @@ def equals_any(
     correct = np.zeros(len(values), dtype=bool)
     step = max(1, _SAMPLES_AT_ONCE * len(sizes) // len(values))
     for start in range(0, len(sizes), step):
-        block = slice(start, start + step)
+        block = slice(start, start + step)  # of questions
         samples = slice(starts[start], starts[block][-1] + sizes[block][-1])
         for choice in range(counts[block].max()):
             # Questions with fewer answers compare their last one again.
@@ -3762,11 +3758,11 @@ def equals_any(
 def acceptable_answers(
     references: pa.ChunkedArray, read: Callable[[Any], Any], expected: str
 ) -> tuple[list[Any], np.ndarray]:
-    """Return the acceptable answers of all questions in one list, and the number of each, (M,).
+    """Return the acceptable answers to all questions in one list, and their numbers, (M,).
 
     Args:
         references: (M,) an answer, or a list of acceptable answers, for each question.
-        read: returns an answer in the form to compare, or None if it is not valid.
+        read: a function that returns an answer in the form to compare; None if it is not valid.
         expected: the part of the message that says what a valid answer is.
 
     Raises:
@@ -3787,7 +3783,7 @@ def acceptable_answers(
 
 
 def _as_text(answer) -> str | None:
-    """Return a text unchanged, an integer as its decimal text, and None for any other value."""
+    """Return a text unchanged and an integer as its decimal text; None for any other value."""
     is_integer = isinstance(answer, int) and not isinstance(answer, bool)
     return str(answer) if is_integer or isinstance(answer, str) else None
 
@@ -5799,9 +5795,9 @@ def limits_for_questions(
         score_range: the smallest and the largest possible score of a question.
 
     Raises:
-        ValueError: if another method is requested.
+        ValueError: if limits by another method are requested.
     """
-    if options.method not in ("questions", "auto"):
+    if options.confidence is not None and options.method not in ("questions", "auto"):
         raise ValueError(
             f"{name} has limits for other questions only: give interval='questions', without a "
             f"prior, or leave {name} out of include."
@@ -6335,12 +6331,6 @@ estimate the scores, choose the method of limits, and return the flat dict of `R
 
 # --- gpassk -------------------------------------------------------------------------------
 
-_FOR_K_ABOVE_N = (
-    " With a confidence, and without clusters, a prior or average='groups', "
-    "interval='hierarchical' allows k > n for most scores."
-)
-"""A sentence for the error about a k above n, which says what else the user can do."""
-
 
 @shows_options(SharedOptions, SharedOptions)
 def gpassk_results(
@@ -6386,7 +6376,7 @@ def gpassk_results(
         checked = questions.check(checking)
         points, method = PACKAGE.rooms.first_successes(checked, budget, requested, options)
         return report.result(points, n, method)
-    ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n, _FOR_K_ABOVE_N)
+    ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n)
     scores = build_scores(included, ks, score_options)
     refuse_group_average_of_products(common.average, scores)
 
@@ -6394,7 +6384,7 @@ def gpassk_results(
     counts = checked.outcomes.counts()
     warn_of_stopping(checked.outcomes)
     if (counts.n < n).any():  # the checker left samples unscored
-        ks = choose_ks(requested, DEFAULT_K, counts.n, options.allow_above_n, _FOR_K_ABOVE_N)
+        ks = choose_ks(requested, DEFAULT_K, counts.n, options.allow_above_n)
         scores = build_scores(included, ks, score_options)
     if errors is not None:
         points, method, rates_of_checker = errors.pass_limits(checked, scores, options)
@@ -6581,13 +6571,14 @@ def max_at_k_results(
             scored.append(max_limits(rewards, keys, options))
     if ks_and_taus := _included_tails(included, ks, taus):
         tails = PACKAGE.rooms.tails(rewards, ks_and_taus)
-        scored.append((tails, _limits_if_requested(tails, "TailPass@k", options, UNIT_RANGE)))
+        scored.append((tails, limits_for_questions(tails, "TailPass@k", options)))
     if picked_by is not None:
         values = outcomes.values if are_real else category_values[outcomes.values.astype(int)]
         picked_ks = [k for k in ks if is_included("picked@k", k, included)]
         picked = PACKAGE.rooms.picked(outcomes, values, picked_by, picked_ks)
-        score_range = _clipped_range(values[outcomes.is_scored], options.bounds)
-        scored.append((picked, _limits_if_requested(picked, "picked@k", options, score_range)))
+        scored_values = values[outcomes.is_scored]
+        least, most = np.clip([scored_values.min(), scored_values.max()], *options.bounds).tolist()
+        scored.append((picked, limits_for_questions(picked, "picked@k", options, (least, most))))
     points, method = _join_scored(scored)
     return report.result(points, n, method)
 
@@ -6626,24 +6617,6 @@ def _included_tails(
         for tau in (thresholds if score.tau is None else [score.tau])
     ]
     return list(dict.fromkeys(pairs))
-
-
-def _clipped_range(values: np.ndarray, bounds: tuple[float, float]) -> tuple[float, float]:
-    """Return the smallest and the largest of the values, clipped to the bounds."""
-    low, high = np.clip([values.min(), values.max()], *bounds).tolist()
-    return low, high
-
-
-def _limits_if_requested(
-    points: Scores, name: str, options: IntervalOptions, score_range: tuple[float, float]
-) -> IntervalMethod | None:
-    """Return the interval method for scores, or None if there is no confidence.
-
-    `name` is what messages call the scores, and `score_range` their least and largest value.
-    """
-    if options.confidence is None:
-        return None
-    return limits_for_questions(points, name, options, score_range)
 
 
 def _join_scored(

@@ -373,9 +373,9 @@ def limits_for_questions(
         score_range: the smallest and the largest possible score of a question.
 
     Raises:
-        ValueError: if another method is requested.
+        ValueError: if limits by another method are requested.
     """
-    if options.method not in ("questions", "auto"):
+    if options.confidence is not None and options.method not in ("questions", "auto"):
         raise ValueError(
             f"{name} has limits for other questions only: give interval='questions', without a "
             f"prior, or leave {name} out of include."

@@ -10,6 +10,7 @@ There are S samples of M questions.
 
 from __future__ import annotations
 
+import itertools
 import json
 from contextlib import suppress
 from dataclasses import replace
@@ -95,8 +96,8 @@ def _column_of_numbers(numbers: np.ndarray, scored: np.ndarray | None = None) ->
     if scored is not None and not scored.any():
         return pa.chunked_array([pa.nulls(len(numbers))])
     if numbers.dtype.kind == "f" and numbers.itemsize < 8:
-        distinct, index = np.unique(numbers, return_inverse=True)
-        numbers = np.array([float(str(number)) for number in distinct])[index]
+        distinct, inverse = np.unique(numbers, return_inverse=True)
+        numbers = np.array([float(str(number)) for number in distinct])[inverse]
     return pa.chunked_array([from_numpy(numbers, None if scored is None else ~scored)])
 
 
@@ -141,13 +142,16 @@ def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) 
 
 def _array_of_one_type(values: list[Any]) -> pa.Array | None:
     """Return values as an array; None if they have no common Arrow type, or if some are dicts."""
-    entries = [entry for value in values for entry in (value if type(value) is list else [value])]
-    kinds = {type(value) for value in (*values, *entries)} - {type(None)}
-    are_lists_of_one_type = list in kinds and len(kinds) == 2 and not kinds & {dict, tuple}
-    if len(kinds) > 1 and not are_lists_of_one_type:
+    types = {type(value) for value in values} - {type(None)}
+    if types == {list}:
+        entries = itertools.chain.from_iterable(value for value in values if value is not None)
+        types_of_entries = {type(entry) for entry in entries} - {type(None)}
+        if len(types_of_entries) > 1 or types_of_entries & {dict, tuple}:
+            return None
+    elif len(types) > 1:
         return None
     try:
-        array = pa.array(values, TEXTS if kinds == {str} else None)
+        array = pa.array(values, TEXTS if types == {str} else None)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return None
     # A struct would have the keys of all dicts, with None where a dict lacks one.
@@ -209,7 +213,9 @@ def sample_kind(values: pa.ChunkedArray) -> str | None:
         return "texts"
     if values.type == JSON:
         first = next(text for text in pc.struct_field(values, 0) if text.is_valid).as_py()
-        return {'"': "texts", "[": "other values", "{": "other values"}.get(first[0], "numbers")
+        if first.startswith(("[", "{")):
+            return "other values"
+        return "texts" if first.startswith('"') else "numbers"
     return "numbers" if is_number(values.type) else "other values"
 
 
@@ -255,17 +261,16 @@ def distinct_entries(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
     if values.type == JSON:
         texts, index = distinct_entries(pc.struct_field(values, 0))
         return pa.StructArray.from_arrays([texts], fields=list(JSON)), index
-    if pa.types.is_nested(values.type):
-        codes: dict[str, int] = {}
-        index = np.array(
-            [
-                -1 if entry is None else codes.setdefault(repr(entry), len(codes))
-                for entry in values.to_pylist()
-            ]
-        )
-        first = np.unique(index, return_index=True)[1]
-        return values.combine_chunks().take(first[index[first] >= 0]), index
+    if pa.types.is_nested(values.type):  # Arrow cannot compare lists.
+        texts = [None if entry is None else repr(entry) for entry in values.to_pylist()]
+        first: dict[str, int] = {}  # the index of the first entry with each text
+        for i, text in enumerate(texts):
+            if text is not None:
+                first.setdefault(text, i)
+        number = {text: i for i, text in enumerate(first)}
+        index = np.array([number.get(text, -1) for text in texts])
+        return values.combine_chunks().take(from_numpy(np.array([*first.values()], int))), index
     encoded = values.dictionary_encode()  # The chunks share one dictionary, and are not copied.
-    code = pa.chunked_array([chunk.indices for chunk in encoded.chunks])
-    code = code.fill_null(-1) if code.null_count else code
-    return encoded.chunk(0).dictionary, to_numpy(code)
+    indices = pa.chunked_array([chunk.indices for chunk in encoded.chunks])
+    indices = indices.fill_null(-1) if indices.null_count else indices
+    return encoded.chunk(0).dictionary, to_numpy(indices)

@@ -61,12 +61,6 @@ from .signatures import shows_options
 
 # --- gpassk -------------------------------------------------------------------------------
 
-_FOR_K_ABOVE_N = (
-    " With a confidence, and without clusters, a prior or average='groups', "
-    "interval='hierarchical' allows k > n for most scores."
-)
-"""A sentence for the error about a k above n, which says what else the user can do."""
-
 
 @shows_options(SharedOptions, SharedOptions)
 def gpassk_results(
@@ -112,7 +106,7 @@ def gpassk_results(
         checked = questions.check(checking)
         points, method = PACKAGE.rooms.first_successes(checked, budget, requested, options)
         return report.result(points, n, method)
-    ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n, _FOR_K_ABOVE_N)
+    ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n)
     scores = build_scores(included, ks, score_options)
     refuse_group_average_of_products(common.average, scores)
 
@@ -120,7 +114,7 @@ def gpassk_results(
     counts = checked.outcomes.counts()
     warn_of_stopping(checked.outcomes)
     if (counts.n < n).any():  # the checker left samples unscored
-        ks = choose_ks(requested, DEFAULT_K, counts.n, options.allow_above_n, _FOR_K_ABOVE_N)
+        ks = choose_ks(requested, DEFAULT_K, counts.n, options.allow_above_n)
         scores = build_scores(included, ks, score_options)
     if errors is not None:
         points, method, rates_of_checker = errors.pass_limits(checked, scores, options)
@@ -307,13 +301,14 @@ def max_at_k_results(
             scored.append(max_limits(rewards, keys, options))
     if ks_and_taus := _included_tails(included, ks, taus):
         tails = PACKAGE.rooms.tails(rewards, ks_and_taus)
-        scored.append((tails, _limits_if_requested(tails, "TailPass@k", options, UNIT_RANGE)))
+        scored.append((tails, limits_for_questions(tails, "TailPass@k", options)))
     if picked_by is not None:
         values = outcomes.values if are_real else category_values[outcomes.values.astype(int)]
         picked_ks = [k for k in ks if is_included("picked@k", k, included)]
         picked = PACKAGE.rooms.picked(outcomes, values, picked_by, picked_ks)
-        score_range = _clipped_range(values[outcomes.is_scored], options.bounds)
-        scored.append((picked, _limits_if_requested(picked, "picked@k", options, score_range)))
+        scored_values = values[outcomes.is_scored]
+        least, most = np.clip([scored_values.min(), scored_values.max()], *options.bounds).tolist()
+        scored.append((picked, limits_for_questions(picked, "picked@k", options, (least, most))))
     points, method = _join_scored(scored)
     return report.result(points, n, method)
 
@@ -352,24 +347,6 @@ def _included_tails(
         for tau in (thresholds if score.tau is None else [score.tau])
     ]
     return list(dict.fromkeys(pairs))
-
-
-def _clipped_range(values: np.ndarray, bounds: tuple[float, float]) -> tuple[float, float]:
-    """Return the smallest and the largest of the values, clipped to the bounds."""
-    low, high = np.clip([values.min(), values.max()], *bounds).tolist()
-    return low, high
-
-
-def _limits_if_requested(
-    points: Scores, name: str, options: IntervalOptions, score_range: tuple[float, float]
-) -> IntervalMethod | None:
-    """Return the interval method for scores, or None if there is no confidence.
-
-    `name` is what messages call the scores, and `score_range` their least and largest value.
-    """
-    if options.confidence is None:
-        return None
-    return limits_for_questions(points, name, options, score_range)
 
 
 def _join_scored(
