@@ -23,7 +23,6 @@ import re
 import sys
 import threading
 import warnings
-from collections import Counter
 from collections.abc import Callable
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -513,7 +512,7 @@ raise an error that names the missing package. `at_k/__init__` replaces it by a 
 """
 
 
-KERNEL = "764c4b1a2f87"
+KERNEL = "a6ba7b612807"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -1505,7 +1504,10 @@ def _whole_numbers(entries, name: str, key: str, sizes: np.ndarray | None = None
 
 # --- shared/at_k/core/interval.py -----------------------------------------------------------------
 
-"""The type of intervals, and the base class of the methods that compute them."""
+"""The type of intervals, and the base classes of the methods that compute them.
+
+There are m scores.
+"""
 
 
 UNIT_RANGE = (0.0, 1.0)  # the range of a score that is a probability or a share
@@ -1525,7 +1527,7 @@ class Interval(NamedTuple):
 
     @property
     def is_unknown(self) -> bool:
-        """Return whether the data show no interval. Its method is "none: " and the reason then."""
+        """Return whether the data show no interval. The method is then "none: " and the reason."""
         return self.interval is not None and self.interval.startswith("none")
 
 
@@ -1542,13 +1544,9 @@ class IntervalMethod(abc.ABC):
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        """Return a dict of the intervals of all scores for each group.
+        """Return a dict of the interval of each score for each group of question indices.
 
         A score that has no interval by this method is absent.
-
-        Args:
-            groups: the indices of the questions of each group.
-            confidence: the confidence of each interval.
         """
 
     def problem(self, questions: np.ndarray) -> str | None:
@@ -1569,11 +1567,7 @@ class IntervalMethod(abc.ABC):
 
 
 class DerivedIntervals(IntervalMethod):
-    """Base class of methods that change the intervals of another method.
-
-    Args:
-        method: the other method.
-    """
+    """Base class of methods that change the intervals of another method."""
 
     def __init__(self, method: IntervalMethod):
         self._method = method
@@ -1721,11 +1715,9 @@ class Samples:
         return self.values if self.scored is None else self.values[self.scored]
 
     def require(self, valid: np.ndarray, *wanted: str) -> None:
-        """Raise a ValueError for the first scored outcome that is not valid, if there is one.
+        """Raise a ValueError for the first scored outcome that is not `valid`, (S,), if any is.
 
-        Args:
-            valid: (S,) whether each outcome is valid.
-            wanted: pieces of the message, which say what a valid outcome is.
+        `wanted` are pieces of the message, which say what a valid outcome is.
         """
         invalid = ~valid if self.scored is None else ~valid & self.scored
         if invalid.any():
@@ -2009,7 +2001,7 @@ def _keeps_values(numbers: np.ndarray, types: set[type], entries: list[Any]) -> 
     """
     if bool in types:
         return not types & {int, float}
-    if int not in types or numbers.dtype.kind != "f":
+    if int not in types or numbers.dtype.kind != "f" or np.nanmax(np.abs(numbers)) < 2**53:
         return True
     return all(type(entry) is float or abs(entry) <= 2**53 for entry in entries)
 
@@ -2222,11 +2214,9 @@ def as_dict(
 
     Args:
         estimates: in the order of the keys.
-        safe: whether the keys are names that every logger takes, and the values numbers only.
+        safe: whether the keys are names that every logger takes, and the values numbers only. Two
+            groups with the same name raise a ValueError.
         others: further entries of the dict, which are added at its end.
-
-    Raises:
-        ValueError: if two groups have the same safe name.
     """
     groups = [*dict.fromkeys(x.group for x in estimates if x.group is not None)]
     prefixes = safe_prefixes(groups) if safe else {group: f"{group}/" for group in groups}
@@ -2258,17 +2248,16 @@ def safe_name(score: ScoreId) -> str:
 def safe_prefixes(labels: Sequence[str]) -> dict[str, str]:
     """Return a dict from the label of each group to the prefix of its names with keys="safe".
 
-    Raises:
-        ValueError: if two labels have the same safe name.
+    Raises a ValueError if two labels have the same safe name.
     """
     names = [_with_underscores(label) for label in labels]
     names = [name if name[:1].isalpha() else f"group_{name}" for name in names]
-    for repeated, count in Counter(names).most_common(1):
-        if count > 1:
-            alike = [label for label, name in zip(labels, names, strict=True) if name == repeated]
+    label_of: dict[str, str] = {}
+    for name, label in zip(names, labels, strict=True):
+        if label_of.setdefault(name, label) != label:
             raise ValueError(
-                f"groups has the labels {alike[0]!r} and {alike[1]!r}, which have the same safe "
-                f"name {repeated!r}: rename one, or use keys='exact'."
+                f"groups has the labels {label_of[name]!r} and {label!r}, which have the same safe "
+                f"name {name!r}: rename one, or use keys='exact'."
             )
     return {label: f"{name}__" for label, name in zip(labels, names, strict=True)}
 
@@ -2335,12 +2324,14 @@ class PosteriorIntervals(IntervalMethod):
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        """Return the interval of each score for each group of question indices."""
+        """Return a dict of the interval of each score for each group of question indices."""
         return [self._intervals(questions, confidence) for questions in groups]
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        """Return a diagonal matrix of the variances of m scores over these questions, (m, m)."""
-        # The covariances of different scores are unknown.
+        """Return a diagonal matrix of the variances of m scores over these questions, (m, m).
+
+        The covariances of different scores are unknown.
+        """
         intervals = self._intervals(questions, 0.5)
         return np.diag([intervals[key].sigma ** 2 for key in keys])
 
@@ -2348,10 +2339,12 @@ class PosteriorIntervals(IntervalMethod):
         """Return the interval of each score over the questions with these indices."""
         moments = self._moments
         used = UniqueIntegers(moments.inverse[questions], len(moments.mean))
-        sums = squares = used.multiplicity  # the sums of weights and of their squares, by row
+        # The sums of the weights, and of their squares, of the questions in each row.
+        sums = squares = used.multiplicity
         if self._weights is not None:
             weights = self._weights[questions]
-            sums, squares = (np.bincount(used.inverse, weights**power) for power in (1, 2))
+            sums = np.bincount(used.inverse, weights)
+            squares = np.bincount(used.inverse, weights**2)
         total, mean = sums.sum(), moments.mean[used.values]
         covariance = {pair: values[used.values] for pair, values in moments.covariance.items()}
         means = sums @ mean / total
@@ -2370,7 +2363,7 @@ class PosteriorIntervals(IntervalMethod):
 
 
 def normal_limits(mu, sigma, confidence: float, bounds: tuple[float, float]):
-    """Return (lo, hi), numbers or arrays, which are mu -+ z sigma clipped to the bounds."""
+    """Return (lo, hi) = mu -+ z sigma, clipped to `bounds`. All may be numbers or arrays."""
     margin, (least, most) = normal_z(confidence) * sigma, bounds
     lo, hi = np.maximum(mu - margin, least), np.minimum(mu + margin, most)
     return np.minimum(lo, most), np.maximum(hi, least)
@@ -3507,14 +3500,9 @@ _SMALL_BATCHES = 64  # Up to this number, merging would take longer than reading
 def with_batch(batches: list[Samples], batch: Samples, counts_suffice: bool) -> list[Samples]:
     """Return the batches and one more, with small batches merged.
 
-    Args:
-        batches: the batches that were added before.
-        batch: the new batch.
-        counts_suffice: whether scores do not depend on the order of the samples of a question, not
-            even in the last digit.
-
-    Raises:
-        ValueError: if the new batch cannot be scored together with the others.
+    `counts_suffice` is whether scores do not depend on the order of the samples of a question, not
+    even in the last digit. A ValueError is raised if the new batch cannot be scored together with
+    the others.
     """
     check_alike(batch, batches)
     batches = [*batches, _in_own_memory(batch, counts_suffice)]
@@ -3536,22 +3524,22 @@ def _in_own_memory(batch: Samples, counts_suffice: bool) -> Samples:
         sink = pa.BufferOutputStream()
         write_batch(batch, sink)
         return read_batch(sink.getvalue())
-    counted = _as_counts(batch) if counts_suffice else batch
-    return replace(batch, values=batch.values.copy()) if counted is batch else counted
+    counted = _as_counts(batch) if counts_suffice else None
+    return replace(batch, values=batch.values.copy()) if counted is None else counted
 
 
-def _as_counts(outcomes: Samples) -> Samples:
-    """Return outcomes with each category of a question once, unless that would not be shorter.
+def _as_counts(outcomes: Samples) -> Samples | None:
+    """Return outcomes with each category of a question once, and how often it occurs.
 
-    Its multiplicity is how often it occurs. Floats and negative outcomes, and outcomes with a
-    multiplicity, are returned unchanged.
+    Returns None if that would not be shorter, if outcomes are no categories, or if they have a
+    multiplicity already.
     """
     values = outcomes.values
     if values.dtype.kind == "f" or outcomes.multiplicity is not None or values.min() < 0:
-        return outcomes
+        return None
     categories = int(values.max()) + 1
     if 8 * categories * len(outcomes.sizes) > values.nbytes:
-        return outcomes
+        return None
     table = outcomes.category_counts(categories)
     occurs, category = table > 0, np.arange(categories, dtype=values.dtype)
     return Samples(
@@ -4203,7 +4191,7 @@ CHECKERS = ("exact_match", "numeric", "choice", "math_verify", "python_tests")
 """The names of checkers. All but exact_match need the installed package."""
 
 CheckResult = bool | int | float | str | None
-"""What a checker returns for a sample: correct or incorrect, a category, a share of
+"""What a checker returns for a sample: correct or incorrect, a category 0, 1, 2, .., a share of
 correctness from 0 to 1, a label of one of these, or None if the sample is not to be scored."""
 
 Checker = str | Callable[[Any, Any], Any]
@@ -4219,7 +4207,7 @@ PairToCheck = tuple[Any, Any]
 """A prediction and a reference."""
 
 PairResult = tuple[Any, str | BaseException | None]
-"""The result of a pair and None; or None and the problem: an exception, or what was returned."""
+"""The result of a pair and None; or None and the problem: an exception, or a text "returned .."."""
 
 PairBatch = tuple[int, list[PairToCheck]]
 """The index of the first pair of a batch, and the pairs of the batch."""
@@ -4243,7 +4231,7 @@ class Checked:
         outcomes: the outcome of each sample.
         read_answers: (S,) the answer that the checker found in each sample, or a code of the
             answer; null for samples without an answer. For "exact_match" and functions the whole
-            sample is the answer. None in place of a column if the samples were given as outcomes.
+            sample is the answer. It is None if the samples were given as outcomes.
     """
 
     outcomes: Samples
@@ -4261,9 +4249,9 @@ class Checked:
         if pa.types.is_floating(answers.type):
             answers = pc.add(answers, pa.scalar(0.0, answers.type))  # turns -0.0 into 0.0
         distinct, codes = distinct_entries(answers)
-        if answers.type == JSON:
-            equal: dict[Any, int] = {}
-            merged = [equal.setdefault(_hashable(x), len(equal)) for x in to_python(distinct)]
+        if answers.type == JSON:  # Answers such as 1 and 1.0 are equal, but not as JSON texts.
+            code_of: dict[Any, int] = {}
+            merged = [code_of.setdefault(_hashable(x), len(code_of)) for x in to_python(distinct)]
             codes = np.array([*merged, -1])[codes]
         if answers.type == TEXTS:
             is_empty = to_numpy(pc.fill_null(pc.equal(answers, ""), False))
@@ -4358,11 +4346,14 @@ class Checking:
 
     @cached_property
     def _package_checker(self) -> Any:
-        """Return the package's object that checks all samples; None for functions, exact_match."""
+        """Return the object of the package that checks samples, for its names and checkers.
+
+        Returns None for "exact_match" and for functions.
+        """
         is_name = isinstance(self.checker, str) and not self.matches_exactly
-        if not (is_name or hasattr(self.checker, "check_samples")):
-            return None
-        return PACKAGE.rooms.checker(self.checker)
+        if is_name or hasattr(self.checker, "check_samples"):
+            return PACKAGE.rooms.checker(self.checker)
+        return None
 
     @property
     def is_async(self) -> bool:
@@ -4372,7 +4363,7 @@ class Checking:
 
     @cached_property
     def batch_size(self) -> int | None:
-        """Return how many pairs a batched checker takes at once, or None for other checkers."""
+        """Return how many pairs a batched checker takes at once, or None if it is not batched."""
         if getattr(self.checker, "batched", None) is not True:
             return None
         size = getattr(self.checker, "batch_size", 64)
@@ -4381,8 +4372,8 @@ class Checking:
     def check(self, samples: Samples, cache: CheckCache | None = None) -> Checked:
         """Check every sample against the reference of its question.
 
-        Each distinct pair of a sample and a reference is checked once. A sample is not scored if it
-        is None, if the checker returns None, or if its check takes longer than the timeout.
+        A sample is not scored if it is None, if the checker returns None, or if its check takes
+        longer than the timeout.
 
         Args:
             samples: samples with references.
@@ -4410,15 +4401,11 @@ class Checking:
     ) -> list[PairResult]:
         """Return the (P,) results of distinct pairs, none of which has a problem.
 
-        Warns of the number of pairs that took longer than the timeout.
-
-        Args:
-            pairs: the pairs to check.
-            cache: the results of earlier checks. If a check fails, the finished ones are added.
-            check_pairs: a function that checks the pairs without a result in the cache.
+        `check_pairs` checks the pairs that have no result in the cache. Warns of the number of
+        pairs that took longer than the timeout.
 
         Raises:
-            ValueError: for the first pair with a problem.
+            ValueError: for the first pair with a problem. Finished results are added to the cache.
         """
         results = cache.results(self, pairs)
         try:
@@ -4442,7 +4429,10 @@ class Checking:
     def _check_missing(
         self, pairs: DistinctPairs, results: list[PairResult | None], check_pairs: CheckPairs
     ) -> None:
-        """Set each of the (P,) results that is None; raise a ValueError for the first problem."""
+        """Set each of the (P,) results that is None; raise a ValueError for the first problem.
+
+        A ValueError is also raised if a worker dies, or the executor returns too few results.
+        """
         missing = [pair for pair, result in enumerate(results) if result is None]
         if not missing:
             return
@@ -4490,12 +4480,12 @@ class Checking:
         if self.executor is None:
             yield from map(check, ((i, [pair]) for i, pair in enumerate(pairs)))
             return
-        size = max(1, math.ceil(len(pairs) / _BATCHES))
+        size = math.ceil(len(pairs) / _BATCHES)
         batches = [(start, pairs[start : start + size]) for start in range(0, len(pairs), size)]
         yield from self.executor.map(check, batches)
 
     def _raise_problem(self, call: tuple[str, Place], problem: str | BaseException) -> NoReturn:
-        """Raise the error for a call that has a problem: an exception, or a text "returned .."."""
+        """Raise the error for a call of the checker with a problem, as in `PairResult`."""
         if isinstance(problem, BaseException):
             try:
                 text = str(problem)
@@ -4532,6 +4522,7 @@ def check_batch(
     """Apply a checker to a batch of pairs, in any thread or process, and return the results.
 
     The imports are inside, because workers receive the code of this function without its module.
+    Nothing is raised: a problem is part of the result of its pair.
 
     Args:
         checker: a function of a prediction and a reference.
@@ -4540,7 +4531,7 @@ def check_batch(
         batched: whether the checker is a function of a list of predictions and a list of
             references, and returns a list of results.
         home: what `host()` returned in the process that requested the check.
-        batch: the pairs.
+        batch: the index of the first pair, and the pairs.
     """
     import copy
     import os
@@ -4633,7 +4624,7 @@ class DistinctPairs:
         """Return the distinct pairs of samples and the references of their questions."""
         distinct, code = distinct_entries(samples.values)
         question = np.repeat(np.arange(len(samples.sizes)), samples.sizes)
-        present = np.flatnonzero(code >= 0)
+        present = np.flatnonzero(code >= 0)  # the samples that are not None
         pair_code = question[present] * len(distinct) + code[present]
         _, first, inverse = np.unique(pair_code, return_index=True, return_inverse=True)
         first = present[first]
@@ -4706,12 +4697,12 @@ class CheckCache:
         checker = (checking.checker, checking.labels)
         if self._checker != checker:
             self._checker, self._results = checker, {}
-        if not self._results:
+        if not self._results:  # Making texts of all pairs would take long.
             return [None] * len(pairs.pairs)
         return [self._results.get(repr(pair)) for pair in pairs.pairs]
 
     def keep(self, pairs: DistinctPairs, results: list[PairResult | None]) -> int:
-        """Add the results that are no problems to the cache, and return its number of results."""
+        """Add the results without a problem to the cache, and return its number of results."""
         for pair, result in zip(pairs.pairs, results, strict=True):
             if result is not None and result[1] is None:
                 self._results[repr(pair)] = result
@@ -4722,7 +4713,7 @@ class CheckCache:
 
 
 def outcomes_of_match(samples: Samples, correct: np.ndarray) -> Samples:
-    """Return the outcomes of all samples. `correct`, (S,), is whether each equals its reference."""
+    """Return the outcomes of samples from `correct`, (S,): whether each equals its reference."""
     return Samples(
         correct, samples.sizes, _OUTCOMES, samples.scored_or_none, multiplicity=samples.multiplicity
     )
@@ -4736,19 +4727,18 @@ def _warn_of_responses(samples: Samples, outcomes: Samples) -> None:
             return
     else:
         problem = f"None of the {outcomes.n.sum()} scored samples equals its reference"
-    remedy = "'numeric' compares the number that a text gives, 'math_verify' compares mathematical "
-    remedy += "expressions, and 'python_tests' runs programs with tests"
-    if all(map(_is_choice, to_python(samples.references[:_SEARCHED]))):
-        remedy = "'choice' compares the option that a text chooses"
     warnings.warn(
-        f"{problem}: exact_match compares whole texts. check_correct_fn={remedy}.", stacklevel=3
+        f"{problem}: exact_match compares whole texts. check_correct_fn='numeric' compares the "
+        f"number that a text gives, 'choice' compares the option that it chooses, 'math_verify' "
+        f"compares mathematical expressions, and 'python_tests' runs programs with tests.",
+        stacklevel=3,
     )
 
 
 def _contained_references(samples: Samples, outcomes: Samples) -> str | None:
     """Return a sentence with the number of incorrect texts that contain their reference.
 
-    Returns None if the score would rise by no more than a tenth if they counted as correct.
+    Returns None if they are at most a tenth as many as the correct texts.
     """
     correct, occurrences = outcomes.values[:_SEARCHED], samples.occurrences[:_SEARCHED]
     texts = to_python(samples.values[:_SEARCHED])
@@ -4765,15 +4755,6 @@ def _contained_references(samples: Samples, outcomes: Samples) -> str | None:
     return (
         f"{n_containing} of the first {occurrences.sum()} samples contain their reference but do "
         f"not equal it"
-    )
-
-
-def _is_choice(reference: Any) -> bool:
-    """Return whether a reference is a single letter, yes or no, or a list of those."""
-    references = reference if isinstance(reference, list) else [reference]
-    return all(
-        isinstance(answer, str) and re.fullmatch(r"\(?[A-Z]\)?|yes|no|Yes|No", answer.strip())
-        for answer in references
     )
 
 
@@ -5471,11 +5452,8 @@ def method_of_auto(has_prior: bool, has_clusters: bool, repeated: bool | None = 
       variance, so the interval is the whole range of the score, and its name is "none: " and the
       reason (`OneSampleIntervals` of the package).
 
-    Args:
-        has_prior: whether a prior that is not uniform was given.
-        has_clusters: whether clusters were given.
-        repeated: whether a question has two samples or more, or None if that is not known yet. The
-            result is "auto" if it depends on an unknown `repeated`.
+    `repeated` is whether a question has two samples or more. If it is None, which means that this
+    is not known yet, and the result depends on it, the result is "auto".
     """
     if has_prior:
         return "posterior"
@@ -5514,13 +5492,13 @@ class IntervalOptions:
     Args:
         confidence: the confidence of each interval, or None for no intervals.
         method: the name of the method; "auto" if it depends on the numbers of samples.
-        is_named: whether the results name the method of each interval, as they do for "auto".
+        is_named: whether the results name the method of each interval, as "auto" needs it.
         clusters: (M,) integer label of each question's cluster, or None if each is its own.
         weighting: how questions are averaged.
         prior: alpha0 and beta0 of the Beta prior of success rates, for the posterior.
         bounds: the lower and the upper bound that limits are clipped to.
         band: whether to add the simultaneous confidence band of each score over k.
-        anytime: whether limits are valid at all looks together.
+        anytime: whether limits hold together at all times at which the user looks at the data.
     """
 
     confidence: float | None = None
@@ -5567,13 +5545,13 @@ def interval_options(
 ) -> IntervalOptions:
     """Return the options of intervals from the parameters of a metric, which are validated.
 
-    Parameters that are not listed have the meaning that they have in the metrics.
+    The cards of the metrics document the parameters that are not listed here.
 
     Args:
-        questions: M.
+        questions: the number of questions, M.
         known: the names that `interval` can have.
         default: the name that `interval=None` stands for.
-        has_prior_outcomes: whether max_at_k has prior outcomes R0.
+        has_prior_outcomes: whether the metric was given prior outcomes R0.
         weighting: how questions are averaged.
 
     Raises:
@@ -5590,12 +5568,14 @@ def interval_options(
         _check_no_limits(interval=interval, clusters=clusters, band=band, anytime=anytime)
     else:
         confidence = check_confidence(confidence)
-    requested = method = default if interval is None else interval
-    prior_name = "R0" if has_prior_outcomes else None if prior == (1, 1) else "alpha0, beta0"
-    if requested == "auto":
-        method = method_of_auto(prior_name is not None, clusters is not None)
-    if prior_name is not None:
+    requested = default if interval is None else interval
+    has_prior = has_prior_outcomes or prior != (1, 1)
+    if has_prior:
+        prior_name = "R0" if has_prior_outcomes else "alpha0, beta0"
         _check_prior_is_used(prior_name, requested, clusters)
+    method = requested
+    if requested == "auto":
+        method = method_of_auto(has_prior, clusters is not None)
     cluster_index = check_clusters(clusters, method, questions, weighting.values)
     if anytime:
         _check_looks(method, band)
@@ -5613,7 +5593,7 @@ def interval_options(
 
 
 def _check_no_limits(**parameters: Any) -> None:
-    """Raise a ValueError if a parameter that only limits use is neither None nor False."""
+    """Raise a ValueError if a parameter that only limits use was given: is not None or False."""
     for name, value in parameters.items():
         if value is not None and value is not False:
             raise ValueError(
@@ -5623,7 +5603,7 @@ def _check_no_limits(**parameters: Any) -> None:
 
 
 def _check_looks(method: str, band: bool) -> None:
-    """Raise a ValueError if the method or a band excludes limits that are valid at all looks."""
+    """Raise a ValueError if the method or a band excludes `anytime`."""
     if method == "posterior":
         raise ValueError(
             "anytime needs limits of the data alone, and interval is 'posterior': give "
@@ -5649,18 +5629,19 @@ def _check_prior_is_used(prior_name: str, interval: str, clusters) -> None:
 def question_weighting(
     average: Any, question_weights: Any, groups: Any, questions: int
 ) -> Weighting:
-    """Return how questions are averaged, from the parameters of a metric.
+    """Return how questions are averaged, from the parameters of a metric, which are validated.
 
-    `questions` is M. In a mean over groups, the weights in each group have the sum 1.
+    `questions` is M. For average="groups", the weights of each group are scaled to the sum 1.
 
     Raises:
         ValueError: if a parameter is invalid, or if all weights of a group are 0.
     """
     check_name("average", average, ("questions", "groups"))
+    over_groups = average == "groups"
     names, index = ([], None) if groups is None else label_index(groups, questions, "groups")
-    if average == "questions" and question_weights is None:
+    if not over_groups and question_weights is None:
         return OVER_QUESTIONS
-    if average == "groups" and groups is None:
+    if over_groups and groups is None:
         raise ValueError(
             "average='groups' is the mean of the scores of groups: give a label of its group for "
             "each question as groups (in the shell, their column as --groups)."
@@ -5675,16 +5656,15 @@ def question_weighting(
                 f"question_weights are 0 for all questions of group {names[int(sums.argmin())]!r}: "
                 f"give one of them a weight above 0, or leave the group out."
             )
-        if average == "groups":
+        if over_groups:
             weights = weights / sums[index]
             within = ", with weights in each" if words else ""
             words = f"averaged over {len(names)} groups{within}"
-    values = None if (weights == weights[0]).all() else weights
-    return Weighting(values, words, average == "groups")
+    return Weighting(None if (weights == weights[0]).all() else weights, words, over_groups)
 
 
 def _check_weights(question_weights: Any, questions: int) -> np.ndarray:
-    """Return the weights of M questions, (M,): 0 or from 1e-50 to 1e50, but not all 0."""
+    """Return the weights of questions, (M,); raise a ValueError if one is invalid, or all are 0."""
     entries = entries_of("question_weights", question_weights)
     if len(entries) != questions:
         raise ValueError(
@@ -5702,7 +5682,7 @@ def _check_weights(question_weights: Any, questions: int) -> np.ndarray:
 
 
 def refuse_group_average_of_products(average: Any, scores: Mapping[ScoreKey, Score]) -> None:
-    """Raise a ValueError if average="groups" meets a product of two means over all questions."""
+    """Raise a ValueError if average="groups", and a score is a product of two pooled means."""
     for key, score in scores.items():
         if average == "groups" and score.pooled and len(score.terms) > 1:
             raise ValueError(
@@ -5720,8 +5700,9 @@ def check_clusters(
     them have most of the questions.
 
     Args:
-        clusters: a label for each of the M `questions`, or None.
+        clusters: a label for each question, or None.
         interval: the name of the method of limits.
+        questions: the number of questions, M.
         weights: (M,) weights of the questions, or None if they are equal.
 
     Raises:
@@ -5750,16 +5731,20 @@ def check_clusters(
 def pass_limits(
     counts: BinaryCounts, scores: Mapping[ScoreKey, Score], options: IntervalOptions
 ) -> tuple[Scores, IntervalMethod]:
-    """Return scores of the pass@k family for questions, and the method of their limits."""
+    """Return estimates of scores of the pass@k family, and the method of their limits.
+
+    `counts` are those of M questions. All methods but "questions" need the installed package.
+    """
     if options.method != "questions":
         return PACKAGE.rooms.pass_limits(counts, scores, options)
-    least_n = int(counts.n.min())
-    wanted = with_neighbors(scores, least_n)
-    points = pass_scores(counts, wanted).with_unpooled_as_columns()
-    n = np.array([least_n])
-    all_correct = pass_scores(BinaryCounts(n, n), wanted).with_unpooled_as_columns().columns[0]
-    # If the largest score, with all samples correct, is 1 up to rounding, it has to be exactly 1.
-    most = np.where(np.abs(all_correct - 1) < 1e-12, 1.0, all_correct)
+    least_n = counts.n.min()
+    # Limits at one k are compared with those at neighboring k, which may not be requested.
+    with_others = with_neighbors(scores, int(least_n))
+    points = pass_scores(counts, with_others).with_unpooled_as_columns()
+    # The largest score is that of a question with all samples correct.
+    all_correct = BinaryCounts(np.array([least_n]), np.array([least_n]))
+    most = pass_scores(all_correct, with_others).with_unpooled_as_columns().columns[0]
+    most = np.where(np.abs(most - 1) < 1e-12, 1.0, most)  # 1 up to rounding is exactly 1
     method = QuestionIntervals(points, (0.0, most), options.clusters, weights=options.weights)
     return pass_scores(counts, scores), CoherentIntervals(method, scores)
 
@@ -5767,10 +5752,9 @@ def pass_limits(
 def max_limits(
     rewards: Rewards, ks: Mapping[ScoreKey, int], options: IntervalOptions
 ) -> tuple[Scores, IntervalMethod]:
-    """Return Max@k of each question at the k of each key, and the method of its limits.
+    """Return estimates of Max@k at the k of each key, and the method of their limits.
 
-    The method computes limits for groups of questions, see `IntervalMethod`. All methods but
-    "questions" are those of the installed package.
+    All methods but "questions" need the installed package.
     """
     if options.method != "questions":
         return PACKAGE.rooms.max_limits(rewards, ks, options)
@@ -5788,14 +5772,8 @@ def limits_for_questions(
 ) -> IntervalMethod:
     """Return the method of limits of scores for which only the method "questions" exists.
 
-    Args:
-        points: the scores of the questions.
-        name: the name of the scores, for the message.
-        options: the options of intervals.
-        score_range: the smallest and the largest possible score of a question.
-
-    Raises:
-        ValueError: if limits by another method are requested.
+    `score_range` has the smallest and the largest possible score of a question. A ValueError, which
+    calls the scores `name`, is raised if limits by another method are requested.
     """
     if options.confidence is not None and options.method not in ("questions", "auto"):
         raise ValueError(
@@ -5970,10 +5948,10 @@ def mean_shares(outcomes: Samples) -> np.ndarray:
 
 
 class Report:
-    """Makes the dict that `compute` returns, with scores over all questions and over each group.
+    """Makes the dict that `compute` returns from the scores of M questions.
 
     Args:
-        questions: the number of questions, M.
+        questions: M.
         groups: a label for each question, or None.
         options: the options of intervals.
         return_per_question: whether to add the scores of each question.
@@ -5994,15 +5972,15 @@ class Report:
         with_mu: bool = True,
     ):
         self._safe = check_name("keys", keys, ("exact", "safe")) == "safe"
-        self._groups: list[str | None] = [None]
+        self._groups: list[str | None] = [None]  # None stands for all questions.
         self._questions_by_group = [np.arange(questions)]
         if groups is not None:
             labels, index = label_index(groups, questions, "groups")
-            last = np.cumsum(np.bincount(index))
             self._groups += labels
-            self._questions_by_group += np.split(np.argsort(index, kind="stable"), last[:-1])
+            by_group = np.argsort(index, kind="stable")
+            self._questions_by_group += np.split(by_group, np.cumsum(np.bincount(index))[:-1])
             if self._safe:
-                safe_prefixes(labels)
+                safe_prefixes(labels)  # raises a ValueError for equal ones
         if options.weights is not None:
             counted = options.weights > 0
             self._questions_by_group = [group[counted[group]] for group in self._questions_by_group]
@@ -6039,11 +6017,11 @@ class Report:
         if checker is not None and not self._safe:
             others["checker"] = checker
         if self._return_per_question and not self._safe:
-            known = {x.score_id for x in estimates if x.group is None}
+            estimated = {x.score_id for x in estimates if x.group is None}
             others["per_question"] = {
-                score.key: values
-                for score, values in points.per_question().items()
-                if score in known
+                score_id.key: values
+                for score_id, values in points.per_question().items()
+                if score_id in estimated
             }
         result = as_dict(estimates, self._safe, others)
         return PACKAGE.rooms.result(result, estimates, self.options.weighting.words)
@@ -6054,7 +6032,7 @@ class Report:
         """Return an estimate of each score over all questions, then over each group.
 
         A score is left out, with a warning, if `method.unidentified` says that the data do not
-        determine it. The arguments have the meaning that they have in `result`.
+        determine it. The arguments are those of `result`.
         """
         intervals, bands = self._intervals_and_bands(n, method)
         estimates: list[Estimate] = []
@@ -6080,9 +6058,10 @@ class Report:
     def _requested_fields(
         self, score_id: ScoreId, mean: float, interval: Interval | None
     ) -> Interval | None:
-        """Return an interval with None in each field that was not requested; None if all are.
+        """Return an interval with None in each field that was not requested.
 
-        `mean` is the score over the questions.
+        `mean` is the score over the questions. If the method has no interval for it, the result has
+        the reason alone; or it is None, if the names of methods were not requested.
         """
         is_named = self.options.is_named
         if interval is None:  # Only the posterior lacks the intervals of some scores.
@@ -6100,8 +6079,8 @@ class Report:
     ) -> tuple[list[dict[ScoreId, Interval]], list[dict[ScoreId, tuple[float, float]]]]:
         """Return the intervals and the bands of scores, in a dict for all questions and each group.
 
-        The dicts are empty if no limits or no band are requested. The arguments have the meaning
-        that they have in `result`.
+        The dicts are empty if no limits or no band are requested. The arguments are those of
+        `result`. A ValueError is raised if all questions or a group have no interval.
         """
         options = self.options
         no_limits: list[dict[ScoreId, Any]] = [{} for _ in self._questions_by_group]
@@ -6123,9 +6102,9 @@ class Report:
 
 
 def _warn_of_unidentified(left_out: dict[str | None, list[str]], has_others: bool) -> None:
-    """Warn of the keys of scores that are left out, by group, or by None for all questions.
+    """Warn of the scores that are left out; raise a ValueError unless there are others.
 
-    A ValueError is raised if no other scores remain.
+    `left_out` has their keys by the label of their group, or by None for all questions.
     """
     for group, keys in left_out.items():
         scope = "" if group is None else f" of group {group!r}"
@@ -6226,14 +6205,14 @@ class Computation:
         return parameters
 
     def ordered_options(self, options: Mapping[str, Any]) -> list[str]:
-        """Return the names of the given options that are in `in_order`, except dicts of counts."""
+        """Return the names in `in_order` of given options. A dict, as of counts, has no order."""
         values = {name: options.get(name) for name in self.in_order}
         return [name for name, x in values.items() if x is not None and not isinstance(x, Mapping)]
 
     def read(self, predictions, references) -> Samples:
-        """Return the samples of questions, in Arrow if they have references or labels.
+        """Return the samples of questions, in Arrow if they have references or may be labels.
 
-        Predictions without references are outcomes. If they are numbers, they are validated here.
+        Other predictions are outcomes, which are validated.
 
         Raises:
             ValueError: if an input is invalid. The message has its index.
@@ -6250,7 +6229,7 @@ class Computation:
                 )
             return stored(samples, references)
         if self.accepts_labels and not samples.are_numbers:
-            # Texts may be labels, whose numbers are known when parameters are given to `compute`.
+            # Texts may be labels. Their numbers are parameters of `compute`, which follow later.
             texts = stored(samples)
             if sample_kind(texts.values) == "texts":
                 return texts
@@ -6260,7 +6239,7 @@ class Computation:
         return outcomes
 
     def samples(self, predictions, references, options: Mapping[str, Any]) -> SampledQuestions:
-        """Return the samples of questions; raise a TypeError for an option of no parameter."""
+        """Return what `results` takes; raise a TypeError for an option that is no parameter."""
         check_options(self.results, options)
         batch = self.read(predictions, references)
         return SampledQuestions(batch, self.validate, CheckCache())
@@ -6300,12 +6279,10 @@ class SharedOptions:
         return Checking(self.check_correct_fn, self.num_proc, self.executor, self.timeout, labels)
 
     def report(self, questions: int, with_mu: bool = True, **own: Any) -> Report:
-        """Return the `Report` that makes the dict of `compute`. All parameters are validated.
+        """Return the `Report` that makes the dict of `compute` for M `questions`.
 
-        Args:
-            questions: the number of questions, M.
-            with_mu: whether to add the centers of intervals.
-            own: further arguments of `interval_options`, which not all metrics have.
+        All parameters are validated. `with_mu` is whether to add the centers of intervals, and
+        `own` are further arguments of `interval_options`, which not all metrics have.
         """
         weighting = question_weighting(self.average, self.question_weights, self.groups, questions)
         options = interval_options(
@@ -6370,7 +6347,7 @@ def gpassk_results(
     )
     options, n = report.options, questions.n
     errors = _errors_of_checker(checker_rates, labels)
-    _refuse_posterior_of_errors(errors, options)
+    _refuse_posterior_with_errors(errors, options)
     if budget is not None:
         budget = _check_budget(budget, requested, metrics, options, errors)
         checked = questions.check(checking)
@@ -6396,14 +6373,14 @@ def gpassk_results(
 
 
 def _errors_of_checker(checker_rates, labels) -> Any:
-    """Return the package's model of the checker's errors; None if neither parameter is given."""
+    """Return the `CheckerErrors` of the package, or None if neither parameter is given."""
     if checker_rates is None and labels is None:
         return None
     return PACKAGE.rooms.errors(checker_rates, labels)
 
 
-def _refuse_posterior_of_errors(errors: Any, options: IntervalOptions) -> None:
-    """Raise a ValueError if the posterior would have to account for errors of the checker."""
+def _refuse_posterior_with_errors(errors: Any, options: IntervalOptions) -> None:
+    """Raise a ValueError if a posterior is requested, and a model of the checker's errors."""
     if errors is not None and options.confidence is not None and options.method == "posterior":
         raise ValueError(
             "interval='posterior' does not correct for the errors of a checker: use 'sampling' or "
@@ -6414,11 +6391,11 @@ def _refuse_posterior_of_errors(errors: Any, options: IntervalOptions) -> None:
 def _check_budget(
     budget: int, ks: list[int] | None, metrics: set[str], options: IntervalOptions, errors: Any
 ) -> int:
-    """Return the budget, the largest number of samples of a question.
+    """Return the budget, the largest number of samples of a question, as an int.
 
     Raises:
-        ValueError: if a k exceeds the budget, if a metric is not pass@k, or if there is a prior or
-            a model of the checker's `errors`.
+        ValueError: if a requested k exceeds it, if a score other than pass@k is included, or if
+            there is a prior or a model of the checker's `errors`.
     """
     budget = check_k(budget, name="budget")
     if ks and max(ks) > budget:
@@ -6520,7 +6497,7 @@ _SCORES_OF_REWARDS = {
     "picked@k": "picked@k",
     "max@k": "max@k",
 }
-"""The metric of the `ScoreId` for each name of a score in `include`."""
+"""The names of scores in `include`, and the `metric` of the `ScoreId` of each."""
 
 
 @shows_options(SharedOptions, SharedOptions)
@@ -6586,9 +6563,9 @@ def max_at_k_results(
 def _included_rewards(
     include: str | list[str] | None, k: int | list[int] | None, picked_by: Any
 ) -> tuple[list[ScoreId], list[int] | None]:
-    """Return the ids of the included scores, and their k or None, as `included_scores` does.
+    """Return the ids of the included scores, and the list of their k or None.
 
-    The default is Max@k, or picked@k if `picked_by` is given.
+    The default of `include` is Max@k, or picked@k if `picked_by` is given.
 
     Raises:
         ValueError: if only one of picked@k and `picked_by` is given.
@@ -6622,12 +6599,12 @@ def _included_tails(
 def _join_scored(
     scored: list[tuple[Scores, IntervalMethod | None]],
 ) -> tuple[Scores, IntervalMethod | None]:
-    """Return the scores of all pairs as one `Scores`, and one method for their limits or None."""
+    """Return all scores as one `Scores`, and one method for their limits, or None for no limits."""
     points, method = scored[0]
-    for scores, limits in scored[1:]:
+    for scores, method_of_scores in scored[1:]:
         points = join_scores(points, scores)
-        if method is not None and limits is not None:
-            method = PACKAGE.rooms.joined(method, limits, scores.keys)
+        if method is not None:
+            method = PACKAGE.rooms.joined(method, method_of_scores, scores.keys)
     return points, method
 
 
@@ -6648,7 +6625,7 @@ _SCORES_OF_CONSENSUS = {
     "vote@k": "vote@k",
     "weighted_vote@k": "weighted_vote@k",
 }
-"""The metric of the `ScoreId` for each name of a score in `include`."""
+"""The names of scores in `include`, and the `metric` of the `ScoreId` of each."""
 
 
 @shows_options(SharedOptions, SharedOptions)
@@ -6702,7 +6679,7 @@ def cons_at_k_results(
 
 
 def _check_included(included: set[str], known: set[str]) -> None:
-    """Raise a ValueError if the metric of an included score is not among the known ones.
+    """Raise a ValueError if an included metric needs other outcomes or parameters.
 
     `known` are the metrics that the outcomes and parameters of this call allow.
     """
@@ -6764,7 +6741,7 @@ COMPUTATIONS = {
 
 
 _computing: ContextVar[tuple[int, ...]] = ContextVar("_computing", default=())
-"""The ids of the metric objects that are computing. Checkers that they call see these ids."""
+"""The ids of the metric objects that are computing, as seen by the checkers that they call."""
 
 
 class SampledMetric(evaluate.Metric, abc.ABC):
@@ -6859,8 +6836,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
     ) -> dict[str, Any] | None:
         """Return the flat dict of scores of these questions and all that were added before.
 
-        If there are several processes, all but one return None. `options` are the parameters of the
-        metric.
+        `options` are the parameters of the metric. With several processes, all but one return None.
 
         Raises:
             ValueError: if an input is invalid. The message has its index, which counts questions
@@ -6885,6 +6861,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
             try:
                 read = partial(self._all_batches, predictions, references)
                 score = partial(self._scores_of_batches, options=options)
+                # With several processes, one of them scores what all have read.
                 result = self._exchange.compute(read, score) if self._exchange else score(read())
             finally:
                 _computing.reset(token)

@@ -26,14 +26,9 @@ _SMALL_BATCHES = 64  # Up to this number, merging would take longer than reading
 def with_batch(batches: list[Samples], batch: Samples, counts_suffice: bool) -> list[Samples]:
     """Return the batches and one more, with small batches merged.
 
-    Args:
-        batches: the batches that were added before.
-        batch: the new batch.
-        counts_suffice: whether scores do not depend on the order of the samples of a question, not
-            even in the last digit.
-
-    Raises:
-        ValueError: if the new batch cannot be scored together with the others.
+    `counts_suffice` is whether scores do not depend on the order of the samples of a question, not
+    even in the last digit. A ValueError is raised if the new batch cannot be scored together with
+    the others.
     """
     check_alike(batch, batches)
     batches = [*batches, _in_own_memory(batch, counts_suffice)]
@@ -55,22 +50,22 @@ def _in_own_memory(batch: Samples, counts_suffice: bool) -> Samples:
         sink = pa.BufferOutputStream()
         write_batch(batch, sink)
         return read_batch(sink.getvalue())
-    counted = _as_counts(batch) if counts_suffice else batch
-    return replace(batch, values=batch.values.copy()) if counted is batch else counted
+    counted = _as_counts(batch) if counts_suffice else None
+    return replace(batch, values=batch.values.copy()) if counted is None else counted
 
 
-def _as_counts(outcomes: Samples) -> Samples:
-    """Return outcomes with each category of a question once, unless that would not be shorter.
+def _as_counts(outcomes: Samples) -> Samples | None:
+    """Return outcomes with each category of a question once, and how often it occurs.
 
-    Its multiplicity is how often it occurs. Floats and negative outcomes, and outcomes with a
-    multiplicity, are returned unchanged.
+    Returns None if that would not be shorter, if outcomes are no categories, or if they have a
+    multiplicity already.
     """
     values = outcomes.values
     if values.dtype.kind == "f" or outcomes.multiplicity is not None or values.min() < 0:
-        return outcomes
+        return None
     categories = int(values.max()) + 1
     if 8 * categories * len(outcomes.sizes) > values.nbytes:
-        return outcomes
+        return None
     table = outcomes.category_counts(categories)
     occurs, category = table > 0, np.arange(categories, dtype=values.dtype)
     return Samples(

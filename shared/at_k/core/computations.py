@@ -100,7 +100,7 @@ def gpassk_results(
     )
     options, n = report.options, questions.n
     errors = _errors_of_checker(checker_rates, labels)
-    _refuse_posterior_of_errors(errors, options)
+    _refuse_posterior_with_errors(errors, options)
     if budget is not None:
         budget = _check_budget(budget, requested, metrics, options, errors)
         checked = questions.check(checking)
@@ -126,14 +126,14 @@ def gpassk_results(
 
 
 def _errors_of_checker(checker_rates, labels) -> Any:
-    """Return the package's model of the checker's errors; None if neither parameter is given."""
+    """Return the `CheckerErrors` of the package, or None if neither parameter is given."""
     if checker_rates is None and labels is None:
         return None
     return PACKAGE.rooms.errors(checker_rates, labels)
 
 
-def _refuse_posterior_of_errors(errors: Any, options: IntervalOptions) -> None:
-    """Raise a ValueError if the posterior would have to account for errors of the checker."""
+def _refuse_posterior_with_errors(errors: Any, options: IntervalOptions) -> None:
+    """Raise a ValueError if a posterior is requested, and a model of the checker's errors."""
     if errors is not None and options.confidence is not None and options.method == "posterior":
         raise ValueError(
             "interval='posterior' does not correct for the errors of a checker: use 'sampling' or "
@@ -144,11 +144,11 @@ def _refuse_posterior_of_errors(errors: Any, options: IntervalOptions) -> None:
 def _check_budget(
     budget: int, ks: list[int] | None, metrics: set[str], options: IntervalOptions, errors: Any
 ) -> int:
-    """Return the budget, the largest number of samples of a question.
+    """Return the budget, the largest number of samples of a question, as an int.
 
     Raises:
-        ValueError: if a k exceeds the budget, if a metric is not pass@k, or if there is a prior or
-            a model of the checker's `errors`.
+        ValueError: if a requested k exceeds it, if a score other than pass@k is included, or if
+            there is a prior or a model of the checker's `errors`.
     """
     budget = check_k(budget, name="budget")
     if ks and max(ks) > budget:
@@ -250,7 +250,7 @@ _SCORES_OF_REWARDS = {
     "picked@k": "picked@k",
     "max@k": "max@k",
 }
-"""The metric of the `ScoreId` for each name of a score in `include`."""
+"""The names of scores in `include`, and the `metric` of the `ScoreId` of each."""
 
 
 @shows_options(SharedOptions, SharedOptions)
@@ -316,9 +316,9 @@ def max_at_k_results(
 def _included_rewards(
     include: str | list[str] | None, k: int | list[int] | None, picked_by: Any
 ) -> tuple[list[ScoreId], list[int] | None]:
-    """Return the ids of the included scores, and their k or None, as `included_scores` does.
+    """Return the ids of the included scores, and the list of their k or None.
 
-    The default is Max@k, or picked@k if `picked_by` is given.
+    The default of `include` is Max@k, or picked@k if `picked_by` is given.
 
     Raises:
         ValueError: if only one of picked@k and `picked_by` is given.
@@ -352,12 +352,12 @@ def _included_tails(
 def _join_scored(
     scored: list[tuple[Scores, IntervalMethod | None]],
 ) -> tuple[Scores, IntervalMethod | None]:
-    """Return the scores of all pairs as one `Scores`, and one method for their limits or None."""
+    """Return all scores as one `Scores`, and one method for their limits, or None for no limits."""
     points, method = scored[0]
-    for scores, limits in scored[1:]:
+    for scores, method_of_scores in scored[1:]:
         points = join_scores(points, scores)
-        if method is not None and limits is not None:
-            method = PACKAGE.rooms.joined(method, limits, scores.keys)
+        if method is not None:
+            method = PACKAGE.rooms.joined(method, method_of_scores, scores.keys)
     return points, method
 
 
@@ -378,7 +378,7 @@ _SCORES_OF_CONSENSUS = {
     "vote@k": "vote@k",
     "weighted_vote@k": "weighted_vote@k",
 }
-"""The metric of the `ScoreId` for each name of a score in `include`."""
+"""The names of scores in `include`, and the `metric` of the `ScoreId` of each."""
 
 
 @shows_options(SharedOptions, SharedOptions)
@@ -432,7 +432,7 @@ def cons_at_k_results(
 
 
 def _check_included(included: set[str], known: set[str]) -> None:
-    """Raise a ValueError if the metric of an included score is not among the known ones.
+    """Raise a ValueError if an included metric needs other outcomes or parameters.
 
     `known` are the metrics that the outcomes and parameters of this call allow.
     """

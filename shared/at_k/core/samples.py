@@ -158,11 +158,9 @@ class Samples:
         return self.values if self.scored is None else self.values[self.scored]
 
     def require(self, valid: np.ndarray, *wanted: str) -> None:
-        """Raise a ValueError for the first scored outcome that is not valid, if there is one.
+        """Raise a ValueError for the first scored outcome that is not `valid`, (S,), if any is.
 
-        Args:
-            valid: (S,) whether each outcome is valid.
-            wanted: pieces of the message, which say what a valid outcome is.
+        `wanted` are pieces of the message, which say what a valid outcome is.
         """
         invalid = ~valid if self.scored is None else ~valid & self.scored
         if invalid.any():
@@ -446,7 +444,7 @@ def _keeps_values(numbers: np.ndarray, types: set[type], entries: list[Any]) -> 
     """
     if bool in types:
         return not types & {int, float}
-    if int not in types or numbers.dtype.kind != "f":
+    if int not in types or numbers.dtype.kind != "f" or np.nanmax(np.abs(numbers)) < 2**53:
         return True
     return all(type(entry) is float or abs(entry) <= 2**53 for entry in entries)
 
