@@ -55,7 +55,6 @@ from functools import cached_property, partial
 from functools import lru_cache
 from functools import partial
 from numbers import Integral, Real
-from numbers import Real
 from pathlib import Path
 from statistics import NormalDist
 from types import SimpleNamespace
@@ -334,10 +333,8 @@ def category_numbers(categories) -> dict[str, float] | None:
 def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarray]:
     """Return the distinct labels as texts, and the index of each question's label among them, (M,).
 
-    The distinct labels are in the order of their first appearance. `questions` is M.
-
-    Raises:
-        ValueError: if there are not M labels; or if a label is missing, an array or a data frame.
+    The distinct labels are in the order of their first appearance. `questions` is M. A ValueError
+    is raised if there are not M labels; or if a label is missing, an array or a data frame.
     """
     entries = [plain_number(name, x) if is_scalar(x) else x for x in entries_of(name, labels)]
     if len(entries) != questions:
@@ -449,9 +446,6 @@ def check_prior(alpha0, beta0) -> tuple[float, float]:
     )
 
 
-# --- Numbers of samples -------------------------------------------------------------------
-
-
 def check_k(k, n: np.ndarray | None = None, name: str = "k") -> int:
     """Return k as an int; raise a ValueError unless it is from 1 to 1e6, and no n is below it.
 
@@ -474,10 +468,10 @@ def choose_ks(
     n: np.ndarray,
     allow_above_n: bool = False,
 ) -> list[int]:
-    """Return the k at which scores are computed: the requested `ks`, or if None those of `default`.
+    """Return the k at which scores are computed.
 
-    Of `default`, only the k up to the smallest n, (M,), are returned; or this n, if there are none.
-    A requested k that exceeds an n raises a ValueError, unless `allow_above_n`.
+    These are the requested `ks`. A k above an n, (M,), raises a ValueError, unless `allow_above_n`.
+    If `ks` is None, these are the k of `default` up to the smallest n, or this n if there are none.
     """
     if ks is not None:
         if not allow_above_n:
@@ -512,17 +506,14 @@ raise an error that names the missing package. `at_k/__init__` replaces it by a 
 """
 
 
-KERNEL = "a6ba7b612807"
+KERNEL = "f5f8a5e368f3"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
 
 
 def installed_version() -> str | None:
-    """Return "VERSION (kernel HASH)" of the installed package, or None if none is installed.
-
-    The hash is that of the modules of its core.
-    """
+    """Return "VERSION (kernel HASH)" of the installed package and its core; None without one."""
     try:
         from at_k import __version__
         from at_k.loading import core_hash
@@ -608,10 +599,7 @@ class Rooms:
         raise_needs_package(option)
 
     def check_pairs(self, checking: Any, pairs: list[Any]) -> Any:
-        """Check pairs in this thread or in the executor, and yield the results of each batch.
-
-        `checking` is a `Checking`. The package has worker processes too.
-        """
+        """Call `checking.check_here`. The package checks pairs in worker processes too."""
         return checking.check_here(pairs)
 
     def run_name(self) -> str | None:
@@ -619,12 +607,9 @@ class Rooms:
         return None
 
     def result(self, scores: dict[str, Any], estimates: Any, averaging: str) -> dict[str, Any]:
-        """Return `scores`, the dict of `compute`. The package returns a `Result` with more.
+        """Return `scores`, the dict of `compute`. The package returns a `Result` of all arguments.
 
-        Args:
-            scores: the flat dict.
-            estimates: an `Estimate` for each of its scores.
-            averaging: how questions are averaged, such as "averaged over 3 groups", or "".
+        `averaging` says how questions are averaged, such as "averaged over 3 groups", or is "".
         """
         return scores
 
@@ -691,7 +676,7 @@ class BinaryCounts:
 
     @cached_property
     def memo(self) -> dict[Any, Any]:
-        """Return a dict in which callers keep results for these counts, such as a fitted prior."""
+        """Return a dict that keeps results for these counts, such as an estimated prior."""
         return {}
 
 
@@ -733,9 +718,6 @@ def one_size(sizes: np.ndarray) -> int:
     size = int(sizes[0])
     # count_nonzero takes half the time of `all`, which matters in calls of a few microseconds.
     return size if np.count_nonzero(sizes == size) == len(sizes) else 0
-
-
-# --- Sums ---------------------------------------------------------------------------------
 
 
 def sums_per_question(counts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
@@ -1007,9 +989,8 @@ def column_names(frame) -> list[str]:
 def sample_rows(frame, name: str) -> np.ndarray | list[list[Any]]:
     """Return the rows of a data frame, each of which has the samples of one question.
 
-    Raises:
-        ValueError: if a column name shows that the columns are not samples, or if the only column
-            has lists, so that the caller should give the column.
+    Raises a ValueError if a column name shows that the columns are not samples, or if the only
+    column has lists, so that the caller should give the column.
     """
     for column in column_names(frame):
         if column.lower() in _NOT_SAMPLES:
@@ -1077,8 +1058,8 @@ def check_options(
 ) -> None:
     """Raise a TypeError if an option is no parameter of the function.
 
-    The first parameter of the function is the data. The user gives the data as arguments with the
-    names in `data`, which are valid too.
+    Its first parameter, the data, is no option. The names in `data`, by which a user gives the data
+    instead, are valid.
     """
     _, *parameters = inspect.signature(function).parameters
     known = [*data, *parameters]
@@ -1103,15 +1084,15 @@ def parameters_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
 
 Most scores are one mean over questions, such as the mean expected credit. The geometric
 combinations are products of powers of two means. Both are a `Score`, whose terms say which means it
-is made of. `number_terms` lists the distinct terms of many scores as columns of a table, so that
-each term is computed once.
+is made of. The distinct terms of many scores become the columns of a table of numbers, so that each
+term is computed once. Questions with equal counts share a row of the table.
 
-There are M questions, U distinct rows of the table, and m columns.
+There are M questions, U distinct rows, and m columns.
 """
 
 
 ColumnPair = tuple[int, int]
-"""The indices a <= b of two columns of a table."""
+"""The indices a <= b of two columns."""
 
 ScoreKey = Any
 """The key of a score in a dict, usually its `ScoreId`. Scores and intervals do not look into it."""
@@ -1123,7 +1104,7 @@ class ScoreId(NamedTuple):
     Attributes:
         metric: the name, such as "pass@k", "bayes@N" or "score_agg".
         k: the value of k, N or n in the name; "n" for all samples, if their number differs between
-            questions; None if the name has none of these, or for all k.
+            questions; None if the name has none of these, or if a request is for all k.
         tau: the threshold, or None.
     """
 
@@ -1149,8 +1130,8 @@ class Score(NamedTuple):
     """A product of powers of terms.
 
     Args:
-        terms: what is averaged over questions: credits, or indices of columns of a table. The
-            methods need indices.
+        terms: what is averaged over questions: vectors of credits, or the indices of the columns
+            that take their place. The methods need indices.
         powers: the power of each term, not 0.
         pooled: whether the terms are averaged over questions first. If not, the product is
             computed for each question and then averaged.
@@ -1165,13 +1146,11 @@ class Score(NamedTuple):
         return ((a, b) for a in self.terms for b in self.terms if a <= b)
 
     def value(self, columns):
-        """Return the product for m columns that are numbers, or arrays as in an (m, ..) array.
+        """Return the product, (..), for m columns that are numbers or arrays, (m, ..).
 
         It is 0 if a factor with a positive power is 0. An estimate that corrects for the errors of
-        a checker may be below 0. As a factor of several it counts as 0.
-
-        Raises:
-            ValueError: if the product is infinite.
+        a checker may be below 0. As a factor of several it counts as 0. A ValueError is raised if
+        the product is infinite.
         """
         if self.powers == (1.0,):
             return columns[self.terms[0]]
@@ -1185,36 +1164,36 @@ class Score(NamedTuple):
                 "pass_power or unanimous_power is negative where its score is 0, so the product "
                 "is infinite: give powers that are not negative."
             )
+        # 1 takes the place of a factor 0, and the product is then 0 because of the last factor.
         return math.prod((base + (base == 0)) ** power for base, power in factors) * (zero == 0)
 
     def variance(self, columns, covariance):
-        """Return the variance of the product to first order (delta method).
+        """Return the variance of the product, (..), to first order (delta method).
 
-        Args:
-            columns: (m, ..) values of the columns.
-            covariance: the covariance of each pair of columns, by `ColumnPair`.
+        `columns`, (m, ..), are values, and `covariance` has the covariance of each `ColumnPair`.
         """
         if self.powers == (1.0,):
             return covariance[self.terms[0], self.terms[0]]
-        relative = 0.0
-        for a, p in self._factors():
-            for b, q in self._factors():
+        relative = 0.0  # the variance divided by the square of the product
+        for a, power_a in self._factors():
+            for b, power_b in self._factors():
                 over_a = _quotient(covariance[min(a, b), max(a, b)], columns[a])
-                relative = relative + p * q * _quotient(over_a, columns[b])
+                relative = relative + power_a * power_b * _quotient(over_a, columns[b])
         product = self.value(columns)
         return product * relative * product
 
     def gradient(self, columns: np.ndarray) -> np.ndarray:
         """Return the partial derivatives of the score by each column, (m,), at (m,) values.
 
-        That of a mean is 1. Those of a product are 0 where the product is 0, although they may be
-        infinite there.
+        Those of a product are set to 0 where the product is 0, although they may be infinite there.
         """
         result = np.zeros(len(columns))
+        if self.powers == (1.0,):
+            result[self.terms[0]] = 1.0
+            return result
         product = self.value(columns)
         for column, power in self._factors():
-            is_mean = self.powers == (1.0,)
-            result[column] = 1.0 if is_mean else _quotient(power * product, columns[column])
+            result[column] = _quotient(power * product, columns[column])
         return result
 
     def _factors(self) -> Iterator[tuple[int, float]]:
@@ -1234,11 +1213,10 @@ def _quotient(number, divisor):
 
 def number_terms(scores: Mapping[ScoreKey, Score]) -> tuple[list[Any], dict[ScoreKey, Score]]:
     """Return the distinct terms of all scores, and the scores with indices of these as terms."""
-    number: dict[Any, int] = {}
+    distinct = dict.fromkeys(term for score in scores.values() for term in score.terms)
+    number = {term: i for i, term in enumerate(distinct)}
     numbered = {
-        key: score._replace(
-            terms=tuple(number.setdefault(term, len(number)) for term in score.terms)
-        )
+        key: score._replace(terms=tuple(number[term] for term in score.terms))
         for key, score in scores.items()
     }
     return list(number), numbered
@@ -1251,12 +1229,12 @@ def one_column_each(keys: Iterable[ScoreKey]) -> dict[ScoreKey, Score]:
 
 @dataclass(frozen=True)
 class Scores:
-    """Point estimates for each question. Questions with equal counts share a row.
+    """Point estimates of scores for each question.
 
     Args:
         keys: the scores by their keys. Their terms are indices of columns.
         inverse: (M,) the row of each question.
-        columns: (U, m) estimates.
+        columns: (U, m) estimates of the terms.
     """
 
     keys: Mapping[ScoreKey, Score]
@@ -1264,7 +1242,7 @@ class Scores:
     columns: np.ndarray
 
     def means(self, multiplicity: np.ndarray) -> dict[ScoreKey, float]:
-        """Return each score averaged over a set of questions.
+        """Return each score averaged over questions.
 
         `multiplicity`, (U,), is the number of questions in each row, or the sum of their weights.
         """
@@ -1284,9 +1262,7 @@ class Scores:
     ) -> dict[ScoreKey, float]:
         """Return each score averaged over the questions with these indices.
 
-        Args:
-            questions: indices of questions.
-            weights: (M,) weights of all questions, or None if they are equal.
+        `weights`, (M,), has the weight of every question, or is None if these are equal.
         """
         rows, size = self.inverse[questions], len(self.columns)
         if weights is not None:
@@ -1297,7 +1273,7 @@ class Scores:
         return replace(self, columns=self.columns[used.values]).means(used.multiplicity)
 
     def with_unpooled_as_columns(self) -> Scores:
-        """Return the same scores, with one further column in place of each product not `pooled`.
+        """Return the same scores, of which those that are not `pooled` have a column of their own.
 
         The column holds the product for each row, so all scores are then functions of means.
         """
@@ -1309,10 +1285,10 @@ class Scores:
         return replace(self, keys=scores, columns=np.stack(columns, axis=1))
 
     def linearized(self, weights: np.ndarray | None = None) -> np.ndarray:
-        """Return numbers for questions, whose means vary as the scores do to first order.
+        """Return a number for each of M questions and each score, (M, scores).
 
-        The result has a row for each of M questions and a column for each score. `weights`, (M,),
-        are those of the questions, or None if they are equal.
+        To first order, the mean of a column varies as the score does if the questions change.
+        `weights`, (M,), has the weight of each question, or is None if these are equal.
         """
         scores = self.with_unpooled_as_columns()
         means = np.average(scores.columns[scores.inverse], axis=0, weights=weights)
@@ -1320,7 +1296,7 @@ class Scores:
         return (scores.columns @ gradient)[scores.inverse]
 
     def per_question(self) -> dict[ScoreKey, list[float]]:
-        """Return for each key the list of the scores of the M questions."""
+        """Return a dict from each key to the list of the scores of the M questions."""
         columns = self.columns.T
         return {
             key: score.value(columns)[self.inverse].tolist() for key, score in self.keys.items()
@@ -1342,12 +1318,12 @@ def join_scores(a: Scores, b: Scores) -> Scores:
 
 @dataclass(frozen=True)
 class Moments:
-    """Posterior means and covariances of scores. Questions are independent in the posterior.
+    """Posterior means and covariances for each question. Questions are independent.
 
     Args:
         keys: the scores by their keys. Their terms are indices of columns.
         inverse: (M,) the row of each question.
-        mean: (U, m) posterior means.
+        mean: (U, m) posterior means of the terms.
         covariance: (U,) posterior covariance for each pair of columns that a score needs.
     """
 
@@ -1504,10 +1480,7 @@ def _whole_numbers(entries, name: str, key: str, sizes: np.ndarray | None = None
 
 # --- shared/at_k/core/interval.py -----------------------------------------------------------------
 
-"""The type of intervals, and the base classes of the methods that compute them.
-
-There are m scores.
-"""
+"""The type of intervals, and the base classes of the methods that compute them."""
 
 
 UNIT_RANGE = (0.0, 1.0)  # the range of a score that is a probability or a share
@@ -1732,8 +1705,7 @@ class Samples:
     def counts(self) -> BinaryCounts:
         """Return the number of scored and of correct samples of each question.
 
-        Raises:
-            ValueError: if a scored outcome is not 0 or 1, or if a question has no scored sample.
+        Raises a ValueError if a scored outcome is not 0 or 1, or a question has no scored sample.
         """
         correct = require_binary(self).values
         if self.scored is not None:
@@ -1745,8 +1717,7 @@ class Samples:
     def category_counts(self, categories: int) -> np.ndarray:
         """Return the number of scored samples of each question in each category, (M, categories).
 
-        Raises:
-            ValueError: if a scored outcome is not one of the categories 0, .., categories - 1.
+        Raises a ValueError if a scored outcome is not one of 0, .., categories - 1.
         """
         if categories == 2:
             counts = self.counts()
@@ -1882,9 +1853,6 @@ def _not_a_list(name: str, question: int, entry: Any) -> ValueError:
     )
 
 
-# --- Counts -------------------------------------------------------------------------------
-
-
 def _samples_from_counts(counts, name: str) -> Samples:
     """Return each category or answer of a question once, with its count as the multiplicity."""
     values, multiplicity, sizes = read_counts(counts, name)
@@ -1892,9 +1860,6 @@ def _samples_from_counts(counts, name: str) -> Samples:
         answers = read_samples(values, name) if len(values) else Samples([], sizes, name)
         return replace(answers, multiplicity=multiplicity)
     return Samples(values, sizes, name, multiplicity=multiplicity)
-
-
-# --- Arrays -------------------------------------------------------------------------------
 
 
 def _samples_from_array(array: np.ndarray, name: str) -> Samples:
@@ -2083,11 +2048,9 @@ def outcomes_in_run(R: Any, name: str) -> Any:
 def as_outcomes(samples: Samples, labels: Labels | None = None) -> Samples:
     """Return samples without references as outcomes, with numbers in place of labels.
 
-    `labels` has the number of each label, or is None if there are no labels.
-
-    Raises:
-        ValueError: if a sample is neither a finite number nor one of the labels, or if a question
-            has no scored sample. The message has the index of the sample or question.
+    `labels` has the number of each label, or is None if there are no labels. A ValueError with the
+    index is raised if a sample is neither a finite number nor one of the labels, or if a question
+    has no scored sample.
     """
     outcomes = samples
     if not samples.are_numbers:
@@ -2126,8 +2089,8 @@ def _numbers_of_labels(samples: Samples, labels: Labels) -> tuple[np.ndarray, np
 def _distinct_samples(values: Any) -> tuple[list[Any], np.ndarray]:
     """Return a list of entries, and the index in it of each sample, (S,).
 
-    For an Arrow column of texts, the entries are the distinct texts and a last entry None, whose
-    index is -1. For any other samples, the entries are all samples.
+    For an Arrow column of texts, the entries are the distinct texts and finally None, which has the
+    index -1. For any other samples, the entries are all samples.
     """
     if isinstance(values, list) or str(values.type) != "large_string":
         entries = values if isinstance(values, list) else values.to_pylist()
@@ -2163,10 +2126,7 @@ class Estimate(NamedTuple):
     """The score of all questions of a run or of a group, and its uncertainty.
 
     Attributes:
-        metric: the name of the score, such as "pass@k".
-        k: the value of k, N or n in the name; "n" for all samples, if their number differs between
-            questions; None if the name has none of these.
-        tau: the threshold of G-Pass@k and TailPass@k, else None.
+        metric, k, tau: the identity of the score, as in `ScoreId`.
         group: the label of the group, or None for all questions.
         score: the point estimate.
         interval: its interval, or None. A field of the interval that is None was not requested.
@@ -2183,7 +2143,7 @@ class Estimate(NamedTuple):
 
     @property
     def score_id(self) -> ScoreId:
-        """Return the identity of the score, without the group."""
+        """Return the identity of the score. It does not include the group."""
         return ScoreId(self.metric, self.k, self.tau)
 
     @property
@@ -2263,7 +2223,7 @@ def safe_prefixes(labels: Sequence[str]) -> dict[str, str]:
 
 
 def _with_underscores(text: str) -> str:
-    """Return a text with underscores in place of characters other than ASCII letters and digits."""
+    """Return a text with an underscore for each run of other characters than a-z, A-Z and 0-9."""
     return re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_")
 
 
@@ -2328,10 +2288,8 @@ class PosteriorIntervals(IntervalMethod):
         return [self._intervals(questions, confidence) for questions in groups]
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        """Return a diagonal matrix of the variances of m scores over these questions, (m, m).
-
-        The covariances of different scores are unknown.
-        """
+        """Return the variances of m scores over these questions as a diagonal matrix, (m, m)."""
+        # The covariances of different scores are unknown.
         intervals = self._intervals(questions, 0.5)
         return np.diag([intervals[key].sigma ** 2 for key in keys])
 
@@ -2474,6 +2432,7 @@ class MeansOfQuestions(NamedTuple):
         least, most = range_of_estimates or score_range
         width = np.subtract(most, least)
         scale = np.where(width > 0, width, 1.0)
+        # The means and variances of scores that are scaled to the range from 0 to 1.
         u = np.clip((self.mean - least) / scale, 0.0, 1.0)
         v = self.variance / scale**2
         lo, hi = wilson_limits(u, v, self.effective_questions, z)
@@ -2495,7 +2454,7 @@ def means_of_questions(
 ) -> MeansOfQuestions:
     """Return the means of columns over questions, and their uncertainty for other questions.
 
-    There have to be two clusters or more.
+    There have to be two questions, or two clusters.
 
     Args:
         columns: (U, m) scores. Each row belongs to one question if there are clusters or weights.
@@ -2514,15 +2473,15 @@ def means_of_questions(
         covariance = squares / (total * (total - 1))
         return MeansOfQuestions(mean, covariance, np.full(len(mean), total), total, total)
     mean, errors = np.average(columns, 0, weights), cluster_errors(columns, clusters, weights)
+    covariance = errors.T @ errors
     questions = effective_clusters(None, len(columns), weights)
     effective = effective_clusters(clusters, len(columns), weights)
-    covariance = errors.T @ errors
-    independent = cluster_errors(columns, None, weights)
-    by_question, by_cluster = np.sum(independent**2, axis=0), np.diag(covariance)
-    # Scores that do not vary do not show the effect of clusters, so the largest one is assumed.
-    effect = np.full(len(mean), questions)
-    np.divide(by_cluster, by_question, out=effect, where=by_question > 0)
-    number = np.clip(questions / np.maximum(effect, 1.0), effective, questions)
+    # The factor by which clusters increase the variance of each mean. Scores that do not vary do
+    # not show it, so the largest one is assumed.
+    factor = np.full(len(mean), questions)
+    variance = np.sum(cluster_errors(columns, None, weights) ** 2, axis=0)
+    np.divide(np.diag(covariance), variance, out=factor, where=variance > 0)
+    number = np.clip(questions / np.maximum(factor, 1.0), effective, questions)
     return MeansOfQuestions(mean, covariance, number, len(errors), effective)
 
 
@@ -2538,17 +2497,17 @@ def cluster_errors(
         clusters: (M,) label of each question's cluster, or None if each question is its own.
         weights: (M,) weights of the questions, or None if they are equal.
     """
-    deviations = columns - np.average(columns, axis=0, weights=weights)
     sizes = np.ones(len(columns)) if weights is None else weights
+    deviations = columns - np.average(columns, axis=0, weights=weights)
     deviations = deviations * sizes[:, None]
     if clusters is not None:
         _, inverse = np.unique(clusters, return_inverse=True)
         deviations = np.array([np.bincount(inverse, column) for column in deviations.T]).T
         sizes = np.bincount(inverse, sizes)
-    number, others = np.count_nonzero(sizes), sizes.sum() - sizes
+    n_clusters, others = np.count_nonzero(sizes), sizes.sum() - sizes
     # A cluster with all of the weight has the deviation 0.
     others = np.where(others > 0, others, 1.0)
-    return np.sqrt((number - 1) / number) * deviations / others[:, None]
+    return np.sqrt((n_clusters - 1) / n_clusters) * deviations / others[:, None]
 
 
 def effective_clusters(
@@ -2556,10 +2515,8 @@ def effective_clusters(
 ) -> float:
     """Return G*, the number of clusters of equal size whose mean is as uncertain as that of these.
 
-    Args:
-        clusters: (M,) label of each question's cluster, or None if each question is its own.
-        questions: M.
-        weights: (M,) weights of the questions, or None if they are equal.
+    `clusters`, (M,), are the labels of the clusters of M `questions`, or None if each is its own.
+    `weights`, (M,), are the weights of the questions, or None if they are equal.
     """
     sizes = np.ones(questions) if weights is None else weights
     if clusters is not None:
@@ -2568,12 +2525,12 @@ def effective_clusters(
 
 
 def degrees_of_freedom(clusters: float) -> float:
-    """Return the degrees of freedom of a variance that is estimated from G* = `clusters`."""
+    """Return the degrees of freedom of a variance that is estimated from G* clusters."""
     return max(1.0, clusters - 1)
 
 
 def student_quantile(freedom: float, alpha: float) -> float:
-    """Return the quantile 1 - alpha / 2 of Student's t with these degrees of freedom."""
+    """Return the quantile 1 - alpha / 2 of Student's t with `freedom` degrees of freedom."""
     from scipy.special import stdtrit  # imported here, because it takes longer than all of at_k
 
     # It is computed from the lower tail, because 1 - alpha / 2 may round to 1.
@@ -2591,7 +2548,8 @@ def wilson_limits(u, v, number, z: float):
     `number` is the effective number of observations of each mean. All may be numbers or arrays.
     """
     u, event = np.clip(u, 0.0, 1.0), _EVENT / number
-    share = (number * v + event) / (u * (1 - u) + event)  # of the largest possible variance
+    # The variance of one question, as a share of the largest that the mean allows.
+    share = (number * v + event) / (u * (1 - u) + event)
     m = number / np.maximum(share, 1e-6)
     center = (u + z**2 / 2 / m) / (1 + z**2 / m)
     margin = z / (1 + z**2 / m) * np.sqrt(u * (1 - u) / m + z**2 / 4 / m**2)
@@ -2612,9 +2570,6 @@ def _lower_limit_of_few_events(u: np.ndarray, v: np.ndarray, alpha: float) -> np
     return np.where(are_few, size * gammaincinv(np.clip(events, 1e-9, FEW_EVENTS), alpha), 1.0)
 
 
-# --- Products -----------------------------------------------------------------------------
-
-
 def limits_of_product(
     score: Score,
     lower: np.ndarray,
@@ -2625,30 +2580,26 @@ def limits_of_product(
     """Return the lower and the upper limits of a score, (..), from the limits of its columns.
 
     A product of powers is far from linear where a factor is near 0. So its limits are combined from
-    those of the factors as the limits of a difference are (Zou & Donner 2008, Statistics in
-    Medicine 27, 1693). For the lower limit, each factor alone moves from its estimate to its lower
+    the limits of the factors, as for a difference by Zou & Donner (2008, Statistics in Medicine 27,
+    1693). For the lower limit, each factor alone moves from its estimate to its lower
     limit, and the changes of the product are added as correlated errors are. For the upper limit,
     all factors are at their upper limits, and each alone moves back to its estimate. The limits are
     never beyond the products of all lower and of all upper limits.
 
-    Args:
-        score: a product of powers of columns.
-        lower: (m, ..) lower limits of the columns.
-        estimate: (m, ..) estimates of the columns.
-        upper: (m, ..) upper limits of the columns.
-        covariance: (..) covariance of each pair of columns.
+    `lower` and `upper` are the limits of the columns, (m, ..), around each `estimate`, (m, ..), and
+    `covariance` has the covariance of each pair of columns, (..).
     """
     if score.powers == (1.0,):
         (column,) = score.terms
         return lower[column], upper[column]
-    index = np.arange(len(estimate)).reshape(-1, *[1] * (estimate.ndim - 1))
 
     def root_sum_of_moves(low: np.ndarray, high: np.ndarray) -> np.ndarray:
         """Return the combined change of the product when each column moves from `high` to `low`."""
-        moves = {
-            column: score.value(high) - score.value(np.where(index == column, low, high))
-            for column in score.terms
-        }
+        moves = {}
+        for column in score.terms:
+            moved = high.copy()
+            moved[column] = low[column]
+            moves[column] = score.value(high) - score.value(moved)
         square = sum(move**2 for move in moves.values())
         for a, b in score.pairs():
             if a != b:
@@ -2666,15 +2617,12 @@ def limits_of_product(
     )
 
 
-# --- The method ---------------------------------------------------------------------------
-
-
 class QuestionIntervals(IntervalMethod):
     """Intervals of scores for other questions like these, as the module docstring describes.
 
     Args:
         scores: the scores of the questions.
-        ranges: the smallest and the largest true scores in the columns, broadcast to (U, m).
+        ranges: the smallest and the largest possible true scores, which broadcast to (U, m).
         clusters: (M,) label of each question's cluster, or None if each question is its own.
         allow_one: whether the interval of one question or cluster is the whole range. If not,
             `problem` says that it has no interval.
@@ -2702,22 +2650,21 @@ class QuestionIntervals(IntervalMethod):
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        """Return the interval of each score for each group of question indices."""
+        """Return a dict of the interval of each score for each group of question indices."""
         return [self._intervals(questions, confidence) for questions in groups]
 
     def means(self, questions: np.ndarray) -> MeansOfQuestions:
         """Return the means of the columns over the questions with these indices."""
-        if self._clusters is not None or self._weights is not None:
-            columns = self._scores.columns[self._scores.inverse[questions]]
-            clusters, weights = (
-                None if x is None else x[questions] for x in (self._clusters, self._weights)
-            )
-            return means_of_questions(columns, None, clusters, weights)
-        used = UniqueIntegers(self._scores.inverse[questions], len(self._scores.columns))
-        return means_of_questions(self._scores.columns[used.values], used.multiplicity)
+        rows, columns = self._scores.inverse[questions], self._scores.columns
+        if self._clusters is None and self._weights is None:
+            used = UniqueIntegers(rows, len(columns))
+            return means_of_questions(columns[used.values], used.multiplicity)
+        clusters = None if self._clusters is None else self._clusters[questions]
+        weights = None if self._weights is None else self._weights[questions]
+        return means_of_questions(columns[rows], None, clusters, weights)
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        """Return the covariance of the errors of m scores over these questions, (m, m).
+        """Return the covariance of the errors of the scores over these questions.
 
         A score of another method has the variance 1 and no covariance.
         """
@@ -2789,11 +2736,11 @@ _TEXTS_AND_NONE = {str, type(None)}
 def stored(samples: Samples, references: Any = None) -> Samples:
     """Return the samples with their values in an Arrow column, and with a column of references.
 
-    `references` are those of the M questions, or None for no references.
+    `references` has one for each of M questions, or is None for no references.
 
     Raises:
         ValueError: if samples have different types, if there is not one reference for each
-            question, or if neither Arrow nor JSON can hold a value, whose index the message has.
+            question, or if neither Arrow nor JSON can hold a value. The message has its index.
     """
     values = samples.values
     if samples.are_numbers:
@@ -2808,9 +2755,7 @@ def stored(samples: Samples, references: Any = None) -> Samples:
 def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
     """Return one reference for each question as a column.
 
-    Raises:
-        ValueError: if the number of references differs from the number of questions, or if a
-            reference cannot be stored. The message has its index.
+    Raises a ValueError if there are not so many references, or if one cannot be stored.
     """
     values = plain_container(references)
     if isinstance(values, np.ndarray) and values.ndim == 1:
@@ -2835,16 +2780,14 @@ def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
 def _column_of_numbers(numbers: np.ndarray, scored: np.ndarray | None = None) -> pa.ChunkedArray:
     """Return numbers as a column. float16 and float32 become the double that prints the same.
 
-    Args:
-        numbers: (S,) numbers.
-        scored: (S,) False for each number in place of None, or None if all are scored.
+    `scored`, (S,), is False for each number in place of None; or it is None if all are scored.
     """
     if scored is not None and not scored.any():
         return pa.chunked_array([pa.nulls(len(numbers))])
     if numbers.dtype.kind == "f" and numbers.itemsize < 8:
         distinct, inverse = np.unique(numbers, return_inverse=True)
         numbers = np.array([float(str(number)) for number in distinct])[inverse]
-    return pa.chunked_array([from_numpy(numbers, None if scored is None else ~scored)])
+    return pa.chunked_array([from_numpy(numbers, scored)])
 
 
 # --- Values of Python ---------------------------------------------------------------------
@@ -2910,8 +2853,7 @@ def _array_of_one_type(values: list[Any]) -> pa.Array | None:
 def to_json(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa.Array:
     """Return values as an array of the type `JSON`, for the same arguments as `_typed_array`.
 
-    Raises:
-        ValueError: if JSON cannot hold a value. The message has its index.
+    Raises a ValueError with the index of a value that JSON cannot hold.
     """
     texts = []
     for index, value in enumerate(values):
@@ -2962,28 +2904,21 @@ def sample_kind(values: pa.ChunkedArray) -> str | None:
         if first.startswith(("[", "{")):
             return "other values"
         return "texts" if first.startswith('"') else "numbers"
-    return "numbers" if is_number(values.type) else "other values"
-
-
-def is_number(arrow_type: pa.DataType) -> bool:
-    """Return whether the type is one of bools, integers or floats."""
-    return not pa.types.is_null(arrow_type) and is_numeric(arrow_type)
+    return "numbers" if is_numeric(values.type) else "other values"
 
 
 # --- Arrow and Python ---------------------------------------------------------------------
 
 
-def from_numpy(values: np.ndarray, missing: np.ndarray | None = None) -> pa.Array:
-    """Return numbers as an Arrow array.
+def from_numpy(values: np.ndarray, valid: np.ndarray | None = None) -> pa.Array:
+    """Return numbers or bools, (S,), as an Arrow array.
 
-    Args:
-        values: (S,) numbers or bools.
-        missing: (S,) True for entries that become null, or None if there are none.
+    `valid`, (S,), is False for entries that become null; or it is None if there are none.
     """
-    # `pa.array` would import pandas, which takes half a second.
+    # `pa.array` would import pandas, which takes half a second. Arrow stores bools as bits.
     data = np.packbits(values, bitorder="little") if values.dtype == bool else values
-    valid = None if missing is None else pa.py_buffer(np.packbits(~missing, bitorder="little"))
-    buffers = [valid, pa.py_buffer(np.ascontiguousarray(data))]
+    validity = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little"))
+    buffers = [validity, pa.py_buffer(np.ascontiguousarray(data))]
     return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), buffers)
 
 
@@ -3086,8 +3021,7 @@ def check_weights(weights) -> dict[str, float]:
 def require_weights(outcomes: Samples) -> Samples:
     """Return the outcomes; raise a ValueError unless every scored one is from 0 to 1."""
     values = outcomes.values
-    if not (values.min() >= 0 and values.max() <= 1):
-        outcomes.require((values >= 0) & (values <= 1), "a verdict is a weight from 0 to 1")
+    outcomes.require((values >= 0) & (values <= 1), "a verdict is a weight from 0 to 1")
     return outcomes
 
 
@@ -3126,7 +3060,7 @@ def power_means(x: np.ndarray, p: float, eps: float = 0.0) -> np.ndarray:
 
 
 def agg_scores(verdicts: Samples, p: float, penalty: float = 0.1, eps: float = 1e-9) -> Scores:
-    """Return the scores of items, which `item_scores` computes, as `Scores` with one column."""
+    """Return the results of `item_scores` as `Scores` with one column."""
     values = item_scores(verdicts, p, penalty, eps)
     return Scores(one_column_each([ScoreId("score_agg")]), np.arange(len(values)), values[:, None])
 
@@ -3135,10 +3069,8 @@ def item_scores(verdicts: Samples, p: float, penalty: float, eps: float) -> np.n
     """Return the score of each item, (M,): its power mean, reduced for each verdict of 0.
 
     `p` is the exponent, `penalty` the share of its score that an item loses for each verdict of 0,
-    and `eps` the number that replaces smaller weights if p <= 0.
-
-    Raises:
-        ValueError: if an item has no scored verdict.
+    and `eps` the number that replaces smaller weights if p <= 0. A ValueError is raised if an item
+    has no scored verdict.
     """
     values, sizes = verdicts.scored_values.astype(float), verdicts.n
     starts, scores = np.cumsum(sizes) - sizes, np.empty(len(sizes))
@@ -3282,8 +3214,7 @@ def area_under_pass(k: int) -> Credits:
 def spectrum(k: int, weights=None) -> Credits:
     """Return the k weights as credits of the threshold spectrum, or those of mG-Pass@k for None.
 
-    Raises:
-        ValueError: unless there are k weights in [0, 1] whose sum is at most 1.
+    Raises a ValueError unless there are k weights in [0, 1] whose sum is at most 1.
     """
     if weights is None:
         return above_half(k)
@@ -3309,13 +3240,13 @@ def geom(k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) -> Score
 
 
 def geom_ds(k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) -> Score:
-    """Return Geom_ds@k: the product of the same powers of the averages over questions."""
+    """Return Geom_ds@k: the product of these powers of the means of pass@k and of pass^k."""
     powers = check_powers(pass_power, unanimous_power)
     return _product((any_correct(k), all_correct(k)), powers, pooled=True)
 
 
 def geo_spectrum(k: int, lam: float = 0.5, weights=None) -> Score:
-    """Return GeoSpectrum@k: pass@k^lam x S_w^(1 - lam), with averages over questions."""
+    """Return GeoSpectrum@k: the product of mean pass@k^lam and mean S_w^(1 - lam)."""
     lam = check_lam(lam)
     return _product((any_correct(k), spectrum(k, weights)), (lam, 1 - lam), pooled=True)
 
@@ -3326,7 +3257,7 @@ def check_lam(lam) -> float:
 
 
 def check_powers(pass_power, unanimous_power) -> tuple[float, float]:
-    """Return both powers, which have to be finite, not both 0, and of a sum of at least 0."""
+    """Return both powers; raise a ValueError unless finite, not both 0, and of a sum >= 0."""
     wanted = "a power is a finite number, and at least one of the two is not 0"
     most = sys.float_info.max
     powers = (
@@ -3335,18 +3266,19 @@ def check_powers(pass_power, unanimous_power) -> tuple[float, float]:
     )
     if powers == (0, 0):
         raise ValueError(f"pass_power and unanimous_power are both 0: {wanted}.")
-    if sum(powers) >= 0:
-        return powers
-    raise ValueError(
-        f"pass_power is {powers[0]:g} and unanimous_power is {powers[1]:g}: with a negative sum "
-        f"the score exceeds 1. Give powers whose sum is at least 0."
-    )
+    if sum(powers) < 0:
+        raise ValueError(
+            f"pass_power is {powers[0]:g} and unanimous_power is {powers[1]:g}: with a negative "
+            f"sum the score exceeds 1. Give powers whose sum is at least 0."
+        )
+    return powers
 
 
 def _product(credits: tuple[Credits, ...], powers: tuple[float, ...], pooled: bool) -> Score:
     """Return the product of powers of expected credits, without factors whose power is 0."""
-    kept = [(credit, power) for credit, power in zip(credits, powers, strict=True) if power]
-    return Score(tuple(credit for credit, _ in kept), tuple(power for _, power in kept), pooled)
+    factors = [(credit, power) for credit, power in zip(credits, powers, strict=True) if power]
+    terms, powers_of_terms = zip(*factors, strict=True)
+    return Score(terms, powers_of_terms, pooled)
 
 
 # --- Scores by name ---------------------------------------------------------------------
@@ -3369,16 +3301,16 @@ class ScoreOptions(NamedTuple):
 
 
 PASS_FAMILY: dict[str, Callable[[int, float, ScoreOptions], Score]] = {
-    "G-Pass@k": lambda k, tau, o: Score((threshold(k, tau),)),
-    "mG-Pass@k": lambda k, tau, o: Score((above_half(k),)),
-    "pass@k": lambda k, tau, o: Score((any_correct(k),)),
-    "pass^k": lambda k, tau, o: Score((all_correct(k),)),
-    "maj@k": lambda k, tau, o: Score((majority(k),)),
-    "AUC@k": lambda k, tau, o: Score((area_under_pass(k),)),
-    "Geom@k": lambda k, tau, o: geom(k, *o.powers),
-    "Geom_ds@k": lambda k, tau, o: geom_ds(k, *o.powers),
-    "GeoSpectrum@k": lambda k, tau, o: geo_spectrum(k, o.lam, o.weights),
-    "Spectrum@k": lambda k, tau, o: Score((spectrum(k, o.weights),)),
+    "G-Pass@k": lambda k, tau, options: Score((threshold(k, tau),)),
+    "mG-Pass@k": lambda k, tau, options: Score((above_half(k),)),
+    "pass@k": lambda k, tau, options: Score((any_correct(k),)),
+    "pass^k": lambda k, tau, options: Score((all_correct(k),)),
+    "maj@k": lambda k, tau, options: Score((majority(k),)),
+    "AUC@k": lambda k, tau, options: Score((area_under_pass(k),)),
+    "Geom@k": lambda k, tau, options: geom(k, *options.powers),
+    "Geom_ds@k": lambda k, tau, options: geom_ds(k, *options.powers),
+    "GeoSpectrum@k": lambda k, tau, options: geo_spectrum(k, options.lam, options.weights),
+    "Spectrum@k": lambda k, tau, options: Score((spectrum(k, options.weights),)),
 }
 """For each name of a score, a function that builds the score at one k.
 
@@ -3392,17 +3324,10 @@ def scores_of_one_mean() -> list[str]:
     return [name for name, score in scores.items() if len(score.terms) == 1]
 
 
-def scores_by_name(
-    names: Iterable[str], ks: Sequence[int], options: ScoreOptions
-) -> dict[ScoreId, Score]:
-    """Build the scores with these names at each k of `ks`, as `build_scores` does."""
-    return build_scores([ScoreId(name) for name in names], ks, options)
-
-
 def build_scores(
     requested: Iterable[ScoreId], ks: Sequence[int], options: ScoreOptions
 ) -> dict[ScoreId, Score]:
-    """Build the requested scores.
+    """Return the requested scores by their ids.
 
     An id without k is built at every k of `ks`, and "G-Pass@k" without tau at every threshold.
 
@@ -3436,7 +3361,7 @@ def included_scores(
     metrics: Mapping[str, str] = {},
     parameter: str = "include",
 ) -> tuple[list[ScoreId], list[int] | None]:
-    """Return the ids of the scores that the parameter `include` names, and the list of their k.
+    """Return the ids of the scores that the parameter `include` names, and the list of all k.
 
     The list is None if neither `k` nor a key gives a k, so that the caller takes its default.
 
@@ -3452,9 +3377,7 @@ def included_scores(
     """
     ks, ks_of_keys, included = check_ks(k), [], []
     for entry in as_list(parameter, include):
-        is_name = isinstance(entry, str) and entry in known
-        score = None if is_name else _score_of_key(entry, known)
-        score = score or ScoreId(check_name(parameter, entry, known))
+        score = _score_of_key(entry, known) or ScoreId(check_name(parameter, entry, known))
         included.append(score._replace(metric=metrics.get(score.metric, score.metric)))
         if score.k is None:
             continue
@@ -3468,8 +3391,12 @@ def included_scores(
 
 
 def _score_of_key(entry: Any, known: Collection[str]) -> ScoreId | None:
-    """Return the id of the score with a key such as "G-Pass@4_0.5"; None if the entry is no key."""
+    """Return the id of the score with a key such as "G-Pass@4_0.5"; None if the entry is no key.
+
+    `known` are the names of scores.
+    """
     score = read_score(entry) if isinstance(entry, str) else ScoreId("")
+    # The n of avg@n is the number of samples, which a key cannot choose.
     if score.metric not in known or not isinstance(score.k, int) or score.metric.endswith("N"):
         return None
     if score.tau is None:
@@ -3479,7 +3406,7 @@ def _score_of_key(entry: Any, known: Collection[str]) -> ScoreId | None:
 
 
 def is_included(metric: str, k: int | str | None, included: Iterable[ScoreId]) -> bool:
-    """Return whether ids include a metric at this k, or the metric without k, which means all k."""
+    """Return whether ids include a metric at k, or without a k, which means at all k."""
     return any(score.metric == metric and score.k in (None, k) for score in included)
 
 
@@ -3610,11 +3537,9 @@ def _one_column(columns: list[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
 
 
 def _as_doubles_or_none(columns: list[pa.ChunkedArray]) -> list[pa.ChunkedArray] | None:
-    """Return columns of numbers as doubles; None if that would change a value, such as True."""
-    for column in columns:
-        is_bool = pa.types.is_boolean(column.type)
-        if is_bool or not (is_number(column.type) or pa.types.is_null(column.type)):
-            return None
+    """Return columns of numbers as doubles; None if there are others, bools, or too large ones."""
+    if any(pa.types.is_boolean(x.type) or not is_numeric(x.type) for x in columns):
+        return None
     try:
         return [column.cast(pa.float64()) for column in columns]
     except pa.ArrowInvalid:  # an integer that no double holds
@@ -3634,7 +3559,7 @@ def _as_json(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
 def write_batch(batch: Samples, file: BinaryIO) -> None:
     """Write a batch to a file as an Arrow stream, with a row for each question."""
     if batch.are_numbers:
-        values = from_numpy(batch.values, None if batch.scored is None else ~batch.scored)
+        values = from_numpy(batch.values, batch.scored)
     else:
         values = one_chunk(batch.values)
     offsets = from_numpy(np.concatenate([[0], np.cumsum(batch.sizes)]))
@@ -3656,8 +3581,9 @@ def read_batch(data: Any) -> Samples:
     values, multiplicity = pc.list_flatten(table["values"]), None
     if "multiplicity" in table.column_names:
         multiplicity = to_numpy(pc.list_flatten(table["multiplicity"]))
-    if "references" in table.column_names or not is_number(values.type):
-        references = table["references"] if "references" in table.column_names else None
+    references = table["references"] if "references" in table.column_names else None
+    are_numbers = is_numeric(values.type) and not pa.types.is_null(values.type)
+    if references is not None or not are_numbers:
         return Samples(values, sizes, multiplicity=multiplicity, references=references)
     numbers, scored = numbers_and_scored(values)
     return Samples(numbers, sizes, "predictions", scored, multiplicity)
@@ -3681,10 +3607,8 @@ _SAMPLES_AT_ONCE = 1 << 14  # so many are compared at once, to bound memory
 def match_exactly(samples: Samples) -> np.ndarray:
     """Return whether each sample equals an acceptable answer to its question, (S,).
 
-    The samples have references.
-
-    Raises:
-        ValueError: if samples or references are neither texts nor numbers, or of different types.
+    The samples have references. A ValueError is raised if samples or references are neither texts
+    nor numbers, or of different types.
     """
     values, references = samples.values, samples.references
     kind = sample_kind(values)
@@ -3817,7 +3741,7 @@ def read_distinct(
     """
     distinct, code = distinct_entries(values)
     forms = [form(entry) for entry in to_python(distinct)]
-    samples = pa.array(forms, TEXTS).take(from_numpy(code, code < 0))
+    samples = pa.array(forms, TEXTS).take(from_numpy(code, code >= 0))
     return forms, pa.chunked_array([samples])
 
 
@@ -3848,14 +3772,14 @@ _LARGEST_N = 10_000  # With more samples, limits are narrow and take long: no ne
 
 
 class Event(NamedTuple):
-    """The event that at least r of k samples are correct. It is the key of a neighbor in dicts."""
+    """The event that at least r of k samples are correct, and the key of a neighbor in dicts."""
 
     k: int
     r: int
 
 
 def event_of(score: Score) -> Event | None:
-    """Return the event if a score is the probability of one, otherwise None."""
+    """Return the event whose probability a score of credits is, or None."""
     credits = score.terms[0]
     if score.powers != (1.0,) or [credit for credit in credits if credit] != [1.0]:
         return None
@@ -3882,9 +3806,7 @@ def spread_of_r(k: int) -> list[int]:
 def with_neighbors(scores: Mapping[ScoreKey, Score], least: int) -> dict[ScoreKey, Score]:
     """Return the scores with k <= `least`, and their neighbors by their events.
 
-    Args:
-        scores: scores at any k.
-        least: smallest number of samples of a question.
+    `least` is the smallest number of samples of a question.
     """
     result = {key: score for key, score in scores.items() if len(score.terms[0]) <= least}
     events = _events_by_key(scores).values()
@@ -3896,19 +3818,13 @@ def with_neighbors(scores: Mapping[ScoreKey, Score], least: int) -> dict[ScoreKe
     return result | {event: Score((at_least(*event),)) for event in neighbors}
 
 
-# --- The order ----------------------------------------------------------------------------
-
-
 Limits = tuple[float, float]
 
 
 class _Ladder:
     """The limits of an ascending sequence of scores, moved so that neither limit ever falls.
 
-    A rung is the position of a score in the sequence.
-
-    Args:
-        limits: lower and upper limits of the score at each rung.
+    `limits` has the limits of each score by its position in the sequence, its rung.
     """
 
     def __init__(self, limits: Mapping[int, Limits]):
@@ -3918,7 +3834,8 @@ class _Ladder:
         self._hi = np.minimum.accumulate(hi[::-1])[::-1]
 
     def moved(self, rung: int, lo: float, hi: float) -> Limits:
-        """Return the limits lo and hi of the score at a rung, moved between those next to it."""
+        """Return the limits of a score at any rung, moved between those of its neighbors."""
+        # The indices of the last rung at or below this one, and of the first at or above it.
         below = np.searchsorted(self._rungs, rung, side="right") - 1
         above = np.searchsorted(self._rungs, rung, side="left")
         if below >= 0:
@@ -3936,18 +3853,15 @@ def _rung(event: Event) -> int:
 def _ladder_over_r(k: int, limits: Mapping[Event, Limits], ladder_over_k: _Ladder) -> _Ladder:
     """Return the ladder of P(k, r) at one k. The rung of r is -r, because P(k, r) falls with r.
 
-    Args:
-        k: number of samples.
-        limits: limits of events at any k.
-        ladder_over_k: the ladder of pass@k and pass^k at all k. It moves the limits at r = 1 and
-            r = k, and the limits at other r are clipped to these.
+    `limits` has the limits of events at any k. `ladder_over_k`, that of pass@k and pass^k, moves
+    the limits at r = 1 and r = k. The limits at other r are clipped to these.
     """
     by_rung = {-event.r: pair for event, pair in limits.items() if event.k == k}
     for rung in by_rung.keys() & {-1, -k}:
         by_rung[rung] = ladder_over_k.moved(_rung(Event(k, -rung)), *by_rung[rung])
     if by_rung:
-        ends = by_rung[min(by_rung)], by_rung[max(by_rung)]
-        by_rung = {rung: tuple(np.clip(pair, *ends)) for rung, pair in by_rung.items()}
+        lowest, highest = by_rung[min(by_rung)], by_rung[max(by_rung)]
+        by_rung = {rung: tuple(np.clip(pair, lowest, highest)) for rung, pair in by_rung.items()}
     return _Ladder(by_rung)
 
 
@@ -3967,14 +3881,13 @@ class CoherentIntervals(DerivedIntervals):
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        """Return the interval of each score for each group of question indices."""
+        """Return a dict of the interval of each score for each group of question indices."""
         return [self._ordered(x) for x in self._method.for_groups(groups, confidence)]
 
     def _ordered(self, intervals: dict[ScoreKey, Interval]) -> dict[ScoreKey, Interval]:
         """Return the intervals of the requested scores, with limits in the order of the scores.
 
-        Args:
-            intervals: the intervals of these scores by key, and of their neighbors by event.
+        `intervals` has an interval for each score by its key, and for each neighbor by its event.
         """
         result = {key: intervals[key] for key in self._keys if key in intervals}
         limits = {
@@ -3989,15 +3902,15 @@ class CoherentIntervals(DerivedIntervals):
         )
         over_r: dict[int, _Ladder] = {}
         for key, event in self._events.items():
-            if key in result and not result[key].is_unknown:
-                interval, ladder, rung = result[key], over_k, _rung(event)
-                if 1 < event.r < event.k:
-                    if event.k not in over_r:
-                        over_r[event.k] = _ladder_over_r(event.k, limits, over_k)
-                    ladder, rung = over_r[event.k], -event.r
-                lo, hi = ladder.moved(rung, interval.lo, interval.hi)
-                lo, hi = min(lo, interval.mu), max(hi, interval.mu)
-                result[key] = interval._replace(lo=lo, hi=hi)
+            if key not in result or result[key].is_unknown:
+                continue
+            interval, ladder, rung = result[key], over_k, _rung(event)
+            if 1 < event.r < event.k:
+                if event.k not in over_r:
+                    over_r[event.k] = _ladder_over_r(event.k, limits, over_k)
+                ladder, rung = over_r[event.k], -event.r
+            lo, hi = ladder.moved(rung, interval.lo, interval.hi)
+            result[key] = interval._replace(lo=min(lo, interval.mu), hi=max(hi, interval.mu))
         return result
 
 
@@ -4017,7 +3930,7 @@ larger n the probabilities are products of the ratios P(j + 1) / P(j), from the 
 number is subtracted from one of similar size, so 13 digits are correct for n = 10,000. Logarithms
 of gamma functions would give 11.
 
-U is the number of distinct pairs (n, c), and m the number of vectors of credits.
+U is the number of distinct pairs (n, c), m the number of vectors of credits, and R the number of r.
 """
 
 
@@ -4026,7 +3939,7 @@ _CELLS_AT_ONCE = 1 << 18  # so many probabilities are computed at once, to bound
 
 
 def pass_scores(counts: BinaryCounts, scores: Mapping[ScoreKey, Score]) -> Scores:
-    """Return unbiased estimates of the scores. Their terms are credits of k samples, k <= n."""
+    """Return unbiased estimates of scores whose terms are credits. No k exceeds any n."""
     credits, keys = number_terms(scores)
     return Scores(keys, counts.inverse, expected_credits(*counts.unique, credits))
 
@@ -4034,8 +3947,8 @@ def pass_scores(counts: BinaryCounts, scores: Mapping[ScoreKey, Score]) -> Score
 def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -> np.ndarray:
     """Return the expected values of m vectors of credits for each pair (n, c), (U, m).
 
-    The value of k samples is the sum of the first r credits of a vector if r of them are correct.
-    Its mean is over all subsets of k of the n samples.
+    The value of k samples, r of which are correct, is the sum of the first r credits of a vector.
+    The expected value is its mean over all subsets of k of the n samples.
 
     Args:
         n: (U,) number of samples.
@@ -4051,8 +3964,8 @@ def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -
             continue
         # With equal n, pass@k and pass^k of all c follow from one pass over the samples. For many
         # questions this is fast. For k = 1 it would lose a digit.
-        by_rank = {any_correct(k), all_correct(k)}
-        if k > 1 and 0 < size <= len(c) * k and {*credits_of_k} <= by_rank:
+        are_by_rank = {*credits_of_k} <= {any_correct(k), all_correct(k)}
+        if k > 1 and 0 < size <= len(c) * k and are_by_rank:
             for column in columns:
                 result[:, column] = _sums_over_ranks(size, k, credits[column])[c]
             continue
@@ -4063,17 +3976,14 @@ def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -
 
 
 def _sums_over_ranks(n: int, k: int, credits: Credits) -> np.ndarray:
-    """Return pass@k or pass^k, whichever has these credits, for c = 0 .. n, (n + 1,).
-
-    pass@k is the sum of `chance_of_rank` over the last c ranks, and pass^k over the first c ranks.
-    """
-    chances = chance_of_rank(n, k)
-    sums = np.append(0.0, np.cumsum(chances[::-1] if credits[0] else chances))
+    """Return pass@k or pass^k, whichever has these credits, for c = 0 .. n, (n + 1,)."""
+    chances, is_pass_at_k = chance_of_rank(n, k), credits[0] > 0
+    sums = np.append(0.0, np.cumsum(chances[::-1] if is_pass_at_k else chances))
     return sums / sums[-1]
 
 
 def columns_by_k(credits: Sequence[Credits]) -> dict[int, list[int]]:
-    """Return the indices of the vectors of credits of each k, without vectors that are all 0."""
+    """Return a dict from each k to the indices of its vectors of credits that are not all 0."""
     columns: dict[int, list[int]] = {}
     for column, credit in enumerate(credits):
         if any(credit):
@@ -4100,7 +4010,7 @@ def _expected_of_k(n: np.ndarray, c: np.ndarray, credits: np.ndarray) -> np.ndar
     published digits are reproduced.
     """
     values = []
-    needed = np.flatnonzero(credits.any(axis=0))
+    needed = np.flatnonzero(credits.any(axis=0))  # r - 1 of the credits w_r that are not 0
     tails = _tails(n, c, credits.shape[1], needed + 1)
     for credit in credits[:, needed]:
         credited = np.flatnonzero(credit)
@@ -4116,10 +4026,10 @@ def _expected_of_k(n: np.ndarray, c: np.ndarray, credits: np.ndarray) -> np.ndar
 
 @lru_cache(maxsize=64)
 def chance_of_rank(n: int, k: int) -> np.ndarray:
-    """Return the probability that the last of k random samples is the i-th of n in a row, (n,).
+    """Return the probability of each rank i = 1 .. n of the last of k random samples, (n,).
 
-    It is C(i - 1, k - 1) / C(n, k). The sum over the last c ranks i is pass@k of c correct samples,
-    and the sum over the first c is pass^k.
+    For n samples in a row it is C(i - 1, k - 1) / C(n, k). If the last c samples are correct, its
+    sum over their ranks is pass@k; if the first c are correct, its sum over their ranks is pass^k.
     """
     earlier = np.arange(n - 1, 0, -1)
     return k / n * np.cumprod([1.0, *np.maximum(earlier + 1 - k, 0) / earlier])[::-1]
@@ -4130,18 +4040,18 @@ def _tails(n: np.ndarray, c: np.ndarray, k: int, r: np.ndarray) -> np.ndarray:
     if (n == k).all():
         return (c[:, None] >= r).astype(float)
     tails, is_small = np.empty((len(n), k)), n <= _MOST_EXACT
-    for rows, compute in ((is_small, _exact_tails), (~is_small, _tails_by_ratios)):
+    for rows, tails_of in ((is_small, _exact_tails), (~is_small, _tails_by_ratios)):
         if rows.any():
-            tails[rows] = compute(n[rows], c[rows], k)
+            tails[rows] = tails_of(n[rows], c[rows], k)
     return tails[:, r - 1]
 
 
 def _exact_tails(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
     """Return P(at least r of k samples are correct) for r = 1 .. k, (U, k), by exact integers."""
     binomials, r = _binomials(int(n.max())), np.arange(k, 0, -1)
-    ways = binomials[c[:, None], r] * binomials[(n - c)[:, None], k - r]
-    tails = np.cumsum(ways, axis=1) / binomials[n, k][:, None]
-    return tails[:, ::-1].astype(float)
+    subsets = binomials[c[:, None], r] * binomials[(n - c)[:, None], k - r]
+    tails = np.cumsum(subsets, axis=1) / binomials[n, k][:, None]
+    return tails[:, ::-1].astype(float)  # from r = 1
 
 
 @lru_cache(maxsize=8)
@@ -4167,11 +4077,13 @@ def _tails_by_ratios(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
     gain = (k - j) * np.maximum(c - j, 0.0)
     loss = (j + 1) * np.maximum(n - c - k + j + 1, 0.0)
     is_above = j >= mode
-    # Probabilities are computed relative to that of the mode, from the mode upwards and downwards.
+    # Probabilities are computed relative to that of the mode: upwards from the mode as products of
+    # the ratios, and downwards as products of their reciprocals.
     relative = np.ones((len(n), len(j) + 1))
-    relative[:, 1:] *= np.cumprod(np.where(is_above, gain / np.where(is_above, loss, 1), 1), axis=1)
-    falling = np.where(is_above, 1, loss / np.where(is_above, 1, gain))
-    relative[:, :-1] *= np.cumprod(falling[:, ::-1], axis=1)[:, ::-1]
+    upwards = np.where(is_above, gain / np.where(is_above, loss, 1), 1)
+    relative[:, 1:] *= np.cumprod(upwards, axis=1)
+    downwards = np.where(is_above, 1, loss / np.where(is_above, 1, gain))
+    relative[:, :-1] *= np.cumprod(downwards[:, ::-1], axis=1)[:, ::-1]
     sums = np.cumsum(relative[:, ::-1], axis=1)[:, ::-1]
     tails = np.zeros((len(n), k))
     tails[:, :first] = 1.0
@@ -4330,8 +4242,7 @@ class Checking:
             raise TypeError(f"executor is {short(executor)}: give an Executor, such as a pool.")
         if timeout is None:
             return
-        if isinstance(timeout, bool) or not isinstance(timeout, Real) or not timeout > 0:
-            raise ValueError(f"timeout is {short(timeout)}: give a number of seconds.")
+        check_positive("timeout", timeout, "give a number of seconds", math.inf)
         if executor is not None:
             raise ValueError(
                 "timeout cannot end the calls of an executor: give num_proc instead of the "
@@ -4341,7 +4252,6 @@ class Checking:
     @property
     def matches_exactly(self) -> bool:
         """Return whether the checker is "exact_match"."""
-        # The test of the type comes first, because array == text is an array.
         return isinstance(self.checker, str) and self.checker == "exact_match"
 
     @cached_property
@@ -4460,17 +4370,15 @@ class Checking:
     ) -> int:
         """Return the index of the first of the (P,) results that is None, or P if none is.
 
-        All results before the index `first` are known and have no problem.
-
-        Raises:
-            ValueError: if a result with a problem comes before the first None.
+        Raises a ValueError if a result before it has a problem. Those before `first` have none.
         """
         for pair in range(first, len(results)):
             result = results[pair]
             if result is None:
                 return pair
-            if result[1] is not None:
-                self._raise_problem(pairs.call(pair), result[1])
+            _, problem = result
+            if problem is not None:
+                self._raise_problem(pairs.call(pair), problem)
         return len(results)
 
     def check_here(self, pairs: list[PairToCheck]) -> Generator[BatchResult, None, None]:
@@ -4664,15 +4572,13 @@ class DistinctPairs:
     def answers(self, answers: Sequence[str | None]) -> pa.ChunkedArray:
         """Return a column with an integer code of each sample's answer, or null for no answer.
 
-        Equal answers have equal codes, also in different questions.
-
-        Args:
-            answers: (P,) the answers of the pairs, None for no answer.
+        `answers`, (P,), has the answer of each pair, or None for no answer. Equal answers have
+        equal codes, also in different questions.
         """
         codes: dict[str | None, int] = {None: -1}
         pair_codes = [codes.setdefault(answer, len(codes)) for answer in (*answers, None)]
         sample_codes = np.array(pair_codes)[self.index]
-        return pa.chunked_array([from_numpy(sample_codes, sample_codes < 0)])
+        return pa.chunked_array([from_numpy(sample_codes, sample_codes >= 0)])
 
 
 class CheckCache:
@@ -4848,12 +4754,13 @@ class Rewards:
         """
         if k == 1:
             return self._mean(self.at_most)
+        # P_l, the chance that the maximum is above r_l, is pass@k of the samples above r_l.
         n = np.repeat(self.sizes, len(self.levels))
         counts = BinaryCounts(n, n - self.at_most.ravel())
         above = expected_credits(*counts.unique, [any_correct(k)])[counts.inverse]
         above = above.reshape(self.at_most.shape)
-        share = np.hstack([np.ones((len(above), 1)), above[:, :-1]]) - above
-        return (self.levels * share).sum(axis=1)
+        chance_of_level = np.hstack([np.ones((len(above), 1)), above[:, :-1]]) - above
+        return (self.levels * chance_of_level).sum(axis=1)
 
     def posterior(self, prior_outcomes: bool = True) -> tuple[np.ndarray, np.ndarray]:
         """Return the posterior mean and variance of the mean reward of each row, (U,) each.
@@ -4861,7 +4768,7 @@ class Rewards:
         `prior_outcomes` is whether to add the prior outcomes to the uniform prior.
         """
         a = self.posterior_counts(prior_outcomes)
-        t = a[:, -1:]
+        t = a[:, -1:]  # the number of outcomes
         cov_factor = (t - a) / (t * (t + 1.0))
         return self._mean(a), self.posterior_variance_of_expected_max(a / t, cov_factor)
 
@@ -4870,7 +4777,8 @@ class Rewards:
     ) -> np.ndarray:
         """Return the posterior variance of the expected maximum of new samples, (U,).
 
-        Let F_l be the probability that the maximum is at most r_l, given the unknown rates.
+        Let F_l be the probability that the maximum is at most r_l, given the unknown rates of the
+        categories. The expected maximum is r_L minus the sum of (r_(l+1) - r_l) F_l.
 
         Args:
             mean_cdf: (U, L) posterior means of F_l.
@@ -4889,17 +4797,15 @@ class Rewards:
         standard deviation of the average is t/n times that of the posterior (eq. 20 of the Bayes@N
         paper).
         """
-        t, n = self.posterior_counts(False)[:, -1], self.at_most[:, -1]
-        return self.max_of(1), (t / n) ** 2 * self.posterior(prior_outcomes=False)[1]
+        _, variance = self.posterior(prior_outcomes=False)
+        t = self.posterior_counts(prior_outcomes=False)[:, -1]
+        return self.max_of(1), (t / self.sizes) ** 2 * variance
 
     def posterior_counts(self, prior_outcomes: bool = True) -> np.ndarray:
         """Return the number of observed and prior outcomes with at most each reward, (U, L).
 
         The uniform prior counts as one outcome of each category. `prior_outcomes` is whether to add
-        the prior outcomes to it.
-
-        Raises:
-            ValueError: if the rewards are real, because they have no categories.
+        the prior outcomes to it. A ValueError is raised for real rewards.
         """
         if self.categories is None:
             raise ValueError(
@@ -4910,8 +4816,8 @@ class Rewards:
 
     def _mean(self, at_most: np.ndarray) -> np.ndarray:
         """Return the mean reward of each row, (U,), from (U, L) counts of at most each reward."""
-        samples = np.diff(at_most, axis=1, prepend=0)
-        return (self.levels * samples).sum(axis=1) / at_most[:, -1]
+        counts = np.diff(at_most, axis=1, prepend=0)
+        return (self.levels * counts).sum(axis=1) / at_most[:, -1]
 
 
 @dataclass(frozen=True)
@@ -4946,10 +4852,9 @@ class RankedRewards(Rewards):
         """Return the unbiased estimate of Max@k of each question, (M,), for k <= n."""
         sizes = self.sizes
         start, result = self._last + 1 - sizes, np.empty(len(sizes))
-        order = np.argsort(sizes, kind="stable")
         # Questions with equal n have the same probabilities of the rank of the maximum.
-        for questions in np.split(order, np.flatnonzero(np.diff(sizes[order])) + 1):
-            n = int(sizes[questions[0]])
+        for n in sorted({*sizes.tolist()}):
+            questions = np.flatnonzero(sizes == n)
             levels = self.levels[start[questions, None] + np.arange(n)]
             if k == 1:
                 result[questions] = levels.mean(axis=1)
@@ -4990,19 +4895,21 @@ def category_rewards(outcomes: Samples, w: np.ndarray, prior: np.ndarray) -> Rew
             f"The outcomes are correct or incorrect, but w has rewards for {len(w)} categories: "
             f"pass a check_correct_fn that returns a category."
         )
+    # The observed and the prior outcomes of each category, (M, 2, C + 1).
     counts = np.stack([outcomes.category_counts(len(w)), prior], axis=1)
     representative, inverse = _unique_rows(counts.reshape(len(counts), -1))
     order = np.argsort(w, kind="stable")
     last = np.flatnonzero(np.diff(w[order], append=np.inf))  # the last category of each reward
     at_most = np.cumsum(counts[representative][..., order], axis=-1)[..., last]
-    return Rewards(inverse, w[order][last], at_most[:, 0], last + 1, at_most[:, 1])
+    observed, prior_outcomes = at_most[:, 0], at_most[:, 1]
+    return Rewards(inverse, w[order][last], observed, last + 1, prior_outcomes)
 
 
 def _unique_rows(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the index of one row of each distinct value, (U,), and the inverse, (M,).
+    """Return the index of one of each set of equal rows, (U,), and the set of each row, (M,).
 
-    np.unique with axis=0 returns the same, but for the order of rows, and which index it returns.
-    The table has M rows of counts.
+    The table has M rows of counts. This is a faster np.unique with axis=0, `return_index` and
+    `return_inverse`, which orders the sets otherwise and may choose another row of a set.
     """
     # Each row is encoded as one integer below n_codes, if that fits into 62 bits.
     encoded, n_codes = table[:, 0], int(table[:, 0].max()) + 1
@@ -5029,10 +4936,10 @@ def has_real_rewards(outcomes: Samples) -> bool:
 
 
 def are_real_rewards(outcomes: Samples, w, R0=None, categories=None) -> bool:
-    """Return whether outcomes are real rewards, and not categories, for parameters of a metric.
+    """Return whether outcomes are real rewards, and not categories.
 
-    Raises:
-        ValueError: if they are real rewards, but R0 or categories are given.
+    They are if the parameter w is None, and a scored outcome is a float other than 0 and 1. Then a
+    ValueError is raised if the parameters R0 or categories are given.
     """
     if w is not None or not has_real_rewards(outcomes):
         return False
@@ -5045,12 +4952,10 @@ def are_real_rewards(outcomes: Samples, w, R0=None, categories=None) -> bool:
 def real_rewards(outcomes: Samples) -> Rewards:
     """Return the rewards of outcomes that are real rewards.
 
-    Raises:
-        ValueError: if a reward is not from -1e150 to 1e150. The message names its sample.
+    Raises a ValueError if a reward is not from -1e150 to 1e150. The message names its sample.
     """
-    n, all_values = outcomes.n, outcomes.values.astype(float, copy=False)
-    outcomes.require(np.abs(all_values) <= 1e150, _VALID_REWARD)
-    values = outcomes.scored_values.astype(float)
+    outcomes.require(np.abs(outcomes.values.astype(float, copy=False)) <= 1e150, _VALID_REWARD)
+    n, values = outcomes.n, outcomes.scored_values.astype(float)
     if size := one_size(n):
         values = np.sort(values.reshape(-1, size), axis=1).ravel()
     else:
@@ -5060,10 +4965,10 @@ def real_rewards(outcomes: Samples) -> Rewards:
 
 
 def check_rewards(w, labels: Mapping[str, float] | None = None) -> np.ndarray:
-    """Return the parameter w, the rewards of the categories, as an array, (C + 1,); 0, 1 for None.
+    """Return the parameter w, the rewards of the categories, as an array, (C + 1,).
 
-    Raises:
-        ValueError: if a reward is not from -1e150 to 1e150, or if there are not C + 1 labels.
+    None stands for the rewards 0 and 1. A ValueError is raised if a reward is not from -1e150 to
+    1e150; or if `labels`, the names of the categories, are given, and there are not C + 1.
     """
     rewards = [0.0, 1.0] if w is None else as_list("w", w)
     rewards = [int(x) if isinstance(x, (bool, np.bool_)) else x for x in rewards]
@@ -5118,7 +5023,7 @@ def _has_no_entries(R0, questions: int) -> bool:
 
 def max_scores(rewards: Rewards, ks: Mapping[ScoreKey, int]) -> Scores:
     """Return the unbiased estimates of Max@k at the k of each key. No k exceeds any n."""
-    none = np.empty((len(rewards.sizes), 0))
+    none = np.empty((len(rewards.sizes), 0))  # for the case that there are no keys
     columns = np.column_stack([none, *(rewards.max_of(k) for k in ks.values())])
     return Scores(one_column_each(ks), rewards.inverse, columns)
 
@@ -5172,8 +5077,7 @@ class AnswerCounts(NamedTuple):
     """How many samples of a question gave each of its answers.
 
     Accepted samples are those that count as correct. A checker accepts all samples with the same
-    answer, or none. A judge may accept only some of them, and a vote for the answer then counts
-    with the share of accepted samples.
+    answer, or none. A judge may accept only some of them.
 
     Attributes:
         correct: number of samples of each answer that has accepted samples, ascending.
@@ -5211,7 +5115,7 @@ def count_answers(correct: Samples, answers: np.ndarray, merge_correct: bool) ->
     """Return the answer counts of each question.
 
     Args:
-        correct: whether each sample is correct.
+        correct: outcomes that say whether each sample is correct.
         answers: (S,) integer code of the answer of each sample, or -1 for no answer.
         merge_correct: whether all answers to a question that are accepted in more than half of
             their samples count as one answer.
@@ -5219,13 +5123,14 @@ def count_answers(correct: Samples, answers: np.ndarray, merge_correct: bool) ->
     question = np.repeat(np.arange(len(correct.sizes)), correct.sizes)
     scored = correct.weights > 0
     weights, is_correct = correct.weights[scored], correct.values[scored]
-    # Each question has `width` codes. The first stands for no answer, the last for merged answers.
+    # Each question has `width` codes: 0 for no answer, one for each answer, and one for all merged.
     width = int(answers.max(initial=0)) + 3
     code = question[scored] * width + answers[scored] + 1
     code, samples, accepted = _sums_by_code(code, weights, weights * is_correct)
     if merge_correct:
-        merged = (2 * accepted > samples) & (code % width > 0)
-        code = np.where(merged, code - code % width + width - 1, code)
+        is_merged = (2 * accepted > samples) & (code % width > 0)
+        code_if_merged = code // width * width + width - 1
+        code = np.where(is_merged, code_if_merged, code)
         code, samples, accepted = _sums_by_code(code, samples, accepted)
     ends = np.cumsum(np.bincount(code // width, minlength=len(correct.sizes)))[:-1]
     columns = (np.split(column, ends) for column in (code % width > 0, samples, accepted))
@@ -5239,7 +5144,7 @@ def count_answers(correct: Samples, answers: np.ndarray, merge_correct: bool) ->
 
 
 def _sums_by_code(code: np.ndarray, *columns: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return the distinct codes, ascending, and for each column the sum of its integers by code."""
+    """Return the distinct codes, ascending, and the sums of each column of integers by code."""
     distinct, inverse = np.unique(code, return_inverse=True)
     return distinct, *(np.bincount(inverse, column).astype(np.int64) for column in columns)
 
@@ -5247,16 +5152,12 @@ def _sums_by_code(code: np.ndarray, *columns: np.ndarray) -> tuple[np.ndarray, .
 def vote_at_k(counts: Sequence[AnswerCounts], k: int | np.ndarray) -> np.ndarray:
     """Return vote@k of each question, (M,).
 
-    Args:
-        counts: M answer counts.
-        k: one k, or the k of each question, (M,); at most the number of samples of the question.
-
-    Raises:
-        ValueError: if a question would take longer than some minutes.
+    `k` is one k, or the k of each question, (M,); at most the number of samples of the question. A
+    ValueError is raised if a question would take longer than some minutes.
     """
     ks = np.broadcast_to(k, len(counts)).tolist()
     _check_work(counts, ks)
-    return np.array([vote_probability(*pair) for pair in zip(counts, ks, strict=True)])
+    return np.array([vote_probability(answers, k) for answers, k in zip(counts, ks, strict=True)])
 
 
 def _check_work(counts: Sequence[AnswerCounts], ks: Sequence[int]) -> None:
@@ -5293,8 +5194,8 @@ def vote_probability(counts: AnswerCounts, k: int) -> float:
     n = sum(correct) + sum(incorrect) + unanswered
     if k == n:
         most = max(correct + incorrect)
-        winners = counts.credits[np.array(correct) == most]
-        return float(winners.sum()) / (correct + incorrect).count(most)
+        credits_of_winners = counts.credits[np.array(correct) == most]
+        return float(credits_of_winners.sum()) / (correct + incorrect).count(most)
     # An answer with more than half of the votes wins, whatever votes the others have.
     absolute = expected_credits(np.full(len(correct), n), np.array(correct), [majority(k)])
     credit = float(counts.credits @ absolute[:, 0])
@@ -5302,9 +5203,9 @@ def vote_probability(counts: AnswerCounts, k: int) -> float:
 
 
 def _credit_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
-    """Return the part of vote@k of subsets whose winners have at most k/2 votes.
+    """Return the contribution to vote@k of the subsets whose winners have at most k/2 votes.
 
-    `counts` are the answer counts of a question with n samples.
+    `counts` describe one question with n samples. The module docstring has the formula.
     """
     correct, incorrect, unanswered, _ = counts
     credits = [*(0.0 for _ in incorrect), *counts.credits.tolist()]
@@ -5316,29 +5217,27 @@ def _credit_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
     has_single_votes = t[0, 0] == 1  # The first node is that of t = 1, without quadrature.
     # Scaling by powers of two is exact, and keeps the coefficients of polynomials near 1: z is
     # scaled by 2^shift, each factor by a power of its own, and the products after every 32 factors.
+    # The exponent of the scale of each row is in `exponents`.
     shift = round(math.log2((k + 0.5) / (n - k + 0.5)))
     ways_unanswered, exponent = _scaled_binomials(unanswered, k, shift)
     exponents = np.full(len(nodes), exponent)
-    product = np.zeros((len(nodes), k + 1))  # coefficients of z^0 .. z^k of G_t, at each node
+    product = np.zeros((len(nodes), k + 1))  # the coefficients of z^0 .. z^k of G_t at each node
     product[:, : len(ways_unanswered)] = ways_unanswered
     if has_single_votes:
         product[0] = np.arange(k + 1) == 0  # Samples without an answer are added in the end.
     # The sum over correct answers a of their credit x C(m_a, t) z^t G_t / (factor of a):
     winning = np.zeros_like(product)
-    for answer, m in enumerate(incorrect + correct):
-        ways, exponent = _scaled_binomials(m, int(t.max()), shift)
+    for answer, (m, credit) in enumerate(zip(incorrect + correct, credits, strict=True)):
+        ways, exponent = _scaled_binomials(m, int(t.max()), shift)  # by the number of votes
         votes = np.arange(len(ways))
         wins = ways * (votes == t)
         factor = ways * (votes < t) + y * wins
-        if answer >= len(incorrect):
+        if credit > 0:  # The answer is correct.
             winning = _multiply_truncated(winning, factor, first_row_of_power)
             for votes_of_winner, start, stop in _rows_by_votes(t[:, 0], len(ways)):
                 rows = slice(start, stop)
-                winning[rows, votes_of_winner:] += (
-                    credits[answer]
-                    * wins[rows, votes_of_winner, None]
-                    * product[rows, :-votes_of_winner]
-                )
+                wins_of_rows = credit * wins[rows, votes_of_winner, None]
+                winning[rows, votes_of_winner:] += wins_of_rows * product[rows, :-votes_of_winner]
         product = _multiply_truncated(product, factor, first_row_of_power)
         exponents += exponent
         if answer % 32 == 31:
@@ -5347,18 +5246,18 @@ def _credit_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
             winning = np.ldexp(winning, -excess[:, None])
             exponents += excess
     subsets, exponent = _mantissa_and_exponent(math.comb(n, k))
-    last = winning[:, k].copy()
+    sums = winning[:, k].copy()
     if has_single_votes:
         winners = np.arange(max(1, k + 1 - len(ways_unanswered)), k + 1)
-        last[0] = (winning[0, winners] / winners) @ ways_unanswered[k - winners]
-    wins = np.ldexp(last / subsets, exponents - exponent - shift * k)
-    return float((weight[:, 0] * wins).sum())
+        sums[0] = (winning[0, winners] / winners) @ ways_unanswered[k - winners]
+    integrands = np.ldexp(sums / subsets, exponents - exponent - shift * k)
+    return float((weight[:, 0] * integrands).sum())
 
 
 def _nodes(counts: AnswerCounts, k: int) -> list[tuple[int, float, float]]:
-    """Return tuples (t, y, weight), ascending in t: the nodes of the integrals over y.
+    """Return the quadrature nodes (t, y, weight) of the integrals over y, ascending in t.
 
-    t is the number of votes of the winners, at most k/2. `counts` are those of one question.
+    t is the number of votes of the winners, at most k/2. `counts` describe one question.
     """
     samples = np.array(counts.incorrect + counts.correct)
     return [
@@ -5376,22 +5275,25 @@ def _number_of_nodes(k: int, t: int) -> int:
 
 
 def _rows_by_votes(t: np.ndarray, most: int) -> list[tuple[int, int, int]]:
-    """Return (value, start, stop) of the rows of each value below `most` in the ascending t."""
-    values = np.unique(t[t < most])
-    ends = np.searchsorted(t, values, side="right")
-    return [*zip(values.tolist(), np.searchsorted(t, values).tolist(), ends.tolist(), strict=True)]
+    """Return tuples (value, start, stop): the rows t[start:stop] of each value of t below `most`.
+
+    t is ascending.
+    """
+    values, starts = np.unique(t[t < most], return_index=True)
+    stops = np.searchsorted(t, values, side="right")
+    return [*zip(values.tolist(), starts.tolist(), stops.tolist(), strict=True)]
 
 
 def _multiply_truncated(
     polynomial: np.ndarray, factor: np.ndarray, first_row_of_power: np.ndarray
 ) -> np.ndarray:
-    """Return the products of polynomials row by row, up to the degree k, (nodes, k + 1).
+    """Return the products of polynomials in each row, up to the degree k, (nodes, k + 1).
 
     Args:
         polynomial: (nodes, k + 1) coefficients of z^0 .. z^k.
-        factor: (nodes, any) coefficients of the other factor.
-        first_row_of_power: for each power, the first row in which `factor` may have a coefficient
-            other than 0. Rows are ascending in t, which is the degree of the factor.
+        factor: (nodes, any) coefficients of the other factor, of degree t in each row.
+        first_row_of_power: for each power, the first row with t of at least this power. The rows
+            above it are skipped, because their coefficient is 0.
     """
     product = factor[:, :1] * polynomial
     for power, row in enumerate(first_row_of_power[: factor.shape[1]].tolist()):
@@ -5404,12 +5306,10 @@ def _multiply_truncated(
 def _scaled_binomials(m: int, most: int, shift: int) -> tuple[np.ndarray, int]:
     """Return C(m, x) 2^(shift x - e) for x = 0 .. min(m, most), and e, so that all are <= 1."""
     floats = [_mantissa_and_exponent(math.comb(m, x)) for x in range(min(m, most) + 1)]
-    scale = max(exponent + shift * x for x, (_, exponent) in enumerate(floats))
-    binomials = [
-        math.ldexp(mantissa, exponent + shift * x - scale)
-        for x, (mantissa, exponent) in enumerate(floats)
-    ]
-    return np.array(binomials), scale
+    exponents = [exponent + shift * x for x, (_, exponent) in enumerate(floats)]
+    e = max(exponents)
+    mantissas = np.array([mantissa for mantissa, _ in floats])
+    return np.ldexp(mantissas, np.array(exponents) - e), e
 
 
 def _mantissa_and_exponent(number: int) -> tuple[float, int]:
@@ -5552,7 +5452,6 @@ def interval_options(
         known: the names that `interval` can have.
         default: the name that `interval=None` stands for.
         has_prior_outcomes: whether the metric was given prior outcomes R0.
-        weighting: how questions are averaged.
 
     Raises:
         ValueError: if a parameter is invalid, if two of them contradict each other, or if one has
@@ -5580,15 +5479,15 @@ def interval_options(
     if anytime:
         _check_looks(method, band)
     return IntervalOptions(
-        confidence,
-        method,
-        requested == "auto",
-        cluster_index,
-        weighting,
-        prior,
-        limits,
-        band,
-        anytime,
+        confidence=confidence,
+        method=method,
+        is_named=requested == "auto",
+        clusters=cluster_index,
+        weighting=weighting,
+        prior=prior,
+        bounds=limits,
+        band=band,
+        anytime=anytime,
     )
 
 
@@ -5631,10 +5530,8 @@ def question_weighting(
 ) -> Weighting:
     """Return how questions are averaged, from the parameters of a metric, which are validated.
 
-    `questions` is M. For average="groups", the weights of each group are scaled to the sum 1.
-
-    Raises:
-        ValueError: if a parameter is invalid, or if all weights of a group are 0.
+    `questions` is M. For average="groups", the weights of each group are scaled to the sum 1. A
+    ValueError is raised if all weights of a group are 0.
     """
     check_name("average", average, ("questions", "groups"))
     over_groups = average == "groups"
@@ -5733,7 +5630,7 @@ def pass_limits(
 ) -> tuple[Scores, IntervalMethod]:
     """Return estimates of scores of the pass@k family, and the method of their limits.
 
-    `counts` are those of M questions. All methods but "questions" need the installed package.
+    All methods but "questions" need the installed package.
     """
     if options.method != "questions":
         return PACKAGE.rooms.pass_limits(counts, scores, options)
@@ -5807,8 +5704,8 @@ class Consensus:
         shares: the share of correctness of each sample.
         correct: whether the share of each sample is above 1/2.
         counts: the counts of correct samples.
-        ks: the sizes of subsets by the k in their keys. The size None stands for all samples of a
-            question, whose key has their number or "n".
+        ks: a dict from the k in keys to the k of scores. For k = n, all samples of each question,
+            the first is their number or "n", and the second is None.
         votes: M counts of answers, or None if there are no answers, or vote@k is not included.
         weighted: the `WeightedVotes` of the package, or None.
     """
@@ -5838,13 +5735,12 @@ class Consensus:
         correct = more_than_half(checked.outcomes)
         counts = correct.counts()
         check_samples([*(ks or [])], counts.n)  # The checker may have left samples unscored.
-        sizes: dict[int | str, int | None] = {n_in_keys(counts.n): None}
-        if ks:
-            sizes = {k: k for k in ks}
+        k_by_key: dict[int | str, int | None] = {k: k for k in ks or ()}
         votes = None
         if checked.answers is not None and with_votes:
             votes = count_answers(correct, checked.answers, merge_right)
-        return cls(checked.outcomes, correct, counts, sizes, votes)
+        all_samples = {n_in_keys(counts.n): None}
+        return cls(checked.outcomes, correct, counts, k_by_key or all_samples, votes)
 
     @property
     def n(self) -> int | str:
@@ -5873,7 +5769,7 @@ class Consensus:
         return scores
 
     def values(self) -> dict[ScoreId, np.ndarray]:
-        """Return the values of all scores for each question, (M,)."""
+        """Return a dict of the values of each score for the questions, (M,)."""
         counts = self.counts
         values = {
             key: score(*counts.unique)[counts.inverse] for key, score in self.count_scores().items()
@@ -5886,7 +5782,7 @@ class Consensus:
         return values | self.weighted_scores()
 
     def weighted_scores(self) -> dict[ScoreId, np.ndarray]:
-        """Return weighted_vote@k of each question, (M,), at each k; {} if votes have no weights."""
+        """Return a dict of weighted_vote@k of the questions, (M,); {} if votes have no weights."""
         if self.weighted is None:
             return {}
         return {
@@ -5899,7 +5795,10 @@ class Consensus:
 
 
 def _has_majority(k: int | None, n: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """Return cons@k, (U,): 1.0 if more than k/2 of n samples are correct. None means k = n."""
+    """Return cons@k, (U,): 1.0 if more than k/2 of n samples are correct, else 0.0.
+
+    `k` is None for k = n.
+    """
     return (2 * c > (n if k is None else k)).astype(float)
 
 
@@ -5911,9 +5810,9 @@ def _share_correct(n: np.ndarray, c: np.ndarray) -> np.ndarray:
 def _expected_credit(
     credits: Callable[[int], Credits], k: int | None, n: np.ndarray, c: np.ndarray
 ) -> np.ndarray:
-    """Return the expected credit of k of n samples, c of them correct, (U,). None means k = n.
+    """Return the expected credit of k of n samples, c of them correct, (U,).
 
-    `credits` is a function that returns the credits of the score at a k.
+    `credits` is a function that returns the credits of the score at a k. `k` is None for k = n.
     """
     result = np.empty(len(n))
     for size, rows in rows_by_k(k, n):
@@ -5922,7 +5821,7 @@ def _expected_credit(
 
 
 def rows_by_k(k: int | None, n: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-    """Yield each distinct k, ascending, with the indices of its rows. None means k = n, (U,)."""
+    """Yield each distinct k, ascending, and the indices of its rows. `k` is None for k = n."""
     ks = n if k is None else np.full(len(n), k)
     for size in sorted({*ks.tolist()}):
         yield size, np.flatnonzero(ks == size)
@@ -6045,10 +5944,9 @@ class Report:
                 if score_id in unidentified:
                     left_out.setdefault(group, []).append(score_id.key)
                     continue
-                interval = None
+                interval, band = group_intervals.get(score_id), group_bands.get(score_id)
                 if method is not None:
-                    interval = self._requested_fields(score_id, mean, group_intervals.get(score_id))
-                band = group_bands.get(score_id)
+                    interval = self._requested_fields(score_id, mean, interval)
                 metric, k, tau = score_id
                 estimates.append(Estimate(metric, k, tau, group, mean, interval, band))
         if left_out:
@@ -6212,10 +6110,8 @@ class Computation:
     def read(self, predictions, references) -> Samples:
         """Return the samples of questions, in Arrow if they have references or may be labels.
 
-        Other predictions are outcomes, which are validated.
-
-        Raises:
-            ValueError: if an input is invalid. The message has its index.
+        Other predictions are outcomes, which are validated. A ValueError with the index is raised
+        if an input is invalid.
         """
         if predictions is None:
             raise ValueError("predictions are missing: give each question's list of samples.")
@@ -6247,8 +6143,7 @@ class Computation:
     def compute(self, *, predictions, references=None, **options: Any) -> dict[str, Any]:
         """Return the flat dict of scores for these predictions, references and parameters.
 
-        Raises:
-            ValueError, TypeError: if an input is invalid. The message has its index.
+        Raises a ValueError or TypeError if an input is invalid. The message has its index.
         """
         return self.results(self.samples(predictions, references, options), **options)
 
@@ -6393,9 +6288,8 @@ def _check_budget(
 ) -> int:
     """Return the budget, the largest number of samples of a question, as an int.
 
-    Raises:
-        ValueError: if a requested k exceeds it, if a score other than pass@k is included, or if
-            there is a prior or a model of the checker's `errors`.
+    Raises a ValueError if a requested k exceeds it, if a score other than pass@k is included, or if
+    there is a prior or a model of the checker's `errors`.
     """
     budget = check_k(budget, name="budget")
     if ks and max(ks) > budget:
@@ -6435,8 +6329,8 @@ def bayes_at_n_results(
     category_of_label = category_numbers(categories)
     common = SharedOptions(confidence=confidence, **shared)
     checking = common.checking(category_of_label)
-    category_values = check_rewards(w, category_of_label)
-    prior = check_prior_outcomes(R0, len(questions), len(category_values))
+    rewards_of_categories = check_rewards(w, category_of_label)
+    prior = check_prior_outcomes(R0, len(questions), len(rewards_of_categories))
     if common.anytime and common.interval is None:
         raise ValueError(
             "anytime needs limits of the data alone: give interval='sampling' or 'questions'."
@@ -6461,7 +6355,7 @@ def bayes_at_n_results(
         rewards = real_rewards(outcomes)
         points = max_scores(rewards, ks)
     else:
-        rewards = category_rewards(outcomes, category_values, prior)
+        rewards = category_rewards(outcomes, rewards_of_categories, prior)
         moments = bayes_moments(rewards, *ks)
         points = Scores(moments.keys, moments.inverse, moments.mean)
     method: IntervalMethod | None = None
@@ -6518,15 +6412,15 @@ def max_at_k_results(
     category_of_label = category_numbers(categories)
     common = SharedOptions(**shared)
     checking = common.checking(category_of_label)
-    category_values = check_rewards(w, category_of_label)
-    prior = check_prior_outcomes(R0, len(questions), len(category_values))
+    rewards_of_categories = check_rewards(w, category_of_label)
+    prior = check_prior_outcomes(R0, len(questions), len(rewards_of_categories))
     included, requested = _included_rewards(include, k, picked_by)
     taus = check_thresholds(thresholds)
     report = common.report(
         len(questions), has_prior_outcomes=bool(prior.any()), bounds=bounds, band=band
     )
     options, n = report.options, questions.n
-    choose_ks(requested, DEFAULT_K, n, options.allow_above_n)  # an error comes before the check
+    choose_ks(requested, DEFAULT_K, n, options.allow_above_n)  # An error comes before the check.
 
     outcomes = questions.check(checking).outcomes
     warn_of_stopping(outcomes)
@@ -6534,29 +6428,31 @@ def max_at_k_results(
     if are_real:
         rewards = real_rewards(outcomes)
     else:
-        rewards = category_rewards(outcomes, category_values, prior)
+        rewards = category_rewards(outcomes, rewards_of_categories, prior)
     # The checker may have left samples unscored, and n samples say nothing about real rewards above
     # the largest observed.
     ks = choose_ks(requested, DEFAULT_K, rewards.n, options.allow_above_n and not are_real)
     if any(score.metric != "max@k" for score in included):
         check_samples(ks, rewards.n)
-    scored: list[tuple[Scores, IntervalMethod | None]] = []
+    parts: list[tuple[Scores, IntervalMethod | None]] = []  # scores, and the method of their limits
     if keys := {ScoreId("max@k", k): k for k in ks if is_included("max@k", k, included)}:
         if options.confidence is None:
-            scored.append((max_scores(rewards, keys), None))
+            parts.append((max_scores(rewards, keys), None))
         else:
-            scored.append(max_limits(rewards, keys, options))
+            parts.append(max_limits(rewards, keys, options))
     if ks_and_taus := _included_tails(included, ks, taus):
         tails = PACKAGE.rooms.tails(rewards, ks_and_taus)
-        scored.append((tails, limits_for_questions(tails, "TailPass@k", options)))
+        parts.append((tails, limits_for_questions(tails, "TailPass@k", options)))
     if picked_by is not None:
-        values = outcomes.values if are_real else category_values[outcomes.values.astype(int)]
+        values = outcomes.values
+        if not are_real:
+            values = rewards_of_categories[values.astype(int)]
         picked_ks = [k for k in ks if is_included("picked@k", k, included)]
         picked = PACKAGE.rooms.picked(outcomes, values, picked_by, picked_ks)
         scored_values = values[outcomes.is_scored]
         least, most = np.clip([scored_values.min(), scored_values.max()], *options.bounds).tolist()
-        scored.append((picked, limits_for_questions(picked, "picked@k", options, (least, most))))
-    points, method = _join_scored(scored)
+        parts.append((picked, limits_for_questions(picked, "picked@k", options, (least, most))))
+    points, method = _join_parts(parts)
     return report.result(points, n, method)
 
 
@@ -6565,10 +6461,8 @@ def _included_rewards(
 ) -> tuple[list[ScoreId], list[int] | None]:
     """Return the ids of the included scores, and the list of their k or None.
 
-    The default of `include` is Max@k, or picked@k if `picked_by` is given.
-
-    Raises:
-        ValueError: if only one of picked@k and `picked_by` is given.
+    The default of `include` is Max@k, or picked@k if `picked_by` is given. A ValueError is raised
+    if only one of picked@k and `picked_by` is given.
     """
     if include is None:
         include = "Max@k" if picked_by is None else "picked@k"
@@ -6596,12 +6490,12 @@ def _included_tails(
     return list(dict.fromkeys(pairs))
 
 
-def _join_scored(
-    scored: list[tuple[Scores, IntervalMethod | None]],
+def _join_parts(
+    parts: list[tuple[Scores, IntervalMethod | None]],
 ) -> tuple[Scores, IntervalMethod | None]:
     """Return all scores as one `Scores`, and one method for their limits, or None for no limits."""
-    points, method = scored[0]
-    for scores, method_of_scores in scored[1:]:
+    points, method = parts[0]
+    for scores, method_of_scores in parts[1:]:
         points = join_scores(points, scores)
         if method is not None:
             method = PACKAGE.rooms.joined(method, method_of_scores, scores.keys)
@@ -6668,8 +6562,8 @@ def cons_at_k_results(
     if include is not None:
         _check_included(metrics, {key.metric for key in values})
     values = {key: x for key, x in values.items() if is_included(key.metric, key.k, included)}
-    rows, columns = np.arange(len(questions)), np.stack([*values.values()], axis=1)
-    points = Scores(one_column_each(values), rows, columns)
+    columns = np.stack([*values.values()], axis=1)
+    points = Scores(one_column_each(values), np.arange(len(questions)), columns)
     method: IntervalMethod | None = None
     if options.confidence is not None and options.method == "questions":
         method = QuestionIntervals(points, UNIT_RANGE, options.clusters, weights=options.weights)

@@ -1,6 +1,5 @@
 """How `choice` reads a reference and the option that a response chooses."""
 
-
 import at_k
 import pytest
 from at_k.checkers.choices import read_choice, read_options

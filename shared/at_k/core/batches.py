@@ -16,8 +16,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .columns import JSON, from_numpy, is_number, one_chunk, sample_kind, to_json, to_python
-from .containers import numbers_and_scored, to_numpy
+from .columns import JSON, from_numpy, one_chunk, sample_kind, to_json, to_python
+from .containers import is_numeric, numbers_and_scored, to_numpy
 from .samples import Samples
 
 _SMALL_BATCHES = 64  # Up to this number, merging would take longer than reading the batches.
@@ -136,11 +136,9 @@ def _one_column(columns: list[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
 
 
 def _as_doubles_or_none(columns: list[pa.ChunkedArray]) -> list[pa.ChunkedArray] | None:
-    """Return columns of numbers as doubles; None if that would change a value, such as True."""
-    for column in columns:
-        is_bool = pa.types.is_boolean(column.type)
-        if is_bool or not (is_number(column.type) or pa.types.is_null(column.type)):
-            return None
+    """Return columns of numbers as doubles; None if there are others, bools, or too large ones."""
+    if any(pa.types.is_boolean(x.type) or not is_numeric(x.type) for x in columns):
+        return None
     try:
         return [column.cast(pa.float64()) for column in columns]
     except pa.ArrowInvalid:  # an integer that no double holds
@@ -160,7 +158,7 @@ def _as_json(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
 def write_batch(batch: Samples, file: BinaryIO) -> None:
     """Write a batch to a file as an Arrow stream, with a row for each question."""
     if batch.are_numbers:
-        values = from_numpy(batch.values, None if batch.scored is None else ~batch.scored)
+        values = from_numpy(batch.values, batch.scored)
     else:
         values = one_chunk(batch.values)
     offsets = from_numpy(np.concatenate([[0], np.cumsum(batch.sizes)]))
@@ -182,8 +180,9 @@ def read_batch(data: Any) -> Samples:
     values, multiplicity = pc.list_flatten(table["values"]), None
     if "multiplicity" in table.column_names:
         multiplicity = to_numpy(pc.list_flatten(table["multiplicity"]))
-    if "references" in table.column_names or not is_number(values.type):
-        references = table["references"] if "references" in table.column_names else None
+    references = table["references"] if "references" in table.column_names else None
+    are_numbers = is_numeric(values.type) and not pa.types.is_null(values.type)
+    if references is not None or not are_numbers:
         return Samples(values, sizes, multiplicity=multiplicity, references=references)
     numbers, scored = numbers_and_scored(values)
     return Samples(numbers, sizes, "predictions", scored, multiplicity)

@@ -16,14 +16,13 @@ from concurrent.futures import BrokenExecutor, Executor
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property, partial
-from numbers import Real
 from typing import Any, NoReturn
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .checks import InputError, Place, check_count, check_name, short
+from .checks import InputError, Place, check_count, check_name, check_positive, short
 from .columns import JSON, TEXTS, distinct_entries, from_numpy, to_python
 from .containers import to_numpy
 from .match import match_exactly
@@ -173,8 +172,7 @@ class Checking:
             raise TypeError(f"executor is {short(executor)}: give an Executor, such as a pool.")
         if timeout is None:
             return
-        if isinstance(timeout, bool) or not isinstance(timeout, Real) or not timeout > 0:
-            raise ValueError(f"timeout is {short(timeout)}: give a number of seconds.")
+        check_positive("timeout", timeout, "give a number of seconds", math.inf)
         if executor is not None:
             raise ValueError(
                 "timeout cannot end the calls of an executor: give num_proc instead of the "
@@ -184,7 +182,6 @@ class Checking:
     @property
     def matches_exactly(self) -> bool:
         """Return whether the checker is "exact_match"."""
-        # The test of the type comes first, because array == text is an array.
         return isinstance(self.checker, str) and self.checker == "exact_match"
 
     @cached_property
@@ -303,17 +300,15 @@ class Checking:
     ) -> int:
         """Return the index of the first of the (P,) results that is None, or P if none is.
 
-        All results before the index `first` are known and have no problem.
-
-        Raises:
-            ValueError: if a result with a problem comes before the first None.
+        Raises a ValueError if a result before it has a problem. Those before `first` have none.
         """
         for pair in range(first, len(results)):
             result = results[pair]
             if result is None:
                 return pair
-            if result[1] is not None:
-                self._raise_problem(pairs.call(pair), result[1])
+            _, problem = result
+            if problem is not None:
+                self._raise_problem(pairs.call(pair), problem)
         return len(results)
 
     def check_here(self, pairs: list[PairToCheck]) -> Generator[BatchResult, None, None]:
@@ -507,15 +502,13 @@ class DistinctPairs:
     def answers(self, answers: Sequence[str | None]) -> pa.ChunkedArray:
         """Return a column with an integer code of each sample's answer, or null for no answer.
 
-        Equal answers have equal codes, also in different questions.
-
-        Args:
-            answers: (P,) the answers of the pairs, None for no answer.
+        `answers`, (P,), has the answer of each pair, or None for no answer. Equal answers have
+        equal codes, also in different questions.
         """
         codes: dict[str | None, int] = {None: -1}
         pair_codes = [codes.setdefault(answer, len(codes)) for answer in (*answers, None)]
         sample_codes = np.array(pair_codes)[self.index]
-        return pa.chunked_array([from_numpy(sample_codes, sample_codes < 0)])
+        return pa.chunked_array([from_numpy(sample_codes, sample_codes >= 0)])
 
 
 class CheckCache:

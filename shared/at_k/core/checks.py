@@ -276,10 +276,8 @@ def category_numbers(categories) -> dict[str, float] | None:
 def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarray]:
     """Return the distinct labels as texts, and the index of each question's label among them, (M,).
 
-    The distinct labels are in the order of their first appearance. `questions` is M.
-
-    Raises:
-        ValueError: if there are not M labels; or if a label is missing, an array or a data frame.
+    The distinct labels are in the order of their first appearance. `questions` is M. A ValueError
+    is raised if there are not M labels; or if a label is missing, an array or a data frame.
     """
     entries = [plain_number(name, x) if is_scalar(x) else x for x in entries_of(name, labels)]
     if len(entries) != questions:
@@ -391,9 +389,6 @@ def check_prior(alpha0, beta0) -> tuple[float, float]:
     )
 
 
-# --- Numbers of samples -------------------------------------------------------------------
-
-
 def check_k(k, n: np.ndarray | None = None, name: str = "k") -> int:
     """Return k as an int; raise a ValueError unless it is from 1 to 1e6, and no n is below it.
 
@@ -416,10 +411,10 @@ def choose_ks(
     n: np.ndarray,
     allow_above_n: bool = False,
 ) -> list[int]:
-    """Return the k at which scores are computed: the requested `ks`, or if None those of `default`.
+    """Return the k at which scores are computed.
 
-    Of `default`, only the k up to the smallest n, (M,), are returned; or this n, if there are none.
-    A requested k that exceeds an n raises a ValueError, unless `allow_above_n`.
+    These are the requested `ks`. A k above an n, (M,), raises a ValueError, unless `allow_above_n`.
+    If `ks` is None, these are the k of `default` up to the smallest n, or this n if there are none.
     """
     if ks is not None:
         if not allow_above_n:

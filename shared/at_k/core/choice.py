@@ -149,7 +149,6 @@ def interval_options(
         known: the names that `interval` can have.
         default: the name that `interval=None` stands for.
         has_prior_outcomes: whether the metric was given prior outcomes R0.
-        weighting: how questions are averaged.
 
     Raises:
         ValueError: if a parameter is invalid, if two of them contradict each other, or if one has
@@ -177,15 +176,15 @@ def interval_options(
     if anytime:
         _check_looks(method, band)
     return IntervalOptions(
-        confidence,
-        method,
-        requested == "auto",
-        cluster_index,
-        weighting,
-        prior,
-        limits,
-        band,
-        anytime,
+        confidence=confidence,
+        method=method,
+        is_named=requested == "auto",
+        clusters=cluster_index,
+        weighting=weighting,
+        prior=prior,
+        bounds=limits,
+        band=band,
+        anytime=anytime,
     )
 
 
@@ -228,10 +227,8 @@ def question_weighting(
 ) -> Weighting:
     """Return how questions are averaged, from the parameters of a metric, which are validated.
 
-    `questions` is M. For average="groups", the weights of each group are scaled to the sum 1.
-
-    Raises:
-        ValueError: if a parameter is invalid, or if all weights of a group are 0.
+    `questions` is M. For average="groups", the weights of each group are scaled to the sum 1. A
+    ValueError is raised if all weights of a group are 0.
     """
     check_name("average", average, ("questions", "groups"))
     over_groups = average == "groups"
@@ -330,7 +327,7 @@ def pass_limits(
 ) -> tuple[Scores, IntervalMethod]:
     """Return estimates of scores of the pass@k family, and the method of their limits.
 
-    `counts` are those of M questions. All methods but "questions" need the installed package.
+    All methods but "questions" need the installed package.
     """
     if options.method != "questions":
         return PACKAGE.rooms.pass_limits(counts, scores, options)

@@ -43,11 +43,11 @@ _TEXTS_AND_NONE = {str, type(None)}
 def stored(samples: Samples, references: Any = None) -> Samples:
     """Return the samples with their values in an Arrow column, and with a column of references.
 
-    `references` are those of the M questions, or None for no references.
+    `references` has one for each of M questions, or is None for no references.
 
     Raises:
         ValueError: if samples have different types, if there is not one reference for each
-            question, or if neither Arrow nor JSON can hold a value, whose index the message has.
+            question, or if neither Arrow nor JSON can hold a value. The message has its index.
     """
     values = samples.values
     if samples.are_numbers:
@@ -62,9 +62,7 @@ def stored(samples: Samples, references: Any = None) -> Samples:
 def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
     """Return one reference for each question as a column.
 
-    Raises:
-        ValueError: if the number of references differs from the number of questions, or if a
-            reference cannot be stored. The message has its index.
+    Raises a ValueError if there are not so many references, or if one cannot be stored.
     """
     values = plain_container(references)
     if isinstance(values, np.ndarray) and values.ndim == 1:
@@ -89,16 +87,14 @@ def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
 def _column_of_numbers(numbers: np.ndarray, scored: np.ndarray | None = None) -> pa.ChunkedArray:
     """Return numbers as a column. float16 and float32 become the double that prints the same.
 
-    Args:
-        numbers: (S,) numbers.
-        scored: (S,) False for each number in place of None, or None if all are scored.
+    `scored`, (S,), is False for each number in place of None; or it is None if all are scored.
     """
     if scored is not None and not scored.any():
         return pa.chunked_array([pa.nulls(len(numbers))])
     if numbers.dtype.kind == "f" and numbers.itemsize < 8:
         distinct, inverse = np.unique(numbers, return_inverse=True)
         numbers = np.array([float(str(number)) for number in distinct])[inverse]
-    return pa.chunked_array([from_numpy(numbers, None if scored is None else ~scored)])
+    return pa.chunked_array([from_numpy(numbers, scored)])
 
 
 # --- Values of Python ---------------------------------------------------------------------
@@ -164,8 +160,7 @@ def _array_of_one_type(values: list[Any]) -> pa.Array | None:
 def to_json(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa.Array:
     """Return values as an array of the type `JSON`, for the same arguments as `_typed_array`.
 
-    Raises:
-        ValueError: if JSON cannot hold a value. The message has its index.
+    Raises a ValueError with the index of a value that JSON cannot hold.
     """
     texts = []
     for index, value in enumerate(values):
@@ -216,28 +211,21 @@ def sample_kind(values: pa.ChunkedArray) -> str | None:
         if first.startswith(("[", "{")):
             return "other values"
         return "texts" if first.startswith('"') else "numbers"
-    return "numbers" if is_number(values.type) else "other values"
-
-
-def is_number(arrow_type: pa.DataType) -> bool:
-    """Return whether the type is one of bools, integers or floats."""
-    return not pa.types.is_null(arrow_type) and is_numeric(arrow_type)
+    return "numbers" if is_numeric(values.type) else "other values"
 
 
 # --- Arrow and Python ---------------------------------------------------------------------
 
 
-def from_numpy(values: np.ndarray, missing: np.ndarray | None = None) -> pa.Array:
-    """Return numbers as an Arrow array.
+def from_numpy(values: np.ndarray, valid: np.ndarray | None = None) -> pa.Array:
+    """Return numbers or bools, (S,), as an Arrow array.
 
-    Args:
-        values: (S,) numbers or bools.
-        missing: (S,) True for entries that become null, or None if there are none.
+    `valid`, (S,), is False for entries that become null; or it is None if there are none.
     """
-    # `pa.array` would import pandas, which takes half a second.
+    # `pa.array` would import pandas, which takes half a second. Arrow stores bools as bits.
     data = np.packbits(values, bitorder="little") if values.dtype == bool else values
-    valid = None if missing is None else pa.py_buffer(np.packbits(~missing, bitorder="little"))
-    buffers = [valid, pa.py_buffer(np.ascontiguousarray(data))]
+    validity = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little"))
+    buffers = [validity, pa.py_buffer(np.ascontiguousarray(data))]
     return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), buffers)
 
 

@@ -110,10 +110,8 @@ class Computation:
     def read(self, predictions, references) -> Samples:
         """Return the samples of questions, in Arrow if they have references or may be labels.
 
-        Other predictions are outcomes, which are validated.
-
-        Raises:
-            ValueError: if an input is invalid. The message has its index.
+        Other predictions are outcomes, which are validated. A ValueError with the index is raised
+        if an input is invalid.
         """
         if predictions is None:
             raise ValueError("predictions are missing: give each question's list of samples.")
@@ -145,8 +143,7 @@ class Computation:
     def compute(self, *, predictions, references=None, **options: Any) -> dict[str, Any]:
         """Return the flat dict of scores for these predictions, references and parameters.
 
-        Raises:
-            ValueError, TypeError: if an input is invalid. The message has its index.
+        Raises a ValueError or TypeError if an input is invalid. The message has its index.
         """
         return self.results(self.samples(predictions, references, options), **options)
 

@@ -146,9 +146,8 @@ def _check_budget(
 ) -> int:
     """Return the budget, the largest number of samples of a question, as an int.
 
-    Raises:
-        ValueError: if a requested k exceeds it, if a score other than pass@k is included, or if
-            there is a prior or a model of the checker's `errors`.
+    Raises a ValueError if a requested k exceeds it, if a score other than pass@k is included, or if
+    there is a prior or a model of the checker's `errors`.
     """
     budget = check_k(budget, name="budget")
     if ks and max(ks) > budget:
@@ -188,8 +187,8 @@ def bayes_at_n_results(
     category_of_label = category_numbers(categories)
     common = SharedOptions(confidence=confidence, **shared)
     checking = common.checking(category_of_label)
-    category_values = check_rewards(w, category_of_label)
-    prior = check_prior_outcomes(R0, len(questions), len(category_values))
+    rewards_of_categories = check_rewards(w, category_of_label)
+    prior = check_prior_outcomes(R0, len(questions), len(rewards_of_categories))
     if common.anytime and common.interval is None:
         raise ValueError(
             "anytime needs limits of the data alone: give interval='sampling' or 'questions'."
@@ -214,7 +213,7 @@ def bayes_at_n_results(
         rewards = real_rewards(outcomes)
         points = max_scores(rewards, ks)
     else:
-        rewards = category_rewards(outcomes, category_values, prior)
+        rewards = category_rewards(outcomes, rewards_of_categories, prior)
         moments = bayes_moments(rewards, *ks)
         points = Scores(moments.keys, moments.inverse, moments.mean)
     method: IntervalMethod | None = None
@@ -271,15 +270,15 @@ def max_at_k_results(
     category_of_label = category_numbers(categories)
     common = SharedOptions(**shared)
     checking = common.checking(category_of_label)
-    category_values = check_rewards(w, category_of_label)
-    prior = check_prior_outcomes(R0, len(questions), len(category_values))
+    rewards_of_categories = check_rewards(w, category_of_label)
+    prior = check_prior_outcomes(R0, len(questions), len(rewards_of_categories))
     included, requested = _included_rewards(include, k, picked_by)
     taus = check_thresholds(thresholds)
     report = common.report(
         len(questions), has_prior_outcomes=bool(prior.any()), bounds=bounds, band=band
     )
     options, n = report.options, questions.n
-    choose_ks(requested, DEFAULT_K, n, options.allow_above_n)  # an error comes before the check
+    choose_ks(requested, DEFAULT_K, n, options.allow_above_n)  # An error comes before the check.
 
     outcomes = questions.check(checking).outcomes
     warn_of_stopping(outcomes)
@@ -287,29 +286,31 @@ def max_at_k_results(
     if are_real:
         rewards = real_rewards(outcomes)
     else:
-        rewards = category_rewards(outcomes, category_values, prior)
+        rewards = category_rewards(outcomes, rewards_of_categories, prior)
     # The checker may have left samples unscored, and n samples say nothing about real rewards above
     # the largest observed.
     ks = choose_ks(requested, DEFAULT_K, rewards.n, options.allow_above_n and not are_real)
     if any(score.metric != "max@k" for score in included):
         check_samples(ks, rewards.n)
-    scored: list[tuple[Scores, IntervalMethod | None]] = []
+    parts: list[tuple[Scores, IntervalMethod | None]] = []  # scores, and the method of their limits
     if keys := {ScoreId("max@k", k): k for k in ks if is_included("max@k", k, included)}:
         if options.confidence is None:
-            scored.append((max_scores(rewards, keys), None))
+            parts.append((max_scores(rewards, keys), None))
         else:
-            scored.append(max_limits(rewards, keys, options))
+            parts.append(max_limits(rewards, keys, options))
     if ks_and_taus := _included_tails(included, ks, taus):
         tails = PACKAGE.rooms.tails(rewards, ks_and_taus)
-        scored.append((tails, limits_for_questions(tails, "TailPass@k", options)))
+        parts.append((tails, limits_for_questions(tails, "TailPass@k", options)))
     if picked_by is not None:
-        values = outcomes.values if are_real else category_values[outcomes.values.astype(int)]
+        values = outcomes.values
+        if not are_real:
+            values = rewards_of_categories[values.astype(int)]
         picked_ks = [k for k in ks if is_included("picked@k", k, included)]
         picked = PACKAGE.rooms.picked(outcomes, values, picked_by, picked_ks)
         scored_values = values[outcomes.is_scored]
         least, most = np.clip([scored_values.min(), scored_values.max()], *options.bounds).tolist()
-        scored.append((picked, limits_for_questions(picked, "picked@k", options, (least, most))))
-    points, method = _join_scored(scored)
+        parts.append((picked, limits_for_questions(picked, "picked@k", options, (least, most))))
+    points, method = _join_parts(parts)
     return report.result(points, n, method)
 
 
@@ -318,10 +319,8 @@ def _included_rewards(
 ) -> tuple[list[ScoreId], list[int] | None]:
     """Return the ids of the included scores, and the list of their k or None.
 
-    The default of `include` is Max@k, or picked@k if `picked_by` is given.
-
-    Raises:
-        ValueError: if only one of picked@k and `picked_by` is given.
+    The default of `include` is Max@k, or picked@k if `picked_by` is given. A ValueError is raised
+    if only one of picked@k and `picked_by` is given.
     """
     if include is None:
         include = "Max@k" if picked_by is None else "picked@k"
@@ -349,12 +348,12 @@ def _included_tails(
     return list(dict.fromkeys(pairs))
 
 
-def _join_scored(
-    scored: list[tuple[Scores, IntervalMethod | None]],
+def _join_parts(
+    parts: list[tuple[Scores, IntervalMethod | None]],
 ) -> tuple[Scores, IntervalMethod | None]:
     """Return all scores as one `Scores`, and one method for their limits, or None for no limits."""
-    points, method = scored[0]
-    for scores, method_of_scores in scored[1:]:
+    points, method = parts[0]
+    for scores, method_of_scores in parts[1:]:
         points = join_scores(points, scores)
         if method is not None:
             method = PACKAGE.rooms.joined(method, method_of_scores, scores.keys)
@@ -421,8 +420,8 @@ def cons_at_k_results(
     if include is not None:
         _check_included(metrics, {key.metric for key in values})
     values = {key: x for key, x in values.items() if is_included(key.metric, key.k, included)}
-    rows, columns = np.arange(len(questions)), np.stack([*values.values()], axis=1)
-    points = Scores(one_column_each(values), rows, columns)
+    columns = np.stack([*values.values()], axis=1)
+    points = Scores(one_column_each(values), np.arange(len(questions)), columns)
     method: IntervalMethod | None = None
     if options.confidence is not None and options.method == "questions":
         method = QuestionIntervals(points, UNIT_RANGE, options.clusters, weights=options.weights)

@@ -245,9 +245,8 @@ def column_names(frame) -> list[str]:
 def sample_rows(frame, name: str) -> np.ndarray | list[list[Any]]:
     """Return the rows of a data frame, each of which has the samples of one question.
 
-    Raises:
-        ValueError: if a column name shows that the columns are not samples, or if the only column
-            has lists, so that the caller should give the column.
+    Raises a ValueError if a column name shows that the columns are not samples, or if the only
+    column has lists, so that the caller should give the column.
     """
     for column in column_names(frame):
         if column.lower() in _NOT_SAMPLES:

@@ -63,7 +63,7 @@ class BinaryCounts:
 
     @cached_property
     def memo(self) -> dict[Any, Any]:
-        """Return a dict in which callers keep results for these counts, such as a fitted prior."""
+        """Return a dict that keeps results for these counts, such as an estimated prior."""
         return {}
 
 
@@ -105,9 +105,6 @@ def one_size(sizes: np.ndarray) -> int:
     size = int(sizes[0])
     # count_nonzero takes half the time of `all`, which matters in calls of a few microseconds.
     return size if np.count_nonzero(sizes == size) == len(sizes) else 0
-
-
-# --- Sums ---------------------------------------------------------------------------------
 
 
 def sums_per_question(counts: np.ndarray, sizes: np.ndarray) -> np.ndarray:

@@ -18,10 +18,7 @@ class Estimate(NamedTuple):
     """The score of all questions of a run or of a group, and its uncertainty.
 
     Attributes:
-        metric: the name of the score, such as "pass@k".
-        k: the value of k, N or n in the name; "n" for all samples, if their number differs between
-            questions; None if the name has none of these.
-        tau: the threshold of G-Pass@k and TailPass@k, else None.
+        metric, k, tau: the identity of the score, as in `ScoreId`.
         group: the label of the group, or None for all questions.
         score: the point estimate.
         interval: its interval, or None. A field of the interval that is None was not requested.
@@ -38,7 +35,7 @@ class Estimate(NamedTuple):
 
     @property
     def score_id(self) -> ScoreId:
-        """Return the identity of the score, without the group."""
+        """Return the identity of the score. It does not include the group."""
         return ScoreId(self.metric, self.k, self.tau)
 
     @property
@@ -118,7 +115,7 @@ def safe_prefixes(labels: Sequence[str]) -> dict[str, str]:
 
 
 def _with_underscores(text: str) -> str:
-    """Return a text with underscores in place of characters other than ASCII letters and digits."""
+    """Return a text with an underscore for each run of other characters than a-z, A-Z and 0-9."""
     return re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_")
 
 

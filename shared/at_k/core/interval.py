@@ -1,7 +1,4 @@
-"""The type of intervals, and the base classes of the methods that compute them.
-
-There are m scores.
-"""
+"""The type of intervals, and the base classes of the methods that compute them."""
 
 from __future__ import annotations
 

@@ -31,10 +31,8 @@ _SAMPLES_AT_ONCE = 1 << 14  # so many are compared at once, to bound memory
 def match_exactly(samples: Samples) -> np.ndarray:
     """Return whether each sample equals an acceptable answer to its question, (S,).
 
-    The samples have references.
-
-    Raises:
-        ValueError: if samples or references are neither texts nor numbers, or of different types.
+    The samples have references. A ValueError is raised if samples or references are neither texts
+    nor numbers, or of different types.
     """
     values, references = samples.values, samples.references
     kind = sample_kind(values)
@@ -167,5 +165,5 @@ def read_distinct(
     """
     distinct, code = distinct_entries(values)
     forms = [form(entry) for entry in to_python(distinct)]
-    samples = pa.array(forms, TEXTS).take(from_numpy(code, code < 0))
+    samples = pa.array(forms, TEXTS).take(from_numpy(code, code >= 0))
     return forms, pa.chunked_array([samples])

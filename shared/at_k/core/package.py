@@ -20,10 +20,7 @@ INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/eva
 
 
 def installed_version() -> str | None:
-    """Return "VERSION (kernel HASH)" of the installed package, or None if none is installed.
-
-    The hash is that of the modules of its core.
-    """
+    """Return "VERSION (kernel HASH)" of the installed package and its core; None without one."""
     try:
         from at_k import __version__
         from at_k.loading import core_hash
@@ -109,10 +106,7 @@ class Rooms:
         raise_needs_package(option)
 
     def check_pairs(self, checking: Any, pairs: list[Any]) -> Any:
-        """Check pairs in this thread or in the executor, and yield the results of each batch.
-
-        `checking` is a `Checking`. The package has worker processes too.
-        """
+        """Call `checking.check_here`. The package checks pairs in worker processes too."""
         return checking.check_here(pairs)
 
     def run_name(self) -> str | None:
@@ -120,12 +114,9 @@ class Rooms:
         return None
 
     def result(self, scores: dict[str, Any], estimates: Any, averaging: str) -> dict[str, Any]:
-        """Return `scores`, the dict of `compute`. The package returns a `Result` with more.
+        """Return `scores`, the dict of `compute`. The package returns a `Result` of all arguments.
 
-        Args:
-            scores: the flat dict.
-            estimates: an `Estimate` for each of its scores.
-            averaging: how questions are averaged, such as "averaged over 3 groups", or "".
+        `averaging` says how questions are averaged, such as "averaged over 3 groups", or is "".
         """
         return scores
 

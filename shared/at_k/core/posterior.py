@@ -42,10 +42,8 @@ class PosteriorIntervals(IntervalMethod):
         return [self._intervals(questions, confidence) for questions in groups]
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        """Return a diagonal matrix of the variances of m scores over these questions, (m, m).
-
-        The covariances of different scores are unknown.
-        """
+        """Return the variances of m scores over these questions as a diagonal matrix, (m, m)."""
+        # The covariances of different scores are unknown.
         intervals = self._intervals(questions, 0.5)
         return np.diag([intervals[key].sigma ** 2 for key in keys])
 

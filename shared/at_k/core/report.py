@@ -114,10 +114,9 @@ class Report:
                 if score_id in unidentified:
                     left_out.setdefault(group, []).append(score_id.key)
                     continue
-                interval = None
+                interval, band = group_intervals.get(score_id), group_bands.get(score_id)
                 if method is not None:
-                    interval = self._requested_fields(score_id, mean, group_intervals.get(score_id))
-                band = group_bands.get(score_id)
+                    interval = self._requested_fields(score_id, mean, interval)
                 metric, k, tau = score_id
                 estimates.append(Estimate(metric, k, tau, group, mean, interval, band))
         if left_out:

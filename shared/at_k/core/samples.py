@@ -175,8 +175,7 @@ class Samples:
     def counts(self) -> BinaryCounts:
         """Return the number of scored and of correct samples of each question.
 
-        Raises:
-            ValueError: if a scored outcome is not 0 or 1, or if a question has no scored sample.
+        Raises a ValueError if a scored outcome is not 0 or 1, or a question has no scored sample.
         """
         correct = require_binary(self).values
         if self.scored is not None:
@@ -188,8 +187,7 @@ class Samples:
     def category_counts(self, categories: int) -> np.ndarray:
         """Return the number of scored samples of each question in each category, (M, categories).
 
-        Raises:
-            ValueError: if a scored outcome is not one of the categories 0, .., categories - 1.
+        Raises a ValueError if a scored outcome is not one of 0, .., categories - 1.
         """
         if categories == 2:
             counts = self.counts()
@@ -325,9 +323,6 @@ def _not_a_list(name: str, question: int, entry: Any) -> ValueError:
     )
 
 
-# --- Counts -------------------------------------------------------------------------------
-
-
 def _samples_from_counts(counts, name: str) -> Samples:
     """Return each category or answer of a question once, with its count as the multiplicity."""
     values, multiplicity, sizes = read_counts(counts, name)
@@ -335,9 +330,6 @@ def _samples_from_counts(counts, name: str) -> Samples:
         answers = read_samples(values, name) if len(values) else Samples([], sizes, name)
         return replace(answers, multiplicity=multiplicity)
     return Samples(values, sizes, name, multiplicity=multiplicity)
-
-
-# --- Arrays -------------------------------------------------------------------------------
 
 
 def _samples_from_array(array: np.ndarray, name: str) -> Samples:
@@ -526,11 +518,9 @@ def outcomes_in_run(R: Any, name: str) -> Any:
 def as_outcomes(samples: Samples, labels: Labels | None = None) -> Samples:
     """Return samples without references as outcomes, with numbers in place of labels.
 
-    `labels` has the number of each label, or is None if there are no labels.
-
-    Raises:
-        ValueError: if a sample is neither a finite number nor one of the labels, or if a question
-            has no scored sample. The message has the index of the sample or question.
+    `labels` has the number of each label, or is None if there are no labels. A ValueError with the
+    index is raised if a sample is neither a finite number nor one of the labels, or if a question
+    has no scored sample.
     """
     outcomes = samples
     if not samples.are_numbers:
@@ -569,8 +559,8 @@ def _numbers_of_labels(samples: Samples, labels: Labels) -> tuple[np.ndarray, np
 def _distinct_samples(values: Any) -> tuple[list[Any], np.ndarray]:
     """Return a list of entries, and the index in it of each sample, (S,).
 
-    For an Arrow column of texts, the entries are the distinct texts and a last entry None, whose
-    index is -1. For any other samples, the entries are all samples.
+    For an Arrow column of texts, the entries are the distinct texts and finally None, which has the
+    index -1. For any other samples, the entries are all samples.
     """
     if isinstance(values, list) or str(values.type) != "large_string":
         entries = values if isinstance(values, list) else values.to_pylist()
