@@ -463,10 +463,7 @@ def check_ks(k) -> list[int] | None:
 
 
 def choose_ks(
-    ks: list[int] | None,
-    default: Sequence[int],
-    n: np.ndarray,
-    allow_above_n: bool = False,
+    ks: list[int] | None, default: Sequence[int], n: np.ndarray, allow_above_n: bool = False
 ) -> list[int]:
     """Return the k at which scores are computed.
 
@@ -506,7 +503,7 @@ raise an error that names the missing package. `at_k/__init__` replaces it by a 
 """
 
 
-KERNEL = "f5f8a5e368f3"
+KERNEL = "1caf7d18b37a"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -777,7 +774,7 @@ _NOT_SAMPLES = {
 def to_array(values) -> np.ndarray:
     """Convert an array of any library, on any device, to a NumPy array.
 
-    bfloat16 and float8, which NumPy lacks, become float32 without loss.
+    bfloat16, and float8 of JAX, which NumPy lacks, become float32 without loss.
 
     Raises:
         TypeError: if the array has named fields that are no samples, or if the library cannot
@@ -1116,7 +1113,7 @@ class ScoreId(NamedTuple):
     def key(self) -> str:
         """Return the key of the score in the dict of `compute`, such as "G-Pass@4_0.5"."""
         name, k = self.metric, self.k
-        if name.endswith(")"):
+        if name.endswith(")"):  # "accuracy (n runs average)"
             name = name.replace("(n ", f"({k} ")
         elif k is not None:
             name = f"{name[:-1]}{k}"
@@ -1158,8 +1155,8 @@ class Score(NamedTuple):
         if min(self.powers) > 0:
             return math.prod(base**power for base, power in factors)
         zero = sum((base == 0) & (power > 0) for base, power in factors)
-        undefined = sum((base == 0) & (power < 0) for base, power in factors)
-        if np.any(undefined > zero):
+        infinite = sum((base == 0) & (power < 0) for base, power in factors)
+        if np.any(infinite > zero):  # The other factor does not make the product 0.
             raise ValueError(
                 "pass_power or unanimous_power is negative where its score is 0, so the product "
                 "is infinite: give powers that are not negative."
@@ -1219,7 +1216,7 @@ def number_terms(scores: Mapping[ScoreKey, Score]) -> tuple[list[Any], dict[Scor
         key: score._replace(terms=tuple(number[term] for term in score.terms))
         for key, score in scores.items()
     }
-    return list(number), numbered
+    return list(distinct), numbered
 
 
 def one_column_each(keys: Iterable[ScoreKey]) -> dict[ScoreKey, Score]:
@@ -1250,12 +1247,13 @@ class Scores:
         # A matrix product would add in an order that depends on the number of columns, so that the
         # last digit of a score would depend on which other scores are computed.
         means = ((columns * multiplicity).sum(axis=1) / total).tolist()
-        return {
-            key: score.value(means)
-            if score.pooled
-            else float((score.value(columns) * multiplicity).sum()) / total
-            for key, score in self.keys.items()
-        }
+        result = {}
+        for key, score in self.keys.items():
+            if score.pooled:
+                result[key] = score.value(means)
+            else:
+                result[key] = float((score.value(columns) * multiplicity).sum()) / total
+        return result
 
     def over(
         self, questions: np.ndarray, weights: np.ndarray | None = None
@@ -1648,7 +1646,7 @@ class Samples:
 
     @cached_property
     def scored_or_none(self) -> np.ndarray | None:
-        """Return whether each sample is scored, (S,), or None if all samples are scored."""
+        """Return whether each sample is scored, (S,); or None, which means that all are scored."""
         if self.are_numbers:
             return self.scored
         if isinstance(self.values, list):
@@ -2594,7 +2592,7 @@ def limits_of_product(
         return lower[column], upper[column]
 
     def root_sum_of_moves(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        """Return the combined change of the product when each column moves from `high` to `low`."""
+        """Return the combined change if each column alone moves from `high` to `low`."""
         moves = {}
         for column in score.terms:
             moved = high.copy()
@@ -5571,7 +5569,7 @@ def _check_weights(question_weights: Any, questions: int) -> np.ndarray:
     weights, wanted = np.zeros(questions), "a weight is 0, or a number from 1e-50 to 1e50"
     for question, weight in enumerate(entries):
         name = f"question_weights[{question}]"
-        if check_number(name, weight, wanted, 0, 1e50):
+        if check_number(name, weight, wanted, 0, 1e50):  # other than 0
             weights[question] = check_number(name, weight, wanted, 1e-50, 1e50)
     if not weights.any():
         raise ValueError("question_weights are all 0: give a weight above 0.")
@@ -5757,7 +5755,7 @@ class Consensus:
         return self.shares.values.dtype.kind == "f"
 
     def count_scores(self) -> dict[ScoreId, CountScore]:
-        """Return functions that compute cons@k, avg@n, pass@k and maj@k from n and c."""
+        """Return a dict of functions that compute cons@k, avg@n, pass@k and maj@k from n and c."""
         scores: dict[ScoreId, CountScore] = {
             ScoreId("cons@k", k_in_key): partial(_has_majority, k)
             for k_in_key, k in self.ks.items()
@@ -6103,7 +6101,7 @@ class Computation:
         return parameters
 
     def ordered_options(self, options: Mapping[str, Any]) -> list[str]:
-        """Return the names in `in_order` of given options. A dict, as of counts, has no order."""
+        """Return the names of given options in `in_order`, without dicts, which are counts."""
         values = {name: options.get(name) for name in self.in_order}
         return [name for name, x in values.items() if x is not None and not isinstance(x, Mapping)]
 
@@ -6656,7 +6654,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         run = experiment_id or PACKAGE.rooms.run_name()
         super().__init__(*args, experiment_id=run, **kwargs)
         self._lock = threading.Lock()
-        self._exchange: Any = None
+        self._exchange: Any = None  # the `Exchange` of the package, if there are several processes
         if self.num_process > 1:
             self._exchange = PACKAGE.rooms.exchange(self)
         self._forget()

@@ -406,10 +406,7 @@ def check_ks(k) -> list[int] | None:
 
 
 def choose_ks(
-    ks: list[int] | None,
-    default: Sequence[int],
-    n: np.ndarray,
-    allow_above_n: bool = False,
+    ks: list[int] | None, default: Sequence[int], n: np.ndarray, allow_above_n: bool = False
 ) -> list[int]:
     """Return the k at which scores are computed.
 

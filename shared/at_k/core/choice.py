@@ -268,7 +268,7 @@ def _check_weights(question_weights: Any, questions: int) -> np.ndarray:
     weights, wanted = np.zeros(questions), "a weight is 0, or a number from 1e-50 to 1e50"
     for question, weight in enumerate(entries):
         name = f"question_weights[{question}]"
-        if check_number(name, weight, wanted, 0, 1e50):
+        if check_number(name, weight, wanted, 0, 1e50):  # other than 0
             weights[question] = check_number(name, weight, wanted, 1e-50, 1e50)
     if not weights.any():
         raise ValueError("question_weights are all 0: give a weight above 0.")

@@ -103,7 +103,7 @@ class Computation:
         return parameters
 
     def ordered_options(self, options: Mapping[str, Any]) -> list[str]:
-        """Return the names in `in_order` of given options. A dict, as of counts, has no order."""
+        """Return the names of given options in `in_order`, without dicts, which are counts."""
         values = {name: options.get(name) for name in self.in_order}
         return [name for name, x in values.items() if x is not None and not isinstance(x, Mapping)]
 

@@ -33,7 +33,7 @@ _NOT_SAMPLES = {
 def to_array(values) -> np.ndarray:
     """Convert an array of any library, on any device, to a NumPy array.
 
-    bfloat16 and float8, which NumPy lacks, become float32 without loss.
+    bfloat16, and float8 of JAX, which NumPy lacks, become float32 without loss.
 
     Raises:
         TypeError: if the array has named fields that are no samples, or if the library cannot

@@ -42,7 +42,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         run = experiment_id or PACKAGE.rooms.run_name()
         super().__init__(*args, experiment_id=run, **kwargs)
         self._lock = threading.Lock()
-        self._exchange: Any = None
+        self._exchange: Any = None  # the `Exchange` of the package, if there are several processes
         if self.num_process > 1:
             self._exchange = PACKAGE.rooms.exchange(self)
         self._forget()

@@ -274,7 +274,7 @@ def limits_of_product(
         return lower[column], upper[column]
 
     def root_sum_of_moves(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        """Return the combined change of the product when each column moves from `high` to `low`."""
+        """Return the combined change if each column alone moves from `high` to `low`."""
         moves = {}
         for column in score.terms:
             moved = high.copy()

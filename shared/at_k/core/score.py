@@ -44,7 +44,7 @@ class ScoreId(NamedTuple):
     def key(self) -> str:
         """Return the key of the score in the dict of `compute`, such as "G-Pass@4_0.5"."""
         name, k = self.metric, self.k
-        if name.endswith(")"):
+        if name.endswith(")"):  # "accuracy (n runs average)"
             name = name.replace("(n ", f"({k} ")
         elif k is not None:
             name = f"{name[:-1]}{k}"
@@ -86,8 +86,8 @@ class Score(NamedTuple):
         if min(self.powers) > 0:
             return math.prod(base**power for base, power in factors)
         zero = sum((base == 0) & (power > 0) for base, power in factors)
-        undefined = sum((base == 0) & (power < 0) for base, power in factors)
-        if np.any(undefined > zero):
+        infinite = sum((base == 0) & (power < 0) for base, power in factors)
+        if np.any(infinite > zero):  # The other factor does not make the product 0.
             raise ValueError(
                 "pass_power or unanimous_power is negative where its score is 0, so the product "
                 "is infinite: give powers that are not negative."
@@ -147,7 +147,7 @@ def number_terms(scores: Mapping[ScoreKey, Score]) -> tuple[list[Any], dict[Scor
         key: score._replace(terms=tuple(number[term] for term in score.terms))
         for key, score in scores.items()
     }
-    return list(number), numbered
+    return list(distinct), numbered
 
 
 def one_column_each(keys: Iterable[ScoreKey]) -> dict[ScoreKey, Score]:
@@ -178,12 +178,13 @@ class Scores:
         # A matrix product would add in an order that depends on the number of columns, so that the
         # last digit of a score would depend on which other scores are computed.
         means = ((columns * multiplicity).sum(axis=1) / total).tolist()
-        return {
-            key: score.value(means)
-            if score.pooled
-            else float((score.value(columns) * multiplicity).sum()) / total
-            for key, score in self.keys.items()
-        }
+        result = {}
+        for key, score in self.keys.items():
+            if score.pooled:
+                result[key] = score.value(means)
+            else:
+                result[key] = float((score.value(columns) * multiplicity).sum()) / total
+        return result
 
     def over(
         self, questions: np.ndarray, weights: np.ndarray | None = None
