@@ -503,7 +503,7 @@ raise an error that names the missing package. `at_k/__init__` replaces it by a 
 """
 
 
-KERNEL = "1caf7d18b37a"
+KERNEL = "24a6e9c1fda4"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -774,7 +774,7 @@ _NOT_SAMPLES = {
 def to_array(values) -> np.ndarray:
     """Convert an array of any library, on any device, to a NumPy array.
 
-    bfloat16, and float8 of JAX, which NumPy lacks, become float32 without loss.
+    bfloat16, and float8 of JAX, become float32 without loss, and a longdouble becomes a double.
 
     Raises:
         TypeError: if the array has named fields that are no samples, or if the library cannot
@@ -794,6 +794,8 @@ def to_array(values) -> np.ndarray:
         raise TypeError(f"A {kind} cannot be converted to an array: {error}") from error
     # JAX has its own float types, which np.unique and other functions cannot sort.
     is_foreign = array.dtype.isbuiltin == 2 and array.dtype.name.startswith(("float", "bfloat"))
+    if array.dtype == np.longdouble:
+        return array.astype(float)
     return array.astype(np.float32) if is_foreign else array
 
 
@@ -837,7 +839,7 @@ def plain_container(values) -> Any:
     if hasattr(values, "__array__") and not (hasattr(values, "to_pylist") or is_masked(values)):
         array = to_array(values)
         if array.dtype.kind in "biuf":
-            return array if array.itemsize <= 8 else array.astype(float)
+            return array
     column = arrow_column(values)
     if column is None:
         return plain_list(values)
@@ -2940,19 +2942,24 @@ def distinct_entries(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
     if values.type == JSON:
         texts, index = distinct_entries(pc.struct_field(values, 0))
         return pa.StructArray.from_arrays([texts], fields=list(JSON)), index
-    if pa.types.is_nested(values.type):  # Arrow cannot compare lists.
-        texts = [None if entry is None else repr(entry) for entry in values.to_pylist()]
-        first: dict[str, int] = {}  # the index of the first entry with each text
-        for i, text in enumerate(texts):
-            if text is not None:
-                first.setdefault(text, i)
-        number = {text: i for i, text in enumerate(first)}
-        index = np.array([number.get(text, -1) for text in texts])
-        return values.combine_chunks().take(from_numpy(np.array([*first.values()], int))), index
+    if pa.types.is_nested(values.type):
+        return _distinct_lists(values)
     encoded = values.dictionary_encode()  # The chunks share one dictionary, and are not copied.
     indices = pa.chunked_array([chunk.indices for chunk in encoded.chunks])
     indices = indices.fill_null(-1) if indices.null_count else indices
     return encoded.chunk(0).dictionary, to_numpy(indices)
+
+
+def _distinct_lists(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
+    """Return the results of `distinct_entries` for lists, which Arrow cannot compare."""
+    texts = [None if entry is None else repr(entry) for entry in values.to_pylist()]
+    first: dict[str, int] = {}  # the index of the first entry with each text
+    for i, text in enumerate(texts):
+        if text is not None:
+            first.setdefault(text, i)
+    number: dict[str | None, int] = {text: i for i, text in enumerate(first)}
+    index = np.array([number.get(text, -1) for text in texts])
+    return values.combine_chunks().take(from_numpy(np.array([*first.values()], int))), index
 
 
 # --- shared/at_k/core/score_agg.py ----------------------------------------------------------------
@@ -5793,10 +5800,7 @@ class Consensus:
 
 
 def _has_majority(k: int | None, n: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """Return cons@k, (U,): 1.0 if more than k/2 of n samples are correct, else 0.0.
-
-    `k` is None for k = n.
-    """
+    """Return cons@k, (U,): 1.0 if more than k/2 of n samples are correct. `k` is None for k = n."""
     return (2 * c > (n if k is None else k)).astype(float)
 
 

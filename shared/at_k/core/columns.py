@@ -249,16 +249,21 @@ def distinct_entries(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
     if values.type == JSON:
         texts, index = distinct_entries(pc.struct_field(values, 0))
         return pa.StructArray.from_arrays([texts], fields=list(JSON)), index
-    if pa.types.is_nested(values.type):  # Arrow cannot compare lists.
-        texts = [None if entry is None else repr(entry) for entry in values.to_pylist()]
-        first: dict[str, int] = {}  # the index of the first entry with each text
-        for i, text in enumerate(texts):
-            if text is not None:
-                first.setdefault(text, i)
-        number = {text: i for i, text in enumerate(first)}
-        index = np.array([number.get(text, -1) for text in texts])
-        return values.combine_chunks().take(from_numpy(np.array([*first.values()], int))), index
+    if pa.types.is_nested(values.type):
+        return _distinct_lists(values)
     encoded = values.dictionary_encode()  # The chunks share one dictionary, and are not copied.
     indices = pa.chunked_array([chunk.indices for chunk in encoded.chunks])
     indices = indices.fill_null(-1) if indices.null_count else indices
     return encoded.chunk(0).dictionary, to_numpy(indices)
+
+
+def _distinct_lists(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
+    """Return the results of `distinct_entries` for lists, which Arrow cannot compare."""
+    texts = [None if entry is None else repr(entry) for entry in values.to_pylist()]
+    first: dict[str, int] = {}  # the index of the first entry with each text
+    for i, text in enumerate(texts):
+        if text is not None:
+            first.setdefault(text, i)
+    number: dict[str | None, int] = {text: i for i, text in enumerate(first)}
+    index = np.array([number.get(text, -1) for text in texts])
+    return values.combine_chunks().take(from_numpy(np.array([*first.values()], int))), index

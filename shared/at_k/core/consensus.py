@@ -126,10 +126,7 @@ class Consensus:
 
 
 def _has_majority(k: int | None, n: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """Return cons@k, (U,): 1.0 if more than k/2 of n samples are correct, else 0.0.
-
-    `k` is None for k = n.
-    """
+    """Return cons@k, (U,): 1.0 if more than k/2 of n samples are correct. `k` is None for k = n."""
     return (2 * c > (n if k is None else k)).astype(float)
 
 

@@ -33,7 +33,7 @@ _NOT_SAMPLES = {
 def to_array(values) -> np.ndarray:
     """Convert an array of any library, on any device, to a NumPy array.
 
-    bfloat16, and float8 of JAX, which NumPy lacks, become float32 without loss.
+    bfloat16, and float8 of JAX, become float32 without loss, and a longdouble becomes a double.
 
     Raises:
         TypeError: if the array has named fields that are no samples, or if the library cannot
@@ -53,6 +53,8 @@ def to_array(values) -> np.ndarray:
         raise TypeError(f"A {kind} cannot be converted to an array: {error}") from error
     # JAX has its own float types, which np.unique and other functions cannot sort.
     is_foreign = array.dtype.isbuiltin == 2 and array.dtype.name.startswith(("float", "bfloat"))
+    if array.dtype == np.longdouble:
+        return array.astype(float)
     return array.astype(np.float32) if is_foreign else array
 
 
@@ -96,7 +98,7 @@ def plain_container(values) -> Any:
     if hasattr(values, "__array__") and not (hasattr(values, "to_pylist") or is_masked(values)):
         array = to_array(values)
         if array.dtype.kind in "biuf":
-            return array if array.itemsize <= 8 else array.astype(float)
+            return array
     column = arrow_column(values)
     if column is None:
         return plain_list(values)
