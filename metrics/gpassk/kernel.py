@@ -23,7 +23,6 @@ import re
 import sys
 import threading
 import warnings
-from collections import Counter
 from collections.abc import Callable
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -56,7 +55,6 @@ from functools import cached_property, partial
 from functools import lru_cache
 from functools import partial
 from numbers import Integral, Real
-from numbers import Real
 from pathlib import Path
 from statistics import NormalDist
 from types import SimpleNamespace
@@ -73,17 +71,17 @@ from typing import NamedTuple
 """Validation of parameters, and errors about input.
 
 A function `check_x` returns the valid parameter, or raises a ValueError that says what would be
-valid. There are M questions.
+valid. Its argument `name` is the name of the parameter in the message. There are M questions, and n
+samples of a question.
 """
 
 
-_LARGEST_K = 1_000_000
 _ABOVE_0 = math.ulp(0.0)
 _BELOW_1 = math.nextafter(1.0, 0.0)
 
 
 def short(value, most: int = 60) -> str:
-    """Return the repr of a value for a message, shortened if it has more than `most` characters."""
+    """Return the repr of a value in one line, cut after `most` characters."""
     try:
         shown = " ".join(repr(value).split())
     except Exception:  # The value is nested too deeply, or its `__repr__` fails.
@@ -101,8 +99,8 @@ class Place(NamedTuple):
         parameter: the parameter, such as "predictions"; or the word "question" or "Question".
         question: index of the question.
         sample: index of the sample in its question, or None for the whole question.
-        key: the column of counts, such as "correct", if the input are counts.
-        value: the outcome, if samples are counts and have no index.
+        key: the column, such as "correct", if the input consists of counts of samples.
+        value: the invalid outcome, if the input consists of counts, whose samples have no index.
     """
 
     parameter: str
@@ -194,9 +192,9 @@ def plain_number(name: str, value) -> Any:
 
 
 def is_list_like(value) -> bool:
-    """Return whether a value is an iterable with an order, other than a text, bytes or a dict.
+    """Return whether a value is an iterable other than a text, bytes, a dict or a set.
 
-    A set is not list-like, because it has no order and drops duplicates.
+    A set has no order, and drops duplicates.
     """
     if isinstance(value, (list, tuple)):  # the usual case, and fast
         return True
@@ -206,7 +204,7 @@ def is_list_like(value) -> bool:
 
 
 def as_list(name: str, value) -> list[Any]:
-    """Return a parameter of one or more values as a list; raise a ValueError if it is empty."""
+    """Return one value, or several in a list, as a list; raise a ValueError if it is empty."""
     values = list(value) if is_list_like(value) else [value]
     if not values:
         raise ValueError(f"{name} is empty: give at least one.")
@@ -219,21 +217,24 @@ def check_depth(name: str, values: Sequence[Any]) -> None:
     Arrow and JSON recurse into nested lists and dicts: deep nesting overflows the stack.
     """
     for index, value in enumerate(values):
-        level = [value] if isinstance(value, (list, tuple, dict)) else []
+        # All lists and dicts at one depth, by their ids, so that a repeated one is visited once.
+        level = {id(value): value} if isinstance(value, (list, tuple, dict)) else {}
         for _ in range(50):
+            contents = (x.values() if isinstance(x, dict) else x for x in level.values())
+            inner = itertools.chain.from_iterable(contents)
+            level = {id(x): x for x in inner if isinstance(x, (list, tuple, dict))}
             if not level:
                 break
-            contents = (x.values() if isinstance(x, dict) else x for x in level)
-            inner = itertools.chain.from_iterable(contents)
-            # A dict by ids visits a list once that occurs many times.
-            level = [*{id(x): x for x in inner if isinstance(x, (list, tuple, dict))}.values()]
         if level:
             what = " is nested more than 50 levels deep"
             raise InputError(Place(name, index), what, InPython(", or contains itself"), ".")
 
 
 def entries_of(name: str, values) -> list[Any]:
-    """Return the entries of a list, an array or a column as a list, with None for masked ones."""
+    """Return the entries of a list, an array or a column as a list, with None for masked ones.
+
+    Raises a ValueError for a data frame, and for a value that is not list-like.
+    """
     if is_frame(values):  # iterating gives column names
         raise ValueError(f"{name} is a data frame: give one of its columns.")
     if hasattr(values, "to_pylist"):  # Arrow's conversion to NumPy would turn None into nan.
@@ -268,34 +269,37 @@ _METRIC_OF_SCORE = {
 
 
 def check_name(name: str, choice: Any, known: Collection[str]) -> Any:
-    """Return `choice`, the value of the parameter `name`; raise a ValueError if it is not known."""
-    if isinstance(choice, str) and choice in known:
-        return choice
+    """Return `choice`, the value of a parameter; raise a ValueError if it is not a known name."""
     hint = ""
     if isinstance(choice, str):
-        family = re.sub(r"(?<=[@^])\d.*", "k", choice)
-        if family in known:
+        if choice in known:
+            return choice
+        score = re.sub(r"(?<=[@^])\d.*", "k", choice)  # "pass@k" for "pass@4"
+        if score in known:
             k = re.findall(r"[@^](\d+)", choice)[0]
-            raise ValueError(f"{name} has {short(choice)}: give {family!r}, and k={k}.")
+            raise ValueError(f"{name} has {short(choice)}: give {score!r}, and k={k}.")
         hint = did_you_mean(choice, known)
-        if name == "include" and family in _METRIC_OF_SCORE:
-            hint = f" It is a score of {_METRIC_OF_SCORE[family]}."
+        if name == "include" and score in _METRIC_OF_SCORE:
+            hint = f" It is a score of {_METRIC_OF_SCORE[score]}."
     raise ValueError(f"{name} has {short(choice)}, which is none of {', '.join(known)}.{hint}")
 
 
 def check_names(name: str, names: str | Iterable[str], known: Collection[str]) -> list[str]:
-    """Return a list of names, from one or more; raise a ValueError if a name is not known."""
+    """Return one or more names as a list; raise a ValueError if a name is not known."""
     return [check_name(name, choice, known) for choice in as_list(name, names)]
 
 
 def did_you_mean(choice: str, names: Iterable[str]) -> str:
-    """Return " Did you mean 'x'?" with the name most similar to a choice, or "" if none is."""
+    """Return " Did you mean 'x'?" for the name most similar to a choice, or "" if none is similar.
+
+    A name is similar if the choice is its plural, its only abbreviation, or spelled alike.
+    """
     spelled = {_spelled_out(name): name for name in names}
     typed = _spelled_out(choice)
-    start = typed.removesuffix("s")  # The only name with this start is similar.
-    similar = [name for name in spelled if len(start) > 2 and name.startswith(start)]
-    if start in spelled:
-        similar = [start]
+    singular = typed.removesuffix("s")
+    similar = [name for name in spelled if len(singular) > 2 and name.startswith(singular)]
+    if singular in spelled:
+        similar = [singular]
     elif len(similar) != 1:
         similar = difflib.get_close_matches(typed, spelled, n=1)
     return f" Did you mean {spelled[similar[0]]!r}?" if similar else ""
@@ -310,7 +314,7 @@ def _spelled_out(name: str) -> str:
 def category_numbers(categories) -> dict[str, float] | None:
     """Return a dict from category label to its number (0, 1, ...), or None if `categories` is None.
 
-    A label that is no text, or occurs twice, raises a ValueError.
+    Raises a ValueError if a label is no text, or occurs twice.
     """
     if categories is None:
         return None
@@ -327,12 +331,10 @@ def category_numbers(categories) -> dict[str, float] | None:
 
 
 def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarray]:
-    """Return the distinct labels as texts, and the index of each question's label, (M,).
+    """Return the distinct labels as texts, and the index of each question's label among them, (M,).
 
-    The distinct labels are in order of their first appearance. `questions` is M.
-
-    Raises:
-        ValueError: if there are not M labels, or if a label is None, nan, an array or a frame.
+    The distinct labels are in the order of their first appearance. `questions` is M. A ValueError
+    is raised if there are not M labels; or if a label is missing, an array or a data frame.
     """
     entries = [plain_number(name, x) if is_scalar(x) else x for x in entries_of(name, labels)]
     if len(entries) != questions:
@@ -347,9 +349,9 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
             what = f" is {label}: give every question a label."
             raise InputError(Place(name, question), what)
     check_depth(name, entries)
-    codes: dict[str, int] = {}
-    index = np.array([codes.setdefault(str(label), len(codes)) for label in entries])
-    return list(codes), index
+    numbers: dict[str, int] = {}
+    index = np.array([numbers.setdefault(str(label), len(numbers)) for label in entries])
+    return list(numbers), index
 
 
 # --- Numbers ------------------------------------------------------------------------------
@@ -358,17 +360,15 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
 def check_number(name: str, value, wanted: str, least: float, most: float) -> float:
     """Return `value` as a float; raise a ValueError unless it is from `least` to `most`.
 
-    `name` is the name of the parameter, and `wanted` ends the message: it says what is valid.
+    `wanted` ends the message: it says what is valid.
     """
-    number = math.nan
+    number = math.nan  # which is in no range
     if not isinstance(value, (float, int)) and is_scalar(value):
         value = plain_number(name, value)
     # Testing for float and int first is faster: Real is an abstract base class.
     if isinstance(value, (float, int, Real)) and not isinstance(value, bool):
-        try:
+        with suppress(OverflowError):  # an integer that no double can hold
             number = float(value)
-        except OverflowError:  # an integer that no double can hold
-            number = math.nan
     if not least <= number <= most:
         raise ValueError(f"{name} is {short(value)}: {wanted}.")
     return number
@@ -395,7 +395,7 @@ def check_count(
 ) -> int:
     """Return `value` as an int; raise a ValueError unless it is an integer from `least` to `most`.
 
-    `name` is the name of the parameter, and `wanted` ends the message: it says what is valid.
+    `wanted` ends the message: it says what is valid.
     """
     if not isinstance(value, int) and is_scalar(value):
         value = plain_number(name, value)
@@ -420,7 +420,10 @@ def check_confidence(confidence) -> float:
 
 
 def check_bounds(bounds) -> tuple[float, float]:
-    """Return (lo, hi), lo <= hi, to which intervals are clipped, or (-inf, inf) for None."""
+    """Return `bounds`, to which intervals are clipped, as (lo, hi); (-inf, inf) for None.
+
+    Raises a ValueError unless there are two numbers, lo <= hi.
+    """
     if bounds is None:
         return -math.inf, math.inf
     wanted = "give (lo, hi) with lo <= hi, or None"
@@ -443,12 +446,12 @@ def check_prior(alpha0, beta0) -> tuple[float, float]:
     )
 
 
-# --- Numbers of samples -------------------------------------------------------------------
-
-
 def check_k(k, n: np.ndarray | None = None, name: str = "k") -> int:
-    """Return k; raise a ValueError unless it is from 1 to 1e6, and at most each n, (M,), if any."""
-    k = check_count(name, k, "give a positive integer, at most a million", most=_LARGEST_K)
+    """Return k as an int; raise a ValueError unless it is from 1 to 1e6, and no n is below it.
+
+    `n`, (M,), are the numbers of samples of the questions, or None if they are not known.
+    """
+    k = check_count(name, k, "give a positive integer, at most a million", most=1_000_000)
     if n is not None:
         check_samples([k], n)
     return k
@@ -456,33 +459,27 @@ def check_k(k, n: np.ndarray | None = None, name: str = "k") -> int:
 
 def check_ks(k) -> list[int] | None:
     """Return one or more k as a list without duplicates, or None if `k` is None."""
-    return k if k is None else list(dict.fromkeys(check_k(value) for value in as_list("k", k)))
+    return None if k is None else list(dict.fromkeys(check_k(value) for value in as_list("k", k)))
 
 
 def choose_ks(
-    ks: list[int] | None,
-    default: Sequence[int],
-    n: np.ndarray,
-    allow_above_n: bool = False,
-    instead: str = "",
+    ks: list[int] | None, default: Sequence[int], n: np.ndarray, allow_above_n: bool = False
 ) -> list[int]:
-    """Return the requested k; if none are, those default k that no n, (M,), is below.
+    """Return the k at which scores are computed.
 
-    If the smallest n is below every default k, it is returned as the only k.
-
-    A requested k that exceeds an n raises a ValueError, unless `allow_above_n`. Its message ends
-    with `instead`, a sentence that says what else the user can do.
+    These are the requested `ks`. A k above an n, (M,), raises a ValueError, unless `allow_above_n`.
+    If `ks` is None, these are the k of `default` up to the smallest n, or this n if there are none.
     """
     if ks is not None:
         if not allow_above_n:
-            check_samples(ks, n, instead)
+            check_samples(ks, n)
         return ks
     least = int(n.min())
     return [k for k in default if k <= least] or [least]
 
 
-def check_samples(ks: list[int], n: np.ndarray, instead: str = "") -> None:
-    """Raise a ValueError, which ends with `instead`, if a k exceeds the n of a question, (M,)."""
+def check_samples(ks: list[int], n: np.ndarray) -> None:
+    """Raise a ValueError if a k exceeds the number of samples of a question, n, (M,)."""
     question = int(np.argmin(n))
     least = n[question]
     for k in ks:
@@ -491,29 +488,29 @@ def check_samples(ks: list[int], n: np.ndarray, instead: str = "") -> None:
             raise InputError(
                 f"k is {k}, but ",
                 Place("question", question),
-                f" has n = {least} scored samples{fewest}: give a k of at most {least}.{instead}",
+                f" has n = {least} scored samples{fewest}: give a k of at most {least}.",
             )
 
 
 # --- shared/at_k/core/package.py ------------------------------------------------------------------
 
-"""The interface through which the core uses the other parts (rooms) of the installed package.
+"""The interface through which the core uses the other folders (rooms) of the installed package.
 
-A metric that `evaluate` loads as a script has only the core, in its kernel file. The installed
+A metric that `evaluate` loads as a script has only the core, in one file, its kernel. The installed
 package has more: limits for the same questions, other checkers, worker processes, rarer scores. The
-core calls them as methods of `PACKAGE.rooms`. That is a `Rooms` object, whose methods raise an
-error that names the missing package, until `at_k/__init__` replaces it.
+core calls them as methods of `PACKAGE.rooms`. In a script this is a `Rooms` object, whose methods
+raise an error that names the missing package. `at_k/__init__` replaces it by a `PackageRooms`.
 """
 
 
-KERNEL = "9efa4bbb21c9"
+KERNEL = "00359abc9afe"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
 
 
 def installed_version() -> str | None:
-    """Return the version of the installed package with the hash of its core, or None."""
+    """Return "VERSION (kernel HASH)" of the installed package and its core; None without one."""
     try:
         from at_k import __version__
         from at_k.loading import core_hash
@@ -523,14 +520,16 @@ def installed_version() -> str | None:
 
 
 def has_same_package() -> bool:
-    """Return whether the installed package has the same core as the kernel with this code.
+    """Return whether this code is a kernel, and an installed package has the same core.
 
-    A script then uses the class of the package, so that a process has one copy of each class. If
+    The script then uses the class of the package, so that a process has one copy of each class. If
     the package has another core, a warning says that the kernel may be out of date.
     """
-    version = installed_version() if KERNEL else None  # the package itself has no kernel
-    if version is None or version.endswith(f"(kernel {KERNEL})"):
-        return version is not None
+    version = installed_version()
+    if not KERNEL or version is None:  # This is the package itself, or there is no package.
+        return False
+    if version.endswith(f"(kernel {KERNEL})"):
+        return True
     warnings.warn(
         f"This script has the kernel {KERNEL}, and the installed package evaluate-at-k is version "
         f"{version}: the script computes with its own kernel. If you have changed "
@@ -540,11 +539,10 @@ def has_same_package() -> bool:
     return False
 
 
-def needs_package(option: str) -> NoReturn:
-    """Raise an ImportError for an option of a script that only the installed package has.
+def raise_needs_package(option: str) -> NoReturn:
+    """Raise the ImportError for an option that only the installed package has.
 
-    The message says how to install the package; or, if one is installed whose kernel (the modules
-    of core/) differs from that of the script, how to get both of the same version.
+    If a package with another core is installed, the message says how to get the same version.
     """
     version = installed_version()
     if version is None:
@@ -584,20 +582,21 @@ class Rooms:
         """Return a function that raises the ImportError for the option of a method."""
         if method not in OPTIONS:
             raise AttributeError(method)
-        return lambda *arguments: needs_package(OPTIONS[method].format(*arguments))
+        return lambda *arguments: raise_needs_package(OPTIONS[method].format(*arguments))
 
     def check_workers(self, checking: Any) -> None:
         """Raise an ImportError, because checks with these options need worker processes."""
-        option = "An async check_correct_fn" if checking.is_async else "A batched check_correct_fn"
-        if checking.timeout is not None or (checking.num_proc or 1) > 1:
-            option = "num_proc" if checking.timeout is None else "timeout"
-        needs_package(option)
+        option = "A batched check_correct_fn"
+        if checking.timeout is not None:
+            option = "timeout"
+        elif (checking.num_proc or 1) > 1:
+            option = "num_proc"
+        elif checking.is_async:
+            option = "An async check_correct_fn"
+        raise_needs_package(option)
 
     def check_pairs(self, checking: Any, pairs: list[Any]) -> Any:
-        """Check pairs of a prediction and a reference, and yield the results of each batch.
-
-        Pairs are checked in this thread or in the executor. The package has worker processes too.
-        """
+        """Call `checking.check_here`. The package checks pairs in worker processes too."""
         return checking.check_here(pairs)
 
     def run_name(self) -> str | None:
@@ -605,17 +604,15 @@ class Rooms:
         return None
 
     def result(self, scores: dict[str, Any], estimates: Any, averaging: str) -> dict[str, Any]:
-        """Return the dict of `compute`. The package returns one that carries the other arguments.
+        """Return `scores`, the dict of `compute`. The package returns a `Result` of all arguments.
 
-        Args:
-            estimates: an `Estimate` for each of its scores.
-            averaging: how questions are averaged, such as "averaged over 3 groups", or "".
+        `averaging` says how questions are averaged, such as "averaged over 3 groups", or is "".
         """
         return scores
 
 
 PACKAGE = SimpleNamespace(rooms=Rooms())
-"""Its attribute `rooms` is that of the installed package, or `Rooms` in a script without it."""
+"""`PACKAGE.rooms` is a `PackageRooms` in the installed package, and a `Rooms` in a script."""
 
 
 # --- shared/at_k/core/counts.py -------------------------------------------------------------------
@@ -631,7 +628,7 @@ class BinaryCounts:
     """The number of samples of each question, and how many of them are correct.
 
     Questions with equal counts have equal scores, so scores are computed once for each distinct
-    pair (n, c). The properties `unique` and `inverse` are named after np.unique.
+    pair (n, c). The properties `unique` and `inverse` are those results of np.unique.
 
     Args:
         n: (M,) number of samples.
@@ -648,39 +645,31 @@ class BinaryCounts:
     @property
     def unique(self) -> tuple[np.ndarray, np.ndarray]:
         """Return n and c of the distinct pairs, (U,) each."""
-        base, codes = self._codes
-        if not base:
-            return np.full(len(codes.values), self.n[0]), codes.values
-        n, c = np.divmod(codes.values, base)
-        if self._is_large:
-            return np.unique(self.n)[n], np.unique(self.c)[c]
+        n, c, _ = self._distinct
         return n, c
 
     @property
     def multiplicity(self) -> np.ndarray:
         """Return the number of questions with each distinct pair, (U,)."""
-        return self._codes[1].multiplicity
+        return self._distinct[2].multiplicity
 
     @property
     def inverse(self) -> np.ndarray:
         """Return the index of each question's pair among the distinct pairs, (M,)."""
-        return self._codes[1].inverse
+        return self._distinct[2].inverse
 
     @cached_property
-    def _codes(self) -> tuple[int, UniqueIntegers]:
-        """Return a base and the distinct codes c + base x n; 0 and the distinct c for equal n."""
-        if size := one_size(self.n):
-            return 0, UniqueIntegers(self.c, size)
-        n, c = self.n, self.c
-        if self._is_large:  # Ranks take the place of numbers, so that the codes fit into 64 bits.
-            n, c = (np.searchsorted(np.unique(x), x) for x in (n, c))
-        base = int(c.max()) + 1
-        return base, UniqueIntegers(c + base * n, base * (int(n.max()) + 1))
-
-    @cached_property
-    def _is_large(self) -> bool:
-        """Return whether codes of pairs (n, c) may exceed 64 bits."""
-        return int(self.n.max()) >= 1 << 31
+    def _distinct(self) -> tuple[np.ndarray, np.ndarray, UniqueIntegers]:
+        """Return n and c of the distinct pairs, (U,) each, and the integers that encode them."""
+        if size := one_size(self.n):  # The usual case, in which c alone distinguishes the pairs.
+            codes = UniqueIntegers(self.c, size)
+            return np.full(len(codes.values), self.n[0]), codes.values, codes
+        # Ranks among the distinct n and c take the place of these, so that codes fit into 64 bits.
+        n, c = (UniqueIntegers(x, int(x.max())) for x in (self.n, self.c))
+        base = len(c.values)
+        codes = UniqueIntegers(c.inverse + base * n.inverse, base * len(n.values))
+        n_rank, c_rank = np.divmod(codes.values, base)
+        return n.values[n_rank], c.values[c_rank], codes
 
 
 class UniqueIntegers:
@@ -698,6 +687,7 @@ class UniqueIntegers:
         self._array = array
         if most > 8 * len(array):
             ordered = np.sort(array)
+            # The index of the last entry with each value.
             last = np.append(np.flatnonzero(ordered[1:] != ordered[:-1]), len(array) - 1)
             self.values, self.multiplicity = ordered[last], np.diff(last, prepend=-1)
         else:
@@ -707,7 +697,7 @@ class UniqueIntegers:
 
     @cached_property
     def inverse(self) -> np.ndarray:
-        """Return the index of each entry of the array among the distinct values."""
+        """Return the index of each entry of the array in `values`."""
         if self.values[-1] > 8 * len(self._array):
             return np.searchsorted(self.values, self._array)
         index = np.empty(self.values[-1] + 1, dtype=np.int64)
@@ -720,9 +710,6 @@ def one_size(sizes: np.ndarray) -> int:
     size = int(sizes[0])
     # count_nonzero takes half the time of `all`, which matters in calls of a few microseconds.
     return size if np.count_nonzero(sizes == size) == len(sizes) else 0
-
-
-# --- Sums ---------------------------------------------------------------------------------
 
 
 def sums_per_question(counts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
@@ -746,12 +733,12 @@ def _row_sums(rows: np.ndarray) -> np.ndarray:
         return np.einsum("ij->i", rows, dtype=np.int64, casting="unsafe")
     samples = rows.shape[1]
     rows = rows.view(np.uint8)
-    width = math.gcd(samples, 64) // 8
-    if width and hasattr(np, "bitwise_count"):  # since NumPy 2
+    word_bytes = math.gcd(samples, 64) // 8  # A row is a whole number of words of so many bytes.
+    if word_bytes and hasattr(np, "bitwise_count"):  # since NumPy 2
         # Packed to one bit per sample, up to 64 samples are counted at once. That takes twice as
         # long as reading the bytes; adding them takes up to ten times as long.
-        bits = np.packbits(rows.reshape(-1).view(bool)).view(f"u{width}")
-        rows = np.bitwise_count(bits).reshape(len(rows), -1)
+        words = np.packbits(rows.reshape(-1).view(bool)).view(f"u{word_bytes}")
+        rows = np.bitwise_count(words).reshape(len(rows), -1)
     if rows.shape[1] == 1:
         return rows[:, 0]
     return np.einsum("ij->i", rows, dtype=np.uint8 if samples < 256 else np.int64)
@@ -780,20 +767,19 @@ _NOT_SAMPLES = {
 
 
 def to_array(values) -> np.ndarray:
-    """Convert an array of any library to a NumPy array.
+    """Convert an array of any library, on any device, to a NumPy array.
 
-    A torch tensor may have a gradient or be on another device. bfloat16 and float8, which NumPy
-    lacks, become float32 without loss.
+    bfloat16, and float8 of JAX, become float32 without loss, and a longdouble becomes a double.
 
     Raises:
-        TypeError: if the array is structured, or if the library cannot convert it, for example
-            because it has no data.
+        TypeError: if the array has named fields that are no samples, or if the library cannot
+            convert it, for example because it has no data.
     """
     names = getattr(getattr(values, "dtype", None), "names", None) or ()
     if not _NOT_SAMPLES.isdisjoint(name.lower() for name in names):
         raise TypeError("A structured array has a sample in each row: give at_k.read a data frame.")
     try:
-        if hasattr(values, "detach"):
+        if hasattr(values, "detach"):  # a tensor of torch, which may have a gradient
             values = values.detach().cpu()
             if str(values.dtype) == "torch.bfloat16":
                 values = values.float()
@@ -803,13 +789,15 @@ def to_array(values) -> np.ndarray:
         raise TypeError(f"A {kind} cannot be converted to an array: {error}") from error
     # JAX has its own float types, which np.unique and other functions cannot sort.
     is_foreign = array.dtype.isbuiltin == 2 and array.dtype.name.startswith(("float", "bfloat"))
+    if array.dtype == np.longdouble:
+        return array.astype(float)
     return array.astype(np.float32) if is_foreign else array
 
 
 def plain_entry(value) -> Any:
     """Convert a number, a text or a missing value of any library to a Python value.
 
-    A decimal or fraction becomes an integer or a float. Other values are returned unchanged.
+    A Decimal or Fraction becomes an integer or a float. Other values are returned unchanged.
     """
     if type(value).__name__ in ("NAType", "MaskedConstant"):  # of pandas, and of a masked array
         return None
@@ -835,18 +823,18 @@ def plain_container(values) -> Any:
     """Convert a container to a list, a NumPy array of numbers, or an Arrow column.
 
     Data frames, and values that are not list-like, such as dicts and texts, are returned unchanged.
-
-    Raises:
-        TypeError: if a library cannot convert its array.
+    A TypeError is raised if a library cannot convert its array.
     """
     values = as_arrow(values)
     if isinstance(values, (list, tuple)):
         return list(values)
     if is_frame(values) or not is_list_like(values):
         return values
-    array = numeric_array(values)
-    if array is not None:
-        return array
+    # Masked arrays and Arrow arrays have entries that a NumPy array of numbers cannot hold.
+    if hasattr(values, "__array__") and not (hasattr(values, "to_pylist") or is_masked(values)):
+        array = to_array(values)
+        if array.dtype.kind in "biuf":
+            return array
     column = arrow_column(values)
     if column is None:
         return plain_list(values)
@@ -856,7 +844,7 @@ def plain_container(values) -> Any:
 
 
 def _parse_json_texts(entry: Any) -> Any:
-    """Return an entry with each JSON text in its nested lists replaced by its value."""
+    """Return the value of a JSON text, None for None, or a list with both replaced in it."""
     if isinstance(entry, list):
         return [_parse_json_texts(nested) for nested in entry]
     return None if entry is None else json.loads(entry)
@@ -873,19 +861,6 @@ def plain_list(values) -> list[Any]:
     return list(values)
 
 
-def numeric_array(values) -> np.ndarray | None:
-    """Convert an array of numbers of any library to NumPy; return None for any other values.
-
-    Masked arrays and Arrow arrays are other values. A longdouble becomes a double.
-    """
-    if not hasattr(values, "__array__") or hasattr(values, "to_pylist") or is_masked(values):
-        return None
-    array = to_array(values)
-    if array.dtype.kind not in "biuf":
-        return None
-    return array if array.itemsize <= 8 else array.astype(float)
-
-
 def arrow_column(values) -> Any:
     """Return an Arrow array, or a column of `datasets`, as a chunked array; None for other values.
 
@@ -893,6 +868,7 @@ def arrow_column(values) -> Any:
     run-end encoded columns, which it cannot cast.
     """
     source = getattr(values, "source", None)  # the dataset, if this is a column of one
+    # A dataset may convert its entries to arrays of a library, so they are read in Arrow instead.
     if source is not None and getattr(source, "format", {}).get("type", "custom") != "custom":
         values = source.with_format("arrow")[values.column_name][:]
     if not hasattr(values, "to_pylist") or not hasattr(values, "null_count"):
@@ -905,7 +881,8 @@ def arrow_column(values) -> Any:
 def as_arrow(values) -> Any:
     """Convert data of polars or DuckDB, pandas columns of Arrow types and Arrow streams to Arrow.
 
-    A memoryview becomes an array, and a nested tensor a list. Other values are returned unchanged.
+    A memoryview becomes a NumPy array, and a nested tensor a list of tensors. Other values are
+    returned unchanged.
     """
     if isinstance(values, memoryview):
         return np.asarray(values)
@@ -927,7 +904,7 @@ def as_arrow(values) -> Any:
 
 
 def chunked(arrays: Iterable[Any]) -> Any:
-    """Return Arrow arrays as one chunked array, which may be empty."""
+    """Return Arrow arrays of one type as a chunked array; an empty one if there are none."""
     import pyarrow
 
     arrays = list(arrays)
@@ -978,15 +955,14 @@ def to_numpy(values) -> np.ndarray:
         return values.to_numpy(zero_copy_only=False)
     if kind != "bool":
         return np.frombuffer(data, values.type.to_pandas_dtype())[start:stop]
-    first = start // 8
-    bits = np.frombuffer(data, np.uint8)[first : -(-stop // 8)]
-    return np.unpackbits(bits, bitorder="little")[start - 8 * first : stop - 8 * first].view(bool)
+    bits = np.unpackbits(np.frombuffer(data, np.uint8), count=stop, bitorder="little")
+    return bits[start:].view(bool)
 
 
 def numbers_and_scored(values) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return Arrow numbers as a NumPy array, with 0 for null, and whether each is scored.
+    """Return Arrow numbers as a NumPy array, with 0 for null, and an array that is False for null.
 
-    The second result is an array, False for null; or None if there is no null.
+    The second result is None if there is no null.
     """
     if not values.null_count:
         return to_numpy(values), None
@@ -1007,9 +983,8 @@ def column_names(frame) -> list[str]:
 def sample_rows(frame, name: str) -> np.ndarray | list[list[Any]]:
     """Return the rows of a data frame, each of which has the samples of one question.
 
-    Raises:
-        ValueError: if a column name shows that the columns are not samples, or if the only column
-            has lists, so that the caller should give the column.
+    Raises a ValueError if a column name shows that the columns are not samples, or if the only
+    column has lists, so that the caller should give the column.
     """
     for column in column_names(frame):
         if column.lower() in _NOT_SAMPLES:
@@ -1077,8 +1052,8 @@ def check_options(
 ) -> None:
     """Raise a TypeError if an option is no parameter of the function.
 
-    The first parameter of the function is the data. The user gives the data as arguments with the
-    names in `data`, which are valid too.
+    Its first parameter, the data, is no option. The names in `data`, by which a user gives the data
+    instead, are valid.
     """
     _, *parameters = inspect.signature(function).parameters
     known = [*data, *parameters]
@@ -1103,15 +1078,15 @@ def parameters_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
 
 Most scores are one mean over questions, such as the mean expected credit. The geometric
 combinations are products of powers of two means. Both are a `Score`, whose terms say which means it
-is made of. `number_terms` lists the distinct terms of many scores as columns of a table, so that
-each term is computed once.
+is made of. The distinct terms of many scores become the columns of a table of numbers, so that each
+term is computed once. Questions with equal counts share a row of the table.
 
-There are M questions, U distinct rows of the table, and m columns.
+There are M questions, U distinct rows, and m columns.
 """
 
 
 ColumnPair = tuple[int, int]
-"""The indices a <= b of two columns of a table."""
+"""The indices a <= b of two columns."""
 
 ScoreKey = Any
 """The key of a score in a dict, usually its `ScoreId`. Scores and intervals do not look into it."""
@@ -1123,7 +1098,7 @@ class ScoreId(NamedTuple):
     Attributes:
         metric: the name, such as "pass@k", "bayes@N" or "score_agg".
         k: the value of k, N or n in the name; "n" for all samples, if their number differs between
-            questions; None if the name has none of these, or for all k.
+            questions; None if the name has none of these, or if a request is for all k.
         tau: the threshold, or None.
     """
 
@@ -1135,7 +1110,7 @@ class ScoreId(NamedTuple):
     def key(self) -> str:
         """Return the key of the score in the dict of `compute`, such as "G-Pass@4_0.5"."""
         name, k = self.metric, self.k
-        if name.endswith(")"):
+        if name.endswith(")"):  # "accuracy (n runs average)"
             name = name.replace("(n ", f"({k} ")
         elif k is not None:
             name = f"{name[:-1]}{k}"
@@ -1149,8 +1124,8 @@ class Score(NamedTuple):
     """A product of powers of terms.
 
     Args:
-        terms: what is averaged over questions: credits, or indices of columns of a table. The
-            methods need indices.
+        terms: what is averaged over questions: vectors of credits, or the indices of the columns
+            that take their place. The methods need indices.
         powers: the power of each term, not 0.
         pooled: whether the terms are averaged over questions first. If not, the product is
             computed for each question and then averaged.
@@ -1165,13 +1140,11 @@ class Score(NamedTuple):
         return ((a, b) for a in self.terms for b in self.terms if a <= b)
 
     def value(self, columns):
-        """Return the product for m columns that are numbers, or arrays as in an (m, ..) array.
+        """Return the product, (..), for m columns that are numbers or arrays, (m, ..).
 
         It is 0 if a factor with a positive power is 0. An estimate that corrects for the errors of
-        a checker may be below 0. As a factor of several it counts as 0.
-
-        Raises:
-            ValueError: if the product is infinite.
+        a checker may be below 0. As a factor of several it counts as 0. A ValueError is raised if
+        the product is infinite.
         """
         if self.powers == (1.0,):
             return columns[self.terms[0]]
@@ -1179,42 +1152,42 @@ class Score(NamedTuple):
         if min(self.powers) > 0:
             return math.prod(base**power for base, power in factors)
         zero = sum((base == 0) & (power > 0) for base, power in factors)
-        undefined = sum((base == 0) & (power < 0) for base, power in factors)
-        if np.any(undefined > zero):
+        infinite = sum((base == 0) & (power < 0) for base, power in factors)
+        if np.any(infinite > zero):  # The other factor does not make the product 0.
             raise ValueError(
                 "pass_power or unanimous_power is negative where its score is 0, so the product "
                 "is infinite: give powers that are not negative."
             )
+        # 1 takes the place of a factor 0, and the product is then 0 because of the last factor.
         return math.prod((base + (base == 0)) ** power for base, power in factors) * (zero == 0)
 
     def variance(self, columns, covariance):
-        """Return the variance of the product to first order (delta method).
+        """Return the variance of the product, (..), to first order (delta method).
 
-        Args:
-            columns: (m, ..) values of the columns.
-            covariance: the covariance of each pair of columns, by `ColumnPair`.
+        `columns`, (m, ..), are values, and `covariance` has the covariance of each `ColumnPair`.
         """
         if self.powers == (1.0,):
             return covariance[self.terms[0], self.terms[0]]
-        relative = 0.0
-        for a, p in self._factors():
-            for b, q in self._factors():
+        relative = 0.0  # the variance divided by the square of the product
+        for a, power_a in self._factors():
+            for b, power_b in self._factors():
                 over_a = _quotient(covariance[min(a, b), max(a, b)], columns[a])
-                relative = relative + p * q * _quotient(over_a, columns[b])
+                relative = relative + power_a * power_b * _quotient(over_a, columns[b])
         product = self.value(columns)
         return product * relative * product
 
     def gradient(self, columns: np.ndarray) -> np.ndarray:
         """Return the partial derivatives of the score by each column, (m,), at (m,) values.
 
-        That of a mean is 1. Those of a product are 0 where the product is 0, although they may be
-        infinite there.
+        Those of a product are set to 0 where the product is 0, although they may be infinite there.
         """
         result = np.zeros(len(columns))
+        if self.powers == (1.0,):
+            result[self.terms[0]] = 1.0
+            return result
         product = self.value(columns)
         for column, power in self._factors():
-            is_mean = self.powers == (1.0,)
-            result[column] = 1.0 if is_mean else _quotient(power * product, columns[column])
+            result[column] = _quotient(power * product, columns[column])
         return result
 
     def _factors(self) -> Iterator[tuple[int, float]]:
@@ -1234,14 +1207,13 @@ def _quotient(number, divisor):
 
 def number_terms(scores: Mapping[ScoreKey, Score]) -> tuple[list[Any], dict[ScoreKey, Score]]:
     """Return the distinct terms of all scores, and the scores with indices of these as terms."""
-    number: dict[Any, int] = {}
+    distinct = dict.fromkeys(term for score in scores.values() for term in score.terms)
+    number = {term: i for i, term in enumerate(distinct)}
     numbered = {
-        key: score._replace(
-            terms=tuple(number.setdefault(term, len(number)) for term in score.terms)
-        )
+        key: score._replace(terms=tuple(number[term] for term in score.terms))
         for key, score in scores.items()
     }
-    return list(number), numbered
+    return list(distinct), numbered
 
 
 def one_column_each(keys: Iterable[ScoreKey]) -> dict[ScoreKey, Score]:
@@ -1251,12 +1223,12 @@ def one_column_each(keys: Iterable[ScoreKey]) -> dict[ScoreKey, Score]:
 
 @dataclass(frozen=True)
 class Scores:
-    """Point estimates for each question. Questions with equal counts share a row.
+    """Point estimates of scores for each question.
 
     Args:
         keys: the scores by their keys. Their terms are indices of columns.
         inverse: (M,) the row of each question.
-        columns: (U, m) estimates.
+        columns: (U, m) estimates of the terms.
     """
 
     keys: Mapping[ScoreKey, Score]
@@ -1264,7 +1236,7 @@ class Scores:
     columns: np.ndarray
 
     def means(self, multiplicity: np.ndarray) -> dict[ScoreKey, float]:
-        """Return each score averaged over a set of questions.
+        """Return each score averaged over questions.
 
         `multiplicity`, (U,), is the number of questions in each row, or the sum of their weights.
         """
@@ -1272,21 +1244,20 @@ class Scores:
         # A matrix product would add in an order that depends on the number of columns, so that the
         # last digit of a score would depend on which other scores are computed.
         means = ((columns * multiplicity).sum(axis=1) / total).tolist()
-        return {
-            key: score.value(means)
-            if score.pooled
-            else float((score.value(columns) * multiplicity).sum()) / total
-            for key, score in self.keys.items()
-        }
+        result = {}
+        for key, score in self.keys.items():
+            if score.pooled:
+                result[key] = score.value(means)
+            else:
+                result[key] = float((score.value(columns) * multiplicity).sum()) / total
+        return result
 
     def over(
         self, questions: np.ndarray, weights: np.ndarray | None = None
     ) -> dict[ScoreKey, float]:
         """Return each score averaged over the questions with these indices.
 
-        Args:
-            questions: indices of questions.
-            weights: (M,) weights of all questions, or None if they are equal.
+        `weights`, (M,), has the weight of every question, or is None if these are equal.
         """
         rows, size = self.inverse[questions], len(self.columns)
         if weights is not None:
@@ -1297,7 +1268,7 @@ class Scores:
         return replace(self, columns=self.columns[used.values]).means(used.multiplicity)
 
     def with_unpooled_as_columns(self) -> Scores:
-        """Return the same scores, with one further column in place of each product not `pooled`.
+        """Return the same scores, of which those that are not `pooled` have a column of their own.
 
         The column holds the product for each row, so all scores are then functions of means.
         """
@@ -1309,10 +1280,10 @@ class Scores:
         return replace(self, keys=scores, columns=np.stack(columns, axis=1))
 
     def linearized(self, weights: np.ndarray | None = None) -> np.ndarray:
-        """Return numbers for questions, whose means vary as the scores do to first order.
+        """Return a number for each of M questions and each score, (M, scores).
 
-        The result has a row for each of M questions and a column for each score. `weights`, (M,),
-        are those of the questions, or None if they are equal.
+        To first order, the mean of a column varies as the score does if the questions change.
+        `weights`, (M,), has the weight of each question, or is None if these are equal.
         """
         scores = self.with_unpooled_as_columns()
         means = np.average(scores.columns[scores.inverse], axis=0, weights=weights)
@@ -1320,7 +1291,7 @@ class Scores:
         return (scores.columns @ gradient)[scores.inverse]
 
     def per_question(self) -> dict[ScoreKey, list[float]]:
-        """Return for each key the list of the scores of the M questions."""
+        """Return a dict from each key to the list of the scores of the M questions."""
         columns = self.columns.T
         return {
             key: score.value(columns)[self.inverse].tolist() for key, score in self.keys.items()
@@ -1342,12 +1313,12 @@ def join_scores(a: Scores, b: Scores) -> Scores:
 
 @dataclass(frozen=True)
 class Moments:
-    """Posterior means and covariances of scores. Questions are independent in the posterior.
+    """Posterior means and covariances for each question. Questions are independent.
 
     Args:
         keys: the scores by their keys. Their terms are indices of columns.
         inverse: (M,) the row of each question.
-        mean: (U, m) posterior means.
+        mean: (U, m) posterior means of the terms.
         covariance: (U,) posterior covariance for each pair of columns that a score needs.
     """
 
@@ -1376,10 +1347,9 @@ _FORMS = ({"n", "correct"}, {"counts"}, {"answers", "counts"})
 
 
 def is_counts(values) -> bool:
-    """Return whether the values are counts of questions, judging by their keys alone.
+    """Return whether the values have the keys of counts. Their entries are not looked at.
 
-    Raises:
-        ValueError: if a data frame has n, correct and other columns.
+    Raises a ValueError if a data frame has n, correct and other columns.
     """
     if isinstance(values, (list, tuple)):
         return bool(values) and isinstance(values[0], Mapping) and {*values[0]} in _FORMS
@@ -1399,9 +1369,7 @@ def is_counts(values) -> bool:
 def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
     """Return the distinct samples that counts stand for, and how often each occurs.
 
-    Args:
-        values: counts, for which `is_counts` returns True.
-        name: what the caller calls them, for messages.
+    `values` are counts, for which `is_counts` returns True, and `name` is their name in messages.
 
     Returns:
         The S distinct samples, as an array of categories or as M lists of answers; how often each
@@ -1460,15 +1428,20 @@ def _require_one_count_each(answers: list[Any], sizes: np.ndarray, name: str) ->
 
 
 def _columns_of_counts(values, name: str) -> dict[str, Any]:
-    """Return the M entries of each key; raise a ValueError if lengths or keys of dicts differ."""
+    """Return a dict from each key of counts to its M entries.
+
+    Raises a ValueError if there are not equally many entries of each key.
+    """
     if is_frame(values):
         return {key: entries_of(name, values[key]) for key in column_names(values)}
     if isinstance(values, Mapping):
         columns = {}
         for key, column in values.items():
-            entries, label = as_arrow(column), f"{name}[{key!r}]"
-            is_table = is_frame(entries)
-            columns[key] = frame_rows(entries) if is_table else entries_of(label, entries)
+            column = as_arrow(column)
+            is_table = is_frame(column)
+            columns[key] = (
+                frame_rows(column) if is_table else entries_of(f"{name}[{key!r}]", column)
+            )
         if len({*map(len, columns.values())}) > 1:
             lengths = " and ".join(f"{len(column)} {key}" for key, column in columns.items())
             raise ValueError(f"{name} has {lengths}: give one of each for every question.")
@@ -1486,7 +1459,7 @@ def _columns_of_counts(values, name: str) -> dict[str, Any]:
 def _whole_numbers(entries, name: str, key: str, sizes: np.ndarray | None = None) -> np.ndarray:
     """Return counts as an array of integers; raise a ValueError for the first invalid one.
 
-    `sizes`, (M,), are the numbers of counts of each question, or None for one each.
+    `sizes`, (M,), is the number of counts of each question, or None for one each.
     """
     plain = [plain_entry(entry) for entry in entries]
     for index, count in enumerate(plain):
@@ -1502,7 +1475,7 @@ def _whole_numbers(entries, name: str, key: str, sizes: np.ndarray | None = None
 
 # --- shared/at_k/core/interval.py -----------------------------------------------------------------
 
-"""The type of intervals, and the base class of the methods that compute them."""
+"""The type of intervals, and the base classes of the methods that compute them."""
 
 
 UNIT_RANGE = (0.0, 1.0)  # the range of a score that is a probability or a share
@@ -1522,7 +1495,7 @@ class Interval(NamedTuple):
 
     @property
     def is_unknown(self) -> bool:
-        """Return whether the data show no interval. Its method is "none: " and the reason then."""
+        """Return whether the data show no interval. The method is then "none: " and the reason."""
         return self.interval is not None and self.interval.startswith("none")
 
 
@@ -1539,13 +1512,9 @@ class IntervalMethod(abc.ABC):
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        """Return a dict of the intervals of all scores for each group.
+        """Return a dict of the interval of each score for each group of question indices.
 
         A score that has no interval by this method is absent.
-
-        Args:
-            groups: the indices of the questions of each group.
-            confidence: the confidence of each interval.
         """
 
     def problem(self, questions: np.ndarray) -> str | None:
@@ -1566,11 +1535,7 @@ class IntervalMethod(abc.ABC):
 
 
 class DerivedIntervals(IntervalMethod):
-    """Base class of methods that change the intervals of another method.
-
-    Args:
-        method: the other method.
-    """
+    """Base class of methods that change the intervals of another method."""
 
     def __init__(self, method: IntervalMethod):
         self._method = method
@@ -1621,7 +1586,7 @@ Labels = Mapping[str, float]
 
 
 def sample_place(name: str, sizes: np.ndarray, sample: int) -> Place:
-    """Return the place of a sample, such as `R[3][7]`, from its index among all samples."""
+    """Return the place of a sample, such as `R[3][7]`, from its index among the S samples."""
     ends = np.cumsum(sizes)
     question = int(np.searchsorted(ends, sample, side="right"))
     return Place(name, question, int(sample - (ends[question] - sizes[question])))
@@ -1631,13 +1596,14 @@ def sample_place(name: str, sizes: np.ndarray, sample: int) -> Place:
 class Samples:
     """The samples of M questions, question after question.
 
-    Samples whose values are numbers are outcomes.
+    Samples whose values are numbers are outcomes. A sample is scored unless its value is None.
 
     Attributes:
         values: (S,) an array of numbers; or an Arrow column or a list of other values.
         sizes: (M,) number of values of each question, at least one.
         name: what the caller calls the samples, for messages.
-        scored: (S,) False for each number in place of None; or None if all numbers are scored.
+        scored: (S,) False for each number in place of None; or None if all numbers are scored. It
+            is None if the values are no numbers.
         multiplicity: (S,) how often each value occurs, or None if each occurs once.
         references: (M,) an Arrow column of references, or None if there are none. With references,
             the values are an Arrow column too.
@@ -1677,7 +1643,7 @@ class Samples:
 
     @cached_property
     def scored_or_none(self) -> np.ndarray | None:
-        """Return whether each sample is scored, (S,), or None if all samples are scored."""
+        """Return whether each sample is scored, (S,); or None, which means that all are scored."""
         if self.are_numbers:
             return self.scored
         if isinstance(self.values, list):
@@ -1711,17 +1677,15 @@ class Samples:
 
     @property
     def scored_values(self) -> np.ndarray:
-        """Return the outcomes of the scored samples, (sum of n,), each as often as it occurs."""
+        """Return the outcomes of all scored samples, (sum of n,), each as often as it occurs."""
         if self.multiplicity is not None:
             return np.repeat(self.values, self.weights)
         return self.values if self.scored is None else self.values[self.scored]
 
     def require(self, valid: np.ndarray, *wanted: str) -> None:
-        """Raise a ValueError for the first scored outcome that is not valid, if there is one.
+        """Raise a ValueError for the first scored outcome that is not `valid`, (S,), if any is.
 
-        Args:
-            valid: (S,) whether each outcome is valid.
-            wanted: pieces of the message, which say what a valid outcome is.
+        `wanted` are pieces of the message, which say what a valid outcome is.
         """
         invalid = ~valid if self.scored is None else ~valid & self.scored
         if invalid.any():
@@ -1736,8 +1700,7 @@ class Samples:
     def counts(self) -> BinaryCounts:
         """Return the number of scored and of correct samples of each question.
 
-        Raises:
-            ValueError: if a scored outcome is not 0 or 1, or if a question has no scored sample.
+        Raises a ValueError if a scored outcome is not 0 or 1, or a question has no scored sample.
         """
         correct = require_binary(self).values
         if self.scored is not None:
@@ -1749,8 +1712,7 @@ class Samples:
     def category_counts(self, categories: int) -> np.ndarray:
         """Return the number of scored samples of each question in each category, (M, categories).
 
-        Raises:
-            ValueError: if a scored outcome is not one of the categories 0, .., categories - 1.
+        Raises a ValueError if a scored outcome is not one of 0, .., categories - 1.
         """
         if categories == 2:
             counts = self.counts()
@@ -1760,8 +1722,8 @@ class Samples:
             self.require(values < categories, f"the categories are 0 to {categories - 1}")
         cell = np.repeat(np.arange(len(self.n)) * categories, self.sizes)
         np.add(cell, values, out=cell, casting="unsafe")
-        is_counted = self.scored is not None or self.multiplicity is not None
-        weights = self.weights if is_counted else None
+        occur_once = self.scored is None and self.multiplicity is None
+        weights = None if occur_once else self.weights
         table = np.bincount(cell, weights, minlength=len(self.n) * categories)
         return table.astype(np.int64, copy=False).reshape(-1, categories)
 
@@ -1796,18 +1758,15 @@ def _is_binary(values: np.ndarray) -> bool:
     return bool(((values == 0) | (values == 1)).all())
 
 
-_LEAST_SHORT_QUESTIONS = 3  # The warning needs so many questions with fewer samples than others.
-
-
 def warn_of_stopping(outcomes: Samples, run: str = "") -> None:
     """Warn if the samples of each question seem to stop at the first correct one.
 
-    They seem to if no question has two correct samples, and if every question with fewer samples
-    than others has one correct sample. `run` is the start of the message, which names the run.
+    They seem to if no question has two correct samples, and at least three have fewer samples than
+    others, and one correct sample. `run` is the start of the message, which names the run.
     """
     n = outcomes.n
     is_short = n < n.max()
-    if is_short.sum() < _LEAST_SHORT_QUESTIONS or not _is_binary(outcomes.values):
+    if is_short.sum() < 3 or not _is_binary(outcomes.values):
         return
     c = outcomes.counts().c
     if (c > 1).any() or (c[is_short] == 0).any():
@@ -1837,16 +1796,6 @@ def require_shares(outcomes: Samples) -> Samples:
     values = outcomes.values
     wanted = "an outcome is 0 or 1, or a share of correctness from 0.0 to 1.0"
     outcomes.require((values >= 0) & (values <= 1), wanted)
-    return outcomes
-
-
-def require_finite(outcomes: Samples) -> Samples:
-    """Return the outcomes; raise a ValueError unless every scored one is a finite number."""
-    outcomes.require(
-        np.isfinite(outcomes.values),
-        "an outcome is a finite number, or None if the sample is not scored",
-        InPython(" (np.ma.masked_invalid leaves out every NaN of an array)"),
-    )
     return outcomes
 
 
@@ -1892,14 +1841,11 @@ def _read_plain(values: Any, name: str) -> Samples:
 
 
 def _not_a_list(name: str, question: int, entry: Any) -> ValueError:
-    """Return the error for a question for which there is an `entry` other than a list."""
+    """Return the error for a question whose `entry` is no list of samples."""
     return InputError(
         *(Place(name, question), f" is {short(entry)}: each ", QUESTION, " has a list of ", SAMPLE),
         "s.",
     )
-
-
-# --- Counts -------------------------------------------------------------------------------
 
 
 def _samples_from_counts(counts, name: str) -> Samples:
@@ -1909,9 +1855,6 @@ def _samples_from_counts(counts, name: str) -> Samples:
         answers = read_samples(values, name) if len(values) else Samples([], sizes, name)
         return replace(answers, multiplicity=multiplicity)
     return Samples(values, sizes, name, multiplicity=multiplicity)
-
-
-# --- Arrays -------------------------------------------------------------------------------
 
 
 def _samples_from_array(array: np.ndarray, name: str) -> Samples:
@@ -2011,10 +1954,10 @@ def _numbers_or_none(entries: list[Any]) -> tuple[np.ndarray, np.ndarray | None]
 
 
 def _keeps_values(numbers: np.ndarray, types: set[type], entries: list[Any]) -> bool:
-    """Return whether an array surely has the values of the entries that it was made from.
+    """Return whether the array `numbers` keeps the values of the entries that it was made from.
 
-    It has not if there are bools among numbers. If integers above 2^53 became floats, which may
-    have rounded them, return False. `types` are the types of the entries.
+    It does not if there are bools among numbers, which become 0 and 1, or integers above 2^53 among
+    floats, which may be rounded. `types` are the types of the entries.
     """
     if bool in types:
         return not types & {int, float}
@@ -2024,9 +1967,9 @@ def _keeps_values(numbers: np.ndarray, types: set[type], entries: list[Any]) -> 
 
 
 def _column_of_texts(lists: list[Any]) -> Any:
-    """Return the texts in lists as one Arrow column, or None if there are other values.
+    """Return the texts in lists as one Arrow column, or None if there are values of other types.
 
-    Arrow decodes bytes among texts as UTF-8.
+    Bytes among texts are decoded as UTF-8.
     """
     if not {*map(type, lists)} <= {list, tuple} or not (lists and lists[0]):
         return None
@@ -2042,7 +1985,7 @@ def _column_of_texts(lists: list[Any]) -> Any:
 
 
 def _is_numeric_array(value: Any) -> bool:
-    """Return whether a value is a flat unmasked array of numbers of up to 8 bytes each."""
+    """Return whether a value is a one-dimensional array of unmasked numbers of up to 8 bytes."""
     is_array = isinstance(value, np.ndarray) and value.ndim == 1 and not is_masked(value)
     return is_array and value.dtype.kind in "biuf" and value.itemsize <= 8
 
@@ -2051,9 +1994,9 @@ def _is_numeric_array(value: Any) -> bool:
 
 
 def n_in_keys(n: np.ndarray) -> int | str:
-    """Return the number of samples if it is the same for all questions, otherwise "n".
+    """Return the number of samples in keys such as "avg@8": "n" if it differs between questions.
 
-    Keys of results such as "avg@8" have it in place of N. `n` is (M,).
+    `n`, (M,), are the numbers of samples of the questions.
     """
     return one_size(n) or "n"
 
@@ -2072,23 +2015,19 @@ def read_outcomes(R, name: str = "R", labels: Labels | None = None) -> Samples:
         ValueError: if R or an outcome is invalid. The message has the index.
     """
     values = plain_container(outcomes_in_run(R, name))
-    # An Arrow column whose entries are not lists is one question.
     if is_list_like(values) and hasattr(values, "chunks") and not _has_lists(values):
-        values = values.to_pylist()
-    is_flat = isinstance(values, np.ndarray) and values.ndim == 1
+        values = values.to_pylist()  # an Arrow column without lists
+    is_one_question = isinstance(values, np.ndarray) and values.ndim == 1
     if isinstance(values, list) and not is_counts(values):
-        is_flat = bool(values) and not any(map(is_list_like, values))
-    if is_flat:
-        values = [values]
-    return as_outcomes(_read_plain(values, name), labels)
+        is_one_question = bool(values) and not any(map(is_list_like, values))
+    return as_outcomes(_read_plain([values] if is_one_question else values, name), labels)
 
 
 def outcomes_in_run(R: Any, name: str) -> Any:
     """Return R["predictions"] if R is a dict as `at_k.read` returns it, otherwise R itself.
 
-    Raises:
-        ValueError: if the dict has more than predictions and groups, such as references, clusters
-            or weights, which a function would ignore.
+    Raises a ValueError if the dict also has references, clusters or weights, which a function would
+    ignore.
     """
     if not isinstance(R, Mapping) or "predictions" not in R:
         return R
@@ -2102,18 +2041,24 @@ def outcomes_in_run(R: Any, name: str) -> Any:
 
 
 def as_outcomes(samples: Samples, labels: Labels | None = None) -> Samples:
-    """Return samples without references as outcomes, with each label replaced by its number.
+    """Return samples without references as outcomes, with numbers in place of labels.
 
-    Raises:
-        ValueError: if a sample is neither a finite number nor one of the labels, or if a question
-            has no scored sample. The message has the index of the sample or question.
+    `labels` has the number of each label, or is None if there are no labels. A ValueError with the
+    index is raised if a sample is neither a finite number nor one of the labels, or if a question
+    has no scored sample.
     """
     outcomes = samples
     if not samples.are_numbers:
         values, scored = _numbers_of_labels(samples, labels or {})
         outcomes = replace(samples, values=values, scored=scored)
-    outcomes.n  # noqa: B018, raises a ValueError if a question has no scored sample
-    return require_finite(outcomes) if outcomes.values.dtype.kind == "f" else outcomes
+    _ = outcomes.n  # raises a ValueError if a question has no scored sample
+    if outcomes.values.dtype.kind == "f":
+        outcomes.require(
+            np.isfinite(outcomes.values),
+            "an outcome is a finite number, or None if the sample is not scored",
+            InPython(" (np.ma.masked_invalid leaves out every NaN of an array)"),
+        )
+    return outcomes
 
 
 def _numbers_of_labels(samples: Samples, labels: Labels) -> tuple[np.ndarray, np.ndarray | None]:
@@ -2127,20 +2072,20 @@ def _numbers_of_labels(samples: Samples, labels: Labels) -> tuple[np.ndarray, np
         labels.get(entry, labels.get(entry.lower(), entry)) if isinstance(entry, str) else entry
         for entry in entries
     ]
-    for entry, number in enumerate(numbers):
+    for i, number in enumerate(numbers):
         is_integer = isinstance(number, int) and -(2**63) <= number < 2**63
         if not (number is None or isinstance(number, float) or is_integer):
-            raise _not_an_outcome(samples, int(np.argmax(index == entry)), number, labels)
+            raise _not_an_outcome(samples, int(np.argmax(index == i)), number, labels)
     scored = np.array([number is not None for number in numbers], dtype=bool)[index]
     values = np.asarray([0 if number is None else number for number in numbers])[index]
     return values, None if scored.all() else scored
 
 
 def _distinct_samples(values: Any) -> tuple[list[Any], np.ndarray]:
-    """Return a list of entries, and the index of each sample's entry, (S,).
+    """Return a list of entries, and the index in it of each sample, (S,).
 
-    For an Arrow column of texts, the entries are the distinct texts and a last entry None, whose
-    index is -1. For any other samples, the entries are all samples.
+    For an Arrow column of texts, the entries are the distinct texts and finally None, which has the
+    index -1. For any other samples, the entries are all samples.
     """
     if isinstance(values, list) or str(values.type) != "large_string":
         entries = values if isinstance(values, list) else values.to_pylist()
@@ -2150,7 +2095,7 @@ def _distinct_samples(values: Any) -> tuple[list[Any], np.ndarray]:
 
 
 def _not_an_outcome(samples: Samples, sample: int, entry: Any, labels: Labels) -> ValueError:
-    """Return the error for an entry, the sample with this index, that is no number and no label."""
+    """Return the error for `entry`, the sample with the index `sample`, that is no outcome."""
     problem = ": an outcome is a number or a bool."
     if labels:
         problem = f", which is none of {', '.join(labels)}, and no number."
@@ -2176,10 +2121,7 @@ class Estimate(NamedTuple):
     """The score of all questions of a run or of a group, and its uncertainty.
 
     Attributes:
-        metric: the name of the score, such as "pass@k".
-        k: the value of k, N or n in the name; "n" for all samples, if their number differs between
-            questions; None if the name has none of these.
-        tau: the threshold of G-Pass@k and TailPass@k, else None.
+        metric, k, tau: the identity of the score, as in `ScoreId`.
         group: the label of the group, or None for all questions.
         score: the point estimate.
         interval: its interval, or None. A field of the interval that is None was not requested.
@@ -2196,7 +2138,7 @@ class Estimate(NamedTuple):
 
     @property
     def score_id(self) -> ScoreId:
-        """Return the identity of the score, without the group."""
+        """Return the identity of the score. It does not include the group."""
         return ScoreId(self.metric, self.k, self.tau)
 
     @property
@@ -2227,11 +2169,9 @@ def as_dict(
 
     Args:
         estimates: in the order of the keys.
-        safe: whether the keys are names that every logger takes, and the values numbers only.
+        safe: whether the keys are names that every logger takes, and the values numbers only. Two
+            groups with the same name raise a ValueError.
         others: further entries of the dict, which are added at its end.
-
-    Raises:
-        ValueError: if two groups have the same safe name.
     """
     groups = [*dict.fromkeys(x.group for x in estimates if x.group is not None)]
     prefixes = safe_prefixes(groups) if safe else {group: f"{group}/" for group in groups}
@@ -2263,23 +2203,22 @@ def safe_name(score: ScoreId) -> str:
 def safe_prefixes(labels: Sequence[str]) -> dict[str, str]:
     """Return a dict from the label of each group to the prefix of its names with keys="safe".
 
-    Raises:
-        ValueError: if two labels have the same safe name.
+    Raises a ValueError if two labels have the same safe name.
     """
     names = [_with_underscores(label) for label in labels]
     names = [name if name[:1].isalpha() else f"group_{name}" for name in names]
-    for repeated, count in Counter(names).most_common(1):
-        if count > 1:
-            alike = [label for label, name in zip(labels, names, strict=True) if name == repeated]
+    label_of: dict[str, str] = {}
+    for name, label in zip(names, labels, strict=True):
+        if label_of.setdefault(name, label) != label:
             raise ValueError(
-                f"groups has the labels {alike[0]!r} and {alike[1]!r}, which have the same safe "
-                f"name {repeated!r}: rename one, or use keys='exact'."
+                f"groups has the labels {label_of[name]!r} and {label!r}, which have the same safe "
+                f"name {name!r}: rename one, or use keys='exact'."
             )
     return {label: f"{name}__" for label, name in zip(labels, names, strict=True)}
 
 
 def _with_underscores(text: str) -> str:
-    """Return a text with underscores in place of characters other than ASCII letters and digits."""
+    """Return a text with an underscore for each run of other characters than a-z, A-Z and 0-9."""
     return re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_")
 
 
@@ -2340,11 +2279,11 @@ class PosteriorIntervals(IntervalMethod):
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        """Return the interval of each score for each group of question indices."""
+        """Return a dict of the interval of each score for each group of question indices."""
         return [self._intervals(questions, confidence) for questions in groups]
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        """Return a diagonal matrix of the variances of m scores over these questions, (m, m)."""
+        """Return the variances of m scores over these questions as a diagonal matrix, (m, m)."""
         # The covariances of different scores are unknown.
         intervals = self._intervals(questions, 0.5)
         return np.diag([intervals[key].sigma ** 2 for key in keys])
@@ -2353,10 +2292,12 @@ class PosteriorIntervals(IntervalMethod):
         """Return the interval of each score over the questions with these indices."""
         moments = self._moments
         used = UniqueIntegers(moments.inverse[questions], len(moments.mean))
-        sums = squares = used.multiplicity  # the sums of weights and of their squares, by row
+        # The sums of the weights, and of their squares, of the questions in each row.
+        sums = squares = used.multiplicity
         if self._weights is not None:
             weights = self._weights[questions]
-            sums, squares = (np.bincount(used.inverse, weights**power) for power in (1, 2))
+            sums = np.bincount(used.inverse, weights)
+            squares = np.bincount(used.inverse, weights**2)
         total, mean = sums.sum(), moments.mean[used.values]
         covariance = {pair: values[used.values] for pair, values in moments.covariance.items()}
         means = sums @ mean / total
@@ -2375,7 +2316,7 @@ class PosteriorIntervals(IntervalMethod):
 
 
 def normal_limits(mu, sigma, confidence: float, bounds: tuple[float, float]):
-    """Return (lo, hi), numbers or arrays, which are mu -+ z sigma clipped to the bounds."""
+    """Return (lo, hi) = mu -+ z sigma, clipped to `bounds`. All may be numbers or arrays."""
     margin, (least, most) = normal_z(confidence) * sigma, bounds
     lo, hi = np.maximum(mu - margin, least), np.minimum(mu + margin, most)
     return np.minimum(lo, most), np.maximum(hi, least)
@@ -2486,6 +2427,7 @@ class MeansOfQuestions(NamedTuple):
         least, most = range_of_estimates or score_range
         width = np.subtract(most, least)
         scale = np.where(width > 0, width, 1.0)
+        # The means and variances of scores that are scaled to the range from 0 to 1.
         u = np.clip((self.mean - least) / scale, 0.0, 1.0)
         v = self.variance / scale**2
         lo, hi = wilson_limits(u, v, self.effective_questions, z)
@@ -2507,7 +2449,7 @@ def means_of_questions(
 ) -> MeansOfQuestions:
     """Return the means of columns over questions, and their uncertainty for other questions.
 
-    There have to be two clusters or more.
+    There have to be two questions, or two clusters.
 
     Args:
         columns: (U, m) scores. Each row belongs to one question if there are clusters or weights.
@@ -2526,15 +2468,15 @@ def means_of_questions(
         covariance = squares / (total * (total - 1))
         return MeansOfQuestions(mean, covariance, np.full(len(mean), total), total, total)
     mean, errors = np.average(columns, 0, weights), cluster_errors(columns, clusters, weights)
+    covariance = errors.T @ errors
     questions = effective_clusters(None, len(columns), weights)
     effective = effective_clusters(clusters, len(columns), weights)
-    covariance = errors.T @ errors
-    independent = cluster_errors(columns, None, weights)
-    by_question, by_cluster = np.sum(independent**2, axis=0), np.diag(covariance)
-    # Scores that do not vary do not show the effect of clusters, so the largest one is assumed.
-    effect = np.full(len(mean), questions)
-    np.divide(by_cluster, by_question, out=effect, where=by_question > 0)
-    number = np.clip(questions / np.maximum(effect, 1.0), effective, questions)
+    # The factor by which clusters increase the variance of each mean. Scores that do not vary do
+    # not show it, so the largest one is assumed.
+    factor = np.full(len(mean), questions)
+    variance = np.sum(cluster_errors(columns, None, weights) ** 2, axis=0)
+    np.divide(np.diag(covariance), variance, out=factor, where=variance > 0)
+    number = np.clip(questions / np.maximum(factor, 1.0), effective, questions)
     return MeansOfQuestions(mean, covariance, number, len(errors), effective)
 
 
@@ -2550,17 +2492,17 @@ def cluster_errors(
         clusters: (M,) label of each question's cluster, or None if each question is its own.
         weights: (M,) weights of the questions, or None if they are equal.
     """
-    deviations = columns - np.average(columns, axis=0, weights=weights)
     sizes = np.ones(len(columns)) if weights is None else weights
+    deviations = columns - np.average(columns, axis=0, weights=weights)
     deviations = deviations * sizes[:, None]
     if clusters is not None:
         _, inverse = np.unique(clusters, return_inverse=True)
         deviations = np.array([np.bincount(inverse, column) for column in deviations.T]).T
         sizes = np.bincount(inverse, sizes)
-    number, others = np.count_nonzero(sizes), sizes.sum() - sizes
+    n_clusters, others = np.count_nonzero(sizes), sizes.sum() - sizes
     # A cluster with all of the weight has the deviation 0.
     others = np.where(others > 0, others, 1.0)
-    return np.sqrt((number - 1) / number) * deviations / others[:, None]
+    return np.sqrt((n_clusters - 1) / n_clusters) * deviations / others[:, None]
 
 
 def effective_clusters(
@@ -2568,10 +2510,8 @@ def effective_clusters(
 ) -> float:
     """Return G*, the number of clusters of equal size whose mean is as uncertain as that of these.
 
-    Args:
-        clusters: (M,) label of each question's cluster, or None if each question is its own.
-        questions: M.
-        weights: (M,) weights of the questions, or None if they are equal.
+    `clusters`, (M,), are the labels of the clusters of M `questions`, or None if each is its own.
+    `weights`, (M,), are the weights of the questions, or None if they are equal.
     """
     sizes = np.ones(questions) if weights is None else weights
     if clusters is not None:
@@ -2580,12 +2520,12 @@ def effective_clusters(
 
 
 def degrees_of_freedom(clusters: float) -> float:
-    """Return the degrees of freedom of a variance that is estimated from G* = `clusters`."""
+    """Return the degrees of freedom of a variance that is estimated from G* clusters."""
     return max(1.0, clusters - 1)
 
 
 def student_quantile(freedom: float, alpha: float) -> float:
-    """Return the quantile 1 - alpha / 2 of Student's t with these degrees of freedom."""
+    """Return the quantile 1 - alpha / 2 of Student's t with `freedom` degrees of freedom."""
     from scipy.special import stdtrit  # imported here, because it takes longer than all of at_k
 
     # It is computed from the lower tail, because 1 - alpha / 2 may round to 1.
@@ -2603,7 +2543,8 @@ def wilson_limits(u, v, number, z: float):
     `number` is the effective number of observations of each mean. All may be numbers or arrays.
     """
     u, event = np.clip(u, 0.0, 1.0), _EVENT / number
-    share = (number * v + event) / (u * (1 - u) + event)  # of the largest possible variance
+    # The variance of one question, as a share of the largest that the mean allows.
+    share = (number * v + event) / (u * (1 - u) + event)
     m = number / np.maximum(share, 1e-6)
     center = (u + z**2 / 2 / m) / (1 + z**2 / m)
     margin = z / (1 + z**2 / m) * np.sqrt(u * (1 - u) / m + z**2 / 4 / m**2)
@@ -2624,9 +2565,6 @@ def _lower_limit_of_few_events(u: np.ndarray, v: np.ndarray, alpha: float) -> np
     return np.where(are_few, size * gammaincinv(np.clip(events, 1e-9, FEW_EVENTS), alpha), 1.0)
 
 
-# --- Products -----------------------------------------------------------------------------
-
-
 def limits_of_product(
     score: Score,
     lower: np.ndarray,
@@ -2637,30 +2575,26 @@ def limits_of_product(
     """Return the lower and the upper limits of a score, (..), from the limits of its columns.
 
     A product of powers is far from linear where a factor is near 0. So its limits are combined from
-    those of the factors as the limits of a difference are (Zou & Donner 2008, Statistics in
-    Medicine 27, 1693). For the lower limit, each factor alone moves from its estimate to its lower
+    the limits of the factors, as for a difference by Zou & Donner (2008, Statistics in Medicine 27,
+    1693). For the lower limit, each factor alone moves from its estimate to its lower
     limit, and the changes of the product are added as correlated errors are. For the upper limit,
     all factors are at their upper limits, and each alone moves back to its estimate. The limits are
     never beyond the products of all lower and of all upper limits.
 
-    Args:
-        score: a product of powers of columns.
-        lower: (m, ..) lower limits of the columns.
-        estimate: (m, ..) estimates of the columns.
-        upper: (m, ..) upper limits of the columns.
-        covariance: (..) covariance of each pair of columns.
+    `lower` and `upper` are the limits of the columns, (m, ..), around each `estimate`, (m, ..), and
+    `covariance` has the covariance of each pair of columns, (..).
     """
     if score.powers == (1.0,):
         (column,) = score.terms
         return lower[column], upper[column]
-    index = np.arange(len(estimate)).reshape(-1, *[1] * (estimate.ndim - 1))
 
     def root_sum_of_moves(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        """Return the combined change of the product when each column moves from `high` to `low`."""
-        moves = {
-            column: score.value(high) - score.value(np.where(index == column, low, high))
-            for column in score.terms
-        }
+        """Return the combined change if each column alone moves from `high` to `low`."""
+        moves = {}
+        for column in score.terms:
+            moved = high.copy()
+            moved[column] = low[column]
+            moves[column] = score.value(high) - score.value(moved)
         square = sum(move**2 for move in moves.values())
         for a, b in score.pairs():
             if a != b:
@@ -2678,15 +2612,12 @@ def limits_of_product(
     )
 
 
-# --- The method ---------------------------------------------------------------------------
-
-
 class QuestionIntervals(IntervalMethod):
     """Intervals of scores for other questions like these, as the module docstring describes.
 
     Args:
         scores: the scores of the questions.
-        ranges: the smallest and the largest true scores in the columns, broadcast to (U, m).
+        ranges: the smallest and the largest possible true scores, which broadcast to (U, m).
         clusters: (M,) label of each question's cluster, or None if each question is its own.
         allow_one: whether the interval of one question or cluster is the whole range. If not,
             `problem` says that it has no interval.
@@ -2714,22 +2645,21 @@ class QuestionIntervals(IntervalMethod):
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        """Return the interval of each score for each group of question indices."""
+        """Return a dict of the interval of each score for each group of question indices."""
         return [self._intervals(questions, confidence) for questions in groups]
 
     def means(self, questions: np.ndarray) -> MeansOfQuestions:
         """Return the means of the columns over the questions with these indices."""
-        if self._clusters is not None or self._weights is not None:
-            columns = self._scores.columns[self._scores.inverse[questions]]
-            clusters, weights = (
-                None if x is None else x[questions] for x in (self._clusters, self._weights)
-            )
-            return means_of_questions(columns, None, clusters, weights)
-        used = UniqueIntegers(self._scores.inverse[questions], len(self._scores.columns))
-        return means_of_questions(self._scores.columns[used.values], used.multiplicity)
+        rows, columns = self._scores.inverse[questions], self._scores.columns
+        if self._clusters is None and self._weights is None:
+            used = UniqueIntegers(rows, len(columns))
+            return means_of_questions(columns[used.values], used.multiplicity)
+        clusters = None if self._clusters is None else self._clusters[questions]
+        weights = None if self._weights is None else self._weights[questions]
+        return means_of_questions(columns[rows], None, clusters, weights)
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        """Return the covariance of the errors of m scores over these questions, (m, m).
+        """Return the covariance of the errors of the scores over these questions.
 
         A score of another method has the variance 1 and no covariance.
         """
@@ -2801,11 +2731,11 @@ _TEXTS_AND_NONE = {str, type(None)}
 def stored(samples: Samples, references: Any = None) -> Samples:
     """Return the samples with their values in an Arrow column, and with a column of references.
 
-    `references` are those of the M questions, or None for no references.
+    `references` has one for each of M questions, or is None for no references.
 
     Raises:
         ValueError: if samples have different types, if there is not one reference for each
-            question, or if neither Arrow nor JSON can hold a value, whose index the message has.
+            question, or if neither Arrow nor JSON can hold a value. The message has its index.
     """
     values = samples.values
     if samples.are_numbers:
@@ -2820,9 +2750,7 @@ def stored(samples: Samples, references: Any = None) -> Samples:
 def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
     """Return one reference for each question as a column.
 
-    Raises:
-        ValueError: if the number of references differs from the number of questions, or if a
-            reference cannot be stored. The message has its index.
+    Raises a ValueError if there are not so many references, or if one cannot be stored.
     """
     values = plain_container(references)
     if isinstance(values, np.ndarray) and values.ndim == 1:
@@ -2847,16 +2775,14 @@ def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
 def _column_of_numbers(numbers: np.ndarray, scored: np.ndarray | None = None) -> pa.ChunkedArray:
     """Return numbers as a column. float16 and float32 become the double that prints the same.
 
-    Args:
-        numbers: (S,) numbers.
-        scored: (S,) False for each number in place of None, or None if all are scored.
+    `scored`, (S,), is False for each number in place of None; or it is None if all are scored.
     """
     if scored is not None and not scored.any():
         return pa.chunked_array([pa.nulls(len(numbers))])
     if numbers.dtype.kind == "f" and numbers.itemsize < 8:
-        distinct, index = np.unique(numbers, return_inverse=True)
-        numbers = np.array([float(str(number)) for number in distinct])[index]
-    return pa.chunked_array([from_numpy(numbers, None if scored is None else ~scored)])
+        distinct, inverse = np.unique(numbers, return_inverse=True)
+        numbers = np.array([float(str(number)) for number in distinct])[inverse]
+    return pa.chunked_array([from_numpy(numbers, scored)])
 
 
 # --- Values of Python ---------------------------------------------------------------------
@@ -2900,13 +2826,16 @@ def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) 
 
 def _array_of_one_type(values: list[Any]) -> pa.Array | None:
     """Return values as an array; None if they have no common Arrow type, or if some are dicts."""
-    entries = [entry for value in values for entry in (value if type(value) is list else [value])]
-    kinds = {type(value) for value in (*values, *entries)} - {type(None)}
-    are_lists_of_one_type = list in kinds and len(kinds) == 2 and not kinds & {dict, tuple}
-    if len(kinds) > 1 and not are_lists_of_one_type:
+    types = {type(value) for value in values} - {type(None)}
+    if types == {list}:
+        entries = itertools.chain.from_iterable(value for value in values if value is not None)
+        types_of_entries = {type(entry) for entry in entries} - {type(None)}
+        if len(types_of_entries) > 1 or types_of_entries & {dict, tuple}:
+            return None
+    elif len(types) > 1:
         return None
     try:
-        array = pa.array(values, TEXTS if kinds == {str} else None)
+        array = pa.array(values, TEXTS if types == {str} else None)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return None
     # A struct would have the keys of all dicts, with None where a dict lacks one.
@@ -2919,8 +2848,7 @@ def _array_of_one_type(values: list[Any]) -> pa.Array | None:
 def to_json(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa.Array:
     """Return values as an array of the type `JSON`, for the same arguments as `_typed_array`.
 
-    Raises:
-        ValueError: if JSON cannot hold a value. The message has its index.
+    Raises a ValueError with the index of a value that JSON cannot hold.
     """
     texts = []
     for index, value in enumerate(values):
@@ -2968,29 +2896,24 @@ def sample_kind(values: pa.ChunkedArray) -> str | None:
         return "texts"
     if values.type == JSON:
         first = next(text for text in pc.struct_field(values, 0) if text.is_valid).as_py()
-        return {'"': "texts", "[": "other values", "{": "other values"}.get(first[0], "numbers")
-    return "numbers" if is_number(values.type) else "other values"
-
-
-def is_number(arrow_type: pa.DataType) -> bool:
-    """Return whether the type is one of bools, integers or floats."""
-    return not pa.types.is_null(arrow_type) and is_numeric(arrow_type)
+        if first.startswith(("[", "{")):
+            return "other values"
+        return "texts" if first.startswith('"') else "numbers"
+    return "numbers" if is_numeric(values.type) else "other values"
 
 
 # --- Arrow and Python ---------------------------------------------------------------------
 
 
-def from_numpy(values: np.ndarray, missing: np.ndarray | None = None) -> pa.Array:
-    """Return numbers as an Arrow array.
+def from_numpy(values: np.ndarray, valid: np.ndarray | None = None) -> pa.Array:
+    """Return numbers or bools, (S,), as an Arrow array.
 
-    Args:
-        values: (S,) numbers or bools.
-        missing: (S,) True for entries that become null, or None if there are none.
+    `valid`, (S,), is False for entries that become null; or it is None if there are none.
     """
-    # `pa.array` would import pandas, which takes half a second.
+    # `pa.array` would import pandas, which takes half a second. Arrow stores bools as bits.
     data = np.packbits(values, bitorder="little") if values.dtype == bool else values
-    valid = None if missing is None else pa.py_buffer(np.packbits(~missing, bitorder="little"))
-    buffers = [valid, pa.py_buffer(np.ascontiguousarray(data))]
+    validity = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little"))
+    buffers = [validity, pa.py_buffer(np.ascontiguousarray(data))]
     return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), buffers)
 
 
@@ -3015,19 +2938,23 @@ def distinct_entries(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
         texts, index = distinct_entries(pc.struct_field(values, 0))
         return pa.StructArray.from_arrays([texts], fields=list(JSON)), index
     if pa.types.is_nested(values.type):
-        codes: dict[str, int] = {}
-        index = np.array(
-            [
-                -1 if entry is None else codes.setdefault(repr(entry), len(codes))
-                for entry in values.to_pylist()
-            ]
-        )
-        first = np.unique(index, return_index=True)[1]
-        return values.combine_chunks().take(first[index[first] >= 0]), index
+        return _distinct_lists(values)
     encoded = values.dictionary_encode()  # The chunks share one dictionary, and are not copied.
-    code = pa.chunked_array([chunk.indices for chunk in encoded.chunks])
-    code = code.fill_null(-1) if code.null_count else code
-    return encoded.chunk(0).dictionary, to_numpy(code)
+    indices = pa.chunked_array([chunk.indices for chunk in encoded.chunks])
+    indices = indices.fill_null(-1) if indices.null_count else indices
+    return encoded.chunk(0).dictionary, to_numpy(indices)
+
+
+def _distinct_lists(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
+    """Return the results of `distinct_entries` for lists, which Arrow cannot compare."""
+    texts = [None if entry is None else repr(entry) for entry in values.to_pylist()]
+    first: dict[str, int] = {}  # the index of the first entry with each text
+    for i, text in enumerate(texts):
+        if text is not None:
+            first.setdefault(text, i)
+    number: dict[str | None, int] = {text: i for i, text in enumerate(first)}
+    index = np.array([number.get(text, -1) for text in texts])
+    return values.combine_chunks().take(from_numpy(np.array([*first.values()], int))), index
 
 
 # --- shared/at_k/core/score_agg.py ----------------------------------------------------------------
@@ -3094,8 +3021,7 @@ def check_weights(weights) -> dict[str, float]:
 def require_weights(outcomes: Samples) -> Samples:
     """Return the outcomes; raise a ValueError unless every scored one is from 0 to 1."""
     values = outcomes.values
-    if not (values.min() >= 0 and values.max() <= 1):
-        outcomes.require((values >= 0) & (values <= 1), "a verdict is a weight from 0 to 1")
+    outcomes.require((values >= 0) & (values <= 1), "a verdict is a weight from 0 to 1")
     return outcomes
 
 
@@ -3134,7 +3060,7 @@ def power_means(x: np.ndarray, p: float, eps: float = 0.0) -> np.ndarray:
 
 
 def agg_scores(verdicts: Samples, p: float, penalty: float = 0.1, eps: float = 1e-9) -> Scores:
-    """Return the scores of items, which `item_scores` computes, as `Scores` with one column."""
+    """Return the results of `item_scores` as `Scores` with one column."""
     values = item_scores(verdicts, p, penalty, eps)
     return Scores(one_column_each([ScoreId("score_agg")]), np.arange(len(values)), values[:, None])
 
@@ -3143,10 +3069,8 @@ def item_scores(verdicts: Samples, p: float, penalty: float, eps: float) -> np.n
     """Return the score of each item, (M,): its power mean, reduced for each verdict of 0.
 
     `p` is the exponent, `penalty` the share of its score that an item loses for each verdict of 0,
-    and `eps` the number that replaces smaller weights if p <= 0.
-
-    Raises:
-        ValueError: if an item has no scored verdict.
+    and `eps` the number that replaces smaller weights if p <= 0. A ValueError is raised if an item
+    has no scored verdict.
     """
     values, sizes = verdicts.scored_values.astype(float), verdicts.n
     starts, scores = np.cumsum(sizes) - sizes, np.empty(len(sizes))
@@ -3290,8 +3214,7 @@ def area_under_pass(k: int) -> Credits:
 def spectrum(k: int, weights=None) -> Credits:
     """Return the k weights as credits of the threshold spectrum, or those of mG-Pass@k for None.
 
-    Raises:
-        ValueError: unless there are k weights in [0, 1] whose sum is at most 1.
+    Raises a ValueError unless there are k weights in [0, 1] whose sum is at most 1.
     """
     if weights is None:
         return above_half(k)
@@ -3317,13 +3240,13 @@ def geom(k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) -> Score
 
 
 def geom_ds(k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) -> Score:
-    """Return Geom_ds@k: the product of the same powers of the averages over questions."""
+    """Return Geom_ds@k: the product of these powers of the means of pass@k and of pass^k."""
     powers = check_powers(pass_power, unanimous_power)
     return _product((any_correct(k), all_correct(k)), powers, pooled=True)
 
 
 def geo_spectrum(k: int, lam: float = 0.5, weights=None) -> Score:
-    """Return GeoSpectrum@k: pass@k^lam x S_w^(1 - lam), with averages over questions."""
+    """Return GeoSpectrum@k: the product of mean pass@k^lam and mean S_w^(1 - lam)."""
     lam = check_lam(lam)
     return _product((any_correct(k), spectrum(k, weights)), (lam, 1 - lam), pooled=True)
 
@@ -3334,7 +3257,7 @@ def check_lam(lam) -> float:
 
 
 def check_powers(pass_power, unanimous_power) -> tuple[float, float]:
-    """Return both powers, which have to be finite, not both 0, and of a sum of at least 0."""
+    """Return both powers; raise a ValueError unless finite, not both 0, and of a sum >= 0."""
     wanted = "a power is a finite number, and at least one of the two is not 0"
     most = sys.float_info.max
     powers = (
@@ -3343,18 +3266,19 @@ def check_powers(pass_power, unanimous_power) -> tuple[float, float]:
     )
     if powers == (0, 0):
         raise ValueError(f"pass_power and unanimous_power are both 0: {wanted}.")
-    if sum(powers) >= 0:
-        return powers
-    raise ValueError(
-        f"pass_power is {powers[0]:g} and unanimous_power is {powers[1]:g}: with a negative sum "
-        f"the score exceeds 1. Give powers whose sum is at least 0."
-    )
+    if sum(powers) < 0:
+        raise ValueError(
+            f"pass_power is {powers[0]:g} and unanimous_power is {powers[1]:g}: with a negative "
+            f"sum the score exceeds 1. Give powers whose sum is at least 0."
+        )
+    return powers
 
 
 def _product(credits: tuple[Credits, ...], powers: tuple[float, ...], pooled: bool) -> Score:
     """Return the product of powers of expected credits, without factors whose power is 0."""
-    kept = [(credit, power) for credit, power in zip(credits, powers, strict=True) if power]
-    return Score(tuple(credit for credit, _ in kept), tuple(power for _, power in kept), pooled)
+    factors = [(credit, power) for credit, power in zip(credits, powers, strict=True) if power]
+    terms, powers_of_terms = zip(*factors, strict=True)
+    return Score(terms, powers_of_terms, pooled)
 
 
 # --- Scores by name ---------------------------------------------------------------------
@@ -3377,16 +3301,16 @@ class ScoreOptions(NamedTuple):
 
 
 PASS_FAMILY: dict[str, Callable[[int, float, ScoreOptions], Score]] = {
-    "G-Pass@k": lambda k, tau, o: Score((threshold(k, tau),)),
-    "mG-Pass@k": lambda k, tau, o: Score((above_half(k),)),
-    "pass@k": lambda k, tau, o: Score((any_correct(k),)),
-    "pass^k": lambda k, tau, o: Score((all_correct(k),)),
-    "maj@k": lambda k, tau, o: Score((majority(k),)),
-    "AUC@k": lambda k, tau, o: Score((area_under_pass(k),)),
-    "Geom@k": lambda k, tau, o: geom(k, *o.powers),
-    "Geom_ds@k": lambda k, tau, o: geom_ds(k, *o.powers),
-    "GeoSpectrum@k": lambda k, tau, o: geo_spectrum(k, o.lam, o.weights),
-    "Spectrum@k": lambda k, tau, o: Score((spectrum(k, o.weights),)),
+    "G-Pass@k": lambda k, tau, options: Score((threshold(k, tau),)),
+    "mG-Pass@k": lambda k, tau, options: Score((above_half(k),)),
+    "pass@k": lambda k, tau, options: Score((any_correct(k),)),
+    "pass^k": lambda k, tau, options: Score((all_correct(k),)),
+    "maj@k": lambda k, tau, options: Score((majority(k),)),
+    "AUC@k": lambda k, tau, options: Score((area_under_pass(k),)),
+    "Geom@k": lambda k, tau, options: geom(k, *options.powers),
+    "Geom_ds@k": lambda k, tau, options: geom_ds(k, *options.powers),
+    "GeoSpectrum@k": lambda k, tau, options: geo_spectrum(k, options.lam, options.weights),
+    "Spectrum@k": lambda k, tau, options: Score((spectrum(k, options.weights),)),
 }
 """For each name of a score, a function that builds the score at one k.
 
@@ -3400,17 +3324,10 @@ def scores_of_one_mean() -> list[str]:
     return [name for name, score in scores.items() if len(score.terms) == 1]
 
 
-def scores_by_name(
-    names: Iterable[str], ks: Sequence[int], options: ScoreOptions
-) -> dict[ScoreId, Score]:
-    """Build the scores with these names at each k of `ks`, as `build_scores` does."""
-    return build_scores([ScoreId(name) for name in names], ks, options)
-
-
 def build_scores(
     requested: Iterable[ScoreId], ks: Sequence[int], options: ScoreOptions
 ) -> dict[ScoreId, Score]:
-    """Build the requested scores.
+    """Return the requested scores by their ids.
 
     An id without k is built at every k of `ks`, and "G-Pass@k" without tau at every threshold.
 
@@ -3444,7 +3361,7 @@ def included_scores(
     metrics: Mapping[str, str] = {},
     parameter: str = "include",
 ) -> tuple[list[ScoreId], list[int] | None]:
-    """Return the ids of the scores that the parameter `include` names, and the list of their k.
+    """Return the ids of the scores that the parameter `include` names, and the list of all k.
 
     The list is None if neither `k` nor a key gives a k, so that the caller takes its default.
 
@@ -3460,9 +3377,7 @@ def included_scores(
     """
     ks, ks_of_keys, included = check_ks(k), [], []
     for entry in as_list(parameter, include):
-        is_name = isinstance(entry, str) and entry in known
-        score = None if is_name else _score_of_key(entry, known)
-        score = score or ScoreId(check_name(parameter, entry, known))
+        score = _score_of_key(entry, known) or ScoreId(check_name(parameter, entry, known))
         included.append(score._replace(metric=metrics.get(score.metric, score.metric)))
         if score.k is None:
             continue
@@ -3476,8 +3391,12 @@ def included_scores(
 
 
 def _score_of_key(entry: Any, known: Collection[str]) -> ScoreId | None:
-    """Return the id of the score with a key such as "G-Pass@4_0.5"; None if the entry is no key."""
+    """Return the id of the score with a key such as "G-Pass@4_0.5"; None if the entry is no key.
+
+    `known` are the names of scores.
+    """
     score = read_score(entry) if isinstance(entry, str) else ScoreId("")
+    # The n of avg@n is the number of samples, which a key cannot choose.
     if score.metric not in known or not isinstance(score.k, int) or score.metric.endswith("N"):
         return None
     if score.tau is None:
@@ -3487,7 +3406,7 @@ def _score_of_key(entry: Any, known: Collection[str]) -> ScoreId | None:
 
 
 def is_included(metric: str, k: int | str | None, included: Iterable[ScoreId]) -> bool:
-    """Return whether ids include a metric at this k, or the metric without k, which means all k."""
+    """Return whether ids include a metric at k, or without a k, which means at all k."""
     return any(score.metric == metric and score.k in (None, k) for score in included)
 
 
@@ -3508,14 +3427,9 @@ _SMALL_BATCHES = 64  # Up to this number, merging would take longer than reading
 def with_batch(batches: list[Samples], batch: Samples, counts_suffice: bool) -> list[Samples]:
     """Return the batches and one more, with small batches merged.
 
-    Args:
-        batches: the batches that were added before.
-        batch: the new batch.
-        counts_suffice: whether scores do not depend on the order of the samples of a question, not
-            even in the last digit.
-
-    Raises:
-        ValueError: if the new batch cannot be scored together with the others.
+    `counts_suffice` is whether scores do not depend on the order of the samples of a question, not
+    even in the last digit. A ValueError is raised if the new batch cannot be scored together with
+    the others.
     """
     check_alike(batch, batches)
     batches = [*batches, _in_own_memory(batch, counts_suffice)]
@@ -3537,22 +3451,22 @@ def _in_own_memory(batch: Samples, counts_suffice: bool) -> Samples:
         sink = pa.BufferOutputStream()
         write_batch(batch, sink)
         return read_batch(sink.getvalue())
-    counted = _as_counts(batch) if counts_suffice else batch
-    return replace(batch, values=batch.values.copy()) if counted is batch else counted
+    counted = _as_counts(batch) if counts_suffice else None
+    return replace(batch, values=batch.values.copy()) if counted is None else counted
 
 
-def _as_counts(outcomes: Samples) -> Samples:
-    """Return outcomes with each category of a question once, unless that would not be shorter.
+def _as_counts(outcomes: Samples) -> Samples | None:
+    """Return outcomes with each category of a question once, and how often it occurs.
 
-    Its multiplicity is how often it occurs. Floats and negative outcomes, and outcomes with a
-    multiplicity, are returned unchanged.
+    Returns None if that would not be shorter, if outcomes are no categories, or if they have a
+    multiplicity already.
     """
     values = outcomes.values
     if values.dtype.kind == "f" or outcomes.multiplicity is not None or values.min() < 0:
-        return outcomes
+        return None
     categories = int(values.max()) + 1
     if 8 * categories * len(outcomes.sizes) > values.nbytes:
-        return outcomes
+        return None
     table = outcomes.category_counts(categories)
     occurs, category = table > 0, np.arange(categories, dtype=values.dtype)
     return Samples(
@@ -3623,11 +3537,9 @@ def _one_column(columns: list[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
 
 
 def _as_doubles_or_none(columns: list[pa.ChunkedArray]) -> list[pa.ChunkedArray] | None:
-    """Return columns of numbers as doubles; None if that would change a value, such as True."""
-    for column in columns:
-        is_bool = pa.types.is_boolean(column.type)
-        if is_bool or not (is_number(column.type) or pa.types.is_null(column.type)):
-            return None
+    """Return columns of numbers as doubles; None if there are others, bools, or too large ones."""
+    if any(pa.types.is_boolean(x.type) or not is_numeric(x.type) for x in columns):
+        return None
     try:
         return [column.cast(pa.float64()) for column in columns]
     except pa.ArrowInvalid:  # an integer that no double holds
@@ -3647,7 +3559,7 @@ def _as_json(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
 def write_batch(batch: Samples, file: BinaryIO) -> None:
     """Write a batch to a file as an Arrow stream, with a row for each question."""
     if batch.are_numbers:
-        values = from_numpy(batch.values, None if batch.scored is None else ~batch.scored)
+        values = from_numpy(batch.values, batch.scored)
     else:
         values = one_chunk(batch.values)
     offsets = from_numpy(np.concatenate([[0], np.cumsum(batch.sizes)]))
@@ -3669,8 +3581,9 @@ def read_batch(data: Any) -> Samples:
     values, multiplicity = pc.list_flatten(table["values"]), None
     if "multiplicity" in table.column_names:
         multiplicity = to_numpy(pc.list_flatten(table["multiplicity"]))
-    if "references" in table.column_names or not is_number(values.type):
-        references = table["references"] if "references" in table.column_names else None
+    references = table["references"] if "references" in table.column_names else None
+    are_numbers = is_numeric(values.type) and not pa.types.is_null(values.type)
+    if references is not None or not are_numbers:
         return Samples(values, sizes, multiplicity=multiplicity, references=references)
     numbers, scored = numbers_and_scored(values)
     return Samples(numbers, sizes, "predictions", scored, multiplicity)
@@ -3692,10 +3605,10 @@ _SAMPLES_AT_ONCE = 1 << 14  # so many are compared at once, to bound memory
 
 
 def match_exactly(samples: Samples) -> np.ndarray:
-    """Return whether each sample equals an acceptable answer of its question, (S,).
+    """Return whether each sample equals an acceptable answer to its question, (S,).
 
-    Raises:
-        ValueError: if samples or references are neither texts nor numbers, or of different types.
+    The samples have references. A ValueError is raised if samples or references are neither texts
+    nor numbers, or of different types.
     """
     values, references = samples.values, samples.references
     kind = sample_kind(values)
@@ -3731,12 +3644,12 @@ def no_texts_or_numbers(checker: str) -> ValueError:
 def equals_any(
     values: pa.ChunkedArray, accepted: pa.Array, counts: np.ndarray, sizes: np.ndarray
 ) -> np.ndarray:
-    """Return whether each sample equals an accepted answer of its question, (S,).
+    """Return whether each sample equals an accepted answer to its question, (S,).
 
     Args:
         values: (S,) samples, question after question.
-        accepted: the accepted answers of all questions, question after question.
-        counts: (M,) number of accepted answers of each question, at least one.
+        accepted: the accepted answers to all questions, question after question, of the same type.
+        counts: (M,) number of accepted answers to each question, at least one.
         sizes: (M,) number of samples of each question.
     """
     first = np.cumsum(counts) - counts
@@ -3744,7 +3657,7 @@ def equals_any(
     correct = np.zeros(len(values), dtype=bool)
     step = max(1, _SAMPLES_AT_ONCE * len(sizes) // len(values))
     for start in range(0, len(sizes), step):
-        block = slice(start, start + step)
+        block = slice(start, start + step)  # of questions
         samples = slice(starts[start], starts[block][-1] + sizes[block][-1])
         for choice in range(counts[block].max()):
             # Questions with fewer answers compare their last one again.
@@ -3757,11 +3670,11 @@ def equals_any(
 def acceptable_answers(
     references: pa.ChunkedArray, read: Callable[[Any], Any], expected: str
 ) -> tuple[list[Any], np.ndarray]:
-    """Return the acceptable answers of all questions in one list, and the number of each, (M,).
+    """Return the acceptable answers to all questions in one list, and their numbers, (M,).
 
     Args:
         references: (M,) an answer, or a list of acceptable answers, for each question.
-        read: returns an answer in the form to compare, or None if it is not valid.
+        read: a function that returns an answer in the form to compare; None if it is not valid.
         expected: the part of the message that says what a valid answer is.
 
     Raises:
@@ -3782,7 +3695,7 @@ def acceptable_answers(
 
 
 def _as_text(answer) -> str | None:
-    """Return a text unchanged, an integer as its decimal text, and None for any other value."""
+    """Return a text unchanged and an integer as its decimal text; None for any other value."""
     is_integer = isinstance(answer, int) and not isinstance(answer, bool)
     return str(answer) if is_integer or isinstance(answer, str) else None
 
@@ -3828,7 +3741,7 @@ def read_distinct(
     """
     distinct, code = distinct_entries(values)
     forms = [form(entry) for entry in to_python(distinct)]
-    samples = pa.array(forms, TEXTS).take(from_numpy(code, code < 0))
+    samples = pa.array(forms, TEXTS).take(from_numpy(code, code >= 0))
     return forms, pa.chunked_array([samples])
 
 
@@ -3859,14 +3772,14 @@ _LARGEST_N = 10_000  # With more samples, limits are narrow and take long: no ne
 
 
 class Event(NamedTuple):
-    """The event that at least r of k samples are correct. It is the key of a neighbor in dicts."""
+    """The event that at least r of k samples are correct, and the key of a neighbor in dicts."""
 
     k: int
     r: int
 
 
 def event_of(score: Score) -> Event | None:
-    """Return the event if a score is the probability of one, otherwise None."""
+    """Return the event whose probability a score of credits is, or None."""
     credits = score.terms[0]
     if score.powers != (1.0,) or [credit for credit in credits if credit] != [1.0]:
         return None
@@ -3893,9 +3806,7 @@ def spread_of_r(k: int) -> list[int]:
 def with_neighbors(scores: Mapping[ScoreKey, Score], least: int) -> dict[ScoreKey, Score]:
     """Return the scores with k <= `least`, and their neighbors by their events.
 
-    Args:
-        scores: scores at any k.
-        least: smallest number of samples of a question.
+    `least` is the smallest number of samples of a question.
     """
     result = {key: score for key, score in scores.items() if len(score.terms[0]) <= least}
     events = _events_by_key(scores).values()
@@ -3907,19 +3818,13 @@ def with_neighbors(scores: Mapping[ScoreKey, Score], least: int) -> dict[ScoreKe
     return result | {event: Score((at_least(*event),)) for event in neighbors}
 
 
-# --- The order ----------------------------------------------------------------------------
-
-
 Limits = tuple[float, float]
 
 
 class _Ladder:
     """The limits of an ascending sequence of scores, moved so that neither limit ever falls.
 
-    A rung is the position of a score in the sequence.
-
-    Args:
-        limits: lower and upper limits of the score at each rung.
+    `limits` has the limits of each score by its position in the sequence, its rung.
     """
 
     def __init__(self, limits: Mapping[int, Limits]):
@@ -3929,7 +3834,8 @@ class _Ladder:
         self._hi = np.minimum.accumulate(hi[::-1])[::-1]
 
     def moved(self, rung: int, lo: float, hi: float) -> Limits:
-        """Return the limits lo and hi of the score at a rung, moved between those next to it."""
+        """Return the limits of a score at any rung, moved between those of its neighbors."""
+        # The indices of the last rung at or below this one, and of the first at or above it.
         below = np.searchsorted(self._rungs, rung, side="right") - 1
         above = np.searchsorted(self._rungs, rung, side="left")
         if below >= 0:
@@ -3947,18 +3853,15 @@ def _rung(event: Event) -> int:
 def _ladder_over_r(k: int, limits: Mapping[Event, Limits], ladder_over_k: _Ladder) -> _Ladder:
     """Return the ladder of P(k, r) at one k. The rung of r is -r, because P(k, r) falls with r.
 
-    Args:
-        k: number of samples.
-        limits: limits of events at any k.
-        ladder_over_k: the ladder of pass@k and pass^k at all k. It moves the limits at r = 1 and
-            r = k, and the limits at other r are clipped to these.
+    `limits` has the limits of events at any k. `ladder_over_k`, that of pass@k and pass^k, moves
+    the limits at r = 1 and r = k. The limits at other r are clipped to these.
     """
     by_rung = {-event.r: pair for event, pair in limits.items() if event.k == k}
     for rung in by_rung.keys() & {-1, -k}:
         by_rung[rung] = ladder_over_k.moved(_rung(Event(k, -rung)), *by_rung[rung])
     if by_rung:
-        ends = by_rung[min(by_rung)], by_rung[max(by_rung)]
-        by_rung = {rung: tuple(np.clip(pair, *ends)) for rung, pair in by_rung.items()}
+        lowest, highest = by_rung[min(by_rung)], by_rung[max(by_rung)]
+        by_rung = {rung: tuple(np.clip(pair, lowest, highest)) for rung, pair in by_rung.items()}
     return _Ladder(by_rung)
 
 
@@ -3978,14 +3881,13 @@ class CoherentIntervals(DerivedIntervals):
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        """Return the interval of each score for each group of question indices."""
+        """Return a dict of the interval of each score for each group of question indices."""
         return [self._ordered(x) for x in self._method.for_groups(groups, confidence)]
 
     def _ordered(self, intervals: dict[ScoreKey, Interval]) -> dict[ScoreKey, Interval]:
         """Return the intervals of the requested scores, with limits in the order of the scores.
 
-        Args:
-            intervals: the intervals of these scores by key, and of their neighbors by event.
+        `intervals` has an interval for each score by its key, and for each neighbor by its event.
         """
         result = {key: intervals[key] for key in self._keys if key in intervals}
         limits = {
@@ -4000,15 +3902,15 @@ class CoherentIntervals(DerivedIntervals):
         )
         over_r: dict[int, _Ladder] = {}
         for key, event in self._events.items():
-            if key in result and not result[key].is_unknown:
-                interval, ladder, rung = result[key], over_k, _rung(event)
-                if 1 < event.r < event.k:
-                    if event.k not in over_r:
-                        over_r[event.k] = _ladder_over_r(event.k, limits, over_k)
-                    ladder, rung = over_r[event.k], -event.r
-                lo, hi = ladder.moved(rung, interval.lo, interval.hi)
-                lo, hi = min(lo, interval.mu), max(hi, interval.mu)
-                result[key] = interval._replace(lo=lo, hi=hi)
+            if key not in result or result[key].is_unknown:
+                continue
+            interval, ladder, rung = result[key], over_k, _rung(event)
+            if 1 < event.r < event.k:
+                if event.k not in over_r:
+                    over_r[event.k] = _ladder_over_r(event.k, limits, over_k)
+                ladder, rung = over_r[event.k], -event.r
+            lo, hi = ladder.moved(rung, interval.lo, interval.hi)
+            result[key] = interval._replace(lo=min(lo, interval.mu), hi=max(hi, interval.mu))
         return result
 
 
@@ -4028,7 +3930,7 @@ larger n the probabilities are products of the ratios P(j + 1) / P(j), from the 
 number is subtracted from one of similar size, so 13 digits are correct for n = 10,000. Logarithms
 of gamma functions would give 11.
 
-U is the number of distinct pairs (n, c), and m the number of vectors of credits.
+U is the number of distinct pairs (n, c), m the number of vectors of credits, and R the number of r.
 """
 
 
@@ -4037,7 +3939,7 @@ _CELLS_AT_ONCE = 1 << 18  # so many probabilities are computed at once, to bound
 
 
 def pass_scores(counts: BinaryCounts, scores: Mapping[ScoreKey, Score]) -> Scores:
-    """Return unbiased estimates of the scores. Their terms are credits of k samples, k <= n."""
+    """Return unbiased estimates of scores whose terms are credits. No k exceeds any n."""
     credits, keys = number_terms(scores)
     return Scores(keys, counts.inverse, expected_credits(*counts.unique, credits))
 
@@ -4045,8 +3947,8 @@ def pass_scores(counts: BinaryCounts, scores: Mapping[ScoreKey, Score]) -> Score
 def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -> np.ndarray:
     """Return the expected values of m vectors of credits for each pair (n, c), (U, m).
 
-    The value of k samples is the sum of the first r credits of a vector if r of them are correct.
-    Its mean is over all subsets of k of the n samples.
+    The value of k samples, r of which are correct, is the sum of the first r credits of a vector.
+    The expected value is its mean over all subsets of k of the n samples.
 
     Args:
         n: (U,) number of samples.
@@ -4062,8 +3964,8 @@ def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -
             continue
         # With equal n, pass@k and pass^k of all c follow from one pass over the samples. For many
         # questions this is fast. For k = 1 it would lose a digit.
-        by_rank = {any_correct(k), all_correct(k)}
-        if k > 1 and 0 < size <= len(c) * k and {*credits_of_k} <= by_rank:
+        are_by_rank = {*credits_of_k} <= {any_correct(k), all_correct(k)}
+        if k > 1 and 0 < size <= len(c) * k and are_by_rank:
             for column in columns:
                 result[:, column] = _sums_over_ranks(size, k, credits[column])[c]
             continue
@@ -4074,17 +3976,14 @@ def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -
 
 
 def _sums_over_ranks(n: int, k: int, credits: Credits) -> np.ndarray:
-    """Return pass@k or pass^k, whichever has these credits, for c = 0 .. n, (n + 1,).
-
-    pass@k is the sum of `chance_of_rank` over the last c ranks, and pass^k over the first c ranks.
-    """
-    chances = chance_of_rank(n, k)
-    sums = np.append(0.0, np.cumsum(chances[::-1] if credits[0] else chances))
+    """Return pass@k or pass^k, whichever has these credits, for c = 0 .. n, (n + 1,)."""
+    chances, is_pass_at_k = chance_of_rank(n, k), credits[0] > 0
+    sums = np.append(0.0, np.cumsum(chances[::-1] if is_pass_at_k else chances))
     return sums / sums[-1]
 
 
 def columns_by_k(credits: Sequence[Credits]) -> dict[int, list[int]]:
-    """Return the indices of the vectors of credits of each k, without vectors that are all 0."""
+    """Return a dict from each k to the indices of its vectors of credits that are not all 0."""
     columns: dict[int, list[int]] = {}
     for column, credit in enumerate(credits):
         if any(credit):
@@ -4111,7 +4010,7 @@ def _expected_of_k(n: np.ndarray, c: np.ndarray, credits: np.ndarray) -> np.ndar
     published digits are reproduced.
     """
     values = []
-    needed = np.flatnonzero(credits.any(axis=0))
+    needed = np.flatnonzero(credits.any(axis=0))  # r - 1 of the credits w_r that are not 0
     tails = _tails(n, c, credits.shape[1], needed + 1)
     for credit in credits[:, needed]:
         credited = np.flatnonzero(credit)
@@ -4127,10 +4026,10 @@ def _expected_of_k(n: np.ndarray, c: np.ndarray, credits: np.ndarray) -> np.ndar
 
 @lru_cache(maxsize=64)
 def chance_of_rank(n: int, k: int) -> np.ndarray:
-    """Return the probability that the last of k random samples is the i-th of n in a row, (n,).
+    """Return the probability of each rank i = 1 .. n of the last of k random samples, (n,).
 
-    It is C(i - 1, k - 1) / C(n, k). The sum over the last c ranks i is pass@k of c correct samples,
-    and the sum over the first c is pass^k.
+    For n samples in a row it is C(i - 1, k - 1) / C(n, k). If the last c samples are correct, its
+    sum over their ranks is pass@k; if the first c are correct, its sum over their ranks is pass^k.
     """
     earlier = np.arange(n - 1, 0, -1)
     return k / n * np.cumprod([1.0, *np.maximum(earlier + 1 - k, 0) / earlier])[::-1]
@@ -4141,18 +4040,18 @@ def _tails(n: np.ndarray, c: np.ndarray, k: int, r: np.ndarray) -> np.ndarray:
     if (n == k).all():
         return (c[:, None] >= r).astype(float)
     tails, is_small = np.empty((len(n), k)), n <= _MOST_EXACT
-    for rows, compute in ((is_small, _exact_tails), (~is_small, _tails_by_ratios)):
+    for rows, tails_of in ((is_small, _exact_tails), (~is_small, _tails_by_ratios)):
         if rows.any():
-            tails[rows] = compute(n[rows], c[rows], k)
+            tails[rows] = tails_of(n[rows], c[rows], k)
     return tails[:, r - 1]
 
 
 def _exact_tails(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
     """Return P(at least r of k samples are correct) for r = 1 .. k, (U, k), by exact integers."""
     binomials, r = _binomials(int(n.max())), np.arange(k, 0, -1)
-    ways = binomials[c[:, None], r] * binomials[(n - c)[:, None], k - r]
-    tails = np.cumsum(ways, axis=1) / binomials[n, k][:, None]
-    return tails[:, ::-1].astype(float)
+    subsets = binomials[c[:, None], r] * binomials[(n - c)[:, None], k - r]
+    tails = np.cumsum(subsets, axis=1) / binomials[n, k][:, None]
+    return tails[:, ::-1].astype(float)  # from r = 1
 
 
 @lru_cache(maxsize=8)
@@ -4178,11 +4077,13 @@ def _tails_by_ratios(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
     gain = (k - j) * np.maximum(c - j, 0.0)
     loss = (j + 1) * np.maximum(n - c - k + j + 1, 0.0)
     is_above = j >= mode
-    # Probabilities are computed relative to that of the mode, from the mode upwards and downwards.
+    # Probabilities are computed relative to that of the mode: upwards from the mode as products of
+    # the ratios, and downwards as products of their reciprocals.
     relative = np.ones((len(n), len(j) + 1))
-    relative[:, 1:] *= np.cumprod(np.where(is_above, gain / np.where(is_above, loss, 1), 1), axis=1)
-    falling = np.where(is_above, 1, loss / np.where(is_above, 1, gain))
-    relative[:, :-1] *= np.cumprod(falling[:, ::-1], axis=1)[:, ::-1]
+    upwards = np.where(is_above, gain / np.where(is_above, loss, 1), 1)
+    relative[:, 1:] *= np.cumprod(upwards, axis=1)
+    downwards = np.where(is_above, 1, loss / np.where(is_above, 1, gain))
+    relative[:, :-1] *= np.cumprod(downwards[:, ::-1], axis=1)[:, ::-1]
     sums = np.cumsum(relative[:, ::-1], axis=1)[:, ::-1]
     tails = np.zeros((len(n), k))
     tails[:, :first] = 1.0
@@ -4202,7 +4103,7 @@ CHECKERS = ("exact_match", "numeric", "choice", "math_verify", "python_tests")
 """The names of checkers. All but exact_match need the installed package."""
 
 CheckResult = bool | int | float | str | None
-"""What a checker returns for a sample: correct or incorrect, a category, a share of
+"""What a checker returns for a sample: correct or incorrect, a category 0, 1, 2, .., a share of
 correctness from 0 to 1, a label of one of these, or None if the sample is not to be scored."""
 
 Checker = str | Callable[[Any, Any], Any]
@@ -4218,7 +4119,7 @@ PairToCheck = tuple[Any, Any]
 """A prediction and a reference."""
 
 PairResult = tuple[Any, str | BaseException | None]
-"""The result of a pair and None; or None and the problem: an exception, or what was returned."""
+"""The result of a pair and None; or None and the problem: an exception, or a text "returned .."."""
 
 PairBatch = tuple[int, list[PairToCheck]]
 """The index of the first pair of a batch, and the pairs of the batch."""
@@ -4242,7 +4143,7 @@ class Checked:
         outcomes: the outcome of each sample.
         read_answers: (S,) the answer that the checker found in each sample, or a code of the
             answer; null for samples without an answer. For "exact_match" and functions the whole
-            sample is the answer. None in place of a column if the samples were given as outcomes.
+            sample is the answer. It is None if the samples were given as outcomes.
     """
 
     outcomes: Samples
@@ -4260,9 +4161,9 @@ class Checked:
         if pa.types.is_floating(answers.type):
             answers = pc.add(answers, pa.scalar(0.0, answers.type))  # turns -0.0 into 0.0
         distinct, codes = distinct_entries(answers)
-        if answers.type == JSON:
-            equal: dict[Any, int] = {}
-            merged = [equal.setdefault(_hashable(x), len(equal)) for x in to_python(distinct)]
+        if answers.type == JSON:  # Answers such as 1 and 1.0 are equal, but not as JSON texts.
+            code_of: dict[Any, int] = {}
+            merged = [code_of.setdefault(_hashable(x), len(code_of)) for x in to_python(distinct)]
             codes = np.array([*merged, -1])[codes]
         if answers.type == TEXTS:
             is_empty = to_numpy(pc.fill_null(pc.equal(answers, ""), False))
@@ -4341,8 +4242,7 @@ class Checking:
             raise TypeError(f"executor is {short(executor)}: give an Executor, such as a pool.")
         if timeout is None:
             return
-        if isinstance(timeout, bool) or not isinstance(timeout, Real) or not timeout > 0:
-            raise ValueError(f"timeout is {short(timeout)}: give a number of seconds.")
+        check_positive("timeout", timeout, "give a number of seconds", math.inf)
         if executor is not None:
             raise ValueError(
                 "timeout cannot end the calls of an executor: give num_proc instead of the "
@@ -4352,16 +4252,18 @@ class Checking:
     @property
     def matches_exactly(self) -> bool:
         """Return whether the checker is "exact_match"."""
-        # The test of the type comes first, because array == text is an array.
         return isinstance(self.checker, str) and self.checker == "exact_match"
 
     @cached_property
     def _package_checker(self) -> Any:
-        """Return the package's object that checks all samples; None for functions, exact_match."""
+        """Return the object of the package that checks samples, for its names and checkers.
+
+        Returns None for "exact_match" and for functions.
+        """
         is_name = isinstance(self.checker, str) and not self.matches_exactly
-        if not (is_name or hasattr(self.checker, "check_samples")):
-            return None
-        return PACKAGE.rooms.checker(self.checker)
+        if is_name or hasattr(self.checker, "check_samples"):
+            return PACKAGE.rooms.checker(self.checker)
+        return None
 
     @property
     def is_async(self) -> bool:
@@ -4371,7 +4273,7 @@ class Checking:
 
     @cached_property
     def batch_size(self) -> int | None:
-        """Return how many pairs a batched checker takes at once, or None for other checkers."""
+        """Return how many pairs a batched checker takes at once, or None if it is not batched."""
         if getattr(self.checker, "batched", None) is not True:
             return None
         size = getattr(self.checker, "batch_size", 64)
@@ -4380,8 +4282,8 @@ class Checking:
     def check(self, samples: Samples, cache: CheckCache | None = None) -> Checked:
         """Check every sample against the reference of its question.
 
-        Each distinct pair of a sample and a reference is checked once. A sample is not scored if it
-        is None, if the checker returns None, or if its check takes longer than the timeout.
+        A sample is not scored if it is None, if the checker returns None, or if its check takes
+        longer than the timeout.
 
         Args:
             samples: samples with references.
@@ -4409,15 +4311,11 @@ class Checking:
     ) -> list[PairResult]:
         """Return the (P,) results of distinct pairs, none of which has a problem.
 
-        Warns of the number of pairs that took longer than the timeout.
-
-        Args:
-            pairs: the pairs to check.
-            cache: the results of earlier checks. If a check fails, the finished ones are added.
-            check_pairs: a function that checks the pairs without a result in the cache.
+        `check_pairs` checks the pairs that have no result in the cache. Warns of the number of
+        pairs that took longer than the timeout.
 
         Raises:
-            ValueError: for the first pair with a problem.
+            ValueError: for the first pair with a problem. Finished results are added to the cache.
         """
         results = cache.results(self, pairs)
         try:
@@ -4441,7 +4339,10 @@ class Checking:
     def _check_missing(
         self, pairs: DistinctPairs, results: list[PairResult | None], check_pairs: CheckPairs
     ) -> None:
-        """Set each of the (P,) results that is None; raise a ValueError for the first problem."""
+        """Set each of the (P,) results that is None; raise a ValueError for the first problem.
+
+        A ValueError is also raised if a worker dies, or the executor returns too few results.
+        """
         missing = [pair for pair, result in enumerate(results) if result is None]
         if not missing:
             return
@@ -4469,17 +4370,15 @@ class Checking:
     ) -> int:
         """Return the index of the first of the (P,) results that is None, or P if none is.
 
-        All results before the index `first` are known and have no problem.
-
-        Raises:
-            ValueError: if a result with a problem comes before the first None.
+        Raises a ValueError if a result before it has a problem. Those before `first` have none.
         """
         for pair in range(first, len(results)):
             result = results[pair]
             if result is None:
                 return pair
-            if result[1] is not None:
-                self._raise_problem(pairs.call(pair), result[1])
+            _, problem = result
+            if problem is not None:
+                self._raise_problem(pairs.call(pair), problem)
         return len(results)
 
     def check_here(self, pairs: list[PairToCheck]) -> Generator[BatchResult, None, None]:
@@ -4489,12 +4388,12 @@ class Checking:
         if self.executor is None:
             yield from map(check, ((i, [pair]) for i, pair in enumerate(pairs)))
             return
-        size = max(1, math.ceil(len(pairs) / _BATCHES))
+        size = math.ceil(len(pairs) / _BATCHES)
         batches = [(start, pairs[start : start + size]) for start in range(0, len(pairs), size)]
         yield from self.executor.map(check, batches)
 
     def _raise_problem(self, call: tuple[str, Place], problem: str | BaseException) -> NoReturn:
-        """Raise the error for a call that has a problem: an exception, or a text "returned .."."""
+        """Raise the error for a call of the checker with a problem, as in `PairResult`."""
         if isinstance(problem, BaseException):
             try:
                 text = str(problem)
@@ -4531,6 +4430,7 @@ def check_batch(
     """Apply a checker to a batch of pairs, in any thread or process, and return the results.
 
     The imports are inside, because workers receive the code of this function without its module.
+    Nothing is raised: a problem is part of the result of its pair.
 
     Args:
         checker: a function of a prediction and a reference.
@@ -4539,7 +4439,7 @@ def check_batch(
         batched: whether the checker is a function of a list of predictions and a list of
             references, and returns a list of results.
         home: what `host()` returned in the process that requested the check.
-        batch: the pairs.
+        batch: the index of the first pair, and the pairs.
     """
     import copy
     import os
@@ -4632,7 +4532,7 @@ class DistinctPairs:
         """Return the distinct pairs of samples and the references of their questions."""
         distinct, code = distinct_entries(samples.values)
         question = np.repeat(np.arange(len(samples.sizes)), samples.sizes)
-        present = np.flatnonzero(code >= 0)
+        present = np.flatnonzero(code >= 0)  # the samples that are not None
         pair_code = question[present] * len(distinct) + code[present]
         _, first, inverse = np.unique(pair_code, return_index=True, return_inverse=True)
         first = present[first]
@@ -4672,15 +4572,13 @@ class DistinctPairs:
     def answers(self, answers: Sequence[str | None]) -> pa.ChunkedArray:
         """Return a column with an integer code of each sample's answer, or null for no answer.
 
-        Equal answers have equal codes, also in different questions.
-
-        Args:
-            answers: (P,) the answers of the pairs, None for no answer.
+        `answers`, (P,), has the answer of each pair, or None for no answer. Equal answers have
+        equal codes, also in different questions.
         """
         codes: dict[str | None, int] = {None: -1}
         pair_codes = [codes.setdefault(answer, len(codes)) for answer in (*answers, None)]
         sample_codes = np.array(pair_codes)[self.index]
-        return pa.chunked_array([from_numpy(sample_codes, sample_codes < 0)])
+        return pa.chunked_array([from_numpy(sample_codes, sample_codes >= 0)])
 
 
 class CheckCache:
@@ -4705,12 +4603,12 @@ class CheckCache:
         checker = (checking.checker, checking.labels)
         if self._checker != checker:
             self._checker, self._results = checker, {}
-        if not self._results:
+        if not self._results:  # Making texts of all pairs would take long.
             return [None] * len(pairs.pairs)
         return [self._results.get(repr(pair)) for pair in pairs.pairs]
 
     def keep(self, pairs: DistinctPairs, results: list[PairResult | None]) -> int:
-        """Add the results that are no problems to the cache, and return its number of results."""
+        """Add the results without a problem to the cache, and return its number of results."""
         for pair, result in zip(pairs.pairs, results, strict=True):
             if result is not None and result[1] is None:
                 self._results[repr(pair)] = result
@@ -4721,7 +4619,7 @@ class CheckCache:
 
 
 def outcomes_of_match(samples: Samples, correct: np.ndarray) -> Samples:
-    """Return the outcomes of all samples. `correct`, (S,), is whether each equals its reference."""
+    """Return the outcomes of samples from `correct`, (S,): whether each equals its reference."""
     return Samples(
         correct, samples.sizes, _OUTCOMES, samples.scored_or_none, multiplicity=samples.multiplicity
     )
@@ -4735,19 +4633,18 @@ def _warn_of_responses(samples: Samples, outcomes: Samples) -> None:
             return
     else:
         problem = f"None of the {outcomes.n.sum()} scored samples equals its reference"
-    remedy = "'numeric' compares the number that a text gives, 'math_verify' compares mathematical "
-    remedy += "expressions, and 'python_tests' runs programs with tests"
-    if all(map(_is_choice, to_python(samples.references[:_SEARCHED]))):
-        remedy = "'choice' compares the option that a text chooses"
     warnings.warn(
-        f"{problem}: exact_match compares whole texts. check_correct_fn={remedy}.", stacklevel=3
+        f"{problem}: exact_match compares whole texts. check_correct_fn='numeric' compares the "
+        f"number that a text gives, 'choice' compares the option that it chooses, 'math_verify' "
+        f"compares mathematical expressions, and 'python_tests' runs programs with tests.",
+        stacklevel=3,
     )
 
 
 def _contained_references(samples: Samples, outcomes: Samples) -> str | None:
     """Return a sentence with the number of incorrect texts that contain their reference.
 
-    Returns None if the score would rise by no more than a tenth if they counted as correct.
+    Returns None if they are at most a tenth as many as the correct texts.
     """
     correct, occurrences = outcomes.values[:_SEARCHED], samples.occurrences[:_SEARCHED]
     texts = to_python(samples.values[:_SEARCHED])
@@ -4764,15 +4661,6 @@ def _contained_references(samples: Samples, outcomes: Samples) -> str | None:
     return (
         f"{n_containing} of the first {occurrences.sum()} samples contain their reference but do "
         f"not equal it"
-    )
-
-
-def _is_choice(reference: Any) -> bool:
-    """Return whether a reference is a single letter, yes or no, or a list of those."""
-    references = reference if isinstance(reference, list) else [reference]
-    return all(
-        isinstance(answer, str) and re.fullmatch(r"\(?[A-Z]\)?|yes|no|Yes|No", answer.strip())
-        for answer in references
     )
 
 
@@ -4866,12 +4754,13 @@ class Rewards:
         """
         if k == 1:
             return self._mean(self.at_most)
+        # P_l, the chance that the maximum is above r_l, is pass@k of the samples above r_l.
         n = np.repeat(self.sizes, len(self.levels))
         counts = BinaryCounts(n, n - self.at_most.ravel())
         above = expected_credits(*counts.unique, [any_correct(k)])[counts.inverse]
         above = above.reshape(self.at_most.shape)
-        share = np.hstack([np.ones((len(above), 1)), above[:, :-1]]) - above
-        return (self.levels * share).sum(axis=1)
+        chance_of_level = np.hstack([np.ones((len(above), 1)), above[:, :-1]]) - above
+        return (self.levels * chance_of_level).sum(axis=1)
 
     def posterior(self, prior_outcomes: bool = True) -> tuple[np.ndarray, np.ndarray]:
         """Return the posterior mean and variance of the mean reward of each row, (U,) each.
@@ -4879,7 +4768,7 @@ class Rewards:
         `prior_outcomes` is whether to add the prior outcomes to the uniform prior.
         """
         a = self.posterior_counts(prior_outcomes)
-        t = a[:, -1:]
+        t = a[:, -1:]  # the number of outcomes
         cov_factor = (t - a) / (t * (t + 1.0))
         return self._mean(a), self.posterior_variance_of_expected_max(a / t, cov_factor)
 
@@ -4888,7 +4777,8 @@ class Rewards:
     ) -> np.ndarray:
         """Return the posterior variance of the expected maximum of new samples, (U,).
 
-        Let F_l be the probability that the maximum is at most r_l, given the unknown rates.
+        Let F_l be the probability that the maximum is at most r_l, given the unknown rates of the
+        categories. The expected maximum is r_L minus the sum of (r_(l+1) - r_l) F_l.
 
         Args:
             mean_cdf: (U, L) posterior means of F_l.
@@ -4907,17 +4797,15 @@ class Rewards:
         standard deviation of the average is t/n times that of the posterior (eq. 20 of the Bayes@N
         paper).
         """
-        t, n = self.posterior_counts(False)[:, -1], self.at_most[:, -1]
-        return self.max_of(1), (t / n) ** 2 * self.posterior(prior_outcomes=False)[1]
+        _, variance = self.posterior(prior_outcomes=False)
+        t = self.posterior_counts(prior_outcomes=False)[:, -1]
+        return self.max_of(1), (t / self.sizes) ** 2 * variance
 
     def posterior_counts(self, prior_outcomes: bool = True) -> np.ndarray:
         """Return the number of observed and prior outcomes with at most each reward, (U, L).
 
         The uniform prior counts as one outcome of each category. `prior_outcomes` is whether to add
-        the prior outcomes to it.
-
-        Raises:
-            ValueError: if the rewards are real, because they have no categories.
+        the prior outcomes to it. A ValueError is raised for real rewards.
         """
         if self.categories is None:
             raise ValueError(
@@ -4928,8 +4816,8 @@ class Rewards:
 
     def _mean(self, at_most: np.ndarray) -> np.ndarray:
         """Return the mean reward of each row, (U,), from (U, L) counts of at most each reward."""
-        samples = np.diff(at_most, axis=1, prepend=0)
-        return (self.levels * samples).sum(axis=1) / at_most[:, -1]
+        counts = np.diff(at_most, axis=1, prepend=0)
+        return (self.levels * counts).sum(axis=1) / at_most[:, -1]
 
 
 @dataclass(frozen=True)
@@ -4964,10 +4852,9 @@ class RankedRewards(Rewards):
         """Return the unbiased estimate of Max@k of each question, (M,), for k <= n."""
         sizes = self.sizes
         start, result = self._last + 1 - sizes, np.empty(len(sizes))
-        order = np.argsort(sizes, kind="stable")
         # Questions with equal n have the same probabilities of the rank of the maximum.
-        for questions in np.split(order, np.flatnonzero(np.diff(sizes[order])) + 1):
-            n = int(sizes[questions[0]])
+        for n in sorted({*sizes.tolist()}):
+            questions = np.flatnonzero(sizes == n)
             levels = self.levels[start[questions, None] + np.arange(n)]
             if k == 1:
                 result[questions] = levels.mean(axis=1)
@@ -5008,19 +4895,21 @@ def category_rewards(outcomes: Samples, w: np.ndarray, prior: np.ndarray) -> Rew
             f"The outcomes are correct or incorrect, but w has rewards for {len(w)} categories: "
             f"pass a check_correct_fn that returns a category."
         )
+    # The observed and the prior outcomes of each category, (M, 2, C + 1).
     counts = np.stack([outcomes.category_counts(len(w)), prior], axis=1)
     representative, inverse = _unique_rows(counts.reshape(len(counts), -1))
     order = np.argsort(w, kind="stable")
     last = np.flatnonzero(np.diff(w[order], append=np.inf))  # the last category of each reward
     at_most = np.cumsum(counts[representative][..., order], axis=-1)[..., last]
-    return Rewards(inverse, w[order][last], at_most[:, 0], last + 1, at_most[:, 1])
+    observed, prior_outcomes = at_most[:, 0], at_most[:, 1]
+    return Rewards(inverse, w[order][last], observed, last + 1, prior_outcomes)
 
 
 def _unique_rows(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the index of one row of each distinct value, (U,), and the inverse, (M,).
+    """Return the index of one of each set of equal rows, (U,), and the set of each row, (M,).
 
-    np.unique with axis=0 returns the same, but for the order of rows, and which index it returns.
-    The table has M rows of counts.
+    The table has M rows of counts. This is a faster np.unique with axis=0, `return_index` and
+    `return_inverse`, which orders the sets otherwise and may choose another row of a set.
     """
     # Each row is encoded as one integer below n_codes, if that fits into 62 bits.
     encoded, n_codes = table[:, 0], int(table[:, 0].max()) + 1
@@ -5047,10 +4936,10 @@ def has_real_rewards(outcomes: Samples) -> bool:
 
 
 def are_real_rewards(outcomes: Samples, w, R0=None, categories=None) -> bool:
-    """Return whether outcomes are real rewards, and not categories, for parameters of a metric.
+    """Return whether outcomes are real rewards, and not categories.
 
-    Raises:
-        ValueError: if they are real rewards, but R0 or categories are given.
+    They are if the parameter w is None, and a scored outcome is a float other than 0 and 1. Then a
+    ValueError is raised if the parameters R0 or categories are given.
     """
     if w is not None or not has_real_rewards(outcomes):
         return False
@@ -5063,12 +4952,10 @@ def are_real_rewards(outcomes: Samples, w, R0=None, categories=None) -> bool:
 def real_rewards(outcomes: Samples) -> Rewards:
     """Return the rewards of outcomes that are real rewards.
 
-    Raises:
-        ValueError: if a reward is not from -1e150 to 1e150. The message names its sample.
+    Raises a ValueError if a reward is not from -1e150 to 1e150. The message names its sample.
     """
-    n, all_values = outcomes.n, outcomes.values.astype(float, copy=False)
-    outcomes.require(np.abs(all_values) <= 1e150, _VALID_REWARD)
-    values = outcomes.scored_values.astype(float)
+    outcomes.require(np.abs(outcomes.values.astype(float, copy=False)) <= 1e150, _VALID_REWARD)
+    n, values = outcomes.n, outcomes.scored_values.astype(float)
     if size := one_size(n):
         values = np.sort(values.reshape(-1, size), axis=1).ravel()
     else:
@@ -5078,10 +4965,10 @@ def real_rewards(outcomes: Samples) -> Rewards:
 
 
 def check_rewards(w, labels: Mapping[str, float] | None = None) -> np.ndarray:
-    """Return the parameter w, the rewards of the categories, as an array, (C + 1,); 0, 1 for None.
+    """Return the parameter w, the rewards of the categories, as an array, (C + 1,).
 
-    Raises:
-        ValueError: if a reward is not from -1e150 to 1e150, or if there are not C + 1 labels.
+    None stands for the rewards 0 and 1. A ValueError is raised if a reward is not from -1e150 to
+    1e150; or if `labels`, the names of the categories, are given, and there are not C + 1.
     """
     rewards = [0.0, 1.0] if w is None else as_list("w", w)
     rewards = [int(x) if isinstance(x, (bool, np.bool_)) else x for x in rewards]
@@ -5136,7 +5023,7 @@ def _has_no_entries(R0, questions: int) -> bool:
 
 def max_scores(rewards: Rewards, ks: Mapping[ScoreKey, int]) -> Scores:
     """Return the unbiased estimates of Max@k at the k of each key. No k exceeds any n."""
-    none = np.empty((len(rewards.sizes), 0))
+    none = np.empty((len(rewards.sizes), 0))  # for the case that there are no keys
     columns = np.column_stack([none, *(rewards.max_of(k) for k in ks.values())])
     return Scores(one_column_each(ks), rewards.inverse, columns)
 
@@ -5190,8 +5077,7 @@ class AnswerCounts(NamedTuple):
     """How many samples of a question gave each of its answers.
 
     Accepted samples are those that count as correct. A checker accepts all samples with the same
-    answer, or none. A judge may accept only some of them, and a vote for the answer then counts
-    with the share of accepted samples.
+    answer, or none. A judge may accept only some of them.
 
     Attributes:
         correct: number of samples of each answer that has accepted samples, ascending.
@@ -5229,7 +5115,7 @@ def count_answers(correct: Samples, answers: np.ndarray, merge_correct: bool) ->
     """Return the answer counts of each question.
 
     Args:
-        correct: whether each sample is correct.
+        correct: outcomes that say whether each sample is correct.
         answers: (S,) integer code of the answer of each sample, or -1 for no answer.
         merge_correct: whether all answers to a question that are accepted in more than half of
             their samples count as one answer.
@@ -5237,13 +5123,14 @@ def count_answers(correct: Samples, answers: np.ndarray, merge_correct: bool) ->
     question = np.repeat(np.arange(len(correct.sizes)), correct.sizes)
     scored = correct.weights > 0
     weights, is_correct = correct.weights[scored], correct.values[scored]
-    # Each question has `width` codes. The first stands for no answer, the last for merged answers.
+    # Each question has `width` codes: 0 for no answer, one for each answer, and one for all merged.
     width = int(answers.max(initial=0)) + 3
     code = question[scored] * width + answers[scored] + 1
     code, samples, accepted = _sums_by_code(code, weights, weights * is_correct)
     if merge_correct:
-        merged = (2 * accepted > samples) & (code % width > 0)
-        code = np.where(merged, code - code % width + width - 1, code)
+        is_merged = (2 * accepted > samples) & (code % width > 0)
+        code_if_merged = code // width * width + width - 1
+        code = np.where(is_merged, code_if_merged, code)
         code, samples, accepted = _sums_by_code(code, samples, accepted)
     ends = np.cumsum(np.bincount(code // width, minlength=len(correct.sizes)))[:-1]
     columns = (np.split(column, ends) for column in (code % width > 0, samples, accepted))
@@ -5257,7 +5144,7 @@ def count_answers(correct: Samples, answers: np.ndarray, merge_correct: bool) ->
 
 
 def _sums_by_code(code: np.ndarray, *columns: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return the distinct codes, ascending, and for each column the sum of its integers by code."""
+    """Return the distinct codes, ascending, and the sums of each column of integers by code."""
     distinct, inverse = np.unique(code, return_inverse=True)
     return distinct, *(np.bincount(inverse, column).astype(np.int64) for column in columns)
 
@@ -5265,16 +5152,12 @@ def _sums_by_code(code: np.ndarray, *columns: np.ndarray) -> tuple[np.ndarray, .
 def vote_at_k(counts: Sequence[AnswerCounts], k: int | np.ndarray) -> np.ndarray:
     """Return vote@k of each question, (M,).
 
-    Args:
-        counts: M answer counts.
-        k: one k, or the k of each question, (M,); at most the number of samples of the question.
-
-    Raises:
-        ValueError: if a question would take longer than some minutes.
+    `k` is one k, or the k of each question, (M,); at most the number of samples of the question. A
+    ValueError is raised if a question would take longer than some minutes.
     """
     ks = np.broadcast_to(k, len(counts)).tolist()
     _check_work(counts, ks)
-    return np.array([vote_probability(*pair) for pair in zip(counts, ks, strict=True)])
+    return np.array([vote_probability(answers, k) for answers, k in zip(counts, ks, strict=True)])
 
 
 def _check_work(counts: Sequence[AnswerCounts], ks: Sequence[int]) -> None:
@@ -5311,8 +5194,8 @@ def vote_probability(counts: AnswerCounts, k: int) -> float:
     n = sum(correct) + sum(incorrect) + unanswered
     if k == n:
         most = max(correct + incorrect)
-        winners = counts.credits[np.array(correct) == most]
-        return float(winners.sum()) / (correct + incorrect).count(most)
+        credits_of_winners = counts.credits[np.array(correct) == most]
+        return float(credits_of_winners.sum()) / (correct + incorrect).count(most)
     # An answer with more than half of the votes wins, whatever votes the others have.
     absolute = expected_credits(np.full(len(correct), n), np.array(correct), [majority(k)])
     credit = float(counts.credits @ absolute[:, 0])
@@ -5320,9 +5203,9 @@ def vote_probability(counts: AnswerCounts, k: int) -> float:
 
 
 def _credit_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
-    """Return the part of vote@k of subsets whose winners have at most k/2 votes.
+    """Return the contribution to vote@k of the subsets whose winners have at most k/2 votes.
 
-    `counts` are the answer counts of a question with n samples.
+    `counts` describe one question with n samples. The module docstring has the formula.
     """
     correct, incorrect, unanswered, _ = counts
     credits = [*(0.0 for _ in incorrect), *counts.credits.tolist()]
@@ -5334,29 +5217,27 @@ def _credit_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
     has_single_votes = t[0, 0] == 1  # The first node is that of t = 1, without quadrature.
     # Scaling by powers of two is exact, and keeps the coefficients of polynomials near 1: z is
     # scaled by 2^shift, each factor by a power of its own, and the products after every 32 factors.
+    # The exponent of the scale of each row is in `exponents`.
     shift = round(math.log2((k + 0.5) / (n - k + 0.5)))
     ways_unanswered, exponent = _scaled_binomials(unanswered, k, shift)
     exponents = np.full(len(nodes), exponent)
-    product = np.zeros((len(nodes), k + 1))  # coefficients of z^0 .. z^k of G_t, at each node
+    product = np.zeros((len(nodes), k + 1))  # the coefficients of z^0 .. z^k of G_t at each node
     product[:, : len(ways_unanswered)] = ways_unanswered
     if has_single_votes:
         product[0] = np.arange(k + 1) == 0  # Samples without an answer are added in the end.
     # The sum over correct answers a of their credit x C(m_a, t) z^t G_t / (factor of a):
     winning = np.zeros_like(product)
-    for answer, m in enumerate(incorrect + correct):
-        ways, exponent = _scaled_binomials(m, int(t.max()), shift)
+    for answer, (m, credit) in enumerate(zip(incorrect + correct, credits, strict=True)):
+        ways, exponent = _scaled_binomials(m, int(t.max()), shift)  # by the number of votes
         votes = np.arange(len(ways))
         wins = ways * (votes == t)
         factor = ways * (votes < t) + y * wins
-        if answer >= len(incorrect):
+        if credit > 0:  # The answer is correct.
             winning = _multiply_truncated(winning, factor, first_row_of_power)
             for votes_of_winner, start, stop in _rows_by_votes(t[:, 0], len(ways)):
                 rows = slice(start, stop)
-                winning[rows, votes_of_winner:] += (
-                    credits[answer]
-                    * wins[rows, votes_of_winner, None]
-                    * product[rows, :-votes_of_winner]
-                )
+                wins_of_rows = credit * wins[rows, votes_of_winner, None]
+                winning[rows, votes_of_winner:] += wins_of_rows * product[rows, :-votes_of_winner]
         product = _multiply_truncated(product, factor, first_row_of_power)
         exponents += exponent
         if answer % 32 == 31:
@@ -5365,18 +5246,18 @@ def _credit_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
             winning = np.ldexp(winning, -excess[:, None])
             exponents += excess
     subsets, exponent = _mantissa_and_exponent(math.comb(n, k))
-    last = winning[:, k].copy()
+    sums = winning[:, k].copy()
     if has_single_votes:
         winners = np.arange(max(1, k + 1 - len(ways_unanswered)), k + 1)
-        last[0] = (winning[0, winners] / winners) @ ways_unanswered[k - winners]
-    wins = np.ldexp(last / subsets, exponents - exponent - shift * k)
-    return float((weight[:, 0] * wins).sum())
+        sums[0] = (winning[0, winners] / winners) @ ways_unanswered[k - winners]
+    integrands = np.ldexp(sums / subsets, exponents - exponent - shift * k)
+    return float((weight[:, 0] * integrands).sum())
 
 
 def _nodes(counts: AnswerCounts, k: int) -> list[tuple[int, float, float]]:
-    """Return tuples (t, y, weight), ascending in t: the nodes of the integrals over y.
+    """Return the quadrature nodes (t, y, weight) of the integrals over y, ascending in t.
 
-    t is the number of votes of the winners, at most k/2. `counts` are those of one question.
+    t is the number of votes of the winners, at most k/2. `counts` describe one question.
     """
     samples = np.array(counts.incorrect + counts.correct)
     return [
@@ -5394,22 +5275,25 @@ def _number_of_nodes(k: int, t: int) -> int:
 
 
 def _rows_by_votes(t: np.ndarray, most: int) -> list[tuple[int, int, int]]:
-    """Return (value, start, stop) of the rows of each value below `most` in the ascending t."""
-    values = np.unique(t[t < most])
-    ends = np.searchsorted(t, values, side="right")
-    return [*zip(values.tolist(), np.searchsorted(t, values).tolist(), ends.tolist(), strict=True)]
+    """Return tuples (value, start, stop): the rows t[start:stop] of each value of t below `most`.
+
+    t is ascending.
+    """
+    values, starts = np.unique(t[t < most], return_index=True)
+    stops = np.searchsorted(t, values, side="right")
+    return [*zip(values.tolist(), starts.tolist(), stops.tolist(), strict=True)]
 
 
 def _multiply_truncated(
     polynomial: np.ndarray, factor: np.ndarray, first_row_of_power: np.ndarray
 ) -> np.ndarray:
-    """Return the products of polynomials row by row, up to the degree k, (nodes, k + 1).
+    """Return the products of polynomials in each row, up to the degree k, (nodes, k + 1).
 
     Args:
         polynomial: (nodes, k + 1) coefficients of z^0 .. z^k.
-        factor: (nodes, any) coefficients of the other factor.
-        first_row_of_power: for each power, the first row in which `factor` may have a coefficient
-            other than 0. Rows are ascending in t, which is the degree of the factor.
+        factor: (nodes, any) coefficients of the other factor, of degree t in each row.
+        first_row_of_power: for each power, the first row with t of at least this power. The rows
+            above it are skipped, because their coefficient is 0.
     """
     product = factor[:, :1] * polynomial
     for power, row in enumerate(first_row_of_power[: factor.shape[1]].tolist()):
@@ -5422,12 +5306,10 @@ def _multiply_truncated(
 def _scaled_binomials(m: int, most: int, shift: int) -> tuple[np.ndarray, int]:
     """Return C(m, x) 2^(shift x - e) for x = 0 .. min(m, most), and e, so that all are <= 1."""
     floats = [_mantissa_and_exponent(math.comb(m, x)) for x in range(min(m, most) + 1)]
-    scale = max(exponent + shift * x for x, (_, exponent) in enumerate(floats))
-    binomials = [
-        math.ldexp(mantissa, exponent + shift * x - scale)
-        for x, (mantissa, exponent) in enumerate(floats)
-    ]
-    return np.array(binomials), scale
+    exponents = [exponent + shift * x for x, (_, exponent) in enumerate(floats)]
+    e = max(exponents)
+    mantissas = np.array([mantissa for mantissa, _ in floats])
+    return np.ldexp(mantissas, np.array(exponents) - e), e
 
 
 def _mantissa_and_exponent(number: int) -> tuple[float, int]:
@@ -5470,11 +5352,8 @@ def method_of_auto(has_prior: bool, has_clusters: bool, repeated: bool | None = 
       variance, so the interval is the whole range of the score, and its name is "none: " and the
       reason (`OneSampleIntervals` of the package).
 
-    Args:
-        has_prior: whether a prior that is not uniform was given.
-        has_clusters: whether clusters were given.
-        repeated: whether a question has two samples or more, or None if that is not known yet. The
-            result is "auto" if it depends on an unknown `repeated`.
+    `repeated` is whether a question has two samples or more. If it is None, which means that this
+    is not known yet, and the result depends on it, the result is "auto".
     """
     if has_prior:
         return "posterior"
@@ -5513,13 +5392,13 @@ class IntervalOptions:
     Args:
         confidence: the confidence of each interval, or None for no intervals.
         method: the name of the method; "auto" if it depends on the numbers of samples.
-        is_named: whether the results name the method of each interval, as they do for "auto".
+        is_named: whether the results name the method of each interval, as "auto" needs it.
         clusters: (M,) integer label of each question's cluster, or None if each is its own.
         weighting: how questions are averaged.
         prior: alpha0 and beta0 of the Beta prior of success rates, for the posterior.
         bounds: the lower and the upper bound that limits are clipped to.
         band: whether to add the simultaneous confidence band of each score over k.
-        anytime: whether limits are valid at all looks together.
+        anytime: whether limits hold together at all times at which the user looks at the data.
     """
 
     confidence: float | None = None
@@ -5566,14 +5445,13 @@ def interval_options(
 ) -> IntervalOptions:
     """Return the options of intervals from the parameters of a metric, which are validated.
 
-    Parameters that are not listed have the meaning that they have in the metrics.
+    The cards of the metrics document the parameters that are not listed here.
 
     Args:
-        questions: M.
+        questions: the number of questions, M.
         known: the names that `interval` can have.
         default: the name that `interval=None` stands for.
-        has_prior_outcomes: whether max_at_k has prior outcomes R0.
-        weighting: how questions are averaged.
+        has_prior_outcomes: whether the metric was given prior outcomes R0.
 
     Raises:
         ValueError: if a parameter is invalid, if two of them contradict each other, or if one has
@@ -5589,30 +5467,32 @@ def interval_options(
         _check_no_limits(interval=interval, clusters=clusters, band=band, anytime=anytime)
     else:
         confidence = check_confidence(confidence)
-    requested = method = default if interval is None else interval
-    prior_name = "R0" if has_prior_outcomes else None if prior == (1, 1) else "alpha0, beta0"
-    if requested == "auto":
-        method = method_of_auto(prior_name is not None, clusters is not None)
-    if prior_name is not None:
+    requested = default if interval is None else interval
+    has_prior = has_prior_outcomes or prior != (1, 1)
+    if has_prior:
+        prior_name = "R0" if has_prior_outcomes else "alpha0, beta0"
         _check_prior_is_used(prior_name, requested, clusters)
+    method = requested
+    if requested == "auto":
+        method = method_of_auto(has_prior, clusters is not None)
     cluster_index = check_clusters(clusters, method, questions, weighting.values)
     if anytime:
         _check_looks(method, band)
     return IntervalOptions(
-        confidence,
-        method,
-        requested == "auto",
-        cluster_index,
-        weighting,
-        prior,
-        limits,
-        band,
-        anytime,
+        confidence=confidence,
+        method=method,
+        is_named=requested == "auto",
+        clusters=cluster_index,
+        weighting=weighting,
+        prior=prior,
+        bounds=limits,
+        band=band,
+        anytime=anytime,
     )
 
 
 def _check_no_limits(**parameters: Any) -> None:
-    """Raise a ValueError if a parameter that only limits use is neither None nor False."""
+    """Raise a ValueError if a parameter that only limits use was given: is not None or False."""
     for name, value in parameters.items():
         if value is not None and value is not False:
             raise ValueError(
@@ -5622,7 +5502,7 @@ def _check_no_limits(**parameters: Any) -> None:
 
 
 def _check_looks(method: str, band: bool) -> None:
-    """Raise a ValueError if the method or a band excludes limits that are valid at all looks."""
+    """Raise a ValueError if the method or a band excludes `anytime`."""
     if method == "posterior":
         raise ValueError(
             "anytime needs limits of the data alone, and interval is 'posterior': give "
@@ -5648,18 +5528,17 @@ def _check_prior_is_used(prior_name: str, interval: str, clusters) -> None:
 def question_weighting(
     average: Any, question_weights: Any, groups: Any, questions: int
 ) -> Weighting:
-    """Return how questions are averaged, from the parameters of a metric.
+    """Return how questions are averaged, from the parameters of a metric, which are validated.
 
-    `questions` is M. In a mean over groups, the weights in each group have the sum 1.
-
-    Raises:
-        ValueError: if a parameter is invalid, or if all weights of a group are 0.
+    `questions` is M. For average="groups", the weights of each group are scaled to the sum 1. A
+    ValueError is raised if all weights of a group are 0.
     """
     check_name("average", average, ("questions", "groups"))
+    over_groups = average == "groups"
     names, index = ([], None) if groups is None else label_index(groups, questions, "groups")
-    if average == "questions" and question_weights is None:
+    if not over_groups and question_weights is None:
         return OVER_QUESTIONS
-    if average == "groups" and groups is None:
+    if over_groups and groups is None:
         raise ValueError(
             "average='groups' is the mean of the scores of groups: give a label of its group for "
             "each question as groups (in the shell, their column as --groups)."
@@ -5674,16 +5553,15 @@ def question_weighting(
                 f"question_weights are 0 for all questions of group {names[int(sums.argmin())]!r}: "
                 f"give one of them a weight above 0, or leave the group out."
             )
-        if average == "groups":
+        if over_groups:
             weights = weights / sums[index]
             within = ", with weights in each" if words else ""
             words = f"averaged over {len(names)} groups{within}"
-    values = None if (weights == weights[0]).all() else weights
-    return Weighting(values, words, average == "groups")
+    return Weighting(None if (weights == weights[0]).all() else weights, words, over_groups)
 
 
 def _check_weights(question_weights: Any, questions: int) -> np.ndarray:
-    """Return the weights of M questions, (M,): 0 or from 1e-50 to 1e50, but not all 0."""
+    """Return the weights of questions, (M,); raise a ValueError if one is invalid, or all are 0."""
     entries = entries_of("question_weights", question_weights)
     if len(entries) != questions:
         raise ValueError(
@@ -5693,7 +5571,7 @@ def _check_weights(question_weights: Any, questions: int) -> np.ndarray:
     weights, wanted = np.zeros(questions), "a weight is 0, or a number from 1e-50 to 1e50"
     for question, weight in enumerate(entries):
         name = f"question_weights[{question}]"
-        if check_number(name, weight, wanted, 0, 1e50):
+        if check_number(name, weight, wanted, 0, 1e50):  # other than 0
             weights[question] = check_number(name, weight, wanted, 1e-50, 1e50)
     if not weights.any():
         raise ValueError("question_weights are all 0: give a weight above 0.")
@@ -5701,7 +5579,7 @@ def _check_weights(question_weights: Any, questions: int) -> np.ndarray:
 
 
 def refuse_group_average_of_products(average: Any, scores: Mapping[ScoreKey, Score]) -> None:
-    """Raise a ValueError if average="groups" meets a product of two means over all questions."""
+    """Raise a ValueError if average="groups", and a score is a product of two pooled means."""
     for key, score in scores.items():
         if average == "groups" and score.pooled and len(score.terms) > 1:
             raise ValueError(
@@ -5719,8 +5597,9 @@ def check_clusters(
     them have most of the questions.
 
     Args:
-        clusters: a label for each of the M `questions`, or None.
+        clusters: a label for each question, or None.
         interval: the name of the method of limits.
+        questions: the number of questions, M.
         weights: (M,) weights of the questions, or None if they are equal.
 
     Raises:
@@ -5749,16 +5628,20 @@ def check_clusters(
 def pass_limits(
     counts: BinaryCounts, scores: Mapping[ScoreKey, Score], options: IntervalOptions
 ) -> tuple[Scores, IntervalMethod]:
-    """Return scores of the pass@k family for questions, and the method of their limits."""
+    """Return estimates of scores of the pass@k family, and the method of their limits.
+
+    All methods but "questions" need the installed package.
+    """
     if options.method != "questions":
         return PACKAGE.rooms.pass_limits(counts, scores, options)
-    least_n = int(counts.n.min())
-    wanted = with_neighbors(scores, least_n)
-    points = pass_scores(counts, wanted).with_unpooled_as_columns()
-    n = np.array([least_n])
-    all_correct = pass_scores(BinaryCounts(n, n), wanted).with_unpooled_as_columns().columns[0]
-    # If the largest score, with all samples correct, is 1 up to rounding, it has to be exactly 1.
-    most = np.where(np.abs(all_correct - 1) < 1e-12, 1.0, all_correct)
+    least_n = counts.n.min()
+    # Limits at one k are compared with those at neighboring k, which may not be requested.
+    with_others = with_neighbors(scores, int(least_n))
+    points = pass_scores(counts, with_others).with_unpooled_as_columns()
+    # The largest score is that of a question with all samples correct.
+    all_correct = BinaryCounts(np.array([least_n]), np.array([least_n]))
+    most = pass_scores(all_correct, with_others).with_unpooled_as_columns().columns[0]
+    most = np.where(np.abs(most - 1) < 1e-12, 1.0, most)  # 1 up to rounding is exactly 1
     method = QuestionIntervals(points, (0.0, most), options.clusters, weights=options.weights)
     return pass_scores(counts, scores), CoherentIntervals(method, scores)
 
@@ -5766,10 +5649,9 @@ def pass_limits(
 def max_limits(
     rewards: Rewards, ks: Mapping[ScoreKey, int], options: IntervalOptions
 ) -> tuple[Scores, IntervalMethod]:
-    """Return Max@k of each question at the k of each key, and the method of its limits.
+    """Return estimates of Max@k at the k of each key, and the method of their limits.
 
-    The method computes limits for groups of questions, see `IntervalMethod`. All methods but
-    "questions" are those of the installed package.
+    All methods but "questions" need the installed package.
     """
     if options.method != "questions":
         return PACKAGE.rooms.max_limits(rewards, ks, options)
@@ -5787,16 +5669,10 @@ def limits_for_questions(
 ) -> IntervalMethod:
     """Return the method of limits of scores for which only the method "questions" exists.
 
-    Args:
-        points: the scores of the questions.
-        name: the name of the scores, for the message.
-        options: the options of intervals.
-        score_range: the smallest and the largest possible score of a question.
-
-    Raises:
-        ValueError: if another method is requested.
+    `score_range` has the smallest and the largest possible score of a question. A ValueError, which
+    calls the scores `name`, is raised if limits by another method are requested.
     """
-    if options.method not in ("questions", "auto"):
+    if options.confidence is not None and options.method not in ("questions", "auto"):
         raise ValueError(
             f"{name} has limits for other questions only: give interval='questions', without a "
             f"prior, or leave {name} out of include."
@@ -5828,8 +5704,8 @@ class Consensus:
         shares: the share of correctness of each sample.
         correct: whether the share of each sample is above 1/2.
         counts: the counts of correct samples.
-        ks: the sizes of subsets by the k in their keys. The size None stands for all samples of a
-            question, whose key has their number or "n".
+        ks: a dict from the k in keys to the k of scores. For k = n, all samples of each question,
+            the first is their number or "n", and the second is None.
         votes: M counts of answers, or None if there are no answers, or vote@k is not included.
         weighted: the `WeightedVotes` of the package, or None.
     """
@@ -5859,13 +5735,12 @@ class Consensus:
         correct = more_than_half(checked.outcomes)
         counts = correct.counts()
         check_samples([*(ks or [])], counts.n)  # The checker may have left samples unscored.
-        sizes: dict[int | str, int | None] = {n_in_keys(counts.n): None}
-        if ks:
-            sizes = {k: k for k in ks}
+        k_by_key: dict[int | str, int | None] = {k: k for k in ks or ()}
         votes = None
         if checked.answers is not None and with_votes:
             votes = count_answers(correct, checked.answers, merge_right)
-        return cls(checked.outcomes, correct, counts, sizes, votes)
+        all_samples = {n_in_keys(counts.n): None}
+        return cls(checked.outcomes, correct, counts, k_by_key or all_samples, votes)
 
     @property
     def n(self) -> int | str:
@@ -5882,7 +5757,7 @@ class Consensus:
         return self.shares.values.dtype.kind == "f"
 
     def count_scores(self) -> dict[ScoreId, CountScore]:
-        """Return functions that compute cons@k, avg@n, pass@k and maj@k from n and c."""
+        """Return a dict of functions that compute cons@k, avg@n, pass@k and maj@k from n and c."""
         scores: dict[ScoreId, CountScore] = {
             ScoreId("cons@k", k_in_key): partial(_has_majority, k)
             for k_in_key, k in self.ks.items()
@@ -5894,7 +5769,7 @@ class Consensus:
         return scores
 
     def values(self) -> dict[ScoreId, np.ndarray]:
-        """Return the values of all scores for each question, (M,)."""
+        """Return a dict of the values of each score for the questions, (M,)."""
         counts = self.counts
         values = {
             key: score(*counts.unique)[counts.inverse] for key, score in self.count_scores().items()
@@ -5907,7 +5782,7 @@ class Consensus:
         return values | self.weighted_scores()
 
     def weighted_scores(self) -> dict[ScoreId, np.ndarray]:
-        """Return weighted_vote@k of each question, (M,), at each k; {} if votes have no weights."""
+        """Return a dict of weighted_vote@k of the questions, (M,); {} if votes have no weights."""
         if self.weighted is None:
             return {}
         return {
@@ -5920,7 +5795,7 @@ class Consensus:
 
 
 def _has_majority(k: int | None, n: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """Return cons@k, (U,): 1.0 if more than k/2 of n samples are correct. None means k = n."""
+    """Return cons@k, (U,): 1.0 if more than k/2 of n samples are correct. `k` is None for k = n."""
     return (2 * c > (n if k is None else k)).astype(float)
 
 
@@ -5932,9 +5807,9 @@ def _share_correct(n: np.ndarray, c: np.ndarray) -> np.ndarray:
 def _expected_credit(
     credits: Callable[[int], Credits], k: int | None, n: np.ndarray, c: np.ndarray
 ) -> np.ndarray:
-    """Return the expected credit of k of n samples, c of them correct, (U,). None means k = n.
+    """Return the expected credit of k of n samples, c of them correct, (U,).
 
-    `credits` is a function that returns the credits of the score at a k.
+    `credits` is a function that returns the credits of the score at a k. `k` is None for k = n.
     """
     result = np.empty(len(n))
     for size, rows in rows_by_k(k, n):
@@ -5943,7 +5818,7 @@ def _expected_credit(
 
 
 def rows_by_k(k: int | None, n: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-    """Yield each distinct k, ascending, with the indices of its rows. None means k = n, (U,)."""
+    """Yield each distinct k, ascending, and the indices of its rows. `k` is None for k = n."""
     ks = n if k is None else np.full(len(n), k)
     for size in sorted({*ks.tolist()}):
         yield size, np.flatnonzero(ks == size)
@@ -5969,10 +5844,10 @@ def mean_shares(outcomes: Samples) -> np.ndarray:
 
 
 class Report:
-    """Makes the dict that `compute` returns, with scores over all questions and over each group.
+    """Makes the dict that `compute` returns from the scores of M questions.
 
     Args:
-        questions: the number of questions, M.
+        questions: M.
         groups: a label for each question, or None.
         options: the options of intervals.
         return_per_question: whether to add the scores of each question.
@@ -5993,15 +5868,15 @@ class Report:
         with_mu: bool = True,
     ):
         self._safe = check_name("keys", keys, ("exact", "safe")) == "safe"
-        self._groups: list[str | None] = [None]
+        self._groups: list[str | None] = [None]  # None stands for all questions.
         self._questions_by_group = [np.arange(questions)]
         if groups is not None:
             labels, index = label_index(groups, questions, "groups")
-            last = np.cumsum(np.bincount(index))
             self._groups += labels
-            self._questions_by_group += np.split(np.argsort(index, kind="stable"), last[:-1])
+            by_group = np.argsort(index, kind="stable")
+            self._questions_by_group += np.split(by_group, np.cumsum(np.bincount(index))[:-1])
             if self._safe:
-                safe_prefixes(labels)
+                safe_prefixes(labels)  # raises a ValueError for equal ones
         if options.weights is not None:
             counted = options.weights > 0
             self._questions_by_group = [group[counted[group]] for group in self._questions_by_group]
@@ -6038,11 +5913,11 @@ class Report:
         if checker is not None and not self._safe:
             others["checker"] = checker
         if self._return_per_question and not self._safe:
-            known = {x.score_id for x in estimates if x.group is None}
+            estimated = {x.score_id for x in estimates if x.group is None}
             others["per_question"] = {
-                score.key: values
-                for score, values in points.per_question().items()
-                if score in known
+                score_id.key: values
+                for score_id, values in points.per_question().items()
+                if score_id in estimated
             }
         result = as_dict(estimates, self._safe, others)
         return PACKAGE.rooms.result(result, estimates, self.options.weighting.words)
@@ -6053,7 +5928,7 @@ class Report:
         """Return an estimate of each score over all questions, then over each group.
 
         A score is left out, with a warning, if `method.unidentified` says that the data do not
-        determine it. The arguments have the meaning that they have in `result`.
+        determine it. The arguments are those of `result`.
         """
         intervals, bands = self._intervals_and_bands(n, method)
         estimates: list[Estimate] = []
@@ -6066,10 +5941,9 @@ class Report:
                 if score_id in unidentified:
                     left_out.setdefault(group, []).append(score_id.key)
                     continue
-                interval = None
+                interval, band = group_intervals.get(score_id), group_bands.get(score_id)
                 if method is not None:
-                    interval = self._requested_fields(score_id, mean, group_intervals.get(score_id))
-                band = group_bands.get(score_id)
+                    interval = self._requested_fields(score_id, mean, interval)
                 metric, k, tau = score_id
                 estimates.append(Estimate(metric, k, tau, group, mean, interval, band))
         if left_out:
@@ -6079,9 +5953,10 @@ class Report:
     def _requested_fields(
         self, score_id: ScoreId, mean: float, interval: Interval | None
     ) -> Interval | None:
-        """Return an interval with None in each field that was not requested; None if all are.
+        """Return an interval with None in each field that was not requested.
 
-        `mean` is the score over the questions.
+        `mean` is the score over the questions. If the method has no interval for it, the result has
+        the reason alone; or it is None, if the names of methods were not requested.
         """
         is_named = self.options.is_named
         if interval is None:  # Only the posterior lacks the intervals of some scores.
@@ -6099,8 +5974,8 @@ class Report:
     ) -> tuple[list[dict[ScoreId, Interval]], list[dict[ScoreId, tuple[float, float]]]]:
         """Return the intervals and the bands of scores, in a dict for all questions and each group.
 
-        The dicts are empty if no limits or no band are requested. The arguments have the meaning
-        that they have in `result`.
+        The dicts are empty if no limits or no band are requested. The arguments are those of
+        `result`. A ValueError is raised if all questions or a group have no interval.
         """
         options = self.options
         no_limits: list[dict[ScoreId, Any]] = [{} for _ in self._questions_by_group]
@@ -6122,9 +5997,9 @@ class Report:
 
 
 def _warn_of_unidentified(left_out: dict[str | None, list[str]], has_others: bool) -> None:
-    """Warn of the keys of scores that are left out, by group, or by None for all questions.
+    """Warn of the scores that are left out; raise a ValueError unless there are others.
 
-    A ValueError is raised if no other scores remain.
+    `left_out` has their keys by the label of their group, or by None for all questions.
     """
     for group, keys in left_out.items():
         scope = "" if group is None else f" of group {group!r}"
@@ -6225,17 +6100,15 @@ class Computation:
         return parameters
 
     def ordered_options(self, options: Mapping[str, Any]) -> list[str]:
-        """Return the names of the given options that are in `in_order`, except dicts of counts."""
+        """Return the names of given options in `in_order`, without dicts, which are counts."""
         values = {name: options.get(name) for name in self.in_order}
         return [name for name, x in values.items() if x is not None and not isinstance(x, Mapping)]
 
     def read(self, predictions, references) -> Samples:
-        """Return the samples of questions, in Arrow if they have references or labels.
+        """Return the samples of questions, in Arrow if they have references or may be labels.
 
-        Predictions without references are outcomes. If they are numbers, they are validated here.
-
-        Raises:
-            ValueError: if an input is invalid. The message has its index.
+        Other predictions are outcomes, which are validated. A ValueError with the index is raised
+        if an input is invalid.
         """
         if predictions is None:
             raise ValueError("predictions are missing: give each question's list of samples.")
@@ -6249,7 +6122,7 @@ class Computation:
                 )
             return stored(samples, references)
         if self.accepts_labels and not samples.are_numbers:
-            # Texts may be labels, whose numbers are known when parameters are given to `compute`.
+            # Texts may be labels. Their numbers are parameters of `compute`, which follow later.
             texts = stored(samples)
             if sample_kind(texts.values) == "texts":
                 return texts
@@ -6259,7 +6132,7 @@ class Computation:
         return outcomes
 
     def samples(self, predictions, references, options: Mapping[str, Any]) -> SampledQuestions:
-        """Return the samples of questions; raise a TypeError for an option of no parameter."""
+        """Return what `results` takes; raise a TypeError for an option that is no parameter."""
         check_options(self.results, options)
         batch = self.read(predictions, references)
         return SampledQuestions(batch, self.validate, CheckCache())
@@ -6267,8 +6140,7 @@ class Computation:
     def compute(self, *, predictions, references=None, **options: Any) -> dict[str, Any]:
         """Return the flat dict of scores for these predictions, references and parameters.
 
-        Raises:
-            ValueError, TypeError: if an input is invalid. The message has its index.
+        Raises a ValueError or TypeError if an input is invalid. The message has its index.
         """
         return self.results(self.samples(predictions, references, options), **options)
 
@@ -6299,12 +6171,10 @@ class SharedOptions:
         return Checking(self.check_correct_fn, self.num_proc, self.executor, self.timeout, labels)
 
     def report(self, questions: int, with_mu: bool = True, **own: Any) -> Report:
-        """Return the `Report` that makes the dict of `compute`. All parameters are validated.
+        """Return the `Report` that makes the dict of `compute` for M `questions`.
 
-        Args:
-            questions: the number of questions, M.
-            with_mu: whether to add the centers of intervals.
-            own: further arguments of `interval_options`, which not all metrics have.
+        All parameters are validated. `with_mu` is whether to add the centers of intervals, and
+        `own` are further arguments of `interval_options`, which not all metrics have.
         """
         weighting = question_weighting(self.average, self.question_weights, self.groups, questions)
         options = interval_options(
@@ -6329,12 +6199,6 @@ estimate the scores, choose the method of limits, and return the flat dict of `R
 
 
 # --- gpassk -------------------------------------------------------------------------------
-
-_FOR_K_ABOVE_N = (
-    " With a confidence, and without clusters, a prior or average='groups', "
-    "interval='hierarchical' allows k > n for most scores."
-)
-"""A sentence for the error about a k above n, which says what else the user can do."""
 
 
 @shows_options(SharedOptions, SharedOptions)
@@ -6375,13 +6239,13 @@ def gpassk_results(
     )
     options, n = report.options, questions.n
     errors = _errors_of_checker(checker_rates, labels)
-    _refuse_posterior_of_errors(errors, options)
+    _refuse_posterior_with_errors(errors, options)
     if budget is not None:
         budget = _check_budget(budget, requested, metrics, options, errors)
         checked = questions.check(checking)
         points, method = PACKAGE.rooms.first_successes(checked, budget, requested, options)
         return report.result(points, n, method)
-    ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n, _FOR_K_ABOVE_N)
+    ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n)
     scores = build_scores(included, ks, score_options)
     refuse_group_average_of_products(common.average, scores)
 
@@ -6389,7 +6253,7 @@ def gpassk_results(
     counts = checked.outcomes.counts()
     warn_of_stopping(checked.outcomes)
     if (counts.n < n).any():  # the checker left samples unscored
-        ks = choose_ks(requested, DEFAULT_K, counts.n, options.allow_above_n, _FOR_K_ABOVE_N)
+        ks = choose_ks(requested, DEFAULT_K, counts.n, options.allow_above_n)
         scores = build_scores(included, ks, score_options)
     if errors is not None:
         points, method, rates_of_checker = errors.pass_limits(checked, scores, options)
@@ -6401,14 +6265,14 @@ def gpassk_results(
 
 
 def _errors_of_checker(checker_rates, labels) -> Any:
-    """Return the package's model of the checker's errors; None if neither parameter is given."""
+    """Return the `CheckerErrors` of the package, or None if neither parameter is given."""
     if checker_rates is None and labels is None:
         return None
     return PACKAGE.rooms.errors(checker_rates, labels)
 
 
-def _refuse_posterior_of_errors(errors: Any, options: IntervalOptions) -> None:
-    """Raise a ValueError if the posterior would have to account for errors of the checker."""
+def _refuse_posterior_with_errors(errors: Any, options: IntervalOptions) -> None:
+    """Raise a ValueError if a posterior is requested, and a model of the checker's errors."""
     if errors is not None and options.confidence is not None and options.method == "posterior":
         raise ValueError(
             "interval='posterior' does not correct for the errors of a checker: use 'sampling' or "
@@ -6419,11 +6283,10 @@ def _refuse_posterior_of_errors(errors: Any, options: IntervalOptions) -> None:
 def _check_budget(
     budget: int, ks: list[int] | None, metrics: set[str], options: IntervalOptions, errors: Any
 ) -> int:
-    """Return the budget, the largest number of samples of a question.
+    """Return the budget, the largest number of samples of a question, as an int.
 
-    Raises:
-        ValueError: if a k exceeds the budget, if a metric is not pass@k, or if there is a prior or
-            a model of the checker's `errors`.
+    Raises a ValueError if a requested k exceeds it, if a score other than pass@k is included, or if
+    there is a prior or a model of the checker's `errors`.
     """
     budget = check_k(budget, name="budget")
     if ks and max(ks) > budget:
@@ -6463,8 +6326,8 @@ def bayes_at_n_results(
     category_of_label = category_numbers(categories)
     common = SharedOptions(confidence=confidence, **shared)
     checking = common.checking(category_of_label)
-    category_values = check_rewards(w, category_of_label)
-    prior = check_prior_outcomes(R0, len(questions), len(category_values))
+    rewards_of_categories = check_rewards(w, category_of_label)
+    prior = check_prior_outcomes(R0, len(questions), len(rewards_of_categories))
     if common.anytime and common.interval is None:
         raise ValueError(
             "anytime needs limits of the data alone: give interval='sampling' or 'questions'."
@@ -6489,7 +6352,7 @@ def bayes_at_n_results(
         rewards = real_rewards(outcomes)
         points = max_scores(rewards, ks)
     else:
-        rewards = category_rewards(outcomes, category_values, prior)
+        rewards = category_rewards(outcomes, rewards_of_categories, prior)
         moments = bayes_moments(rewards, *ks)
         points = Scores(moments.keys, moments.inverse, moments.mean)
     method: IntervalMethod | None = None
@@ -6525,7 +6388,7 @@ _SCORES_OF_REWARDS = {
     "picked@k": "picked@k",
     "max@k": "max@k",
 }
-"""The metric of the `ScoreId` for each name of a score in `include`."""
+"""The names of scores in `include`, and the `metric` of the `ScoreId` of each."""
 
 
 @shows_options(SharedOptions, SharedOptions)
@@ -6546,15 +6409,15 @@ def max_at_k_results(
     category_of_label = category_numbers(categories)
     common = SharedOptions(**shared)
     checking = common.checking(category_of_label)
-    category_values = check_rewards(w, category_of_label)
-    prior = check_prior_outcomes(R0, len(questions), len(category_values))
+    rewards_of_categories = check_rewards(w, category_of_label)
+    prior = check_prior_outcomes(R0, len(questions), len(rewards_of_categories))
     included, requested = _included_rewards(include, k, picked_by)
     taus = check_thresholds(thresholds)
     report = common.report(
         len(questions), has_prior_outcomes=bool(prior.any()), bounds=bounds, band=band
     )
     options, n = report.options, questions.n
-    choose_ks(requested, DEFAULT_K, n, options.allow_above_n)  # an error comes before the check
+    choose_ks(requested, DEFAULT_K, n, options.allow_above_n)  # An error comes before the check.
 
     outcomes = questions.check(checking).outcomes
     warn_of_stopping(outcomes)
@@ -6562,40 +6425,41 @@ def max_at_k_results(
     if are_real:
         rewards = real_rewards(outcomes)
     else:
-        rewards = category_rewards(outcomes, category_values, prior)
+        rewards = category_rewards(outcomes, rewards_of_categories, prior)
     # The checker may have left samples unscored, and n samples say nothing about real rewards above
     # the largest observed.
     ks = choose_ks(requested, DEFAULT_K, rewards.n, options.allow_above_n and not are_real)
     if any(score.metric != "max@k" for score in included):
         check_samples(ks, rewards.n)
-    scored: list[tuple[Scores, IntervalMethod | None]] = []
+    parts: list[tuple[Scores, IntervalMethod | None]] = []  # scores, and the method of their limits
     if keys := {ScoreId("max@k", k): k for k in ks if is_included("max@k", k, included)}:
         if options.confidence is None:
-            scored.append((max_scores(rewards, keys), None))
+            parts.append((max_scores(rewards, keys), None))
         else:
-            scored.append(max_limits(rewards, keys, options))
+            parts.append(max_limits(rewards, keys, options))
     if ks_and_taus := _included_tails(included, ks, taus):
         tails = PACKAGE.rooms.tails(rewards, ks_and_taus)
-        scored.append((tails, _limits_if_requested(tails, "TailPass@k", options, UNIT_RANGE)))
+        parts.append((tails, limits_for_questions(tails, "TailPass@k", options)))
     if picked_by is not None:
-        values = outcomes.values if are_real else category_values[outcomes.values.astype(int)]
+        values = outcomes.values
+        if not are_real:
+            values = rewards_of_categories[values.astype(int)]
         picked_ks = [k for k in ks if is_included("picked@k", k, included)]
         picked = PACKAGE.rooms.picked(outcomes, values, picked_by, picked_ks)
-        score_range = _clipped_range(values[outcomes.is_scored], options.bounds)
-        scored.append((picked, _limits_if_requested(picked, "picked@k", options, score_range)))
-    points, method = _join_scored(scored)
+        scored_values = values[outcomes.is_scored]
+        least, most = np.clip([scored_values.min(), scored_values.max()], *options.bounds).tolist()
+        parts.append((picked, limits_for_questions(picked, "picked@k", options, (least, most))))
+    points, method = _join_parts(parts)
     return report.result(points, n, method)
 
 
 def _included_rewards(
     include: str | list[str] | None, k: int | list[int] | None, picked_by: Any
 ) -> tuple[list[ScoreId], list[int] | None]:
-    """Return the ids of the included scores, and their k or None, as `included_scores` does.
+    """Return the ids of the included scores, and the list of their k or None.
 
-    The default is Max@k, or picked@k if `picked_by` is given.
-
-    Raises:
-        ValueError: if only one of picked@k and `picked_by` is given.
+    The default of `include` is Max@k, or picked@k if `picked_by` is given. A ValueError is raised
+    if only one of picked@k and `picked_by` is given.
     """
     if include is None:
         include = "Max@k" if picked_by is None else "picked@k"
@@ -6623,33 +6487,15 @@ def _included_tails(
     return list(dict.fromkeys(pairs))
 
 
-def _clipped_range(values: np.ndarray, bounds: tuple[float, float]) -> tuple[float, float]:
-    """Return the smallest and the largest of the values, clipped to the bounds."""
-    low, high = np.clip([values.min(), values.max()], *bounds).tolist()
-    return low, high
-
-
-def _limits_if_requested(
-    points: Scores, name: str, options: IntervalOptions, score_range: tuple[float, float]
-) -> IntervalMethod | None:
-    """Return the interval method for scores, or None if there is no confidence.
-
-    `name` is what messages call the scores, and `score_range` their least and largest value.
-    """
-    if options.confidence is None:
-        return None
-    return limits_for_questions(points, name, options, score_range)
-
-
-def _join_scored(
-    scored: list[tuple[Scores, IntervalMethod | None]],
+def _join_parts(
+    parts: list[tuple[Scores, IntervalMethod | None]],
 ) -> tuple[Scores, IntervalMethod | None]:
-    """Return the scores of all pairs as one `Scores`, and one method for their limits or None."""
-    points, method = scored[0]
-    for scores, limits in scored[1:]:
+    """Return all scores as one `Scores`, and one method for their limits, or None for no limits."""
+    points, method = parts[0]
+    for scores, method_of_scores in parts[1:]:
         points = join_scores(points, scores)
-        if method is not None and limits is not None:
-            method = PACKAGE.rooms.joined(method, limits, scores.keys)
+        if method is not None:
+            method = PACKAGE.rooms.joined(method, method_of_scores, scores.keys)
     return points, method
 
 
@@ -6670,7 +6516,7 @@ _SCORES_OF_CONSENSUS = {
     "vote@k": "vote@k",
     "weighted_vote@k": "weighted_vote@k",
 }
-"""The metric of the `ScoreId` for each name of a score in `include`."""
+"""The names of scores in `include`, and the `metric` of the `ScoreId` of each."""
 
 
 @shows_options(SharedOptions, SharedOptions)
@@ -6713,8 +6559,8 @@ def cons_at_k_results(
     if include is not None:
         _check_included(metrics, {key.metric for key in values})
     values = {key: x for key, x in values.items() if is_included(key.metric, key.k, included)}
-    rows, columns = np.arange(len(questions)), np.stack([*values.values()], axis=1)
-    points = Scores(one_column_each(values), rows, columns)
+    columns = np.stack([*values.values()], axis=1)
+    points = Scores(one_column_each(values), np.arange(len(questions)), columns)
     method: IntervalMethod | None = None
     if options.confidence is not None and options.method == "questions":
         method = QuestionIntervals(points, UNIT_RANGE, options.clusters, weights=options.weights)
@@ -6724,7 +6570,7 @@ def cons_at_k_results(
 
 
 def _check_included(included: set[str], known: set[str]) -> None:
-    """Raise a ValueError if the metric of an included score is not among the known ones.
+    """Raise a ValueError if an included metric needs other outcomes or parameters.
 
     `known` are the metrics that the outcomes and parameters of this call allow.
     """
@@ -6786,7 +6632,7 @@ COMPUTATIONS = {
 
 
 _computing: ContextVar[tuple[int, ...]] = ContextVar("_computing", default=())
-"""The ids of the metric objects that are computing. Checkers that they call see these ids."""
+"""The ids of the metric objects that are computing, as seen by the checkers that they call."""
 
 
 class SampledMetric(evaluate.Metric, abc.ABC):
@@ -6807,7 +6653,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         run = experiment_id or PACKAGE.rooms.run_name()
         super().__init__(*args, experiment_id=run, **kwargs)
         self._lock = threading.Lock()
-        self._exchange: Any = None
+        self._exchange: Any = None  # the `Exchange` of the package, if there are several processes
         if self.num_process > 1:
             self._exchange = PACKAGE.rooms.exchange(self)
         self._forget()
@@ -6881,8 +6727,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
     ) -> dict[str, Any] | None:
         """Return the flat dict of scores of these questions and all that were added before.
 
-        If there are several processes, all but one return None. `options` are the parameters of the
-        metric.
+        `options` are the parameters of the metric. With several processes, all but one return None.
 
         Raises:
             ValueError: if an input is invalid. The message has its index, which counts questions
@@ -6909,6 +6754,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
             try:
                 read = partial(self._all_batches, predictions, references)
                 score = partial(self._scores_of_batches, options=options)
+                # With several processes, one of them scores what all have read.
                 result = self._exchange.compute(read, score) if self._exchange else score(read())
             finally:
                 _computing.reset(token)

@@ -117,9 +117,11 @@ def html_of(markdown: str) -> str:
     """Return the HTML of a text in Markdown. Formulas between dollar signs become MathML."""
 
     def block(match: re.Match[str]) -> str:
+        """Return the MathML of a formula between double dollar signs, as a block of its own."""
         return f'<div class="formula">{convert(" ".join(match[1].split()), display="block")}</div>'
 
     def inline(match: re.Match[str]) -> str:
+        """Return the MathML of a formula between single dollar signs."""
         # Markdown takes <math> at the start of a line for a block of its own, and <span> for text.
         return f"<span>{convert(' '.join(match[1].split()))}</span>"
 

@@ -39,7 +39,7 @@ _EXECUTORS: dict[Any, Any] = {"math_verify": SimpleNamespace(map=map)}
 
 
 def answer_to(request: Request) -> Answer:
-    """Return the answer to a request. The current folder is used for temporary files.
+    """Return the answer to a request. Temporary files are in the current folder.
 
     Raises:
         ChoiceError: if the rules of reading need an answer.
@@ -98,10 +98,8 @@ def _used_options(
     """Return the options that are used, and sentences that say which ones were changed.
 
     `sizes` has an array for each run, with the number of samples of each question. The smallest
-    number is `smallest_n`.
-
-    Raises:
-        ValueError: if limits for other questions are wanted, and a run has one question.
+    number is `smallest_n`. A ValueError is raised if limits for other questions are wanted, and a
+    run has one question.
     """
     space, options, changes = request.space, dict(request.options), []
     question, sample = space.question_noun, space.sample_noun
@@ -189,10 +187,11 @@ def _results(
 ) -> dict[str, Any]:
     """Return the scores of one run for each call of `compute`, by the name of the call.
 
-    The scores of a sweep are a dict by the value of its parameter. `questions` are the samples of
-    the run in the form of the metric, and `samples` as they were read, with groups and the like.
+    The scores of a sweep are a dict by the value of its parameter. `questions` are the samples as
+    the metric takes them, and `samples` those that were read, with further columns such as groups.
     """
-    columns = {x: y for x, y in samples.items() if x not in ("predictions", "references")}
+    read = ("predictions", "references")  # which `questions` have
+    columns = {name: column for name, column in samples.items() if name not in read}
     results: dict[str, Any] = {}
     for name, call in calls.items():
         options = {**columns, **call.arguments}
@@ -238,7 +237,7 @@ def _rewards_by_question(
 ) -> list[list[float | None]]:
     """Return for each question a list with the outcome of each sample, None if it is not scored.
 
-    If there are rewards `w` of the categories, they are returned instead of the categories.
+    If the rewards `w` of the categories are given, they take the place of the categories.
     """
     values = outcomes.values.astype(float)
     if w:

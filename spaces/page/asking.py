@@ -66,9 +66,9 @@ def choice_in_words(choice: Reading) -> str:
 
 
 def is_reading(reading: Any) -> bool:
-    """Return whether an object from a link or a program is a reading that a page offers.
+    """Return whether an object from a link or a program is a reading that a page can offer.
 
-    The correct outcomes in a reading are not checked here.
+    It is if the page has words for it. The correct outcomes in it are not checked here.
     """
     try:
         choice = {name: value for name, value in reading.items() if name not in _CORRECT}
@@ -115,15 +115,19 @@ def load_columns(path: str) -> Columns:
 def _choices_from_error(error: SelectionError, columns: Columns) -> Iterator[Reading]:
     """Yield the choices that an error of the reader offers.
 
-    If the reader offers the rows with one entry of a column, the page offers those of every entry.
+    If it offers the rows with one entry of a column, the page offers those with every entry.
     """
     for way in error.ways:
         if "where" in way.arguments:
-            yield from _row_filter_choices(columns, *next(iter(way.arguments["where"].items())))
+            name, entry = next(iter(way.arguments["where"].items()))
+            yield from _row_filter_choices(columns, name, entry)
             continue
-        choice = {x: y for x, y in way.arguments.items() if x in _WORDS and y is not None}
+        choice: Reading = {}
+        for name, value in way.arguments.items():
+            if name in _WORDS and value is not None:
+                choice[name] = _as_list(value) if name in ("questions", "pool") else value
         if choice:
-            yield {x: _as_list(y) if x in ("questions", "pool") else y for x, y in choice.items()}
+            yield choice
 
 
 def _row_filter_choices(columns: Columns, name: str, entry: str) -> Iterator[Reading]:

@@ -25,13 +25,15 @@ def charts_of(space: Space, answer: Answer) -> list[Chart | None]:
     A chart that these runs do not have is None, so that the other charts keep their numbers. A
     curve of one point is left out.
     """
-    shown = space.charts(answer.runs, answer.options)
     points = {
         "by_k": min(run.sample_counts.min() for run in answer.runs),
         "by_question": max(len(run.sample_counts) for run in answer.runs),
     }
-    shown = [None if x and points.get(x.function) == 1 else x for x in shown]
-    return [shown[0], _comparison_chart(answer), *shown[1:]]
+    first, *others = [
+        None if chart and points.get(chart.function) == 1 else chart
+        for chart in space.charts(answer.runs, answer.options)
+    ]
+    return [first, _comparison_chart(answer), *others]
 
 
 def _comparison_chart(answer: Answer) -> Chart | None:

@@ -30,7 +30,8 @@ class MeasuresView(ComparisonView):
 
         The first score is shown at the selected k and at powers of two.
         """
-        rows = [x for x in self.differences[None] if x.key == self.key or _is_power_of_two(x.k)]
+        differences = self.differences[None]  # those over all questions
+        rows = [x for x in differences if x.key == self.key or _is_power_of_two(x.k)]
         rows += self.others
         return ComparisonView({None: rows}, self.names, self.options, self.scope).paper_tables()
 
@@ -40,7 +41,7 @@ class MeasuresView(ComparisonView):
 
 
 def _is_power_of_two(k: Any) -> bool:
-    """Return whether k is a power of two. For a score without k, return True."""
+    """Return whether k is a power of two, or no integer, because the score has no k."""
     return not isinstance(k, int) or k & (k - 1) == 0
 
 
@@ -73,7 +74,7 @@ def compare(
     Args:
         runs: the outcomes of each run.
         measures: the scores, as arguments of `at_k.compare`.
-        k: the selected number of samples, or None if the scores have none.
+        k: the selected k, or None if the scores have none.
         scope: the numbers of questions and samples, for the sentence.
 
     Raises:
@@ -84,6 +85,7 @@ def compare(
         selected: dict[str, Any] = {} if k is None else {"k": k}
         board = leaderboard_of(Compared(runs, replace(first_options, **selected, all_k=False)))
         return Comparison(LeaderboardView(board, scope), [board], [{**measures[0], **selected}])
+    # For each score, a list of its differences at all k.
     by_measure = [differences_of(Compared(runs, ComparisonOptions(**x))) for x in measures]
     first, *others = by_measure
     view = MeasuresView(

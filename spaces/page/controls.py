@@ -71,7 +71,7 @@ class TextField(Control):
     def parse(self, value: Any) -> Any:
         """Return what the parser returns for a text, or None if it is empty.
 
-        Raise a ValueError if the value is no text, or is too long.
+        Raise a ValueError if the value is no text, is too long, or is refused by the parser.
         """
         if not isinstance(value, str) or len(value) > _MAX_CHARACTERS:
             raise ValueError(f"{self.name} must be a text of at most {_MAX_CHARACTERS} characters.")

@@ -146,12 +146,12 @@ class Handlers:
     ) -> Callable[..., Iterator[Values]]:
         """Return a handler that scores a request, and shows the answer, a question or a problem.
 
-        Args:
-            make: a function that returns the request for the values of the inputs, and updates
-                that let the inputs show it. Without a request, nothing is updated.
+        `make` returns the request for the values of the inputs, and updates that let the inputs
+        show it. If it returns None for the request, nothing is updated.
         """
 
         def show(values: Values, visitor: gr.Request) -> Iterator[Values]:
+            """Yield updates. Those of a request end when the visitor makes a later one."""
             session = visitor.session_hash
             current = self._latest[session] = object()
             try:
@@ -172,7 +172,7 @@ class Handlers:
     ) -> Iterator[Values]:
         """Yield {} every second, and then the updates that show the answer or the problem.
 
-        The arguments are those of `scoring`, and the values of the inputs.
+        `make` returns the request for the `values` of the inputs, as in `scoring`.
         """
         request: Request | None = None
         updates: Values = {}
@@ -199,10 +199,8 @@ class Handlers:
     def request_from_address(self, values: Values) -> tuple[Request | None, Values]:
         """Return the request in the fragment of the address, and updates that show it.
 
-        Return (None, {}) if the address has no fragment.
-
-        Raises:
-            ValueError: if the link is broken, or the address has parameters instead of it.
+        Return (None, {}) if the address has no fragment. A ValueError is raised if the link is
+        broken, or the address has parameters instead of it.
         """
         address = values[self._layout.address] or ""
         if address.startswith("#"):
@@ -214,10 +212,8 @@ class Handlers:
         """Return the request that the inputs hold, and updates of them.
 
         There are updates only if the uploaded file is a saved page, whose request the inputs have
-        to show. What was chosen for other samples is not used.
-
-        Raises:
-            ValueError: if the request is incomplete or invalid.
+        to show. What was chosen for other samples is not used. A ValueError is raised if the
+        request is incomplete or invalid.
         """
         layout = self._layout
         options = {name: values[component] for name, component in layout.controls.items()}
@@ -308,7 +304,7 @@ class Handlers:
         """Return updates that show the inputs with which the visitor answers a question.
 
         They are a list of choices, a field for the correct outcomes, and menus of columns, as far
-        as the error has them.
+        as the error asks for them.
         """
         layout = self._layout
         choices = [(choice_in_words(choice), json.dumps(choice)) for choice in error.choices]

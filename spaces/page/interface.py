@@ -90,7 +90,7 @@ def connect_api(space: Space) -> None:
     ]
 
     def scores(samples, checker, *values):
-        """Return the scores of samples as `result_dict` does. Raise gr.Error if there are none."""
+        """Return the `result_dict` of samples, and notes. Raise gr.Error if they are not scored."""
         try:
             if not isinstance(samples, str):
                 raise ValueError("samples must be a text in JSON Lines, JSON or CSV.")

@@ -57,10 +57,7 @@ def message_for_page(
 
 
 def _part_in_words(part: Any, question_noun: str, sample_noun: str, show_run_names: bool) -> str:
-    """Return a part of an InputError in the words of a page, or "" if the page leaves it out.
-
-    The other arguments are those of `message_for_page`.
-    """
+    """Return a part of an InputError in the words of a page, or "" if the page leaves it out."""
     if isinstance(part, Place):
         return _place_in_words(part, question_noun, sample_noun)
     if isinstance(part, Noun):

@@ -35,6 +35,7 @@ const page = (() => {
     return values;
   };
   const hasRequestInAddress = () => location.hash.length > 1 || /[?&](?!__)\w/.test(location.search);
+  // Returns the request in the address, and the text of the field: as it was before a reload.
   const open = (text) => {
     const [hash, kept] = JSON.parse(storage?.getItem("text") || "[]");
     storage?.removeItem("text");
@@ -47,6 +48,7 @@ const page = (() => {
     if (!asked) setState(""); // otherwise a request was faster than this event
     return ["", text];
   };
+  // Shows that the inputs have changed.
   const mark = (state) => {
     version += 1;
     setState(state || (active > 0 ? "scoring" : "changed"));

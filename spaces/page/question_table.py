@@ -33,13 +33,10 @@ FILTERS: dict[str, Callable[[float], bool]] = {
 def question_rows(
     space: Space, answer: Answer, filter_name: str = ALL
 ) -> list[tuple[int, dict[str, str]]]:
-    """Return the rows of the table of questions.
+    """Return the rows of the table of the questions that pass a filter in `FILTERS`.
 
     A row is the index of a question, and its cells by heading: its name, scores, samples and text.
     If two runs are compared, the questions with the largest differences are first.
-
-    Args:
-        filter_name: the name of the filter in `FILTERS` that questions have to pass.
     """
     runs = _shown_runs(answer)
     scores = [_scores_of_questions(run) for run in runs]
@@ -68,7 +65,7 @@ def question_rows(
 
 
 def _shown_runs(answer: Answer) -> list[Run]:
-    """Return all runs if they are compared, and otherwise the first: questions may differ."""
+    """Return all runs if they are compared, and otherwise the first, as questions may differ."""
     return answer.runs if answer.comparison is not None else answer.runs[:1]
 
 
@@ -97,11 +94,10 @@ def _shown_keys(
 
 
 def _differences(scores: Sequence[dict[str, list[float]]], keys: Sequence[str]) -> list[float]:
-    """Return for each question the difference of two runs in the first shown score.
+    """Return the score of each question in the second of two runs minus that in the first.
 
-    It is the score of the second run minus that of the first. If there are not two runs, or no
-    score is shown, return an empty list. `scores` has a dict for each run, from a key to the scores
-    of its questions, and `keys` are those that are shown.
+    The score is the first of the `keys` that are shown. If there are not two runs, or no key,
+    return an empty list. `scores` has a dict for each run, from a key to the scores of questions.
     """
     if len(scores) != 2 or not keys:
         return []
@@ -154,7 +150,7 @@ def _texts(run: Run, index: int) -> list[str]:
 
 
 def _shortened(text: str, max_characters: int) -> str:
-    """Return a text that is not too long, and that can be sent as UTF-8."""
+    """Return a text that can be sent as UTF-8, cut after `max_characters`."""
     text = text[: max_characters + 1].encode(errors="replace").decode()
     return text if len(text) <= max_characters else f"{text[:max_characters]}.."
 

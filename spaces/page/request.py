@@ -25,7 +25,7 @@ Reading = dict[str, Any]
 class ChoiceError(InputError):
     """Say that samples can be read in several ways, and that the visitor has to choose one.
 
-    The argument `parts` has the parts of the message, as those of an InputError.
+    The argument `parts` has the parts of the message, which are texts and objects of `checks`.
 
     Attributes:
         choices: the choices that the page offers, each as a reading.

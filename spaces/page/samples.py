@@ -61,11 +61,7 @@ def read_samples(request: Request, parameters: Container[str]) -> ReadSamples:
     """Return the samples of a request.
 
     Text and files are copied to the current folder, so that error messages name them without a
-    path.
-
-    Args:
-        request: the request.
-        parameters: the names of the parameters that `compute` takes.
+    path. `parameters` are the names of the parameters that `compute` takes.
 
     Raises:
         ChoiceError: if the rules of reading need an answer.
@@ -150,7 +146,7 @@ def _names_for_visitor(files: dict[str, str], uploads: Sequence[str]) -> dict[st
 
 
 def _arguments_of_read(request: Request) -> dict[str, Any]:
-    """Return the arguments of `read_run` that follow from the reading, the options and the metric.
+    """Return the arguments of `read_run` that follow from the choices, the options and the metric.
 
     Raise a ValueError if both a column of samples and one of outcomes are chosen.
     """
@@ -188,9 +184,9 @@ def _read_run(request: Request, path: str, arguments: Mapping[str, Any]) -> Run:
 
 
 def _may_have_references_first(path: str) -> bool:
-    """Return whether a table may have no names of columns, and references in its first column.
+    """Return whether a table may have no row of names, and references in its first column.
 
-    It does not if the entries of the first row are usual names of columns, or are text while all
+    The first row has names if one entry is a usual name of a column, or if all are text and all
     rows below have outcomes.
     """
     try:
@@ -211,10 +207,10 @@ def _may_have_references_first(path: str) -> bool:
 
 
 def _require_outcomes(run: Run, path: str, space: Space) -> None:
-    """Raise a ChoiceError for the first sample that is no outcome, if a choice can explain it.
+    """Raise a ChoiceError for the first sample that is no outcome of this page.
 
-    For text and for scores, the visitor says which outcomes are correct. For a matrix of numbers,
-    the choice is that the first column has the references, if the table can be read like that.
+    The visitor can say which outcomes are correct. For a matrix of numbers whose first column may
+    have the references, the choice is to read it so.
     """
     predictions = run["predictions"]
     for question, row in enumerate(predictions if isinstance(predictions, list) else ()):
@@ -242,12 +238,10 @@ def _require_outcomes(run: Run, path: str, space: Space) -> None:
 def _in_one_order(request: Request, runs: dict[str, Run]) -> tuple[dict[str, Run], str]:
     """Return the runs with their questions in the order of the first run, and a problem.
 
-    Questions are paired by their ids. If the visitor has chosen that, questions that are not in all
-    runs are left out, or questions without ids are paired by their order. The problem says why the
-    runs cannot be compared, or is "".
-
-    Raises:
-        ChoiceError: if the visitor has to choose, and has not.
+    Questions are paired by their ids; or by their order, if they have none and the visitor has
+    chosen that. Questions that are not in all runs are left out if the visitor has chosen that. The
+    problem says why the runs cannot be compared, or is "". A ChoiceError is raised if a choice is
+    missing.
     """
     reading = request.reading
     by_order, common = reading.get("by_order"), reading.get("common")
@@ -276,11 +270,14 @@ def _in_one_order(request: Request, runs: dict[str, Run]) -> tuple[dict[str, Run
 
 
 def _columns_as_lists(columns: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a dict from each column to a list of its entries. Counts remain a dict of columns."""
-    return {
-        name: _columns_as_lists(x) if isinstance(x, dict) else getattr(x, "to_pylist", x.copy)()
-        for name, x in columns.items()
-    }
+    """Return a dict of lists from a dict of columns of Arrow, lists, or dicts of columns."""
+    lists: dict[str, Any] = {}
+    for name, column in columns.items():
+        if isinstance(column, dict):  # counts
+            lists[name] = _columns_as_lists(column)
+        else:
+            lists[name] = column.to_pylist() if hasattr(column, "to_pylist") else [*column]
+    return lists
 
 
 def _outcomes_for_page(outcomes: Any, space: Space) -> Any:

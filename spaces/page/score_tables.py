@@ -28,13 +28,13 @@ def views_of(space: Space, answer: Answer, for_paper: bool = False) -> list[View
 def _run_view(space: Space, answer: Answer, run: Run, for_paper: bool) -> ScoresView:
     """Return the view of the scores of a run. Those that a paper would report are first."""
     main_keys = space.main_scores(run, answer.options)
-    estimates = [x for x in run.scores().estimates if not _is_repeated(x)]
-    shown = [x for key in main_keys for x in estimates if x.key == key]
+    all_estimates = [x for x in run.scores().estimates if not _is_repeated(x)]
+    estimates = [x for key in main_keys for x in all_estimates if x.key == key]
     if not for_paper:
-        shown += [x for x in estimates if x.key not in main_keys]
+        estimates += [x for x in all_estimates if x.key not in main_keys]
     has_several_runs = len(answer.runs) > 1
     return ScoresView(
-        Result(as_dict(shown), shown),
+        Result(as_dict(estimates), estimates),
         Scope([run.sample_counts], answer.checker, space.question_noun, space.sample_noun),
         [run.label] if has_several_runs else (),
         answer.options,

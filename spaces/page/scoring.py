@@ -133,11 +133,8 @@ def _slot(checker: str) -> Iterator[None]:
 def _work(request: Request, folder: str, connection: Connection) -> None:
     """Score a request in this process, with limits on its memory, time and files.
 
-    Args:
-        request: the request.
-        folder: the path of a folder for temporary files.
-        connection: the connection to the server. None is sent at the start. At the end, the answer
-            is sent, or a ValueError whose message says why there is none.
+    The connection leads to the server. None is sent at the start, and at the end the answer, or a
+    ValueError whose message says why there is none. Temporary files are written into the folder.
     """
     connection.send(None)
     if sys.platform == "linux":

@@ -94,7 +94,7 @@ def opened_request(space: Space, text: str, new_folder: Callable[[], Path]) -> R
 def _samples(space: Space, content: dict[str, Any], new_folder: Callable[[], Path]) -> dict:
     """Return the samples in a link as an argument of `make_request`: a text, or paths of files.
 
-    Write files into a new folder. Raise a ValueError if a file of an example is unknown.
+    Files are written into a new folder. A file without content has to be one of an example.
     """
     if "text" in content:
         return {"text": str(content["text"])}

@@ -236,10 +236,7 @@ ONE_SAMPLE = "The run has no interval: one sample of each question does not show
 ONE_QUESTION = "has no interval: one question, or one cluster of questions"
 SAMPLING, HIERARCHICAL = {"interval": "sampling"}, {"interval": "hierarchical"}
 QUESTIONS, TWO = {"interval": "questions"}, [[1, 0], [0, 1]]
-TOO_LARGE = (
-    "k is 4, but question 0 has n = 2 scored samples: give a k of at most 2. With a "
-    "confidence, and without clusters, a prior or average='groups', interval="
-)
+TOO_LARGE = "k is 4, but question 0 has n = 2 scored samples: give a k of at most 2."
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ def test_a_mean_over_groups_is_the_mean_of_their_scores(name, options, interval)
 
 def test_a_mean_over_groups_is_not_extrapolated():
     options = {"predictions": ROWS, "include": "pass@k", "k": 9, "groups": GROUPS}
-    with pytest.raises(ValueError, match=r"k is 9, but question \d+ has n = .*average='groups'"):
+    with pytest.raises(ValueError, match=r"k is 9, but question \d+ has n = "):
         compute("gpassk", options, "auto", average="groups")
 
 

@@ -16,8 +16,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .columns import JSON, from_numpy, is_number, one_chunk, sample_kind, to_json, to_python
-from .containers import numbers_and_scored, to_numpy
+from .columns import JSON, from_numpy, one_chunk, sample_kind, to_json, to_python
+from .containers import is_numeric, numbers_and_scored, to_numpy
 from .samples import Samples
 
 _SMALL_BATCHES = 64  # Up to this number, merging would take longer than reading the batches.
@@ -26,14 +26,9 @@ _SMALL_BATCHES = 64  # Up to this number, merging would take longer than reading
 def with_batch(batches: list[Samples], batch: Samples, counts_suffice: bool) -> list[Samples]:
     """Return the batches and one more, with small batches merged.
 
-    Args:
-        batches: the batches that were added before.
-        batch: the new batch.
-        counts_suffice: whether scores do not depend on the order of the samples of a question, not
-            even in the last digit.
-
-    Raises:
-        ValueError: if the new batch cannot be scored together with the others.
+    `counts_suffice` is whether scores do not depend on the order of the samples of a question, not
+    even in the last digit. A ValueError is raised if the new batch cannot be scored together with
+    the others.
     """
     check_alike(batch, batches)
     batches = [*batches, _in_own_memory(batch, counts_suffice)]
@@ -55,22 +50,22 @@ def _in_own_memory(batch: Samples, counts_suffice: bool) -> Samples:
         sink = pa.BufferOutputStream()
         write_batch(batch, sink)
         return read_batch(sink.getvalue())
-    counted = _as_counts(batch) if counts_suffice else batch
-    return replace(batch, values=batch.values.copy()) if counted is batch else counted
+    counted = _as_counts(batch) if counts_suffice else None
+    return replace(batch, values=batch.values.copy()) if counted is None else counted
 
 
-def _as_counts(outcomes: Samples) -> Samples:
-    """Return outcomes with each category of a question once, unless that would not be shorter.
+def _as_counts(outcomes: Samples) -> Samples | None:
+    """Return outcomes with each category of a question once, and how often it occurs.
 
-    Its multiplicity is how often it occurs. Floats and negative outcomes, and outcomes with a
-    multiplicity, are returned unchanged.
+    Returns None if that would not be shorter, if outcomes are no categories, or if they have a
+    multiplicity already.
     """
     values = outcomes.values
     if values.dtype.kind == "f" or outcomes.multiplicity is not None or values.min() < 0:
-        return outcomes
+        return None
     categories = int(values.max()) + 1
     if 8 * categories * len(outcomes.sizes) > values.nbytes:
-        return outcomes
+        return None
     table = outcomes.category_counts(categories)
     occurs, category = table > 0, np.arange(categories, dtype=values.dtype)
     return Samples(
@@ -141,11 +136,9 @@ def _one_column(columns: list[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
 
 
 def _as_doubles_or_none(columns: list[pa.ChunkedArray]) -> list[pa.ChunkedArray] | None:
-    """Return columns of numbers as doubles; None if that would change a value, such as True."""
-    for column in columns:
-        is_bool = pa.types.is_boolean(column.type)
-        if is_bool or not (is_number(column.type) or pa.types.is_null(column.type)):
-            return None
+    """Return columns of numbers as doubles; None if there are others, bools, or too large ones."""
+    if any(pa.types.is_boolean(x.type) or not is_numeric(x.type) for x in columns):
+        return None
     try:
         return [column.cast(pa.float64()) for column in columns]
     except pa.ArrowInvalid:  # an integer that no double holds
@@ -165,7 +158,7 @@ def _as_json(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
 def write_batch(batch: Samples, file: BinaryIO) -> None:
     """Write a batch to a file as an Arrow stream, with a row for each question."""
     if batch.are_numbers:
-        values = from_numpy(batch.values, None if batch.scored is None else ~batch.scored)
+        values = from_numpy(batch.values, batch.scored)
     else:
         values = one_chunk(batch.values)
     offsets = from_numpy(np.concatenate([[0], np.cumsum(batch.sizes)]))
@@ -187,8 +180,9 @@ def read_batch(data: Any) -> Samples:
     values, multiplicity = pc.list_flatten(table["values"]), None
     if "multiplicity" in table.column_names:
         multiplicity = to_numpy(pc.list_flatten(table["multiplicity"]))
-    if "references" in table.column_names or not is_number(values.type):
-        references = table["references"] if "references" in table.column_names else None
+    references = table["references"] if "references" in table.column_names else None
+    are_numbers = is_numeric(values.type) and not pa.types.is_null(values.type)
+    if references is not None or not are_numbers:
         return Samples(values, sizes, multiplicity=multiplicity, references=references)
     numbers, scored = numbers_and_scored(values)
     return Samples(numbers, sizes, "predictions", scored, multiplicity)

@@ -16,14 +16,13 @@ from concurrent.futures import BrokenExecutor, Executor
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property, partial
-from numbers import Real
 from typing import Any, NoReturn
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .checks import InputError, Place, check_count, check_name, short
+from .checks import InputError, Place, check_count, check_name, check_positive, short
 from .columns import JSON, TEXTS, distinct_entries, from_numpy, to_python
 from .containers import to_numpy
 from .match import match_exactly
@@ -34,7 +33,7 @@ CHECKERS = ("exact_match", "numeric", "choice", "math_verify", "python_tests")
 """The names of checkers. All but exact_match need the installed package."""
 
 CheckResult = bool | int | float | str | None
-"""What a checker returns for a sample: correct or incorrect, a category, a share of
+"""What a checker returns for a sample: correct or incorrect, a category 0, 1, 2, .., a share of
 correctness from 0 to 1, a label of one of these, or None if the sample is not to be scored."""
 
 Checker = str | Callable[[Any, Any], Any]
@@ -50,7 +49,7 @@ PairToCheck = tuple[Any, Any]
 """A prediction and a reference."""
 
 PairResult = tuple[Any, str | BaseException | None]
-"""The result of a pair and None; or None and the problem: an exception, or what was returned."""
+"""The result of a pair and None; or None and the problem: an exception, or a text "returned .."."""
 
 PairBatch = tuple[int, list[PairToCheck]]
 """The index of the first pair of a batch, and the pairs of the batch."""
@@ -74,7 +73,7 @@ class Checked:
         outcomes: the outcome of each sample.
         read_answers: (S,) the answer that the checker found in each sample, or a code of the
             answer; null for samples without an answer. For "exact_match" and functions the whole
-            sample is the answer. None in place of a column if the samples were given as outcomes.
+            sample is the answer. It is None if the samples were given as outcomes.
     """
 
     outcomes: Samples
@@ -92,9 +91,9 @@ class Checked:
         if pa.types.is_floating(answers.type):
             answers = pc.add(answers, pa.scalar(0.0, answers.type))  # turns -0.0 into 0.0
         distinct, codes = distinct_entries(answers)
-        if answers.type == JSON:
-            equal: dict[Any, int] = {}
-            merged = [equal.setdefault(_hashable(x), len(equal)) for x in to_python(distinct)]
+        if answers.type == JSON:  # Answers such as 1 and 1.0 are equal, but not as JSON texts.
+            code_of: dict[Any, int] = {}
+            merged = [code_of.setdefault(_hashable(x), len(code_of)) for x in to_python(distinct)]
             codes = np.array([*merged, -1])[codes]
         if answers.type == TEXTS:
             is_empty = to_numpy(pc.fill_null(pc.equal(answers, ""), False))
@@ -173,8 +172,7 @@ class Checking:
             raise TypeError(f"executor is {short(executor)}: give an Executor, such as a pool.")
         if timeout is None:
             return
-        if isinstance(timeout, bool) or not isinstance(timeout, Real) or not timeout > 0:
-            raise ValueError(f"timeout is {short(timeout)}: give a number of seconds.")
+        check_positive("timeout", timeout, "give a number of seconds", math.inf)
         if executor is not None:
             raise ValueError(
                 "timeout cannot end the calls of an executor: give num_proc instead of the "
@@ -184,16 +182,18 @@ class Checking:
     @property
     def matches_exactly(self) -> bool:
         """Return whether the checker is "exact_match"."""
-        # The test of the type comes first, because array == text is an array.
         return isinstance(self.checker, str) and self.checker == "exact_match"
 
     @cached_property
     def _package_checker(self) -> Any:
-        """Return the package's object that checks all samples; None for functions, exact_match."""
+        """Return the object of the package that checks samples, for its names and checkers.
+
+        Returns None for "exact_match" and for functions.
+        """
         is_name = isinstance(self.checker, str) and not self.matches_exactly
-        if not (is_name or hasattr(self.checker, "check_samples")):
-            return None
-        return PACKAGE.rooms.checker(self.checker)
+        if is_name or hasattr(self.checker, "check_samples"):
+            return PACKAGE.rooms.checker(self.checker)
+        return None
 
     @property
     def is_async(self) -> bool:
@@ -203,7 +203,7 @@ class Checking:
 
     @cached_property
     def batch_size(self) -> int | None:
-        """Return how many pairs a batched checker takes at once, or None for other checkers."""
+        """Return how many pairs a batched checker takes at once, or None if it is not batched."""
         if getattr(self.checker, "batched", None) is not True:
             return None
         size = getattr(self.checker, "batch_size", 64)
@@ -212,8 +212,8 @@ class Checking:
     def check(self, samples: Samples, cache: CheckCache | None = None) -> Checked:
         """Check every sample against the reference of its question.
 
-        Each distinct pair of a sample and a reference is checked once. A sample is not scored if it
-        is None, if the checker returns None, or if its check takes longer than the timeout.
+        A sample is not scored if it is None, if the checker returns None, or if its check takes
+        longer than the timeout.
 
         Args:
             samples: samples with references.
@@ -241,15 +241,11 @@ class Checking:
     ) -> list[PairResult]:
         """Return the (P,) results of distinct pairs, none of which has a problem.
 
-        Warns of the number of pairs that took longer than the timeout.
-
-        Args:
-            pairs: the pairs to check.
-            cache: the results of earlier checks. If a check fails, the finished ones are added.
-            check_pairs: a function that checks the pairs without a result in the cache.
+        `check_pairs` checks the pairs that have no result in the cache. Warns of the number of
+        pairs that took longer than the timeout.
 
         Raises:
-            ValueError: for the first pair with a problem.
+            ValueError: for the first pair with a problem. Finished results are added to the cache.
         """
         results = cache.results(self, pairs)
         try:
@@ -273,7 +269,10 @@ class Checking:
     def _check_missing(
         self, pairs: DistinctPairs, results: list[PairResult | None], check_pairs: CheckPairs
     ) -> None:
-        """Set each of the (P,) results that is None; raise a ValueError for the first problem."""
+        """Set each of the (P,) results that is None; raise a ValueError for the first problem.
+
+        A ValueError is also raised if a worker dies, or the executor returns too few results.
+        """
         missing = [pair for pair, result in enumerate(results) if result is None]
         if not missing:
             return
@@ -301,17 +300,15 @@ class Checking:
     ) -> int:
         """Return the index of the first of the (P,) results that is None, or P if none is.
 
-        All results before the index `first` are known and have no problem.
-
-        Raises:
-            ValueError: if a result with a problem comes before the first None.
+        Raises a ValueError if a result before it has a problem. Those before `first` have none.
         """
         for pair in range(first, len(results)):
             result = results[pair]
             if result is None:
                 return pair
-            if result[1] is not None:
-                self._raise_problem(pairs.call(pair), result[1])
+            _, problem = result
+            if problem is not None:
+                self._raise_problem(pairs.call(pair), problem)
         return len(results)
 
     def check_here(self, pairs: list[PairToCheck]) -> Generator[BatchResult, None, None]:
@@ -321,12 +318,12 @@ class Checking:
         if self.executor is None:
             yield from map(check, ((i, [pair]) for i, pair in enumerate(pairs)))
             return
-        size = max(1, math.ceil(len(pairs) / _BATCHES))
+        size = math.ceil(len(pairs) / _BATCHES)
         batches = [(start, pairs[start : start + size]) for start in range(0, len(pairs), size)]
         yield from self.executor.map(check, batches)
 
     def _raise_problem(self, call: tuple[str, Place], problem: str | BaseException) -> NoReturn:
-        """Raise the error for a call that has a problem: an exception, or a text "returned .."."""
+        """Raise the error for a call of the checker with a problem, as in `PairResult`."""
         if isinstance(problem, BaseException):
             try:
                 text = str(problem)
@@ -363,6 +360,7 @@ def check_batch(
     """Apply a checker to a batch of pairs, in any thread or process, and return the results.
 
     The imports are inside, because workers receive the code of this function without its module.
+    Nothing is raised: a problem is part of the result of its pair.
 
     Args:
         checker: a function of a prediction and a reference.
@@ -371,7 +369,7 @@ def check_batch(
         batched: whether the checker is a function of a list of predictions and a list of
             references, and returns a list of results.
         home: what `host()` returned in the process that requested the check.
-        batch: the pairs.
+        batch: the index of the first pair, and the pairs.
     """
     import copy
     import os
@@ -464,7 +462,7 @@ class DistinctPairs:
         """Return the distinct pairs of samples and the references of their questions."""
         distinct, code = distinct_entries(samples.values)
         question = np.repeat(np.arange(len(samples.sizes)), samples.sizes)
-        present = np.flatnonzero(code >= 0)
+        present = np.flatnonzero(code >= 0)  # the samples that are not None
         pair_code = question[present] * len(distinct) + code[present]
         _, first, inverse = np.unique(pair_code, return_index=True, return_inverse=True)
         first = present[first]
@@ -504,15 +502,13 @@ class DistinctPairs:
     def answers(self, answers: Sequence[str | None]) -> pa.ChunkedArray:
         """Return a column with an integer code of each sample's answer, or null for no answer.
 
-        Equal answers have equal codes, also in different questions.
-
-        Args:
-            answers: (P,) the answers of the pairs, None for no answer.
+        `answers`, (P,), has the answer of each pair, or None for no answer. Equal answers have
+        equal codes, also in different questions.
         """
         codes: dict[str | None, int] = {None: -1}
         pair_codes = [codes.setdefault(answer, len(codes)) for answer in (*answers, None)]
         sample_codes = np.array(pair_codes)[self.index]
-        return pa.chunked_array([from_numpy(sample_codes, sample_codes < 0)])
+        return pa.chunked_array([from_numpy(sample_codes, sample_codes >= 0)])
 
 
 class CheckCache:
@@ -537,12 +533,12 @@ class CheckCache:
         checker = (checking.checker, checking.labels)
         if self._checker != checker:
             self._checker, self._results = checker, {}
-        if not self._results:
+        if not self._results:  # Making texts of all pairs would take long.
             return [None] * len(pairs.pairs)
         return [self._results.get(repr(pair)) for pair in pairs.pairs]
 
     def keep(self, pairs: DistinctPairs, results: list[PairResult | None]) -> int:
-        """Add the results that are no problems to the cache, and return its number of results."""
+        """Add the results without a problem to the cache, and return its number of results."""
         for pair, result in zip(pairs.pairs, results, strict=True):
             if result is not None and result[1] is None:
                 self._results[repr(pair)] = result
@@ -553,7 +549,7 @@ class CheckCache:
 
 
 def outcomes_of_match(samples: Samples, correct: np.ndarray) -> Samples:
-    """Return the outcomes of all samples. `correct`, (S,), is whether each equals its reference."""
+    """Return the outcomes of samples from `correct`, (S,): whether each equals its reference."""
     return Samples(
         correct, samples.sizes, _OUTCOMES, samples.scored_or_none, multiplicity=samples.multiplicity
     )
@@ -567,19 +563,18 @@ def _warn_of_responses(samples: Samples, outcomes: Samples) -> None:
             return
     else:
         problem = f"None of the {outcomes.n.sum()} scored samples equals its reference"
-    remedy = "'numeric' compares the number that a text gives, 'math_verify' compares mathematical "
-    remedy += "expressions, and 'python_tests' runs programs with tests"
-    if all(map(_is_choice, to_python(samples.references[:_SEARCHED]))):
-        remedy = "'choice' compares the option that a text chooses"
     warnings.warn(
-        f"{problem}: exact_match compares whole texts. check_correct_fn={remedy}.", stacklevel=3
+        f"{problem}: exact_match compares whole texts. check_correct_fn='numeric' compares the "
+        f"number that a text gives, 'choice' compares the option that it chooses, 'math_verify' "
+        f"compares mathematical expressions, and 'python_tests' runs programs with tests.",
+        stacklevel=3,
     )
 
 
 def _contained_references(samples: Samples, outcomes: Samples) -> str | None:
     """Return a sentence with the number of incorrect texts that contain their reference.
 
-    Returns None if the score would rise by no more than a tenth if they counted as correct.
+    Returns None if they are at most a tenth as many as the correct texts.
     """
     correct, occurrences = outcomes.values[:_SEARCHED], samples.occurrences[:_SEARCHED]
     texts = to_python(samples.values[:_SEARCHED])
@@ -596,15 +591,6 @@ def _contained_references(samples: Samples, outcomes: Samples) -> str | None:
     return (
         f"{n_containing} of the first {occurrences.sum()} samples contain their reference but do "
         f"not equal it"
-    )
-
-
-def _is_choice(reference: Any) -> bool:
-    """Return whether a reference is a single letter, yes or no, or a list of those."""
-    references = reference if isinstance(reference, list) else [reference]
-    return all(
-        isinstance(answer, str) and re.fullmatch(r"\(?[A-Z]\)?|yes|no|Yes|No", answer.strip())
-        for answer in references
     )
 
 

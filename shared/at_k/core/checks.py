@@ -1,7 +1,8 @@
 """Validation of parameters, and errors about input.
 
 A function `check_x` returns the valid parameter, or raises a ValueError that says what would be
-valid. There are M questions.
+valid. Its argument `name` is the name of the parameter in the message. There are M questions, and n
+samples of a question.
 """
 
 from __future__ import annotations
@@ -11,19 +12,19 @@ import itertools
 import math
 import re
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
-_LARGEST_K = 1_000_000
 _ABOVE_0 = math.ulp(0.0)
 _BELOW_1 = math.nextafter(1.0, 0.0)
 
 
 def short(value, most: int = 60) -> str:
-    """Return the repr of a value for a message, shortened if it has more than `most` characters."""
+    """Return the repr of a value in one line, cut after `most` characters."""
     try:
         shown = " ".join(repr(value).split())
     except Exception:  # The value is nested too deeply, or its `__repr__` fails.
@@ -41,8 +42,8 @@ class Place(NamedTuple):
         parameter: the parameter, such as "predictions"; or the word "question" or "Question".
         question: index of the question.
         sample: index of the sample in its question, or None for the whole question.
-        key: the column of counts, such as "correct", if the input are counts.
-        value: the outcome, if samples are counts and have no index.
+        key: the column, such as "correct", if the input consists of counts of samples.
+        value: the invalid outcome, if the input consists of counts, whose samples have no index.
     """
 
     parameter: str
@@ -134,9 +135,9 @@ def plain_number(name: str, value) -> Any:
 
 
 def is_list_like(value) -> bool:
-    """Return whether a value is an iterable with an order, other than a text, bytes or a dict.
+    """Return whether a value is an iterable other than a text, bytes, a dict or a set.
 
-    A set is not list-like, because it has no order and drops duplicates.
+    A set has no order, and drops duplicates.
     """
     if isinstance(value, (list, tuple)):  # the usual case, and fast
         return True
@@ -146,7 +147,7 @@ def is_list_like(value) -> bool:
 
 
 def as_list(name: str, value) -> list[Any]:
-    """Return a parameter of one or more values as a list; raise a ValueError if it is empty."""
+    """Return one value, or several in a list, as a list; raise a ValueError if it is empty."""
     values = list(value) if is_list_like(value) else [value]
     if not values:
         raise ValueError(f"{name} is empty: give at least one.")
@@ -159,21 +160,24 @@ def check_depth(name: str, values: Sequence[Any]) -> None:
     Arrow and JSON recurse into nested lists and dicts: deep nesting overflows the stack.
     """
     for index, value in enumerate(values):
-        level = [value] if isinstance(value, (list, tuple, dict)) else []
+        # All lists and dicts at one depth, by their ids, so that a repeated one is visited once.
+        level = {id(value): value} if isinstance(value, (list, tuple, dict)) else {}
         for _ in range(50):
+            contents = (x.values() if isinstance(x, dict) else x for x in level.values())
+            inner = itertools.chain.from_iterable(contents)
+            level = {id(x): x for x in inner if isinstance(x, (list, tuple, dict))}
             if not level:
                 break
-            contents = (x.values() if isinstance(x, dict) else x for x in level)
-            inner = itertools.chain.from_iterable(contents)
-            # A dict by ids visits a list once that occurs many times.
-            level = [*{id(x): x for x in inner if isinstance(x, (list, tuple, dict))}.values()]
         if level:
             what = " is nested more than 50 levels deep"
             raise InputError(Place(name, index), what, InPython(", or contains itself"), ".")
 
 
 def entries_of(name: str, values) -> list[Any]:
-    """Return the entries of a list, an array or a column as a list, with None for masked ones."""
+    """Return the entries of a list, an array or a column as a list, with None for masked ones.
+
+    Raises a ValueError for a data frame, and for a value that is not list-like.
+    """
     if is_frame(values):  # iterating gives column names
         raise ValueError(f"{name} is a data frame: give one of its columns.")
     if hasattr(values, "to_pylist"):  # Arrow's conversion to NumPy would turn None into nan.
@@ -208,34 +212,37 @@ _METRIC_OF_SCORE = {
 
 
 def check_name(name: str, choice: Any, known: Collection[str]) -> Any:
-    """Return `choice`, the value of the parameter `name`; raise a ValueError if it is not known."""
-    if isinstance(choice, str) and choice in known:
-        return choice
+    """Return `choice`, the value of a parameter; raise a ValueError if it is not a known name."""
     hint = ""
     if isinstance(choice, str):
-        family = re.sub(r"(?<=[@^])\d.*", "k", choice)
-        if family in known:
+        if choice in known:
+            return choice
+        score = re.sub(r"(?<=[@^])\d.*", "k", choice)  # "pass@k" for "pass@4"
+        if score in known:
             k = re.findall(r"[@^](\d+)", choice)[0]
-            raise ValueError(f"{name} has {short(choice)}: give {family!r}, and k={k}.")
+            raise ValueError(f"{name} has {short(choice)}: give {score!r}, and k={k}.")
         hint = did_you_mean(choice, known)
-        if name == "include" and family in _METRIC_OF_SCORE:
-            hint = f" It is a score of {_METRIC_OF_SCORE[family]}."
+        if name == "include" and score in _METRIC_OF_SCORE:
+            hint = f" It is a score of {_METRIC_OF_SCORE[score]}."
     raise ValueError(f"{name} has {short(choice)}, which is none of {', '.join(known)}.{hint}")
 
 
 def check_names(name: str, names: str | Iterable[str], known: Collection[str]) -> list[str]:
-    """Return a list of names, from one or more; raise a ValueError if a name is not known."""
+    """Return one or more names as a list; raise a ValueError if a name is not known."""
     return [check_name(name, choice, known) for choice in as_list(name, names)]
 
 
 def did_you_mean(choice: str, names: Iterable[str]) -> str:
-    """Return " Did you mean 'x'?" with the name most similar to a choice, or "" if none is."""
+    """Return " Did you mean 'x'?" for the name most similar to a choice, or "" if none is similar.
+
+    A name is similar if the choice is its plural, its only abbreviation, or spelled alike.
+    """
     spelled = {_spelled_out(name): name for name in names}
     typed = _spelled_out(choice)
-    start = typed.removesuffix("s")  # The only name with this start is similar.
-    similar = [name for name in spelled if len(start) > 2 and name.startswith(start)]
-    if start in spelled:
-        similar = [start]
+    singular = typed.removesuffix("s")
+    similar = [name for name in spelled if len(singular) > 2 and name.startswith(singular)]
+    if singular in spelled:
+        similar = [singular]
     elif len(similar) != 1:
         similar = difflib.get_close_matches(typed, spelled, n=1)
     return f" Did you mean {spelled[similar[0]]!r}?" if similar else ""
@@ -250,7 +257,7 @@ def _spelled_out(name: str) -> str:
 def category_numbers(categories) -> dict[str, float] | None:
     """Return a dict from category label to its number (0, 1, ...), or None if `categories` is None.
 
-    A label that is no text, or occurs twice, raises a ValueError.
+    Raises a ValueError if a label is no text, or occurs twice.
     """
     if categories is None:
         return None
@@ -267,12 +274,10 @@ def category_numbers(categories) -> dict[str, float] | None:
 
 
 def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarray]:
-    """Return the distinct labels as texts, and the index of each question's label, (M,).
+    """Return the distinct labels as texts, and the index of each question's label among them, (M,).
 
-    The distinct labels are in order of their first appearance. `questions` is M.
-
-    Raises:
-        ValueError: if there are not M labels, or if a label is None, nan, an array or a frame.
+    The distinct labels are in the order of their first appearance. `questions` is M. A ValueError
+    is raised if there are not M labels; or if a label is missing, an array or a data frame.
     """
     entries = [plain_number(name, x) if is_scalar(x) else x for x in entries_of(name, labels)]
     if len(entries) != questions:
@@ -287,9 +292,9 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
             what = f" is {label}: give every question a label."
             raise InputError(Place(name, question), what)
     check_depth(name, entries)
-    codes: dict[str, int] = {}
-    index = np.array([codes.setdefault(str(label), len(codes)) for label in entries])
-    return list(codes), index
+    numbers: dict[str, int] = {}
+    index = np.array([numbers.setdefault(str(label), len(numbers)) for label in entries])
+    return list(numbers), index
 
 
 # --- Numbers ------------------------------------------------------------------------------
@@ -298,17 +303,15 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
 def check_number(name: str, value, wanted: str, least: float, most: float) -> float:
     """Return `value` as a float; raise a ValueError unless it is from `least` to `most`.
 
-    `name` is the name of the parameter, and `wanted` ends the message: it says what is valid.
+    `wanted` ends the message: it says what is valid.
     """
-    number = math.nan
+    number = math.nan  # which is in no range
     if not isinstance(value, (float, int)) and is_scalar(value):
         value = plain_number(name, value)
     # Testing for float and int first is faster: Real is an abstract base class.
     if isinstance(value, (float, int, Real)) and not isinstance(value, bool):
-        try:
+        with suppress(OverflowError):  # an integer that no double can hold
             number = float(value)
-        except OverflowError:  # an integer that no double can hold
-            number = math.nan
     if not least <= number <= most:
         raise ValueError(f"{name} is {short(value)}: {wanted}.")
     return number
@@ -335,7 +338,7 @@ def check_count(
 ) -> int:
     """Return `value` as an int; raise a ValueError unless it is an integer from `least` to `most`.
 
-    `name` is the name of the parameter, and `wanted` ends the message: it says what is valid.
+    `wanted` ends the message: it says what is valid.
     """
     if not isinstance(value, int) and is_scalar(value):
         value = plain_number(name, value)
@@ -360,7 +363,10 @@ def check_confidence(confidence) -> float:
 
 
 def check_bounds(bounds) -> tuple[float, float]:
-    """Return (lo, hi), lo <= hi, to which intervals are clipped, or (-inf, inf) for None."""
+    """Return `bounds`, to which intervals are clipped, as (lo, hi); (-inf, inf) for None.
+
+    Raises a ValueError unless there are two numbers, lo <= hi.
+    """
     if bounds is None:
         return -math.inf, math.inf
     wanted = "give (lo, hi) with lo <= hi, or None"
@@ -383,12 +389,12 @@ def check_prior(alpha0, beta0) -> tuple[float, float]:
     )
 
 
-# --- Numbers of samples -------------------------------------------------------------------
-
-
 def check_k(k, n: np.ndarray | None = None, name: str = "k") -> int:
-    """Return k; raise a ValueError unless it is from 1 to 1e6, and at most each n, (M,), if any."""
-    k = check_count(name, k, "give a positive integer, at most a million", most=_LARGEST_K)
+    """Return k as an int; raise a ValueError unless it is from 1 to 1e6, and no n is below it.
+
+    `n`, (M,), are the numbers of samples of the questions, or None if they are not known.
+    """
+    k = check_count(name, k, "give a positive integer, at most a million", most=1_000_000)
     if n is not None:
         check_samples([k], n)
     return k
@@ -396,33 +402,27 @@ def check_k(k, n: np.ndarray | None = None, name: str = "k") -> int:
 
 def check_ks(k) -> list[int] | None:
     """Return one or more k as a list without duplicates, or None if `k` is None."""
-    return k if k is None else list(dict.fromkeys(check_k(value) for value in as_list("k", k)))
+    return None if k is None else list(dict.fromkeys(check_k(value) for value in as_list("k", k)))
 
 
 def choose_ks(
-    ks: list[int] | None,
-    default: Sequence[int],
-    n: np.ndarray,
-    allow_above_n: bool = False,
-    instead: str = "",
+    ks: list[int] | None, default: Sequence[int], n: np.ndarray, allow_above_n: bool = False
 ) -> list[int]:
-    """Return the requested k; if none are, those default k that no n, (M,), is below.
+    """Return the k at which scores are computed.
 
-    If the smallest n is below every default k, it is returned as the only k.
-
-    A requested k that exceeds an n raises a ValueError, unless `allow_above_n`. Its message ends
-    with `instead`, a sentence that says what else the user can do.
+    These are the requested `ks`. A k above an n, (M,), raises a ValueError, unless `allow_above_n`.
+    If `ks` is None, these are the k of `default` up to the smallest n, or this n if there are none.
     """
     if ks is not None:
         if not allow_above_n:
-            check_samples(ks, n, instead)
+            check_samples(ks, n)
         return ks
     least = int(n.min())
     return [k for k in default if k <= least] or [least]
 
 
-def check_samples(ks: list[int], n: np.ndarray, instead: str = "") -> None:
-    """Raise a ValueError, which ends with `instead`, if a k exceeds the n of a question, (M,)."""
+def check_samples(ks: list[int], n: np.ndarray) -> None:
+    """Raise a ValueError if a k exceeds the number of samples of a question, n, (M,)."""
     question = int(np.argmin(n))
     least = n[question]
     for k in ks:
@@ -431,5 +431,5 @@ def check_samples(ks: list[int], n: np.ndarray, instead: str = "") -> None:
             raise InputError(
                 f"k is {k}, but ",
                 Place("question", question),
-                f" has n = {least} scored samples{fewest}: give a k of at most {least}.{instead}",
+                f" has n = {least} scored samples{fewest}: give a k of at most {least}.",
             )

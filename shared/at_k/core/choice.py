@@ -49,11 +49,8 @@ def method_of_auto(has_prior: bool, has_clusters: bool, repeated: bool | None = 
       variance, so the interval is the whole range of the score, and its name is "none: " and the
       reason (`OneSampleIntervals` of the package).
 
-    Args:
-        has_prior: whether a prior that is not uniform was given.
-        has_clusters: whether clusters were given.
-        repeated: whether a question has two samples or more, or None if that is not known yet. The
-            result is "auto" if it depends on an unknown `repeated`.
+    `repeated` is whether a question has two samples or more. If it is None, which means that this
+    is not known yet, and the result depends on it, the result is "auto".
     """
     if has_prior:
         return "posterior"
@@ -92,13 +89,13 @@ class IntervalOptions:
     Args:
         confidence: the confidence of each interval, or None for no intervals.
         method: the name of the method; "auto" if it depends on the numbers of samples.
-        is_named: whether the results name the method of each interval, as they do for "auto".
+        is_named: whether the results name the method of each interval, as "auto" needs it.
         clusters: (M,) integer label of each question's cluster, or None if each is its own.
         weighting: how questions are averaged.
         prior: alpha0 and beta0 of the Beta prior of success rates, for the posterior.
         bounds: the lower and the upper bound that limits are clipped to.
         band: whether to add the simultaneous confidence band of each score over k.
-        anytime: whether limits are valid at all looks together.
+        anytime: whether limits hold together at all times at which the user looks at the data.
     """
 
     confidence: float | None = None
@@ -145,14 +142,13 @@ def interval_options(
 ) -> IntervalOptions:
     """Return the options of intervals from the parameters of a metric, which are validated.
 
-    Parameters that are not listed have the meaning that they have in the metrics.
+    The cards of the metrics document the parameters that are not listed here.
 
     Args:
-        questions: M.
+        questions: the number of questions, M.
         known: the names that `interval` can have.
         default: the name that `interval=None` stands for.
-        has_prior_outcomes: whether max_at_k has prior outcomes R0.
-        weighting: how questions are averaged.
+        has_prior_outcomes: whether the metric was given prior outcomes R0.
 
     Raises:
         ValueError: if a parameter is invalid, if two of them contradict each other, or if one has
@@ -168,30 +164,32 @@ def interval_options(
         _check_no_limits(interval=interval, clusters=clusters, band=band, anytime=anytime)
     else:
         confidence = check_confidence(confidence)
-    requested = method = default if interval is None else interval
-    prior_name = "R0" if has_prior_outcomes else None if prior == (1, 1) else "alpha0, beta0"
-    if requested == "auto":
-        method = method_of_auto(prior_name is not None, clusters is not None)
-    if prior_name is not None:
+    requested = default if interval is None else interval
+    has_prior = has_prior_outcomes or prior != (1, 1)
+    if has_prior:
+        prior_name = "R0" if has_prior_outcomes else "alpha0, beta0"
         _check_prior_is_used(prior_name, requested, clusters)
+    method = requested
+    if requested == "auto":
+        method = method_of_auto(has_prior, clusters is not None)
     cluster_index = check_clusters(clusters, method, questions, weighting.values)
     if anytime:
         _check_looks(method, band)
     return IntervalOptions(
-        confidence,
-        method,
-        requested == "auto",
-        cluster_index,
-        weighting,
-        prior,
-        limits,
-        band,
-        anytime,
+        confidence=confidence,
+        method=method,
+        is_named=requested == "auto",
+        clusters=cluster_index,
+        weighting=weighting,
+        prior=prior,
+        bounds=limits,
+        band=band,
+        anytime=anytime,
     )
 
 
 def _check_no_limits(**parameters: Any) -> None:
-    """Raise a ValueError if a parameter that only limits use is neither None nor False."""
+    """Raise a ValueError if a parameter that only limits use was given: is not None or False."""
     for name, value in parameters.items():
         if value is not None and value is not False:
             raise ValueError(
@@ -201,7 +199,7 @@ def _check_no_limits(**parameters: Any) -> None:
 
 
 def _check_looks(method: str, band: bool) -> None:
-    """Raise a ValueError if the method or a band excludes limits that are valid at all looks."""
+    """Raise a ValueError if the method or a band excludes `anytime`."""
     if method == "posterior":
         raise ValueError(
             "anytime needs limits of the data alone, and interval is 'posterior': give "
@@ -227,18 +225,17 @@ def _check_prior_is_used(prior_name: str, interval: str, clusters) -> None:
 def question_weighting(
     average: Any, question_weights: Any, groups: Any, questions: int
 ) -> Weighting:
-    """Return how questions are averaged, from the parameters of a metric.
+    """Return how questions are averaged, from the parameters of a metric, which are validated.
 
-    `questions` is M. In a mean over groups, the weights in each group have the sum 1.
-
-    Raises:
-        ValueError: if a parameter is invalid, or if all weights of a group are 0.
+    `questions` is M. For average="groups", the weights of each group are scaled to the sum 1. A
+    ValueError is raised if all weights of a group are 0.
     """
     check_name("average", average, ("questions", "groups"))
+    over_groups = average == "groups"
     names, index = ([], None) if groups is None else label_index(groups, questions, "groups")
-    if average == "questions" and question_weights is None:
+    if not over_groups and question_weights is None:
         return OVER_QUESTIONS
-    if average == "groups" and groups is None:
+    if over_groups and groups is None:
         raise ValueError(
             "average='groups' is the mean of the scores of groups: give a label of its group for "
             "each question as groups (in the shell, their column as --groups)."
@@ -253,16 +250,15 @@ def question_weighting(
                 f"question_weights are 0 for all questions of group {names[int(sums.argmin())]!r}: "
                 f"give one of them a weight above 0, or leave the group out."
             )
-        if average == "groups":
+        if over_groups:
             weights = weights / sums[index]
             within = ", with weights in each" if words else ""
             words = f"averaged over {len(names)} groups{within}"
-    values = None if (weights == weights[0]).all() else weights
-    return Weighting(values, words, average == "groups")
+    return Weighting(None if (weights == weights[0]).all() else weights, words, over_groups)
 
 
 def _check_weights(question_weights: Any, questions: int) -> np.ndarray:
-    """Return the weights of M questions, (M,): 0 or from 1e-50 to 1e50, but not all 0."""
+    """Return the weights of questions, (M,); raise a ValueError if one is invalid, or all are 0."""
     entries = entries_of("question_weights", question_weights)
     if len(entries) != questions:
         raise ValueError(
@@ -272,7 +268,7 @@ def _check_weights(question_weights: Any, questions: int) -> np.ndarray:
     weights, wanted = np.zeros(questions), "a weight is 0, or a number from 1e-50 to 1e50"
     for question, weight in enumerate(entries):
         name = f"question_weights[{question}]"
-        if check_number(name, weight, wanted, 0, 1e50):
+        if check_number(name, weight, wanted, 0, 1e50):  # other than 0
             weights[question] = check_number(name, weight, wanted, 1e-50, 1e50)
     if not weights.any():
         raise ValueError("question_weights are all 0: give a weight above 0.")
@@ -280,7 +276,7 @@ def _check_weights(question_weights: Any, questions: int) -> np.ndarray:
 
 
 def refuse_group_average_of_products(average: Any, scores: Mapping[ScoreKey, Score]) -> None:
-    """Raise a ValueError if average="groups" meets a product of two means over all questions."""
+    """Raise a ValueError if average="groups", and a score is a product of two pooled means."""
     for key, score in scores.items():
         if average == "groups" and score.pooled and len(score.terms) > 1:
             raise ValueError(
@@ -298,8 +294,9 @@ def check_clusters(
     them have most of the questions.
 
     Args:
-        clusters: a label for each of the M `questions`, or None.
+        clusters: a label for each question, or None.
         interval: the name of the method of limits.
+        questions: the number of questions, M.
         weights: (M,) weights of the questions, or None if they are equal.
 
     Raises:
@@ -328,16 +325,20 @@ def check_clusters(
 def pass_limits(
     counts: BinaryCounts, scores: Mapping[ScoreKey, Score], options: IntervalOptions
 ) -> tuple[Scores, IntervalMethod]:
-    """Return scores of the pass@k family for questions, and the method of their limits."""
+    """Return estimates of scores of the pass@k family, and the method of their limits.
+
+    All methods but "questions" need the installed package.
+    """
     if options.method != "questions":
         return PACKAGE.rooms.pass_limits(counts, scores, options)
-    least_n = int(counts.n.min())
-    wanted = with_neighbors(scores, least_n)
-    points = pass_scores(counts, wanted).with_unpooled_as_columns()
-    n = np.array([least_n])
-    all_correct = pass_scores(BinaryCounts(n, n), wanted).with_unpooled_as_columns().columns[0]
-    # If the largest score, with all samples correct, is 1 up to rounding, it has to be exactly 1.
-    most = np.where(np.abs(all_correct - 1) < 1e-12, 1.0, all_correct)
+    least_n = counts.n.min()
+    # Limits at one k are compared with those at neighboring k, which may not be requested.
+    with_others = with_neighbors(scores, int(least_n))
+    points = pass_scores(counts, with_others).with_unpooled_as_columns()
+    # The largest score is that of a question with all samples correct.
+    all_correct = BinaryCounts(np.array([least_n]), np.array([least_n]))
+    most = pass_scores(all_correct, with_others).with_unpooled_as_columns().columns[0]
+    most = np.where(np.abs(most - 1) < 1e-12, 1.0, most)  # 1 up to rounding is exactly 1
     method = QuestionIntervals(points, (0.0, most), options.clusters, weights=options.weights)
     return pass_scores(counts, scores), CoherentIntervals(method, scores)
 
@@ -345,10 +346,9 @@ def pass_limits(
 def max_limits(
     rewards: Rewards, ks: Mapping[ScoreKey, int], options: IntervalOptions
 ) -> tuple[Scores, IntervalMethod]:
-    """Return Max@k of each question at the k of each key, and the method of its limits.
+    """Return estimates of Max@k at the k of each key, and the method of their limits.
 
-    The method computes limits for groups of questions, see `IntervalMethod`. All methods but
-    "questions" are those of the installed package.
+    All methods but "questions" need the installed package.
     """
     if options.method != "questions":
         return PACKAGE.rooms.max_limits(rewards, ks, options)
@@ -366,16 +366,10 @@ def limits_for_questions(
 ) -> IntervalMethod:
     """Return the method of limits of scores for which only the method "questions" exists.
 
-    Args:
-        points: the scores of the questions.
-        name: the name of the scores, for the message.
-        options: the options of intervals.
-        score_range: the smallest and the largest possible score of a question.
-
-    Raises:
-        ValueError: if another method is requested.
+    `score_range` has the smallest and the largest possible score of a question. A ValueError, which
+    calls the scores `name`, is raised if limits by another method are requested.
     """
-    if options.method not in ("questions", "auto"):
+    if options.confidence is not None and options.method not in ("questions", "auto"):
         raise ValueError(
             f"{name} has limits for other questions only: give interval='questions', without a "
             f"prior, or leave {name} out of include."

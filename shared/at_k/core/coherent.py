@@ -33,14 +33,14 @@ _LARGEST_N = 10_000  # With more samples, limits are narrow and take long: no ne
 
 
 class Event(NamedTuple):
-    """The event that at least r of k samples are correct. It is the key of a neighbor in dicts."""
+    """The event that at least r of k samples are correct, and the key of a neighbor in dicts."""
 
     k: int
     r: int
 
 
 def event_of(score: Score) -> Event | None:
-    """Return the event if a score is the probability of one, otherwise None."""
+    """Return the event whose probability a score of credits is, or None."""
     credits = score.terms[0]
     if score.powers != (1.0,) or [credit for credit in credits if credit] != [1.0]:
         return None
@@ -67,9 +67,7 @@ def spread_of_r(k: int) -> list[int]:
 def with_neighbors(scores: Mapping[ScoreKey, Score], least: int) -> dict[ScoreKey, Score]:
     """Return the scores with k <= `least`, and their neighbors by their events.
 
-    Args:
-        scores: scores at any k.
-        least: smallest number of samples of a question.
+    `least` is the smallest number of samples of a question.
     """
     result = {key: score for key, score in scores.items() if len(score.terms[0]) <= least}
     events = _events_by_key(scores).values()
@@ -81,19 +79,13 @@ def with_neighbors(scores: Mapping[ScoreKey, Score], least: int) -> dict[ScoreKe
     return result | {event: Score((at_least(*event),)) for event in neighbors}
 
 
-# --- The order ----------------------------------------------------------------------------
-
-
 Limits = tuple[float, float]
 
 
 class _Ladder:
     """The limits of an ascending sequence of scores, moved so that neither limit ever falls.
 
-    A rung is the position of a score in the sequence.
-
-    Args:
-        limits: lower and upper limits of the score at each rung.
+    `limits` has the limits of each score by its position in the sequence, its rung.
     """
 
     def __init__(self, limits: Mapping[int, Limits]):
@@ -103,7 +95,8 @@ class _Ladder:
         self._hi = np.minimum.accumulate(hi[::-1])[::-1]
 
     def moved(self, rung: int, lo: float, hi: float) -> Limits:
-        """Return the limits lo and hi of the score at a rung, moved between those next to it."""
+        """Return the limits of a score at any rung, moved between those of its neighbors."""
+        # The indices of the last rung at or below this one, and of the first at or above it.
         below = np.searchsorted(self._rungs, rung, side="right") - 1
         above = np.searchsorted(self._rungs, rung, side="left")
         if below >= 0:
@@ -121,18 +114,15 @@ def _rung(event: Event) -> int:
 def _ladder_over_r(k: int, limits: Mapping[Event, Limits], ladder_over_k: _Ladder) -> _Ladder:
     """Return the ladder of P(k, r) at one k. The rung of r is -r, because P(k, r) falls with r.
 
-    Args:
-        k: number of samples.
-        limits: limits of events at any k.
-        ladder_over_k: the ladder of pass@k and pass^k at all k. It moves the limits at r = 1 and
-            r = k, and the limits at other r are clipped to these.
+    `limits` has the limits of events at any k. `ladder_over_k`, that of pass@k and pass^k, moves
+    the limits at r = 1 and r = k. The limits at other r are clipped to these.
     """
     by_rung = {-event.r: pair for event, pair in limits.items() if event.k == k}
     for rung in by_rung.keys() & {-1, -k}:
         by_rung[rung] = ladder_over_k.moved(_rung(Event(k, -rung)), *by_rung[rung])
     if by_rung:
-        ends = by_rung[min(by_rung)], by_rung[max(by_rung)]
-        by_rung = {rung: tuple(np.clip(pair, *ends)) for rung, pair in by_rung.items()}
+        lowest, highest = by_rung[min(by_rung)], by_rung[max(by_rung)]
+        by_rung = {rung: tuple(np.clip(pair, lowest, highest)) for rung, pair in by_rung.items()}
     return _Ladder(by_rung)
 
 
@@ -152,14 +142,13 @@ class CoherentIntervals(DerivedIntervals):
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        """Return the interval of each score for each group of question indices."""
+        """Return a dict of the interval of each score for each group of question indices."""
         return [self._ordered(x) for x in self._method.for_groups(groups, confidence)]
 
     def _ordered(self, intervals: dict[ScoreKey, Interval]) -> dict[ScoreKey, Interval]:
         """Return the intervals of the requested scores, with limits in the order of the scores.
 
-        Args:
-            intervals: the intervals of these scores by key, and of their neighbors by event.
+        `intervals` has an interval for each score by its key, and for each neighbor by its event.
         """
         result = {key: intervals[key] for key in self._keys if key in intervals}
         limits = {
@@ -174,13 +163,13 @@ class CoherentIntervals(DerivedIntervals):
         )
         over_r: dict[int, _Ladder] = {}
         for key, event in self._events.items():
-            if key in result and not result[key].is_unknown:
-                interval, ladder, rung = result[key], over_k, _rung(event)
-                if 1 < event.r < event.k:
-                    if event.k not in over_r:
-                        over_r[event.k] = _ladder_over_r(event.k, limits, over_k)
-                    ladder, rung = over_r[event.k], -event.r
-                lo, hi = ladder.moved(rung, interval.lo, interval.hi)
-                lo, hi = min(lo, interval.mu), max(hi, interval.mu)
-                result[key] = interval._replace(lo=lo, hi=hi)
+            if key not in result or result[key].is_unknown:
+                continue
+            interval, ladder, rung = result[key], over_k, _rung(event)
+            if 1 < event.r < event.k:
+                if event.k not in over_r:
+                    over_r[event.k] = _ladder_over_r(event.k, limits, over_k)
+                ladder, rung = over_r[event.k], -event.r
+            lo, hi = ladder.moved(rung, interval.lo, interval.hi)
+            result[key] = interval._replace(lo=min(lo, interval.mu), hi=max(hi, interval.mu))
         return result

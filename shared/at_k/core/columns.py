@@ -10,6 +10,7 @@ There are S samples of M questions.
 
 from __future__ import annotations
 
+import itertools
 import json
 from contextlib import suppress
 from dataclasses import replace
@@ -42,11 +43,11 @@ _TEXTS_AND_NONE = {str, type(None)}
 def stored(samples: Samples, references: Any = None) -> Samples:
     """Return the samples with their values in an Arrow column, and with a column of references.
 
-    `references` are those of the M questions, or None for no references.
+    `references` has one for each of M questions, or is None for no references.
 
     Raises:
         ValueError: if samples have different types, if there is not one reference for each
-            question, or if neither Arrow nor JSON can hold a value, whose index the message has.
+            question, or if neither Arrow nor JSON can hold a value. The message has its index.
     """
     values = samples.values
     if samples.are_numbers:
@@ -61,9 +62,7 @@ def stored(samples: Samples, references: Any = None) -> Samples:
 def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
     """Return one reference for each question as a column.
 
-    Raises:
-        ValueError: if the number of references differs from the number of questions, or if a
-            reference cannot be stored. The message has its index.
+    Raises a ValueError if there are not so many references, or if one cannot be stored.
     """
     values = plain_container(references)
     if isinstance(values, np.ndarray) and values.ndim == 1:
@@ -88,16 +87,14 @@ def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
 def _column_of_numbers(numbers: np.ndarray, scored: np.ndarray | None = None) -> pa.ChunkedArray:
     """Return numbers as a column. float16 and float32 become the double that prints the same.
 
-    Args:
-        numbers: (S,) numbers.
-        scored: (S,) False for each number in place of None, or None if all are scored.
+    `scored`, (S,), is False for each number in place of None; or it is None if all are scored.
     """
     if scored is not None and not scored.any():
         return pa.chunked_array([pa.nulls(len(numbers))])
     if numbers.dtype.kind == "f" and numbers.itemsize < 8:
-        distinct, index = np.unique(numbers, return_inverse=True)
-        numbers = np.array([float(str(number)) for number in distinct])[index]
-    return pa.chunked_array([from_numpy(numbers, None if scored is None else ~scored)])
+        distinct, inverse = np.unique(numbers, return_inverse=True)
+        numbers = np.array([float(str(number)) for number in distinct])[inverse]
+    return pa.chunked_array([from_numpy(numbers, scored)])
 
 
 # --- Values of Python ---------------------------------------------------------------------
@@ -141,13 +138,16 @@ def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) 
 
 def _array_of_one_type(values: list[Any]) -> pa.Array | None:
     """Return values as an array; None if they have no common Arrow type, or if some are dicts."""
-    entries = [entry for value in values for entry in (value if type(value) is list else [value])]
-    kinds = {type(value) for value in (*values, *entries)} - {type(None)}
-    are_lists_of_one_type = list in kinds and len(kinds) == 2 and not kinds & {dict, tuple}
-    if len(kinds) > 1 and not are_lists_of_one_type:
+    types = {type(value) for value in values} - {type(None)}
+    if types == {list}:
+        entries = itertools.chain.from_iterable(value for value in values if value is not None)
+        types_of_entries = {type(entry) for entry in entries} - {type(None)}
+        if len(types_of_entries) > 1 or types_of_entries & {dict, tuple}:
+            return None
+    elif len(types) > 1:
         return None
     try:
-        array = pa.array(values, TEXTS if kinds == {str} else None)
+        array = pa.array(values, TEXTS if types == {str} else None)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return None
     # A struct would have the keys of all dicts, with None where a dict lacks one.
@@ -160,8 +160,7 @@ def _array_of_one_type(values: list[Any]) -> pa.Array | None:
 def to_json(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa.Array:
     """Return values as an array of the type `JSON`, for the same arguments as `_typed_array`.
 
-    Raises:
-        ValueError: if JSON cannot hold a value. The message has its index.
+    Raises a ValueError with the index of a value that JSON cannot hold.
     """
     texts = []
     for index, value in enumerate(values):
@@ -209,29 +208,24 @@ def sample_kind(values: pa.ChunkedArray) -> str | None:
         return "texts"
     if values.type == JSON:
         first = next(text for text in pc.struct_field(values, 0) if text.is_valid).as_py()
-        return {'"': "texts", "[": "other values", "{": "other values"}.get(first[0], "numbers")
-    return "numbers" if is_number(values.type) else "other values"
-
-
-def is_number(arrow_type: pa.DataType) -> bool:
-    """Return whether the type is one of bools, integers or floats."""
-    return not pa.types.is_null(arrow_type) and is_numeric(arrow_type)
+        if first.startswith(("[", "{")):
+            return "other values"
+        return "texts" if first.startswith('"') else "numbers"
+    return "numbers" if is_numeric(values.type) else "other values"
 
 
 # --- Arrow and Python ---------------------------------------------------------------------
 
 
-def from_numpy(values: np.ndarray, missing: np.ndarray | None = None) -> pa.Array:
-    """Return numbers as an Arrow array.
+def from_numpy(values: np.ndarray, valid: np.ndarray | None = None) -> pa.Array:
+    """Return numbers or bools, (S,), as an Arrow array.
 
-    Args:
-        values: (S,) numbers or bools.
-        missing: (S,) True for entries that become null, or None if there are none.
+    `valid`, (S,), is False for entries that become null; or it is None if there are none.
     """
-    # `pa.array` would import pandas, which takes half a second.
+    # `pa.array` would import pandas, which takes half a second. Arrow stores bools as bits.
     data = np.packbits(values, bitorder="little") if values.dtype == bool else values
-    valid = None if missing is None else pa.py_buffer(np.packbits(~missing, bitorder="little"))
-    buffers = [valid, pa.py_buffer(np.ascontiguousarray(data))]
+    validity = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little"))
+    buffers = [validity, pa.py_buffer(np.ascontiguousarray(data))]
     return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), buffers)
 
 
@@ -256,16 +250,20 @@ def distinct_entries(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
         texts, index = distinct_entries(pc.struct_field(values, 0))
         return pa.StructArray.from_arrays([texts], fields=list(JSON)), index
     if pa.types.is_nested(values.type):
-        codes: dict[str, int] = {}
-        index = np.array(
-            [
-                -1 if entry is None else codes.setdefault(repr(entry), len(codes))
-                for entry in values.to_pylist()
-            ]
-        )
-        first = np.unique(index, return_index=True)[1]
-        return values.combine_chunks().take(first[index[first] >= 0]), index
+        return _distinct_lists(values)
     encoded = values.dictionary_encode()  # The chunks share one dictionary, and are not copied.
-    code = pa.chunked_array([chunk.indices for chunk in encoded.chunks])
-    code = code.fill_null(-1) if code.null_count else code
-    return encoded.chunk(0).dictionary, to_numpy(code)
+    indices = pa.chunked_array([chunk.indices for chunk in encoded.chunks])
+    indices = indices.fill_null(-1) if indices.null_count else indices
+    return encoded.chunk(0).dictionary, to_numpy(indices)
+
+
+def _distinct_lists(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
+    """Return the results of `distinct_entries` for lists, which Arrow cannot compare."""
+    texts = [None if entry is None else repr(entry) for entry in values.to_pylist()]
+    first: dict[str, int] = {}  # the index of the first entry with each text
+    for i, text in enumerate(texts):
+        if text is not None:
+            first.setdefault(text, i)
+    number: dict[str | None, int] = {text: i for i, text in enumerate(first)}
+    index = np.array([number.get(text, -1) for text in texts])
+    return values.combine_chunks().take(from_numpy(np.array([*first.values()], int))), index

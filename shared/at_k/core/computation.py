@@ -103,17 +103,15 @@ class Computation:
         return parameters
 
     def ordered_options(self, options: Mapping[str, Any]) -> list[str]:
-        """Return the names of the given options that are in `in_order`, except dicts of counts."""
+        """Return the names of given options in `in_order`, without dicts, which are counts."""
         values = {name: options.get(name) for name in self.in_order}
         return [name for name, x in values.items() if x is not None and not isinstance(x, Mapping)]
 
     def read(self, predictions, references) -> Samples:
-        """Return the samples of questions, in Arrow if they have references or labels.
+        """Return the samples of questions, in Arrow if they have references or may be labels.
 
-        Predictions without references are outcomes. If they are numbers, they are validated here.
-
-        Raises:
-            ValueError: if an input is invalid. The message has its index.
+        Other predictions are outcomes, which are validated. A ValueError with the index is raised
+        if an input is invalid.
         """
         if predictions is None:
             raise ValueError("predictions are missing: give each question's list of samples.")
@@ -127,7 +125,7 @@ class Computation:
                 )
             return stored(samples, references)
         if self.accepts_labels and not samples.are_numbers:
-            # Texts may be labels, whose numbers are known when parameters are given to `compute`.
+            # Texts may be labels. Their numbers are parameters of `compute`, which follow later.
             texts = stored(samples)
             if sample_kind(texts.values) == "texts":
                 return texts
@@ -137,7 +135,7 @@ class Computation:
         return outcomes
 
     def samples(self, predictions, references, options: Mapping[str, Any]) -> SampledQuestions:
-        """Return the samples of questions; raise a TypeError for an option of no parameter."""
+        """Return what `results` takes; raise a TypeError for an option that is no parameter."""
         check_options(self.results, options)
         batch = self.read(predictions, references)
         return SampledQuestions(batch, self.validate, CheckCache())
@@ -145,8 +143,7 @@ class Computation:
     def compute(self, *, predictions, references=None, **options: Any) -> dict[str, Any]:
         """Return the flat dict of scores for these predictions, references and parameters.
 
-        Raises:
-            ValueError, TypeError: if an input is invalid. The message has its index.
+        Raises a ValueError or TypeError if an input is invalid. The message has its index.
         """
         return self.results(self.samples(predictions, references, options), **options)
 
@@ -177,12 +174,10 @@ class SharedOptions:
         return Checking(self.check_correct_fn, self.num_proc, self.executor, self.timeout, labels)
 
     def report(self, questions: int, with_mu: bool = True, **own: Any) -> Report:
-        """Return the `Report` that makes the dict of `compute`. All parameters are validated.
+        """Return the `Report` that makes the dict of `compute` for M `questions`.
 
-        Args:
-            questions: the number of questions, M.
-            with_mu: whether to add the centers of intervals.
-            own: further arguments of `interval_options`, which not all metrics have.
+        All parameters are validated. `with_mu` is whether to add the centers of intervals, and
+        `own` are further arguments of `interval_options`, which not all metrics have.
         """
         weighting = question_weighting(self.average, self.question_weights, self.groups, questions)
         options = interval_options(

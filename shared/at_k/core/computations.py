@@ -61,12 +61,6 @@ from .signatures import shows_options
 
 # --- gpassk -------------------------------------------------------------------------------
 
-_FOR_K_ABOVE_N = (
-    " With a confidence, and without clusters, a prior or average='groups', "
-    "interval='hierarchical' allows k > n for most scores."
-)
-"""A sentence for the error about a k above n, which says what else the user can do."""
-
 
 @shows_options(SharedOptions, SharedOptions)
 def gpassk_results(
@@ -106,13 +100,13 @@ def gpassk_results(
     )
     options, n = report.options, questions.n
     errors = _errors_of_checker(checker_rates, labels)
-    _refuse_posterior_of_errors(errors, options)
+    _refuse_posterior_with_errors(errors, options)
     if budget is not None:
         budget = _check_budget(budget, requested, metrics, options, errors)
         checked = questions.check(checking)
         points, method = PACKAGE.rooms.first_successes(checked, budget, requested, options)
         return report.result(points, n, method)
-    ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n, _FOR_K_ABOVE_N)
+    ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n)
     scores = build_scores(included, ks, score_options)
     refuse_group_average_of_products(common.average, scores)
 
@@ -120,7 +114,7 @@ def gpassk_results(
     counts = checked.outcomes.counts()
     warn_of_stopping(checked.outcomes)
     if (counts.n < n).any():  # the checker left samples unscored
-        ks = choose_ks(requested, DEFAULT_K, counts.n, options.allow_above_n, _FOR_K_ABOVE_N)
+        ks = choose_ks(requested, DEFAULT_K, counts.n, options.allow_above_n)
         scores = build_scores(included, ks, score_options)
     if errors is not None:
         points, method, rates_of_checker = errors.pass_limits(checked, scores, options)
@@ -132,14 +126,14 @@ def gpassk_results(
 
 
 def _errors_of_checker(checker_rates, labels) -> Any:
-    """Return the package's model of the checker's errors; None if neither parameter is given."""
+    """Return the `CheckerErrors` of the package, or None if neither parameter is given."""
     if checker_rates is None and labels is None:
         return None
     return PACKAGE.rooms.errors(checker_rates, labels)
 
 
-def _refuse_posterior_of_errors(errors: Any, options: IntervalOptions) -> None:
-    """Raise a ValueError if the posterior would have to account for errors of the checker."""
+def _refuse_posterior_with_errors(errors: Any, options: IntervalOptions) -> None:
+    """Raise a ValueError if a posterior is requested, and a model of the checker's errors."""
     if errors is not None and options.confidence is not None and options.method == "posterior":
         raise ValueError(
             "interval='posterior' does not correct for the errors of a checker: use 'sampling' or "
@@ -150,11 +144,10 @@ def _refuse_posterior_of_errors(errors: Any, options: IntervalOptions) -> None:
 def _check_budget(
     budget: int, ks: list[int] | None, metrics: set[str], options: IntervalOptions, errors: Any
 ) -> int:
-    """Return the budget, the largest number of samples of a question.
+    """Return the budget, the largest number of samples of a question, as an int.
 
-    Raises:
-        ValueError: if a k exceeds the budget, if a metric is not pass@k, or if there is a prior or
-            a model of the checker's `errors`.
+    Raises a ValueError if a requested k exceeds it, if a score other than pass@k is included, or if
+    there is a prior or a model of the checker's `errors`.
     """
     budget = check_k(budget, name="budget")
     if ks and max(ks) > budget:
@@ -194,8 +187,8 @@ def bayes_at_n_results(
     category_of_label = category_numbers(categories)
     common = SharedOptions(confidence=confidence, **shared)
     checking = common.checking(category_of_label)
-    category_values = check_rewards(w, category_of_label)
-    prior = check_prior_outcomes(R0, len(questions), len(category_values))
+    rewards_of_categories = check_rewards(w, category_of_label)
+    prior = check_prior_outcomes(R0, len(questions), len(rewards_of_categories))
     if common.anytime and common.interval is None:
         raise ValueError(
             "anytime needs limits of the data alone: give interval='sampling' or 'questions'."
@@ -220,7 +213,7 @@ def bayes_at_n_results(
         rewards = real_rewards(outcomes)
         points = max_scores(rewards, ks)
     else:
-        rewards = category_rewards(outcomes, category_values, prior)
+        rewards = category_rewards(outcomes, rewards_of_categories, prior)
         moments = bayes_moments(rewards, *ks)
         points = Scores(moments.keys, moments.inverse, moments.mean)
     method: IntervalMethod | None = None
@@ -256,7 +249,7 @@ _SCORES_OF_REWARDS = {
     "picked@k": "picked@k",
     "max@k": "max@k",
 }
-"""The metric of the `ScoreId` for each name of a score in `include`."""
+"""The names of scores in `include`, and the `metric` of the `ScoreId` of each."""
 
 
 @shows_options(SharedOptions, SharedOptions)
@@ -277,15 +270,15 @@ def max_at_k_results(
     category_of_label = category_numbers(categories)
     common = SharedOptions(**shared)
     checking = common.checking(category_of_label)
-    category_values = check_rewards(w, category_of_label)
-    prior = check_prior_outcomes(R0, len(questions), len(category_values))
+    rewards_of_categories = check_rewards(w, category_of_label)
+    prior = check_prior_outcomes(R0, len(questions), len(rewards_of_categories))
     included, requested = _included_rewards(include, k, picked_by)
     taus = check_thresholds(thresholds)
     report = common.report(
         len(questions), has_prior_outcomes=bool(prior.any()), bounds=bounds, band=band
     )
     options, n = report.options, questions.n
-    choose_ks(requested, DEFAULT_K, n, options.allow_above_n)  # an error comes before the check
+    choose_ks(requested, DEFAULT_K, n, options.allow_above_n)  # An error comes before the check.
 
     outcomes = questions.check(checking).outcomes
     warn_of_stopping(outcomes)
@@ -293,40 +286,41 @@ def max_at_k_results(
     if are_real:
         rewards = real_rewards(outcomes)
     else:
-        rewards = category_rewards(outcomes, category_values, prior)
+        rewards = category_rewards(outcomes, rewards_of_categories, prior)
     # The checker may have left samples unscored, and n samples say nothing about real rewards above
     # the largest observed.
     ks = choose_ks(requested, DEFAULT_K, rewards.n, options.allow_above_n and not are_real)
     if any(score.metric != "max@k" for score in included):
         check_samples(ks, rewards.n)
-    scored: list[tuple[Scores, IntervalMethod | None]] = []
+    parts: list[tuple[Scores, IntervalMethod | None]] = []  # scores, and the method of their limits
     if keys := {ScoreId("max@k", k): k for k in ks if is_included("max@k", k, included)}:
         if options.confidence is None:
-            scored.append((max_scores(rewards, keys), None))
+            parts.append((max_scores(rewards, keys), None))
         else:
-            scored.append(max_limits(rewards, keys, options))
+            parts.append(max_limits(rewards, keys, options))
     if ks_and_taus := _included_tails(included, ks, taus):
         tails = PACKAGE.rooms.tails(rewards, ks_and_taus)
-        scored.append((tails, _limits_if_requested(tails, "TailPass@k", options, UNIT_RANGE)))
+        parts.append((tails, limits_for_questions(tails, "TailPass@k", options)))
     if picked_by is not None:
-        values = outcomes.values if are_real else category_values[outcomes.values.astype(int)]
+        values = outcomes.values
+        if not are_real:
+            values = rewards_of_categories[values.astype(int)]
         picked_ks = [k for k in ks if is_included("picked@k", k, included)]
         picked = PACKAGE.rooms.picked(outcomes, values, picked_by, picked_ks)
-        score_range = _clipped_range(values[outcomes.is_scored], options.bounds)
-        scored.append((picked, _limits_if_requested(picked, "picked@k", options, score_range)))
-    points, method = _join_scored(scored)
+        scored_values = values[outcomes.is_scored]
+        least, most = np.clip([scored_values.min(), scored_values.max()], *options.bounds).tolist()
+        parts.append((picked, limits_for_questions(picked, "picked@k", options, (least, most))))
+    points, method = _join_parts(parts)
     return report.result(points, n, method)
 
 
 def _included_rewards(
     include: str | list[str] | None, k: int | list[int] | None, picked_by: Any
 ) -> tuple[list[ScoreId], list[int] | None]:
-    """Return the ids of the included scores, and their k or None, as `included_scores` does.
+    """Return the ids of the included scores, and the list of their k or None.
 
-    The default is Max@k, or picked@k if `picked_by` is given.
-
-    Raises:
-        ValueError: if only one of picked@k and `picked_by` is given.
+    The default of `include` is Max@k, or picked@k if `picked_by` is given. A ValueError is raised
+    if only one of picked@k and `picked_by` is given.
     """
     if include is None:
         include = "Max@k" if picked_by is None else "picked@k"
@@ -354,33 +348,15 @@ def _included_tails(
     return list(dict.fromkeys(pairs))
 
 
-def _clipped_range(values: np.ndarray, bounds: tuple[float, float]) -> tuple[float, float]:
-    """Return the smallest and the largest of the values, clipped to the bounds."""
-    low, high = np.clip([values.min(), values.max()], *bounds).tolist()
-    return low, high
-
-
-def _limits_if_requested(
-    points: Scores, name: str, options: IntervalOptions, score_range: tuple[float, float]
-) -> IntervalMethod | None:
-    """Return the interval method for scores, or None if there is no confidence.
-
-    `name` is what messages call the scores, and `score_range` their least and largest value.
-    """
-    if options.confidence is None:
-        return None
-    return limits_for_questions(points, name, options, score_range)
-
-
-def _join_scored(
-    scored: list[tuple[Scores, IntervalMethod | None]],
+def _join_parts(
+    parts: list[tuple[Scores, IntervalMethod | None]],
 ) -> tuple[Scores, IntervalMethod | None]:
-    """Return the scores of all pairs as one `Scores`, and one method for their limits or None."""
-    points, method = scored[0]
-    for scores, limits in scored[1:]:
+    """Return all scores as one `Scores`, and one method for their limits, or None for no limits."""
+    points, method = parts[0]
+    for scores, method_of_scores in parts[1:]:
         points = join_scores(points, scores)
-        if method is not None and limits is not None:
-            method = PACKAGE.rooms.joined(method, limits, scores.keys)
+        if method is not None:
+            method = PACKAGE.rooms.joined(method, method_of_scores, scores.keys)
     return points, method
 
 
@@ -401,7 +377,7 @@ _SCORES_OF_CONSENSUS = {
     "vote@k": "vote@k",
     "weighted_vote@k": "weighted_vote@k",
 }
-"""The metric of the `ScoreId` for each name of a score in `include`."""
+"""The names of scores in `include`, and the `metric` of the `ScoreId` of each."""
 
 
 @shows_options(SharedOptions, SharedOptions)
@@ -444,8 +420,8 @@ def cons_at_k_results(
     if include is not None:
         _check_included(metrics, {key.metric for key in values})
     values = {key: x for key, x in values.items() if is_included(key.metric, key.k, included)}
-    rows, columns = np.arange(len(questions)), np.stack([*values.values()], axis=1)
-    points = Scores(one_column_each(values), rows, columns)
+    columns = np.stack([*values.values()], axis=1)
+    points = Scores(one_column_each(values), np.arange(len(questions)), columns)
     method: IntervalMethod | None = None
     if options.confidence is not None and options.method == "questions":
         method = QuestionIntervals(points, UNIT_RANGE, options.clusters, weights=options.weights)
@@ -455,7 +431,7 @@ def cons_at_k_results(
 
 
 def _check_included(included: set[str], known: set[str]) -> None:
-    """Raise a ValueError if the metric of an included score is not among the known ones.
+    """Raise a ValueError if an included metric needs other outcomes or parameters.
 
     `known` are the metrics that the outcomes and parameters of this call allow.
     """

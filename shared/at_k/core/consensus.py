@@ -35,8 +35,8 @@ class Consensus:
         shares: the share of correctness of each sample.
         correct: whether the share of each sample is above 1/2.
         counts: the counts of correct samples.
-        ks: the sizes of subsets by the k in their keys. The size None stands for all samples of a
-            question, whose key has their number or "n".
+        ks: a dict from the k in keys to the k of scores. For k = n, all samples of each question,
+            the first is their number or "n", and the second is None.
         votes: M counts of answers, or None if there are no answers, or vote@k is not included.
         weighted: the `WeightedVotes` of the package, or None.
     """
@@ -66,13 +66,12 @@ class Consensus:
         correct = more_than_half(checked.outcomes)
         counts = correct.counts()
         check_samples([*(ks or [])], counts.n)  # The checker may have left samples unscored.
-        sizes: dict[int | str, int | None] = {n_in_keys(counts.n): None}
-        if ks:
-            sizes = {k: k for k in ks}
+        k_by_key: dict[int | str, int | None] = {k: k for k in ks or ()}
         votes = None
         if checked.answers is not None and with_votes:
             votes = count_answers(correct, checked.answers, merge_right)
-        return cls(checked.outcomes, correct, counts, sizes, votes)
+        all_samples = {n_in_keys(counts.n): None}
+        return cls(checked.outcomes, correct, counts, k_by_key or all_samples, votes)
 
     @property
     def n(self) -> int | str:
@@ -89,7 +88,7 @@ class Consensus:
         return self.shares.values.dtype.kind == "f"
 
     def count_scores(self) -> dict[ScoreId, CountScore]:
-        """Return functions that compute cons@k, avg@n, pass@k and maj@k from n and c."""
+        """Return a dict of functions that compute cons@k, avg@n, pass@k and maj@k from n and c."""
         scores: dict[ScoreId, CountScore] = {
             ScoreId("cons@k", k_in_key): partial(_has_majority, k)
             for k_in_key, k in self.ks.items()
@@ -101,7 +100,7 @@ class Consensus:
         return scores
 
     def values(self) -> dict[ScoreId, np.ndarray]:
-        """Return the values of all scores for each question, (M,)."""
+        """Return a dict of the values of each score for the questions, (M,)."""
         counts = self.counts
         values = {
             key: score(*counts.unique)[counts.inverse] for key, score in self.count_scores().items()
@@ -114,7 +113,7 @@ class Consensus:
         return values | self.weighted_scores()
 
     def weighted_scores(self) -> dict[ScoreId, np.ndarray]:
-        """Return weighted_vote@k of each question, (M,), at each k; {} if votes have no weights."""
+        """Return a dict of weighted_vote@k of the questions, (M,); {} if votes have no weights."""
         if self.weighted is None:
             return {}
         return {
@@ -127,7 +126,7 @@ class Consensus:
 
 
 def _has_majority(k: int | None, n: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """Return cons@k, (U,): 1.0 if more than k/2 of n samples are correct. None means k = n."""
+    """Return cons@k, (U,): 1.0 if more than k/2 of n samples are correct. `k` is None for k = n."""
     return (2 * c > (n if k is None else k)).astype(float)
 
 
@@ -139,9 +138,9 @@ def _share_correct(n: np.ndarray, c: np.ndarray) -> np.ndarray:
 def _expected_credit(
     credits: Callable[[int], Credits], k: int | None, n: np.ndarray, c: np.ndarray
 ) -> np.ndarray:
-    """Return the expected credit of k of n samples, c of them correct, (U,). None means k = n.
+    """Return the expected credit of k of n samples, c of them correct, (U,).
 
-    `credits` is a function that returns the credits of the score at a k.
+    `credits` is a function that returns the credits of the score at a k. `k` is None for k = n.
     """
     result = np.empty(len(n))
     for size, rows in rows_by_k(k, n):
@@ -150,7 +149,7 @@ def _expected_credit(
 
 
 def rows_by_k(k: int | None, n: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-    """Yield each distinct k, ascending, with the indices of its rows. None means k = n, (U,)."""
+    """Yield each distinct k, ascending, and the indices of its rows. `k` is None for k = n."""
     ks = n if k is None else np.full(len(n), k)
     for size in sorted({*ks.tolist()}):
         yield size, np.flatnonzero(ks == size)

@@ -31,20 +31,19 @@ _NOT_SAMPLES = {
 
 
 def to_array(values) -> np.ndarray:
-    """Convert an array of any library to a NumPy array.
+    """Convert an array of any library, on any device, to a NumPy array.
 
-    A torch tensor may have a gradient or be on another device. bfloat16 and float8, which NumPy
-    lacks, become float32 without loss.
+    bfloat16, and float8 of JAX, become float32 without loss, and a longdouble becomes a double.
 
     Raises:
-        TypeError: if the array is structured, or if the library cannot convert it, for example
-            because it has no data.
+        TypeError: if the array has named fields that are no samples, or if the library cannot
+            convert it, for example because it has no data.
     """
     names = getattr(getattr(values, "dtype", None), "names", None) or ()
     if not _NOT_SAMPLES.isdisjoint(name.lower() for name in names):
         raise TypeError("A structured array has a sample in each row: give at_k.read a data frame.")
     try:
-        if hasattr(values, "detach"):
+        if hasattr(values, "detach"):  # a tensor of torch, which may have a gradient
             values = values.detach().cpu()
             if str(values.dtype) == "torch.bfloat16":
                 values = values.float()
@@ -54,13 +53,15 @@ def to_array(values) -> np.ndarray:
         raise TypeError(f"A {kind} cannot be converted to an array: {error}") from error
     # JAX has its own float types, which np.unique and other functions cannot sort.
     is_foreign = array.dtype.isbuiltin == 2 and array.dtype.name.startswith(("float", "bfloat"))
+    if array.dtype == np.longdouble:
+        return array.astype(float)
     return array.astype(np.float32) if is_foreign else array
 
 
 def plain_entry(value) -> Any:
     """Convert a number, a text or a missing value of any library to a Python value.
 
-    A decimal or fraction becomes an integer or a float. Other values are returned unchanged.
+    A Decimal or Fraction becomes an integer or a float. Other values are returned unchanged.
     """
     if type(value).__name__ in ("NAType", "MaskedConstant"):  # of pandas, and of a masked array
         return None
@@ -86,18 +87,18 @@ def plain_container(values) -> Any:
     """Convert a container to a list, a NumPy array of numbers, or an Arrow column.
 
     Data frames, and values that are not list-like, such as dicts and texts, are returned unchanged.
-
-    Raises:
-        TypeError: if a library cannot convert its array.
+    A TypeError is raised if a library cannot convert its array.
     """
     values = as_arrow(values)
     if isinstance(values, (list, tuple)):
         return list(values)
     if is_frame(values) or not is_list_like(values):
         return values
-    array = numeric_array(values)
-    if array is not None:
-        return array
+    # Masked arrays and Arrow arrays have entries that a NumPy array of numbers cannot hold.
+    if hasattr(values, "__array__") and not (hasattr(values, "to_pylist") or is_masked(values)):
+        array = to_array(values)
+        if array.dtype.kind in "biuf":
+            return array
     column = arrow_column(values)
     if column is None:
         return plain_list(values)
@@ -107,7 +108,7 @@ def plain_container(values) -> Any:
 
 
 def _parse_json_texts(entry: Any) -> Any:
-    """Return an entry with each JSON text in its nested lists replaced by its value."""
+    """Return the value of a JSON text, None for None, or a list with both replaced in it."""
     if isinstance(entry, list):
         return [_parse_json_texts(nested) for nested in entry]
     return None if entry is None else json.loads(entry)
@@ -124,19 +125,6 @@ def plain_list(values) -> list[Any]:
     return list(values)
 
 
-def numeric_array(values) -> np.ndarray | None:
-    """Convert an array of numbers of any library to NumPy; return None for any other values.
-
-    Masked arrays and Arrow arrays are other values. A longdouble becomes a double.
-    """
-    if not hasattr(values, "__array__") or hasattr(values, "to_pylist") or is_masked(values):
-        return None
-    array = to_array(values)
-    if array.dtype.kind not in "biuf":
-        return None
-    return array if array.itemsize <= 8 else array.astype(float)
-
-
 def arrow_column(values) -> Any:
     """Return an Arrow array, or a column of `datasets`, as a chunked array; None for other values.
 
@@ -144,6 +132,7 @@ def arrow_column(values) -> Any:
     run-end encoded columns, which it cannot cast.
     """
     source = getattr(values, "source", None)  # the dataset, if this is a column of one
+    # A dataset may convert its entries to arrays of a library, so they are read in Arrow instead.
     if source is not None and getattr(source, "format", {}).get("type", "custom") != "custom":
         values = source.with_format("arrow")[values.column_name][:]
     if not hasattr(values, "to_pylist") or not hasattr(values, "null_count"):
@@ -156,7 +145,8 @@ def arrow_column(values) -> Any:
 def as_arrow(values) -> Any:
     """Convert data of polars or DuckDB, pandas columns of Arrow types and Arrow streams to Arrow.
 
-    A memoryview becomes an array, and a nested tensor a list. Other values are returned unchanged.
+    A memoryview becomes a NumPy array, and a nested tensor a list of tensors. Other values are
+    returned unchanged.
     """
     if isinstance(values, memoryview):
         return np.asarray(values)
@@ -178,7 +168,7 @@ def as_arrow(values) -> Any:
 
 
 def chunked(arrays: Iterable[Any]) -> Any:
-    """Return Arrow arrays as one chunked array, which may be empty."""
+    """Return Arrow arrays of one type as a chunked array; an empty one if there are none."""
     import pyarrow
 
     arrays = list(arrays)
@@ -229,15 +219,14 @@ def to_numpy(values) -> np.ndarray:
         return values.to_numpy(zero_copy_only=False)
     if kind != "bool":
         return np.frombuffer(data, values.type.to_pandas_dtype())[start:stop]
-    first = start // 8
-    bits = np.frombuffer(data, np.uint8)[first : -(-stop // 8)]
-    return np.unpackbits(bits, bitorder="little")[start - 8 * first : stop - 8 * first].view(bool)
+    bits = np.unpackbits(np.frombuffer(data, np.uint8), count=stop, bitorder="little")
+    return bits[start:].view(bool)
 
 
 def numbers_and_scored(values) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return Arrow numbers as a NumPy array, with 0 for null, and whether each is scored.
+    """Return Arrow numbers as a NumPy array, with 0 for null, and an array that is False for null.
 
-    The second result is an array, False for null; or None if there is no null.
+    The second result is None if there is no null.
     """
     if not values.null_count:
         return to_numpy(values), None
@@ -258,9 +247,8 @@ def column_names(frame) -> list[str]:
 def sample_rows(frame, name: str) -> np.ndarray | list[list[Any]]:
     """Return the rows of a data frame, each of which has the samples of one question.
 
-    Raises:
-        ValueError: if a column name shows that the columns are not samples, or if the only column
-            has lists, so that the caller should give the column.
+    Raises a ValueError if a column name shows that the columns are not samples, or if the only
+    column has lists, so that the caller should give the column.
     """
     for column in column_names(frame):
         if column.lower() in _NOT_SAMPLES:

@@ -26,10 +26,9 @@ _FORMS = ({"n", "correct"}, {"counts"}, {"answers", "counts"})
 
 
 def is_counts(values) -> bool:
-    """Return whether the values are counts of questions, judging by their keys alone.
+    """Return whether the values have the keys of counts. Their entries are not looked at.
 
-    Raises:
-        ValueError: if a data frame has n, correct and other columns.
+    Raises a ValueError if a data frame has n, correct and other columns.
     """
     if isinstance(values, (list, tuple)):
         return bool(values) and isinstance(values[0], Mapping) and {*values[0]} in _FORMS
@@ -49,9 +48,7 @@ def is_counts(values) -> bool:
 def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
     """Return the distinct samples that counts stand for, and how often each occurs.
 
-    Args:
-        values: counts, for which `is_counts` returns True.
-        name: what the caller calls them, for messages.
+    `values` are counts, for which `is_counts` returns True, and `name` is their name in messages.
 
     Returns:
         The S distinct samples, as an array of categories or as M lists of answers; how often each
@@ -110,15 +107,20 @@ def _require_one_count_each(answers: list[Any], sizes: np.ndarray, name: str) ->
 
 
 def _columns_of_counts(values, name: str) -> dict[str, Any]:
-    """Return the M entries of each key; raise a ValueError if lengths or keys of dicts differ."""
+    """Return a dict from each key of counts to its M entries.
+
+    Raises a ValueError if there are not equally many entries of each key.
+    """
     if is_frame(values):
         return {key: entries_of(name, values[key]) for key in column_names(values)}
     if isinstance(values, Mapping):
         columns = {}
         for key, column in values.items():
-            entries, label = as_arrow(column), f"{name}[{key!r}]"
-            is_table = is_frame(entries)
-            columns[key] = frame_rows(entries) if is_table else entries_of(label, entries)
+            column = as_arrow(column)
+            is_table = is_frame(column)
+            columns[key] = (
+                frame_rows(column) if is_table else entries_of(f"{name}[{key!r}]", column)
+            )
         if len({*map(len, columns.values())}) > 1:
             lengths = " and ".join(f"{len(column)} {key}" for key, column in columns.items())
             raise ValueError(f"{name} has {lengths}: give one of each for every question.")
@@ -136,7 +138,7 @@ def _columns_of_counts(values, name: str) -> dict[str, Any]:
 def _whole_numbers(entries, name: str, key: str, sizes: np.ndarray | None = None) -> np.ndarray:
     """Return counts as an array of integers; raise a ValueError for the first invalid one.
 
-    `sizes`, (M,), are the numbers of counts of each question, or None for one each.
+    `sizes`, (M,), is the number of counts of each question, or None for one each.
     """
     plain = [plain_entry(entry) for entry in entries]
     for index, count in enumerate(plain):

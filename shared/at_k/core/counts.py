@@ -17,7 +17,7 @@ class BinaryCounts:
     """The number of samples of each question, and how many of them are correct.
 
     Questions with equal counts have equal scores, so scores are computed once for each distinct
-    pair (n, c). The properties `unique` and `inverse` are named after np.unique.
+    pair (n, c). The properties `unique` and `inverse` are those results of np.unique.
 
     Args:
         n: (M,) number of samples.
@@ -34,39 +34,31 @@ class BinaryCounts:
     @property
     def unique(self) -> tuple[np.ndarray, np.ndarray]:
         """Return n and c of the distinct pairs, (U,) each."""
-        base, codes = self._codes
-        if not base:
-            return np.full(len(codes.values), self.n[0]), codes.values
-        n, c = np.divmod(codes.values, base)
-        if self._is_large:
-            return np.unique(self.n)[n], np.unique(self.c)[c]
+        n, c, _ = self._distinct
         return n, c
 
     @property
     def multiplicity(self) -> np.ndarray:
         """Return the number of questions with each distinct pair, (U,)."""
-        return self._codes[1].multiplicity
+        return self._distinct[2].multiplicity
 
     @property
     def inverse(self) -> np.ndarray:
         """Return the index of each question's pair among the distinct pairs, (M,)."""
-        return self._codes[1].inverse
+        return self._distinct[2].inverse
 
     @cached_property
-    def _codes(self) -> tuple[int, UniqueIntegers]:
-        """Return a base and the distinct codes c + base x n; 0 and the distinct c for equal n."""
-        if size := one_size(self.n):
-            return 0, UniqueIntegers(self.c, size)
-        n, c = self.n, self.c
-        if self._is_large:  # Ranks take the place of numbers, so that the codes fit into 64 bits.
-            n, c = (np.searchsorted(np.unique(x), x) for x in (n, c))
-        base = int(c.max()) + 1
-        return base, UniqueIntegers(c + base * n, base * (int(n.max()) + 1))
-
-    @cached_property
-    def _is_large(self) -> bool:
-        """Return whether codes of pairs (n, c) may exceed 64 bits."""
-        return int(self.n.max()) >= 1 << 31
+    def _distinct(self) -> tuple[np.ndarray, np.ndarray, UniqueIntegers]:
+        """Return n and c of the distinct pairs, (U,) each, and the integers that encode them."""
+        if size := one_size(self.n):  # The usual case, in which c alone distinguishes the pairs.
+            codes = UniqueIntegers(self.c, size)
+            return np.full(len(codes.values), self.n[0]), codes.values, codes
+        # Ranks among the distinct n and c take the place of these, so that codes fit into 64 bits.
+        n, c = (UniqueIntegers(x, int(x.max())) for x in (self.n, self.c))
+        base = len(c.values)
+        codes = UniqueIntegers(c.inverse + base * n.inverse, base * len(n.values))
+        n_rank, c_rank = np.divmod(codes.values, base)
+        return n.values[n_rank], c.values[c_rank], codes
 
 
 class UniqueIntegers:
@@ -84,6 +76,7 @@ class UniqueIntegers:
         self._array = array
         if most > 8 * len(array):
             ordered = np.sort(array)
+            # The index of the last entry with each value.
             last = np.append(np.flatnonzero(ordered[1:] != ordered[:-1]), len(array) - 1)
             self.values, self.multiplicity = ordered[last], np.diff(last, prepend=-1)
         else:
@@ -93,7 +86,7 @@ class UniqueIntegers:
 
     @cached_property
     def inverse(self) -> np.ndarray:
-        """Return the index of each entry of the array among the distinct values."""
+        """Return the index of each entry of the array in `values`."""
         if self.values[-1] > 8 * len(self._array):
             return np.searchsorted(self.values, self._array)
         index = np.empty(self.values[-1] + 1, dtype=np.int64)
@@ -106,9 +99,6 @@ def one_size(sizes: np.ndarray) -> int:
     size = int(sizes[0])
     # count_nonzero takes half the time of `all`, which matters in calls of a few microseconds.
     return size if np.count_nonzero(sizes == size) == len(sizes) else 0
-
-
-# --- Sums ---------------------------------------------------------------------------------
 
 
 def sums_per_question(counts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
@@ -132,12 +122,12 @@ def _row_sums(rows: np.ndarray) -> np.ndarray:
         return np.einsum("ij->i", rows, dtype=np.int64, casting="unsafe")
     samples = rows.shape[1]
     rows = rows.view(np.uint8)
-    width = math.gcd(samples, 64) // 8
-    if width and hasattr(np, "bitwise_count"):  # since NumPy 2
+    word_bytes = math.gcd(samples, 64) // 8  # A row is a whole number of words of so many bytes.
+    if word_bytes and hasattr(np, "bitwise_count"):  # since NumPy 2
         # Packed to one bit per sample, up to 64 samples are counted at once. That takes twice as
         # long as reading the bytes; adding them takes up to ten times as long.
-        bits = np.packbits(rows.reshape(-1).view(bool)).view(f"u{width}")
-        rows = np.bitwise_count(bits).reshape(len(rows), -1)
+        words = np.packbits(rows.reshape(-1).view(bool)).view(f"u{word_bytes}")
+        rows = np.bitwise_count(words).reshape(len(rows), -1)
     if rows.shape[1] == 1:
         return rows[:, 0]
     return np.einsum("ij->i", rows, dtype=np.uint8 if samples < 256 else np.int64)

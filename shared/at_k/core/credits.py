@@ -120,8 +120,7 @@ def area_under_pass(k: int) -> Credits:
 def spectrum(k: int, weights=None) -> Credits:
     """Return the k weights as credits of the threshold spectrum, or those of mG-Pass@k for None.
 
-    Raises:
-        ValueError: unless there are k weights in [0, 1] whose sum is at most 1.
+    Raises a ValueError unless there are k weights in [0, 1] whose sum is at most 1.
     """
     if weights is None:
         return above_half(k)
@@ -147,13 +146,13 @@ def geom(k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) -> Score
 
 
 def geom_ds(k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) -> Score:
-    """Return Geom_ds@k: the product of the same powers of the averages over questions."""
+    """Return Geom_ds@k: the product of these powers of the means of pass@k and of pass^k."""
     powers = check_powers(pass_power, unanimous_power)
     return _product((any_correct(k), all_correct(k)), powers, pooled=True)
 
 
 def geo_spectrum(k: int, lam: float = 0.5, weights=None) -> Score:
-    """Return GeoSpectrum@k: pass@k^lam x S_w^(1 - lam), with averages over questions."""
+    """Return GeoSpectrum@k: the product of mean pass@k^lam and mean S_w^(1 - lam)."""
     lam = check_lam(lam)
     return _product((any_correct(k), spectrum(k, weights)), (lam, 1 - lam), pooled=True)
 
@@ -164,7 +163,7 @@ def check_lam(lam) -> float:
 
 
 def check_powers(pass_power, unanimous_power) -> tuple[float, float]:
-    """Return both powers, which have to be finite, not both 0, and of a sum of at least 0."""
+    """Return both powers; raise a ValueError unless finite, not both 0, and of a sum >= 0."""
     wanted = "a power is a finite number, and at least one of the two is not 0"
     most = sys.float_info.max
     powers = (
@@ -173,18 +172,19 @@ def check_powers(pass_power, unanimous_power) -> tuple[float, float]:
     )
     if powers == (0, 0):
         raise ValueError(f"pass_power and unanimous_power are both 0: {wanted}.")
-    if sum(powers) >= 0:
-        return powers
-    raise ValueError(
-        f"pass_power is {powers[0]:g} and unanimous_power is {powers[1]:g}: with a negative sum "
-        f"the score exceeds 1. Give powers whose sum is at least 0."
-    )
+    if sum(powers) < 0:
+        raise ValueError(
+            f"pass_power is {powers[0]:g} and unanimous_power is {powers[1]:g}: with a negative "
+            f"sum the score exceeds 1. Give powers whose sum is at least 0."
+        )
+    return powers
 
 
 def _product(credits: tuple[Credits, ...], powers: tuple[float, ...], pooled: bool) -> Score:
     """Return the product of powers of expected credits, without factors whose power is 0."""
-    kept = [(credit, power) for credit, power in zip(credits, powers, strict=True) if power]
-    return Score(tuple(credit for credit, _ in kept), tuple(power for _, power in kept), pooled)
+    factors = [(credit, power) for credit, power in zip(credits, powers, strict=True) if power]
+    terms, powers_of_terms = zip(*factors, strict=True)
+    return Score(terms, powers_of_terms, pooled)
 
 
 # --- Scores by name ---------------------------------------------------------------------
@@ -207,16 +207,16 @@ class ScoreOptions(NamedTuple):
 
 
 PASS_FAMILY: dict[str, Callable[[int, float, ScoreOptions], Score]] = {
-    "G-Pass@k": lambda k, tau, o: Score((threshold(k, tau),)),
-    "mG-Pass@k": lambda k, tau, o: Score((above_half(k),)),
-    "pass@k": lambda k, tau, o: Score((any_correct(k),)),
-    "pass^k": lambda k, tau, o: Score((all_correct(k),)),
-    "maj@k": lambda k, tau, o: Score((majority(k),)),
-    "AUC@k": lambda k, tau, o: Score((area_under_pass(k),)),
-    "Geom@k": lambda k, tau, o: geom(k, *o.powers),
-    "Geom_ds@k": lambda k, tau, o: geom_ds(k, *o.powers),
-    "GeoSpectrum@k": lambda k, tau, o: geo_spectrum(k, o.lam, o.weights),
-    "Spectrum@k": lambda k, tau, o: Score((spectrum(k, o.weights),)),
+    "G-Pass@k": lambda k, tau, options: Score((threshold(k, tau),)),
+    "mG-Pass@k": lambda k, tau, options: Score((above_half(k),)),
+    "pass@k": lambda k, tau, options: Score((any_correct(k),)),
+    "pass^k": lambda k, tau, options: Score((all_correct(k),)),
+    "maj@k": lambda k, tau, options: Score((majority(k),)),
+    "AUC@k": lambda k, tau, options: Score((area_under_pass(k),)),
+    "Geom@k": lambda k, tau, options: geom(k, *options.powers),
+    "Geom_ds@k": lambda k, tau, options: geom_ds(k, *options.powers),
+    "GeoSpectrum@k": lambda k, tau, options: geo_spectrum(k, options.lam, options.weights),
+    "Spectrum@k": lambda k, tau, options: Score((spectrum(k, options.weights),)),
 }
 """For each name of a score, a function that builds the score at one k.
 
@@ -230,17 +230,10 @@ def scores_of_one_mean() -> list[str]:
     return [name for name, score in scores.items() if len(score.terms) == 1]
 
 
-def scores_by_name(
-    names: Iterable[str], ks: Sequence[int], options: ScoreOptions
-) -> dict[ScoreId, Score]:
-    """Build the scores with these names at each k of `ks`, as `build_scores` does."""
-    return build_scores([ScoreId(name) for name in names], ks, options)
-
-
 def build_scores(
     requested: Iterable[ScoreId], ks: Sequence[int], options: ScoreOptions
 ) -> dict[ScoreId, Score]:
-    """Build the requested scores.
+    """Return the requested scores by their ids.
 
     An id without k is built at every k of `ks`, and "G-Pass@k" without tau at every threshold.
 
@@ -274,7 +267,7 @@ def included_scores(
     metrics: Mapping[str, str] = {},
     parameter: str = "include",
 ) -> tuple[list[ScoreId], list[int] | None]:
-    """Return the ids of the scores that the parameter `include` names, and the list of their k.
+    """Return the ids of the scores that the parameter `include` names, and the list of all k.
 
     The list is None if neither `k` nor a key gives a k, so that the caller takes its default.
 
@@ -290,9 +283,7 @@ def included_scores(
     """
     ks, ks_of_keys, included = check_ks(k), [], []
     for entry in as_list(parameter, include):
-        is_name = isinstance(entry, str) and entry in known
-        score = None if is_name else _score_of_key(entry, known)
-        score = score or ScoreId(check_name(parameter, entry, known))
+        score = _score_of_key(entry, known) or ScoreId(check_name(parameter, entry, known))
         included.append(score._replace(metric=metrics.get(score.metric, score.metric)))
         if score.k is None:
             continue
@@ -306,8 +297,12 @@ def included_scores(
 
 
 def _score_of_key(entry: Any, known: Collection[str]) -> ScoreId | None:
-    """Return the id of the score with a key such as "G-Pass@4_0.5"; None if the entry is no key."""
+    """Return the id of the score with a key such as "G-Pass@4_0.5"; None if the entry is no key.
+
+    `known` are the names of scores.
+    """
     score = read_score(entry) if isinstance(entry, str) else ScoreId("")
+    # The n of avg@n is the number of samples, which a key cannot choose.
     if score.metric not in known or not isinstance(score.k, int) or score.metric.endswith("N"):
         return None
     if score.tau is None:
@@ -317,5 +312,5 @@ def _score_of_key(entry: Any, known: Collection[str]) -> ScoreId | None:
 
 
 def is_included(metric: str, k: int | str | None, included: Iterable[ScoreId]) -> bool:
-    """Return whether ids include a metric at this k, or the metric without k, which means all k."""
+    """Return whether ids include a metric at k, or without a k, which means at all k."""
     return any(score.metric == metric and score.k in (None, k) for score in included)

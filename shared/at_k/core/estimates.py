@@ -7,7 +7,6 @@ Only `as_dict` makes these keys. Code that shows results uses the fields (see `a
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -19,10 +18,7 @@ class Estimate(NamedTuple):
     """The score of all questions of a run or of a group, and its uncertainty.
 
     Attributes:
-        metric: the name of the score, such as "pass@k".
-        k: the value of k, N or n in the name; "n" for all samples, if their number differs between
-            questions; None if the name has none of these.
-        tau: the threshold of G-Pass@k and TailPass@k, else None.
+        metric, k, tau: the identity of the score, as in `ScoreId`.
         group: the label of the group, or None for all questions.
         score: the point estimate.
         interval: its interval, or None. A field of the interval that is None was not requested.
@@ -39,7 +35,7 @@ class Estimate(NamedTuple):
 
     @property
     def score_id(self) -> ScoreId:
-        """Return the identity of the score, without the group."""
+        """Return the identity of the score. It does not include the group."""
         return ScoreId(self.metric, self.k, self.tau)
 
     @property
@@ -70,11 +66,9 @@ def as_dict(
 
     Args:
         estimates: in the order of the keys.
-        safe: whether the keys are names that every logger takes, and the values numbers only.
+        safe: whether the keys are names that every logger takes, and the values numbers only. Two
+            groups with the same name raise a ValueError.
         others: further entries of the dict, which are added at its end.
-
-    Raises:
-        ValueError: if two groups have the same safe name.
     """
     groups = [*dict.fromkeys(x.group for x in estimates if x.group is not None)]
     prefixes = safe_prefixes(groups) if safe else {group: f"{group}/" for group in groups}
@@ -106,23 +100,22 @@ def safe_name(score: ScoreId) -> str:
 def safe_prefixes(labels: Sequence[str]) -> dict[str, str]:
     """Return a dict from the label of each group to the prefix of its names with keys="safe".
 
-    Raises:
-        ValueError: if two labels have the same safe name.
+    Raises a ValueError if two labels have the same safe name.
     """
     names = [_with_underscores(label) for label in labels]
     names = [name if name[:1].isalpha() else f"group_{name}" for name in names]
-    for repeated, count in Counter(names).most_common(1):
-        if count > 1:
-            alike = [label for label, name in zip(labels, names, strict=True) if name == repeated]
+    label_of: dict[str, str] = {}
+    for name, label in zip(names, labels, strict=True):
+        if label_of.setdefault(name, label) != label:
             raise ValueError(
-                f"groups has the labels {alike[0]!r} and {alike[1]!r}, which have the same safe "
-                f"name {repeated!r}: rename one, or use keys='exact'."
+                f"groups has the labels {label_of[name]!r} and {label!r}, which have the same safe "
+                f"name {name!r}: rename one, or use keys='exact'."
             )
     return {label: f"{name}__" for label, name in zip(labels, names, strict=True)}
 
 
 def _with_underscores(text: str) -> str:
-    """Return a text with underscores in place of characters other than ASCII letters and digits."""
+    """Return a text with an underscore for each run of other characters than a-z, A-Z and 0-9."""
     return re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_")
 
 

@@ -12,7 +12,7 @@ larger n the probabilities are products of the ratios P(j + 1) / P(j), from the 
 number is subtracted from one of similar size, so 13 digits are correct for n = 10,000. Logarithms
 of gamma functions would give 11.
 
-U is the number of distinct pairs (n, c), and m the number of vectors of credits.
+U is the number of distinct pairs (n, c), m the number of vectors of credits, and R the number of r.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _CELLS_AT_ONCE = 1 << 18  # so many probabilities are computed at once, to bound
 
 
 def pass_scores(counts: BinaryCounts, scores: Mapping[ScoreKey, Score]) -> Scores:
-    """Return unbiased estimates of the scores. Their terms are credits of k samples, k <= n."""
+    """Return unbiased estimates of scores whose terms are credits. No k exceeds any n."""
     credits, keys = number_terms(scores)
     return Scores(keys, counts.inverse, expected_credits(*counts.unique, credits))
 
@@ -40,8 +40,8 @@ def pass_scores(counts: BinaryCounts, scores: Mapping[ScoreKey, Score]) -> Score
 def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -> np.ndarray:
     """Return the expected values of m vectors of credits for each pair (n, c), (U, m).
 
-    The value of k samples is the sum of the first r credits of a vector if r of them are correct.
-    Its mean is over all subsets of k of the n samples.
+    The value of k samples, r of which are correct, is the sum of the first r credits of a vector.
+    The expected value is its mean over all subsets of k of the n samples.
 
     Args:
         n: (U,) number of samples.
@@ -57,8 +57,8 @@ def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -
             continue
         # With equal n, pass@k and pass^k of all c follow from one pass over the samples. For many
         # questions this is fast. For k = 1 it would lose a digit.
-        by_rank = {any_correct(k), all_correct(k)}
-        if k > 1 and 0 < size <= len(c) * k and {*credits_of_k} <= by_rank:
+        are_by_rank = {*credits_of_k} <= {any_correct(k), all_correct(k)}
+        if k > 1 and 0 < size <= len(c) * k and are_by_rank:
             for column in columns:
                 result[:, column] = _sums_over_ranks(size, k, credits[column])[c]
             continue
@@ -69,17 +69,14 @@ def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -
 
 
 def _sums_over_ranks(n: int, k: int, credits: Credits) -> np.ndarray:
-    """Return pass@k or pass^k, whichever has these credits, for c = 0 .. n, (n + 1,).
-
-    pass@k is the sum of `chance_of_rank` over the last c ranks, and pass^k over the first c ranks.
-    """
-    chances = chance_of_rank(n, k)
-    sums = np.append(0.0, np.cumsum(chances[::-1] if credits[0] else chances))
+    """Return pass@k or pass^k, whichever has these credits, for c = 0 .. n, (n + 1,)."""
+    chances, is_pass_at_k = chance_of_rank(n, k), credits[0] > 0
+    sums = np.append(0.0, np.cumsum(chances[::-1] if is_pass_at_k else chances))
     return sums / sums[-1]
 
 
 def columns_by_k(credits: Sequence[Credits]) -> dict[int, list[int]]:
-    """Return the indices of the vectors of credits of each k, without vectors that are all 0."""
+    """Return a dict from each k to the indices of its vectors of credits that are not all 0."""
     columns: dict[int, list[int]] = {}
     for column, credit in enumerate(credits):
         if any(credit):
@@ -106,7 +103,7 @@ def _expected_of_k(n: np.ndarray, c: np.ndarray, credits: np.ndarray) -> np.ndar
     published digits are reproduced.
     """
     values = []
-    needed = np.flatnonzero(credits.any(axis=0))
+    needed = np.flatnonzero(credits.any(axis=0))  # r - 1 of the credits w_r that are not 0
     tails = _tails(n, c, credits.shape[1], needed + 1)
     for credit in credits[:, needed]:
         credited = np.flatnonzero(credit)
@@ -122,10 +119,10 @@ def _expected_of_k(n: np.ndarray, c: np.ndarray, credits: np.ndarray) -> np.ndar
 
 @lru_cache(maxsize=64)
 def chance_of_rank(n: int, k: int) -> np.ndarray:
-    """Return the probability that the last of k random samples is the i-th of n in a row, (n,).
+    """Return the probability of each rank i = 1 .. n of the last of k random samples, (n,).
 
-    It is C(i - 1, k - 1) / C(n, k). The sum over the last c ranks i is pass@k of c correct samples,
-    and the sum over the first c is pass^k.
+    For n samples in a row it is C(i - 1, k - 1) / C(n, k). If the last c samples are correct, its
+    sum over their ranks is pass@k; if the first c are correct, its sum over their ranks is pass^k.
     """
     earlier = np.arange(n - 1, 0, -1)
     return k / n * np.cumprod([1.0, *np.maximum(earlier + 1 - k, 0) / earlier])[::-1]
@@ -136,18 +133,18 @@ def _tails(n: np.ndarray, c: np.ndarray, k: int, r: np.ndarray) -> np.ndarray:
     if (n == k).all():
         return (c[:, None] >= r).astype(float)
     tails, is_small = np.empty((len(n), k)), n <= _MOST_EXACT
-    for rows, compute in ((is_small, _exact_tails), (~is_small, _tails_by_ratios)):
+    for rows, tails_of in ((is_small, _exact_tails), (~is_small, _tails_by_ratios)):
         if rows.any():
-            tails[rows] = compute(n[rows], c[rows], k)
+            tails[rows] = tails_of(n[rows], c[rows], k)
     return tails[:, r - 1]
 
 
 def _exact_tails(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
     """Return P(at least r of k samples are correct) for r = 1 .. k, (U, k), by exact integers."""
     binomials, r = _binomials(int(n.max())), np.arange(k, 0, -1)
-    ways = binomials[c[:, None], r] * binomials[(n - c)[:, None], k - r]
-    tails = np.cumsum(ways, axis=1) / binomials[n, k][:, None]
-    return tails[:, ::-1].astype(float)
+    subsets = binomials[c[:, None], r] * binomials[(n - c)[:, None], k - r]
+    tails = np.cumsum(subsets, axis=1) / binomials[n, k][:, None]
+    return tails[:, ::-1].astype(float)  # from r = 1
 
 
 @lru_cache(maxsize=8)
@@ -173,11 +170,13 @@ def _tails_by_ratios(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
     gain = (k - j) * np.maximum(c - j, 0.0)
     loss = (j + 1) * np.maximum(n - c - k + j + 1, 0.0)
     is_above = j >= mode
-    # Probabilities are computed relative to that of the mode, from the mode upwards and downwards.
+    # Probabilities are computed relative to that of the mode: upwards from the mode as products of
+    # the ratios, and downwards as products of their reciprocals.
     relative = np.ones((len(n), len(j) + 1))
-    relative[:, 1:] *= np.cumprod(np.where(is_above, gain / np.where(is_above, loss, 1), 1), axis=1)
-    falling = np.where(is_above, 1, loss / np.where(is_above, 1, gain))
-    relative[:, :-1] *= np.cumprod(falling[:, ::-1], axis=1)[:, ::-1]
+    upwards = np.where(is_above, gain / np.where(is_above, loss, 1), 1)
+    relative[:, 1:] *= np.cumprod(upwards, axis=1)
+    downwards = np.where(is_above, 1, loss / np.where(is_above, 1, gain))
+    relative[:, :-1] *= np.cumprod(downwards[:, ::-1], axis=1)[:, ::-1]
     sums = np.cumsum(relative[:, ::-1], axis=1)[:, ::-1]
     tails = np.zeros((len(n), k))
     tails[:, :first] = 1.0

@@ -1,4 +1,4 @@
-"""The type of intervals, and the base class of the methods that compute them."""
+"""The type of intervals, and the base classes of the methods that compute them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Interval(NamedTuple):
 
     @property
     def is_unknown(self) -> bool:
-        """Return whether the data show no interval. Its method is "none: " and the reason then."""
+        """Return whether the data show no interval. The method is then "none: " and the reason."""
         return self.interval is not None and self.interval.startswith("none")
 
 
@@ -45,13 +45,9 @@ class IntervalMethod(abc.ABC):
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        """Return a dict of the intervals of all scores for each group.
+        """Return a dict of the interval of each score for each group of question indices.
 
         A score that has no interval by this method is absent.
-
-        Args:
-            groups: the indices of the questions of each group.
-            confidence: the confidence of each interval.
         """
 
     def problem(self, questions: np.ndarray) -> str | None:
@@ -72,11 +68,7 @@ class IntervalMethod(abc.ABC):
 
 
 class DerivedIntervals(IntervalMethod):
-    """Base class of methods that change the intervals of another method.
-
-    Args:
-        method: the other method.
-    """
+    """Base class of methods that change the intervals of another method."""
 
     def __init__(self, method: IntervalMethod):
         self._method = method

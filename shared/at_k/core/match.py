@@ -29,10 +29,10 @@ _SAMPLES_AT_ONCE = 1 << 14  # so many are compared at once, to bound memory
 
 
 def match_exactly(samples: Samples) -> np.ndarray:
-    """Return whether each sample equals an acceptable answer of its question, (S,).
+    """Return whether each sample equals an acceptable answer to its question, (S,).
 
-    Raises:
-        ValueError: if samples or references are neither texts nor numbers, or of different types.
+    The samples have references. A ValueError is raised if samples or references are neither texts
+    nor numbers, or of different types.
     """
     values, references = samples.values, samples.references
     kind = sample_kind(values)
@@ -68,12 +68,12 @@ def no_texts_or_numbers(checker: str) -> ValueError:
 def equals_any(
     values: pa.ChunkedArray, accepted: pa.Array, counts: np.ndarray, sizes: np.ndarray
 ) -> np.ndarray:
-    """Return whether each sample equals an accepted answer of its question, (S,).
+    """Return whether each sample equals an accepted answer to its question, (S,).
 
     Args:
         values: (S,) samples, question after question.
-        accepted: the accepted answers of all questions, question after question.
-        counts: (M,) number of accepted answers of each question, at least one.
+        accepted: the accepted answers to all questions, question after question, of the same type.
+        counts: (M,) number of accepted answers to each question, at least one.
         sizes: (M,) number of samples of each question.
     """
     first = np.cumsum(counts) - counts
@@ -81,7 +81,7 @@ def equals_any(
     correct = np.zeros(len(values), dtype=bool)
     step = max(1, _SAMPLES_AT_ONCE * len(sizes) // len(values))
     for start in range(0, len(sizes), step):
-        block = slice(start, start + step)
+        block = slice(start, start + step)  # of questions
         samples = slice(starts[start], starts[block][-1] + sizes[block][-1])
         for choice in range(counts[block].max()):
             # Questions with fewer answers compare their last one again.
@@ -94,11 +94,11 @@ def equals_any(
 def acceptable_answers(
     references: pa.ChunkedArray, read: Callable[[Any], Any], expected: str
 ) -> tuple[list[Any], np.ndarray]:
-    """Return the acceptable answers of all questions in one list, and the number of each, (M,).
+    """Return the acceptable answers to all questions in one list, and their numbers, (M,).
 
     Args:
         references: (M,) an answer, or a list of acceptable answers, for each question.
-        read: returns an answer in the form to compare, or None if it is not valid.
+        read: a function that returns an answer in the form to compare; None if it is not valid.
         expected: the part of the message that says what a valid answer is.
 
     Raises:
@@ -119,7 +119,7 @@ def acceptable_answers(
 
 
 def _as_text(answer) -> str | None:
-    """Return a text unchanged, an integer as its decimal text, and None for any other value."""
+    """Return a text unchanged and an integer as its decimal text; None for any other value."""
     is_integer = isinstance(answer, int) and not isinstance(answer, bool)
     return str(answer) if is_integer or isinstance(answer, str) else None
 
@@ -165,5 +165,5 @@ def read_distinct(
     """
     distinct, code = distinct_entries(values)
     forms = [form(entry) for entry in to_python(distinct)]
-    samples = pa.array(forms, TEXTS).take(from_numpy(code, code < 0))
+    samples = pa.array(forms, TEXTS).take(from_numpy(code, code >= 0))
     return forms, pa.chunked_array([samples])

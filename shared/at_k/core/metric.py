@@ -22,7 +22,7 @@ from .samples import Samples
 from .signatures import check_options
 
 _computing: ContextVar[tuple[int, ...]] = ContextVar("_computing", default=())
-"""The ids of the metric objects that are computing. Checkers that they call see these ids."""
+"""The ids of the metric objects that are computing, as seen by the checkers that they call."""
 
 
 class SampledMetric(evaluate.Metric, abc.ABC):
@@ -43,7 +43,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         run = experiment_id or PACKAGE.rooms.run_name()
         super().__init__(*args, experiment_id=run, **kwargs)
         self._lock = threading.Lock()
-        self._exchange: Any = None
+        self._exchange: Any = None  # the `Exchange` of the package, if there are several processes
         if self.num_process > 1:
             self._exchange = PACKAGE.rooms.exchange(self)
         self._forget()
@@ -117,8 +117,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
     ) -> dict[str, Any] | None:
         """Return the flat dict of scores of these questions and all that were added before.
 
-        If there are several processes, all but one return None. `options` are the parameters of the
-        metric.
+        `options` are the parameters of the metric. With several processes, all but one return None.
 
         Raises:
             ValueError: if an input is invalid. The message has its index, which counts questions
@@ -145,6 +144,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
             try:
                 read = partial(self._all_batches, predictions, references)
                 score = partial(self._scores_of_batches, options=options)
+                # With several processes, one of them scores what all have read.
                 result = self._exchange.compute(read, score) if self._exchange else score(read())
             finally:
                 _computing.reset(token)

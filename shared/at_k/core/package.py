@@ -1,9 +1,9 @@
-"""The interface through which the core uses the other parts (rooms) of the installed package.
+"""The interface through which the core uses the other folders (rooms) of the installed package.
 
-A metric that `evaluate` loads as a script has only the core, in its kernel file. The installed
+A metric that `evaluate` loads as a script has only the core, in one file, its kernel. The installed
 package has more: limits for the same questions, other checkers, worker processes, rarer scores. The
-core calls them as methods of `PACKAGE.rooms`. That is a `Rooms` object, whose methods raise an
-error that names the missing package, until `at_k/__init__` replaces it.
+core calls them as methods of `PACKAGE.rooms`. In a script this is a `Rooms` object, whose methods
+raise an error that names the missing package. `at_k/__init__` replaces it by a `PackageRooms`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/eva
 
 
 def installed_version() -> str | None:
-    """Return the version of the installed package with the hash of its core, or None."""
+    """Return "VERSION (kernel HASH)" of the installed package and its core; None without one."""
     try:
         from at_k import __version__
         from at_k.loading import core_hash
@@ -30,14 +30,16 @@ def installed_version() -> str | None:
 
 
 def has_same_package() -> bool:
-    """Return whether the installed package has the same core as the kernel with this code.
+    """Return whether this code is a kernel, and an installed package has the same core.
 
-    A script then uses the class of the package, so that a process has one copy of each class. If
+    The script then uses the class of the package, so that a process has one copy of each class. If
     the package has another core, a warning says that the kernel may be out of date.
     """
-    version = installed_version() if KERNEL else None  # the package itself has no kernel
-    if version is None or version.endswith(f"(kernel {KERNEL})"):
-        return version is not None
+    version = installed_version()
+    if not KERNEL or version is None:  # This is the package itself, or there is no package.
+        return False
+    if version.endswith(f"(kernel {KERNEL})"):
+        return True
     warnings.warn(
         f"This script has the kernel {KERNEL}, and the installed package evaluate-at-k is version "
         f"{version}: the script computes with its own kernel. If you have changed "
@@ -47,11 +49,10 @@ def has_same_package() -> bool:
     return False
 
 
-def needs_package(option: str) -> NoReturn:
-    """Raise an ImportError for an option of a script that only the installed package has.
+def raise_needs_package(option: str) -> NoReturn:
+    """Raise the ImportError for an option that only the installed package has.
 
-    The message says how to install the package; or, if one is installed whose kernel (the modules
-    of core/) differs from that of the script, how to get both of the same version.
+    If a package with another core is installed, the message says how to get the same version.
     """
     version = installed_version()
     if version is None:
@@ -91,20 +92,21 @@ class Rooms:
         """Return a function that raises the ImportError for the option of a method."""
         if method not in OPTIONS:
             raise AttributeError(method)
-        return lambda *arguments: needs_package(OPTIONS[method].format(*arguments))
+        return lambda *arguments: raise_needs_package(OPTIONS[method].format(*arguments))
 
     def check_workers(self, checking: Any) -> None:
         """Raise an ImportError, because checks with these options need worker processes."""
-        option = "An async check_correct_fn" if checking.is_async else "A batched check_correct_fn"
-        if checking.timeout is not None or (checking.num_proc or 1) > 1:
-            option = "num_proc" if checking.timeout is None else "timeout"
-        needs_package(option)
+        option = "A batched check_correct_fn"
+        if checking.timeout is not None:
+            option = "timeout"
+        elif (checking.num_proc or 1) > 1:
+            option = "num_proc"
+        elif checking.is_async:
+            option = "An async check_correct_fn"
+        raise_needs_package(option)
 
     def check_pairs(self, checking: Any, pairs: list[Any]) -> Any:
-        """Check pairs of a prediction and a reference, and yield the results of each batch.
-
-        Pairs are checked in this thread or in the executor. The package has worker processes too.
-        """
+        """Call `checking.check_here`. The package checks pairs in worker processes too."""
         return checking.check_here(pairs)
 
     def run_name(self) -> str | None:
@@ -112,14 +114,12 @@ class Rooms:
         return None
 
     def result(self, scores: dict[str, Any], estimates: Any, averaging: str) -> dict[str, Any]:
-        """Return the dict of `compute`. The package returns one that carries the other arguments.
+        """Return `scores`, the dict of `compute`. The package returns a `Result` of all arguments.
 
-        Args:
-            estimates: an `Estimate` for each of its scores.
-            averaging: how questions are averaged, such as "averaged over 3 groups", or "".
+        `averaging` says how questions are averaged, such as "averaged over 3 groups", or is "".
         """
         return scores
 
 
 PACKAGE = SimpleNamespace(rooms=Rooms())
-"""Its attribute `rooms` is that of the installed package, or `Rooms` in a script without it."""
+"""`PACKAGE.rooms` is a `PackageRooms` in the installed package, and a `Rooms` in a script."""

@@ -38,11 +38,11 @@ class PosteriorIntervals(IntervalMethod):
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        """Return the interval of each score for each group of question indices."""
+        """Return a dict of the interval of each score for each group of question indices."""
         return [self._intervals(questions, confidence) for questions in groups]
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        """Return a diagonal matrix of the variances of m scores over these questions, (m, m)."""
+        """Return the variances of m scores over these questions as a diagonal matrix, (m, m)."""
         # The covariances of different scores are unknown.
         intervals = self._intervals(questions, 0.5)
         return np.diag([intervals[key].sigma ** 2 for key in keys])
@@ -51,10 +51,12 @@ class PosteriorIntervals(IntervalMethod):
         """Return the interval of each score over the questions with these indices."""
         moments = self._moments
         used = UniqueIntegers(moments.inverse[questions], len(moments.mean))
-        sums = squares = used.multiplicity  # the sums of weights and of their squares, by row
+        # The sums of the weights, and of their squares, of the questions in each row.
+        sums = squares = used.multiplicity
         if self._weights is not None:
             weights = self._weights[questions]
-            sums, squares = (np.bincount(used.inverse, weights**power) for power in (1, 2))
+            sums = np.bincount(used.inverse, weights)
+            squares = np.bincount(used.inverse, weights**2)
         total, mean = sums.sum(), moments.mean[used.values]
         covariance = {pair: values[used.values] for pair, values in moments.covariance.items()}
         means = sums @ mean / total
@@ -73,7 +75,7 @@ class PosteriorIntervals(IntervalMethod):
 
 
 def normal_limits(mu, sigma, confidence: float, bounds: tuple[float, float]):
-    """Return (lo, hi), numbers or arrays, which are mu -+ z sigma clipped to the bounds."""
+    """Return (lo, hi) = mu -+ z sigma, clipped to `bounds`. All may be numbers or arrays."""
     margin, (least, most) = normal_z(confidence) * sigma, bounds
     lo, hi = np.maximum(mu - margin, least), np.minimum(mu + margin, most)
     return np.minimum(lo, most), np.maximum(hi, least)

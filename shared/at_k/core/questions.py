@@ -112,6 +112,7 @@ class MeansOfQuestions(NamedTuple):
         least, most = range_of_estimates or score_range
         width = np.subtract(most, least)
         scale = np.where(width > 0, width, 1.0)
+        # The means and variances of scores that are scaled to the range from 0 to 1.
         u = np.clip((self.mean - least) / scale, 0.0, 1.0)
         v = self.variance / scale**2
         lo, hi = wilson_limits(u, v, self.effective_questions, z)
@@ -133,7 +134,7 @@ def means_of_questions(
 ) -> MeansOfQuestions:
     """Return the means of columns over questions, and their uncertainty for other questions.
 
-    There have to be two clusters or more.
+    There have to be two questions, or two clusters.
 
     Args:
         columns: (U, m) scores. Each row belongs to one question if there are clusters or weights.
@@ -152,15 +153,15 @@ def means_of_questions(
         covariance = squares / (total * (total - 1))
         return MeansOfQuestions(mean, covariance, np.full(len(mean), total), total, total)
     mean, errors = np.average(columns, 0, weights), cluster_errors(columns, clusters, weights)
+    covariance = errors.T @ errors
     questions = effective_clusters(None, len(columns), weights)
     effective = effective_clusters(clusters, len(columns), weights)
-    covariance = errors.T @ errors
-    independent = cluster_errors(columns, None, weights)
-    by_question, by_cluster = np.sum(independent**2, axis=0), np.diag(covariance)
-    # Scores that do not vary do not show the effect of clusters, so the largest one is assumed.
-    effect = np.full(len(mean), questions)
-    np.divide(by_cluster, by_question, out=effect, where=by_question > 0)
-    number = np.clip(questions / np.maximum(effect, 1.0), effective, questions)
+    # The factor by which clusters increase the variance of each mean. Scores that do not vary do
+    # not show it, so the largest one is assumed.
+    factor = np.full(len(mean), questions)
+    variance = np.sum(cluster_errors(columns, None, weights) ** 2, axis=0)
+    np.divide(np.diag(covariance), variance, out=factor, where=variance > 0)
+    number = np.clip(questions / np.maximum(factor, 1.0), effective, questions)
     return MeansOfQuestions(mean, covariance, number, len(errors), effective)
 
 
@@ -176,17 +177,17 @@ def cluster_errors(
         clusters: (M,) label of each question's cluster, or None if each question is its own.
         weights: (M,) weights of the questions, or None if they are equal.
     """
-    deviations = columns - np.average(columns, axis=0, weights=weights)
     sizes = np.ones(len(columns)) if weights is None else weights
+    deviations = columns - np.average(columns, axis=0, weights=weights)
     deviations = deviations * sizes[:, None]
     if clusters is not None:
         _, inverse = np.unique(clusters, return_inverse=True)
         deviations = np.array([np.bincount(inverse, column) for column in deviations.T]).T
         sizes = np.bincount(inverse, sizes)
-    number, others = np.count_nonzero(sizes), sizes.sum() - sizes
+    n_clusters, others = np.count_nonzero(sizes), sizes.sum() - sizes
     # A cluster with all of the weight has the deviation 0.
     others = np.where(others > 0, others, 1.0)
-    return np.sqrt((number - 1) / number) * deviations / others[:, None]
+    return np.sqrt((n_clusters - 1) / n_clusters) * deviations / others[:, None]
 
 
 def effective_clusters(
@@ -194,10 +195,8 @@ def effective_clusters(
 ) -> float:
     """Return G*, the number of clusters of equal size whose mean is as uncertain as that of these.
 
-    Args:
-        clusters: (M,) label of each question's cluster, or None if each question is its own.
-        questions: M.
-        weights: (M,) weights of the questions, or None if they are equal.
+    `clusters`, (M,), are the labels of the clusters of M `questions`, or None if each is its own.
+    `weights`, (M,), are the weights of the questions, or None if they are equal.
     """
     sizes = np.ones(questions) if weights is None else weights
     if clusters is not None:
@@ -206,12 +205,12 @@ def effective_clusters(
 
 
 def degrees_of_freedom(clusters: float) -> float:
-    """Return the degrees of freedom of a variance that is estimated from G* = `clusters`."""
+    """Return the degrees of freedom of a variance that is estimated from G* clusters."""
     return max(1.0, clusters - 1)
 
 
 def student_quantile(freedom: float, alpha: float) -> float:
-    """Return the quantile 1 - alpha / 2 of Student's t with these degrees of freedom."""
+    """Return the quantile 1 - alpha / 2 of Student's t with `freedom` degrees of freedom."""
     from scipy.special import stdtrit  # imported here, because it takes longer than all of at_k
 
     # It is computed from the lower tail, because 1 - alpha / 2 may round to 1.
@@ -229,7 +228,8 @@ def wilson_limits(u, v, number, z: float):
     `number` is the effective number of observations of each mean. All may be numbers or arrays.
     """
     u, event = np.clip(u, 0.0, 1.0), _EVENT / number
-    share = (number * v + event) / (u * (1 - u) + event)  # of the largest possible variance
+    # The variance of one question, as a share of the largest that the mean allows.
+    share = (number * v + event) / (u * (1 - u) + event)
     m = number / np.maximum(share, 1e-6)
     center = (u + z**2 / 2 / m) / (1 + z**2 / m)
     margin = z / (1 + z**2 / m) * np.sqrt(u * (1 - u) / m + z**2 / 4 / m**2)
@@ -250,9 +250,6 @@ def _lower_limit_of_few_events(u: np.ndarray, v: np.ndarray, alpha: float) -> np
     return np.where(are_few, size * gammaincinv(np.clip(events, 1e-9, FEW_EVENTS), alpha), 1.0)
 
 
-# --- Products -----------------------------------------------------------------------------
-
-
 def limits_of_product(
     score: Score,
     lower: np.ndarray,
@@ -263,30 +260,26 @@ def limits_of_product(
     """Return the lower and the upper limits of a score, (..), from the limits of its columns.
 
     A product of powers is far from linear where a factor is near 0. So its limits are combined from
-    those of the factors as the limits of a difference are (Zou & Donner 2008, Statistics in
-    Medicine 27, 1693). For the lower limit, each factor alone moves from its estimate to its lower
+    the limits of the factors, as for a difference by Zou & Donner (2008, Statistics in Medicine 27,
+    1693). For the lower limit, each factor alone moves from its estimate to its lower
     limit, and the changes of the product are added as correlated errors are. For the upper limit,
     all factors are at their upper limits, and each alone moves back to its estimate. The limits are
     never beyond the products of all lower and of all upper limits.
 
-    Args:
-        score: a product of powers of columns.
-        lower: (m, ..) lower limits of the columns.
-        estimate: (m, ..) estimates of the columns.
-        upper: (m, ..) upper limits of the columns.
-        covariance: (..) covariance of each pair of columns.
+    `lower` and `upper` are the limits of the columns, (m, ..), around each `estimate`, (m, ..), and
+    `covariance` has the covariance of each pair of columns, (..).
     """
     if score.powers == (1.0,):
         (column,) = score.terms
         return lower[column], upper[column]
-    index = np.arange(len(estimate)).reshape(-1, *[1] * (estimate.ndim - 1))
 
     def root_sum_of_moves(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        """Return the combined change of the product when each column moves from `high` to `low`."""
-        moves = {
-            column: score.value(high) - score.value(np.where(index == column, low, high))
-            for column in score.terms
-        }
+        """Return the combined change if each column alone moves from `high` to `low`."""
+        moves = {}
+        for column in score.terms:
+            moved = high.copy()
+            moved[column] = low[column]
+            moves[column] = score.value(high) - score.value(moved)
         square = sum(move**2 for move in moves.values())
         for a, b in score.pairs():
             if a != b:
@@ -304,15 +297,12 @@ def limits_of_product(
     )
 
 
-# --- The method ---------------------------------------------------------------------------
-
-
 class QuestionIntervals(IntervalMethod):
     """Intervals of scores for other questions like these, as the module docstring describes.
 
     Args:
         scores: the scores of the questions.
-        ranges: the smallest and the largest true scores in the columns, broadcast to (U, m).
+        ranges: the smallest and the largest possible true scores, which broadcast to (U, m).
         clusters: (M,) label of each question's cluster, or None if each question is its own.
         allow_one: whether the interval of one question or cluster is the whole range. If not,
             `problem` says that it has no interval.
@@ -340,22 +330,21 @@ class QuestionIntervals(IntervalMethod):
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        """Return the interval of each score for each group of question indices."""
+        """Return a dict of the interval of each score for each group of question indices."""
         return [self._intervals(questions, confidence) for questions in groups]
 
     def means(self, questions: np.ndarray) -> MeansOfQuestions:
         """Return the means of the columns over the questions with these indices."""
-        if self._clusters is not None or self._weights is not None:
-            columns = self._scores.columns[self._scores.inverse[questions]]
-            clusters, weights = (
-                None if x is None else x[questions] for x in (self._clusters, self._weights)
-            )
-            return means_of_questions(columns, None, clusters, weights)
-        used = UniqueIntegers(self._scores.inverse[questions], len(self._scores.columns))
-        return means_of_questions(self._scores.columns[used.values], used.multiplicity)
+        rows, columns = self._scores.inverse[questions], self._scores.columns
+        if self._clusters is None and self._weights is None:
+            used = UniqueIntegers(rows, len(columns))
+            return means_of_questions(columns[used.values], used.multiplicity)
+        clusters = None if self._clusters is None else self._clusters[questions]
+        weights = None if self._weights is None else self._weights[questions]
+        return means_of_questions(columns[rows], None, clusters, weights)
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        """Return the covariance of the errors of m scores over these questions, (m, m).
+        """Return the covariance of the errors of the scores over these questions.
 
         A score of another method has the variance 1 and no covariance.
         """

@@ -17,10 +17,10 @@ from .score import ScoreId, Scores
 
 
 class Report:
-    """Makes the dict that `compute` returns, with scores over all questions and over each group.
+    """Makes the dict that `compute` returns from the scores of M questions.
 
     Args:
-        questions: the number of questions, M.
+        questions: M.
         groups: a label for each question, or None.
         options: the options of intervals.
         return_per_question: whether to add the scores of each question.
@@ -41,15 +41,15 @@ class Report:
         with_mu: bool = True,
     ):
         self._safe = check_name("keys", keys, ("exact", "safe")) == "safe"
-        self._groups: list[str | None] = [None]
+        self._groups: list[str | None] = [None]  # None stands for all questions.
         self._questions_by_group = [np.arange(questions)]
         if groups is not None:
             labels, index = label_index(groups, questions, "groups")
-            last = np.cumsum(np.bincount(index))
             self._groups += labels
-            self._questions_by_group += np.split(np.argsort(index, kind="stable"), last[:-1])
+            by_group = np.argsort(index, kind="stable")
+            self._questions_by_group += np.split(by_group, np.cumsum(np.bincount(index))[:-1])
             if self._safe:
-                safe_prefixes(labels)
+                safe_prefixes(labels)  # raises a ValueError for equal ones
         if options.weights is not None:
             counted = options.weights > 0
             self._questions_by_group = [group[counted[group]] for group in self._questions_by_group]
@@ -86,11 +86,11 @@ class Report:
         if checker is not None and not self._safe:
             others["checker"] = checker
         if self._return_per_question and not self._safe:
-            known = {x.score_id for x in estimates if x.group is None}
+            estimated = {x.score_id for x in estimates if x.group is None}
             others["per_question"] = {
-                score.key: values
-                for score, values in points.per_question().items()
-                if score in known
+                score_id.key: values
+                for score_id, values in points.per_question().items()
+                if score_id in estimated
             }
         result = as_dict(estimates, self._safe, others)
         return PACKAGE.rooms.result(result, estimates, self.options.weighting.words)
@@ -101,7 +101,7 @@ class Report:
         """Return an estimate of each score over all questions, then over each group.
 
         A score is left out, with a warning, if `method.unidentified` says that the data do not
-        determine it. The arguments have the meaning that they have in `result`.
+        determine it. The arguments are those of `result`.
         """
         intervals, bands = self._intervals_and_bands(n, method)
         estimates: list[Estimate] = []
@@ -114,10 +114,9 @@ class Report:
                 if score_id in unidentified:
                     left_out.setdefault(group, []).append(score_id.key)
                     continue
-                interval = None
+                interval, band = group_intervals.get(score_id), group_bands.get(score_id)
                 if method is not None:
-                    interval = self._requested_fields(score_id, mean, group_intervals.get(score_id))
-                band = group_bands.get(score_id)
+                    interval = self._requested_fields(score_id, mean, interval)
                 metric, k, tau = score_id
                 estimates.append(Estimate(metric, k, tau, group, mean, interval, band))
         if left_out:
@@ -127,9 +126,10 @@ class Report:
     def _requested_fields(
         self, score_id: ScoreId, mean: float, interval: Interval | None
     ) -> Interval | None:
-        """Return an interval with None in each field that was not requested; None if all are.
+        """Return an interval with None in each field that was not requested.
 
-        `mean` is the score over the questions.
+        `mean` is the score over the questions. If the method has no interval for it, the result has
+        the reason alone; or it is None, if the names of methods were not requested.
         """
         is_named = self.options.is_named
         if interval is None:  # Only the posterior lacks the intervals of some scores.
@@ -147,8 +147,8 @@ class Report:
     ) -> tuple[list[dict[ScoreId, Interval]], list[dict[ScoreId, tuple[float, float]]]]:
         """Return the intervals and the bands of scores, in a dict for all questions and each group.
 
-        The dicts are empty if no limits or no band are requested. The arguments have the meaning
-        that they have in `result`.
+        The dicts are empty if no limits or no band are requested. The arguments are those of
+        `result`. A ValueError is raised if all questions or a group have no interval.
         """
         options = self.options
         no_limits: list[dict[ScoreId, Any]] = [{} for _ in self._questions_by_group]
@@ -170,9 +170,9 @@ class Report:
 
 
 def _warn_of_unidentified(left_out: dict[str | None, list[str]], has_others: bool) -> None:
-    """Warn of the keys of scores that are left out, by group, or by None for all questions.
+    """Warn of the scores that are left out; raise a ValueError unless there are others.
 
-    A ValueError is raised if no other scores remain.
+    `left_out` has their keys by the label of their group, or by None for all questions.
     """
     for group, keys in left_out.items():
         scope = "" if group is None else f" of group {group!r}"

@@ -88,12 +88,13 @@ class Rewards:
         """
         if k == 1:
             return self._mean(self.at_most)
+        # P_l, the chance that the maximum is above r_l, is pass@k of the samples above r_l.
         n = np.repeat(self.sizes, len(self.levels))
         counts = BinaryCounts(n, n - self.at_most.ravel())
         above = expected_credits(*counts.unique, [any_correct(k)])[counts.inverse]
         above = above.reshape(self.at_most.shape)
-        share = np.hstack([np.ones((len(above), 1)), above[:, :-1]]) - above
-        return (self.levels * share).sum(axis=1)
+        chance_of_level = np.hstack([np.ones((len(above), 1)), above[:, :-1]]) - above
+        return (self.levels * chance_of_level).sum(axis=1)
 
     def posterior(self, prior_outcomes: bool = True) -> tuple[np.ndarray, np.ndarray]:
         """Return the posterior mean and variance of the mean reward of each row, (U,) each.
@@ -101,7 +102,7 @@ class Rewards:
         `prior_outcomes` is whether to add the prior outcomes to the uniform prior.
         """
         a = self.posterior_counts(prior_outcomes)
-        t = a[:, -1:]
+        t = a[:, -1:]  # the number of outcomes
         cov_factor = (t - a) / (t * (t + 1.0))
         return self._mean(a), self.posterior_variance_of_expected_max(a / t, cov_factor)
 
@@ -110,7 +111,8 @@ class Rewards:
     ) -> np.ndarray:
         """Return the posterior variance of the expected maximum of new samples, (U,).
 
-        Let F_l be the probability that the maximum is at most r_l, given the unknown rates.
+        Let F_l be the probability that the maximum is at most r_l, given the unknown rates of the
+        categories. The expected maximum is r_L minus the sum of (r_(l+1) - r_l) F_l.
 
         Args:
             mean_cdf: (U, L) posterior means of F_l.
@@ -129,17 +131,15 @@ class Rewards:
         standard deviation of the average is t/n times that of the posterior (eq. 20 of the Bayes@N
         paper).
         """
-        t, n = self.posterior_counts(False)[:, -1], self.at_most[:, -1]
-        return self.max_of(1), (t / n) ** 2 * self.posterior(prior_outcomes=False)[1]
+        _, variance = self.posterior(prior_outcomes=False)
+        t = self.posterior_counts(prior_outcomes=False)[:, -1]
+        return self.max_of(1), (t / self.sizes) ** 2 * variance
 
     def posterior_counts(self, prior_outcomes: bool = True) -> np.ndarray:
         """Return the number of observed and prior outcomes with at most each reward, (U, L).
 
         The uniform prior counts as one outcome of each category. `prior_outcomes` is whether to add
-        the prior outcomes to it.
-
-        Raises:
-            ValueError: if the rewards are real, because they have no categories.
+        the prior outcomes to it. A ValueError is raised for real rewards.
         """
         if self.categories is None:
             raise ValueError(
@@ -150,8 +150,8 @@ class Rewards:
 
     def _mean(self, at_most: np.ndarray) -> np.ndarray:
         """Return the mean reward of each row, (U,), from (U, L) counts of at most each reward."""
-        samples = np.diff(at_most, axis=1, prepend=0)
-        return (self.levels * samples).sum(axis=1) / at_most[:, -1]
+        counts = np.diff(at_most, axis=1, prepend=0)
+        return (self.levels * counts).sum(axis=1) / at_most[:, -1]
 
 
 @dataclass(frozen=True)
@@ -186,10 +186,9 @@ class RankedRewards(Rewards):
         """Return the unbiased estimate of Max@k of each question, (M,), for k <= n."""
         sizes = self.sizes
         start, result = self._last + 1 - sizes, np.empty(len(sizes))
-        order = np.argsort(sizes, kind="stable")
         # Questions with equal n have the same probabilities of the rank of the maximum.
-        for questions in np.split(order, np.flatnonzero(np.diff(sizes[order])) + 1):
-            n = int(sizes[questions[0]])
+        for n in sorted({*sizes.tolist()}):
+            questions = np.flatnonzero(sizes == n)
             levels = self.levels[start[questions, None] + np.arange(n)]
             if k == 1:
                 result[questions] = levels.mean(axis=1)
@@ -230,19 +229,21 @@ def category_rewards(outcomes: Samples, w: np.ndarray, prior: np.ndarray) -> Rew
             f"The outcomes are correct or incorrect, but w has rewards for {len(w)} categories: "
             f"pass a check_correct_fn that returns a category."
         )
+    # The observed and the prior outcomes of each category, (M, 2, C + 1).
     counts = np.stack([outcomes.category_counts(len(w)), prior], axis=1)
     representative, inverse = _unique_rows(counts.reshape(len(counts), -1))
     order = np.argsort(w, kind="stable")
     last = np.flatnonzero(np.diff(w[order], append=np.inf))  # the last category of each reward
     at_most = np.cumsum(counts[representative][..., order], axis=-1)[..., last]
-    return Rewards(inverse, w[order][last], at_most[:, 0], last + 1, at_most[:, 1])
+    observed, prior_outcomes = at_most[:, 0], at_most[:, 1]
+    return Rewards(inverse, w[order][last], observed, last + 1, prior_outcomes)
 
 
 def _unique_rows(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the index of one row of each distinct value, (U,), and the inverse, (M,).
+    """Return the index of one of each set of equal rows, (U,), and the set of each row, (M,).
 
-    np.unique with axis=0 returns the same, but for the order of rows, and which index it returns.
-    The table has M rows of counts.
+    The table has M rows of counts. This is a faster np.unique with axis=0, `return_index` and
+    `return_inverse`, which orders the sets otherwise and may choose another row of a set.
     """
     # Each row is encoded as one integer below n_codes, if that fits into 62 bits.
     encoded, n_codes = table[:, 0], int(table[:, 0].max()) + 1
@@ -269,10 +270,10 @@ def has_real_rewards(outcomes: Samples) -> bool:
 
 
 def are_real_rewards(outcomes: Samples, w, R0=None, categories=None) -> bool:
-    """Return whether outcomes are real rewards, and not categories, for parameters of a metric.
+    """Return whether outcomes are real rewards, and not categories.
 
-    Raises:
-        ValueError: if they are real rewards, but R0 or categories are given.
+    They are if the parameter w is None, and a scored outcome is a float other than 0 and 1. Then a
+    ValueError is raised if the parameters R0 or categories are given.
     """
     if w is not None or not has_real_rewards(outcomes):
         return False
@@ -285,12 +286,10 @@ def are_real_rewards(outcomes: Samples, w, R0=None, categories=None) -> bool:
 def real_rewards(outcomes: Samples) -> Rewards:
     """Return the rewards of outcomes that are real rewards.
 
-    Raises:
-        ValueError: if a reward is not from -1e150 to 1e150. The message names its sample.
+    Raises a ValueError if a reward is not from -1e150 to 1e150. The message names its sample.
     """
-    n, all_values = outcomes.n, outcomes.values.astype(float, copy=False)
-    outcomes.require(np.abs(all_values) <= 1e150, _VALID_REWARD)
-    values = outcomes.scored_values.astype(float)
+    outcomes.require(np.abs(outcomes.values.astype(float, copy=False)) <= 1e150, _VALID_REWARD)
+    n, values = outcomes.n, outcomes.scored_values.astype(float)
     if size := one_size(n):
         values = np.sort(values.reshape(-1, size), axis=1).ravel()
     else:
@@ -300,10 +299,10 @@ def real_rewards(outcomes: Samples) -> Rewards:
 
 
 def check_rewards(w, labels: Mapping[str, float] | None = None) -> np.ndarray:
-    """Return the parameter w, the rewards of the categories, as an array, (C + 1,); 0, 1 for None.
+    """Return the parameter w, the rewards of the categories, as an array, (C + 1,).
 
-    Raises:
-        ValueError: if a reward is not from -1e150 to 1e150, or if there are not C + 1 labels.
+    None stands for the rewards 0 and 1. A ValueError is raised if a reward is not from -1e150 to
+    1e150; or if `labels`, the names of the categories, are given, and there are not C + 1.
     """
     rewards = [0.0, 1.0] if w is None else as_list("w", w)
     rewards = [int(x) if isinstance(x, (bool, np.bool_)) else x for x in rewards]
@@ -358,7 +357,7 @@ def _has_no_entries(R0, questions: int) -> bool:
 
 def max_scores(rewards: Rewards, ks: Mapping[ScoreKey, int]) -> Scores:
     """Return the unbiased estimates of Max@k at the k of each key. No k exceeds any n."""
-    none = np.empty((len(rewards.sizes), 0))
+    none = np.empty((len(rewards.sizes), 0))  # for the case that there are no keys
     columns = np.column_stack([none, *(rewards.max_of(k) for k in ks.values())])
     return Scores(one_column_each(ks), rewards.inverse, columns)
 

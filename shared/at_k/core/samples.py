@@ -61,7 +61,7 @@ Labels = Mapping[str, float]
 
 
 def sample_place(name: str, sizes: np.ndarray, sample: int) -> Place:
-    """Return the place of a sample, such as `R[3][7]`, from its index among all samples."""
+    """Return the place of a sample, such as `R[3][7]`, from its index among the S samples."""
     ends = np.cumsum(sizes)
     question = int(np.searchsorted(ends, sample, side="right"))
     return Place(name, question, int(sample - (ends[question] - sizes[question])))
@@ -71,13 +71,14 @@ def sample_place(name: str, sizes: np.ndarray, sample: int) -> Place:
 class Samples:
     """The samples of M questions, question after question.
 
-    Samples whose values are numbers are outcomes.
+    Samples whose values are numbers are outcomes. A sample is scored unless its value is None.
 
     Attributes:
         values: (S,) an array of numbers; or an Arrow column or a list of other values.
         sizes: (M,) number of values of each question, at least one.
         name: what the caller calls the samples, for messages.
-        scored: (S,) False for each number in place of None; or None if all numbers are scored.
+        scored: (S,) False for each number in place of None; or None if all numbers are scored. It
+            is None if the values are no numbers.
         multiplicity: (S,) how often each value occurs, or None if each occurs once.
         references: (M,) an Arrow column of references, or None if there are none. With references,
             the values are an Arrow column too.
@@ -117,7 +118,7 @@ class Samples:
 
     @cached_property
     def scored_or_none(self) -> np.ndarray | None:
-        """Return whether each sample is scored, (S,), or None if all samples are scored."""
+        """Return whether each sample is scored, (S,); or None, which means that all are scored."""
         if self.are_numbers:
             return self.scored
         if isinstance(self.values, list):
@@ -151,17 +152,15 @@ class Samples:
 
     @property
     def scored_values(self) -> np.ndarray:
-        """Return the outcomes of the scored samples, (sum of n,), each as often as it occurs."""
+        """Return the outcomes of all scored samples, (sum of n,), each as often as it occurs."""
         if self.multiplicity is not None:
             return np.repeat(self.values, self.weights)
         return self.values if self.scored is None else self.values[self.scored]
 
     def require(self, valid: np.ndarray, *wanted: str) -> None:
-        """Raise a ValueError for the first scored outcome that is not valid, if there is one.
+        """Raise a ValueError for the first scored outcome that is not `valid`, (S,), if any is.
 
-        Args:
-            valid: (S,) whether each outcome is valid.
-            wanted: pieces of the message, which say what a valid outcome is.
+        `wanted` are pieces of the message, which say what a valid outcome is.
         """
         invalid = ~valid if self.scored is None else ~valid & self.scored
         if invalid.any():
@@ -176,8 +175,7 @@ class Samples:
     def counts(self) -> BinaryCounts:
         """Return the number of scored and of correct samples of each question.
 
-        Raises:
-            ValueError: if a scored outcome is not 0 or 1, or if a question has no scored sample.
+        Raises a ValueError if a scored outcome is not 0 or 1, or a question has no scored sample.
         """
         correct = require_binary(self).values
         if self.scored is not None:
@@ -189,8 +187,7 @@ class Samples:
     def category_counts(self, categories: int) -> np.ndarray:
         """Return the number of scored samples of each question in each category, (M, categories).
 
-        Raises:
-            ValueError: if a scored outcome is not one of the categories 0, .., categories - 1.
+        Raises a ValueError if a scored outcome is not one of 0, .., categories - 1.
         """
         if categories == 2:
             counts = self.counts()
@@ -200,8 +197,8 @@ class Samples:
             self.require(values < categories, f"the categories are 0 to {categories - 1}")
         cell = np.repeat(np.arange(len(self.n)) * categories, self.sizes)
         np.add(cell, values, out=cell, casting="unsafe")
-        is_counted = self.scored is not None or self.multiplicity is not None
-        weights = self.weights if is_counted else None
+        occur_once = self.scored is None and self.multiplicity is None
+        weights = None if occur_once else self.weights
         table = np.bincount(cell, weights, minlength=len(self.n) * categories)
         return table.astype(np.int64, copy=False).reshape(-1, categories)
 
@@ -236,18 +233,15 @@ def _is_binary(values: np.ndarray) -> bool:
     return bool(((values == 0) | (values == 1)).all())
 
 
-_LEAST_SHORT_QUESTIONS = 3  # The warning needs so many questions with fewer samples than others.
-
-
 def warn_of_stopping(outcomes: Samples, run: str = "") -> None:
     """Warn if the samples of each question seem to stop at the first correct one.
 
-    They seem to if no question has two correct samples, and if every question with fewer samples
-    than others has one correct sample. `run` is the start of the message, which names the run.
+    They seem to if no question has two correct samples, and at least three have fewer samples than
+    others, and one correct sample. `run` is the start of the message, which names the run.
     """
     n = outcomes.n
     is_short = n < n.max()
-    if is_short.sum() < _LEAST_SHORT_QUESTIONS or not _is_binary(outcomes.values):
+    if is_short.sum() < 3 or not _is_binary(outcomes.values):
         return
     c = outcomes.counts().c
     if (c > 1).any() or (c[is_short] == 0).any():
@@ -277,16 +271,6 @@ def require_shares(outcomes: Samples) -> Samples:
     values = outcomes.values
     wanted = "an outcome is 0 or 1, or a share of correctness from 0.0 to 1.0"
     outcomes.require((values >= 0) & (values <= 1), wanted)
-    return outcomes
-
-
-def require_finite(outcomes: Samples) -> Samples:
-    """Return the outcomes; raise a ValueError unless every scored one is a finite number."""
-    outcomes.require(
-        np.isfinite(outcomes.values),
-        "an outcome is a finite number, or None if the sample is not scored",
-        InPython(" (np.ma.masked_invalid leaves out every NaN of an array)"),
-    )
     return outcomes
 
 
@@ -332,14 +316,11 @@ def _read_plain(values: Any, name: str) -> Samples:
 
 
 def _not_a_list(name: str, question: int, entry: Any) -> ValueError:
-    """Return the error for a question for which there is an `entry` other than a list."""
+    """Return the error for a question whose `entry` is no list of samples."""
     return InputError(
         *(Place(name, question), f" is {short(entry)}: each ", QUESTION, " has a list of ", SAMPLE),
         "s.",
     )
-
-
-# --- Counts -------------------------------------------------------------------------------
 
 
 def _samples_from_counts(counts, name: str) -> Samples:
@@ -349,9 +330,6 @@ def _samples_from_counts(counts, name: str) -> Samples:
         answers = read_samples(values, name) if len(values) else Samples([], sizes, name)
         return replace(answers, multiplicity=multiplicity)
     return Samples(values, sizes, name, multiplicity=multiplicity)
-
-
-# --- Arrays -------------------------------------------------------------------------------
 
 
 def _samples_from_array(array: np.ndarray, name: str) -> Samples:
@@ -451,10 +429,10 @@ def _numbers_or_none(entries: list[Any]) -> tuple[np.ndarray, np.ndarray | None]
 
 
 def _keeps_values(numbers: np.ndarray, types: set[type], entries: list[Any]) -> bool:
-    """Return whether an array surely has the values of the entries that it was made from.
+    """Return whether the array `numbers` keeps the values of the entries that it was made from.
 
-    It has not if there are bools among numbers. If integers above 2^53 became floats, which may
-    have rounded them, return False. `types` are the types of the entries.
+    It does not if there are bools among numbers, which become 0 and 1, or integers above 2^53 among
+    floats, which may be rounded. `types` are the types of the entries.
     """
     if bool in types:
         return not types & {int, float}
@@ -464,9 +442,9 @@ def _keeps_values(numbers: np.ndarray, types: set[type], entries: list[Any]) -> 
 
 
 def _column_of_texts(lists: list[Any]) -> Any:
-    """Return the texts in lists as one Arrow column, or None if there are other values.
+    """Return the texts in lists as one Arrow column, or None if there are values of other types.
 
-    Arrow decodes bytes among texts as UTF-8.
+    Bytes among texts are decoded as UTF-8.
     """
     if not {*map(type, lists)} <= {list, tuple} or not (lists and lists[0]):
         return None
@@ -482,7 +460,7 @@ def _column_of_texts(lists: list[Any]) -> Any:
 
 
 def _is_numeric_array(value: Any) -> bool:
-    """Return whether a value is a flat unmasked array of numbers of up to 8 bytes each."""
+    """Return whether a value is a one-dimensional array of unmasked numbers of up to 8 bytes."""
     is_array = isinstance(value, np.ndarray) and value.ndim == 1 and not is_masked(value)
     return is_array and value.dtype.kind in "biuf" and value.itemsize <= 8
 
@@ -491,9 +469,9 @@ def _is_numeric_array(value: Any) -> bool:
 
 
 def n_in_keys(n: np.ndarray) -> int | str:
-    """Return the number of samples if it is the same for all questions, otherwise "n".
+    """Return the number of samples in keys such as "avg@8": "n" if it differs between questions.
 
-    Keys of results such as "avg@8" have it in place of N. `n` is (M,).
+    `n`, (M,), are the numbers of samples of the questions.
     """
     return one_size(n) or "n"
 
@@ -512,23 +490,19 @@ def read_outcomes(R, name: str = "R", labels: Labels | None = None) -> Samples:
         ValueError: if R or an outcome is invalid. The message has the index.
     """
     values = plain_container(outcomes_in_run(R, name))
-    # An Arrow column whose entries are not lists is one question.
     if is_list_like(values) and hasattr(values, "chunks") and not _has_lists(values):
-        values = values.to_pylist()
-    is_flat = isinstance(values, np.ndarray) and values.ndim == 1
+        values = values.to_pylist()  # an Arrow column without lists
+    is_one_question = isinstance(values, np.ndarray) and values.ndim == 1
     if isinstance(values, list) and not is_counts(values):
-        is_flat = bool(values) and not any(map(is_list_like, values))
-    if is_flat:
-        values = [values]
-    return as_outcomes(_read_plain(values, name), labels)
+        is_one_question = bool(values) and not any(map(is_list_like, values))
+    return as_outcomes(_read_plain([values] if is_one_question else values, name), labels)
 
 
 def outcomes_in_run(R: Any, name: str) -> Any:
     """Return R["predictions"] if R is a dict as `at_k.read` returns it, otherwise R itself.
 
-    Raises:
-        ValueError: if the dict has more than predictions and groups, such as references, clusters
-            or weights, which a function would ignore.
+    Raises a ValueError if the dict also has references, clusters or weights, which a function would
+    ignore.
     """
     if not isinstance(R, Mapping) or "predictions" not in R:
         return R
@@ -542,18 +516,24 @@ def outcomes_in_run(R: Any, name: str) -> Any:
 
 
 def as_outcomes(samples: Samples, labels: Labels | None = None) -> Samples:
-    """Return samples without references as outcomes, with each label replaced by its number.
+    """Return samples without references as outcomes, with numbers in place of labels.
 
-    Raises:
-        ValueError: if a sample is neither a finite number nor one of the labels, or if a question
-            has no scored sample. The message has the index of the sample or question.
+    `labels` has the number of each label, or is None if there are no labels. A ValueError with the
+    index is raised if a sample is neither a finite number nor one of the labels, or if a question
+    has no scored sample.
     """
     outcomes = samples
     if not samples.are_numbers:
         values, scored = _numbers_of_labels(samples, labels or {})
         outcomes = replace(samples, values=values, scored=scored)
-    outcomes.n  # noqa: B018, raises a ValueError if a question has no scored sample
-    return require_finite(outcomes) if outcomes.values.dtype.kind == "f" else outcomes
+    _ = outcomes.n  # raises a ValueError if a question has no scored sample
+    if outcomes.values.dtype.kind == "f":
+        outcomes.require(
+            np.isfinite(outcomes.values),
+            "an outcome is a finite number, or None if the sample is not scored",
+            InPython(" (np.ma.masked_invalid leaves out every NaN of an array)"),
+        )
+    return outcomes
 
 
 def _numbers_of_labels(samples: Samples, labels: Labels) -> tuple[np.ndarray, np.ndarray | None]:
@@ -567,20 +547,20 @@ def _numbers_of_labels(samples: Samples, labels: Labels) -> tuple[np.ndarray, np
         labels.get(entry, labels.get(entry.lower(), entry)) if isinstance(entry, str) else entry
         for entry in entries
     ]
-    for entry, number in enumerate(numbers):
+    for i, number in enumerate(numbers):
         is_integer = isinstance(number, int) and -(2**63) <= number < 2**63
         if not (number is None or isinstance(number, float) or is_integer):
-            raise _not_an_outcome(samples, int(np.argmax(index == entry)), number, labels)
+            raise _not_an_outcome(samples, int(np.argmax(index == i)), number, labels)
     scored = np.array([number is not None for number in numbers], dtype=bool)[index]
     values = np.asarray([0 if number is None else number for number in numbers])[index]
     return values, None if scored.all() else scored
 
 
 def _distinct_samples(values: Any) -> tuple[list[Any], np.ndarray]:
-    """Return a list of entries, and the index of each sample's entry, (S,).
+    """Return a list of entries, and the index in it of each sample, (S,).
 
-    For an Arrow column of texts, the entries are the distinct texts and a last entry None, whose
-    index is -1. For any other samples, the entries are all samples.
+    For an Arrow column of texts, the entries are the distinct texts and finally None, which has the
+    index -1. For any other samples, the entries are all samples.
     """
     if isinstance(values, list) or str(values.type) != "large_string":
         entries = values if isinstance(values, list) else values.to_pylist()
@@ -590,7 +570,7 @@ def _distinct_samples(values: Any) -> tuple[list[Any], np.ndarray]:
 
 
 def _not_an_outcome(samples: Samples, sample: int, entry: Any, labels: Labels) -> ValueError:
-    """Return the error for an entry, the sample with this index, that is no number and no label."""
+    """Return the error for `entry`, the sample with the index `sample`, that is no outcome."""
     problem = ": an outcome is a number or a bool."
     if labels:
         problem = f", which is none of {', '.join(labels)}, and no number."

@@ -2,10 +2,10 @@
 
 Most scores are one mean over questions, such as the mean expected credit. The geometric
 combinations are products of powers of two means. Both are a `Score`, whose terms say which means it
-is made of. `number_terms` lists the distinct terms of many scores as columns of a table, so that
-each term is computed once.
+is made of. The distinct terms of many scores become the columns of a table of numbers, so that each
+term is computed once. Questions with equal counts share a row of the table.
 
-There are M questions, U distinct rows of the table, and m columns.
+There are M questions, U distinct rows, and m columns.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 from .counts import UniqueIntegers
 
 ColumnPair = tuple[int, int]
-"""The indices a <= b of two columns of a table."""
+"""The indices a <= b of two columns."""
 
 ScoreKey = Any
 """The key of a score in a dict, usually its `ScoreId`. Scores and intervals do not look into it."""
@@ -32,7 +32,7 @@ class ScoreId(NamedTuple):
     Attributes:
         metric: the name, such as "pass@k", "bayes@N" or "score_agg".
         k: the value of k, N or n in the name; "n" for all samples, if their number differs between
-            questions; None if the name has none of these, or for all k.
+            questions; None if the name has none of these, or if a request is for all k.
         tau: the threshold, or None.
     """
 
@@ -44,7 +44,7 @@ class ScoreId(NamedTuple):
     def key(self) -> str:
         """Return the key of the score in the dict of `compute`, such as "G-Pass@4_0.5"."""
         name, k = self.metric, self.k
-        if name.endswith(")"):
+        if name.endswith(")"):  # "accuracy (n runs average)"
             name = name.replace("(n ", f"({k} ")
         elif k is not None:
             name = f"{name[:-1]}{k}"
@@ -58,8 +58,8 @@ class Score(NamedTuple):
     """A product of powers of terms.
 
     Args:
-        terms: what is averaged over questions: credits, or indices of columns of a table. The
-            methods need indices.
+        terms: what is averaged over questions: vectors of credits, or the indices of the columns
+            that take their place. The methods need indices.
         powers: the power of each term, not 0.
         pooled: whether the terms are averaged over questions first. If not, the product is
             computed for each question and then averaged.
@@ -74,13 +74,11 @@ class Score(NamedTuple):
         return ((a, b) for a in self.terms for b in self.terms if a <= b)
 
     def value(self, columns):
-        """Return the product for m columns that are numbers, or arrays as in an (m, ..) array.
+        """Return the product, (..), for m columns that are numbers or arrays, (m, ..).
 
         It is 0 if a factor with a positive power is 0. An estimate that corrects for the errors of
-        a checker may be below 0. As a factor of several it counts as 0.
-
-        Raises:
-            ValueError: if the product is infinite.
+        a checker may be below 0. As a factor of several it counts as 0. A ValueError is raised if
+        the product is infinite.
         """
         if self.powers == (1.0,):
             return columns[self.terms[0]]
@@ -88,42 +86,42 @@ class Score(NamedTuple):
         if min(self.powers) > 0:
             return math.prod(base**power for base, power in factors)
         zero = sum((base == 0) & (power > 0) for base, power in factors)
-        undefined = sum((base == 0) & (power < 0) for base, power in factors)
-        if np.any(undefined > zero):
+        infinite = sum((base == 0) & (power < 0) for base, power in factors)
+        if np.any(infinite > zero):  # The other factor does not make the product 0.
             raise ValueError(
                 "pass_power or unanimous_power is negative where its score is 0, so the product "
                 "is infinite: give powers that are not negative."
             )
+        # 1 takes the place of a factor 0, and the product is then 0 because of the last factor.
         return math.prod((base + (base == 0)) ** power for base, power in factors) * (zero == 0)
 
     def variance(self, columns, covariance):
-        """Return the variance of the product to first order (delta method).
+        """Return the variance of the product, (..), to first order (delta method).
 
-        Args:
-            columns: (m, ..) values of the columns.
-            covariance: the covariance of each pair of columns, by `ColumnPair`.
+        `columns`, (m, ..), are values, and `covariance` has the covariance of each `ColumnPair`.
         """
         if self.powers == (1.0,):
             return covariance[self.terms[0], self.terms[0]]
-        relative = 0.0
-        for a, p in self._factors():
-            for b, q in self._factors():
+        relative = 0.0  # the variance divided by the square of the product
+        for a, power_a in self._factors():
+            for b, power_b in self._factors():
                 over_a = _quotient(covariance[min(a, b), max(a, b)], columns[a])
-                relative = relative + p * q * _quotient(over_a, columns[b])
+                relative = relative + power_a * power_b * _quotient(over_a, columns[b])
         product = self.value(columns)
         return product * relative * product
 
     def gradient(self, columns: np.ndarray) -> np.ndarray:
         """Return the partial derivatives of the score by each column, (m,), at (m,) values.
 
-        That of a mean is 1. Those of a product are 0 where the product is 0, although they may be
-        infinite there.
+        Those of a product are set to 0 where the product is 0, although they may be infinite there.
         """
         result = np.zeros(len(columns))
+        if self.powers == (1.0,):
+            result[self.terms[0]] = 1.0
+            return result
         product = self.value(columns)
         for column, power in self._factors():
-            is_mean = self.powers == (1.0,)
-            result[column] = 1.0 if is_mean else _quotient(power * product, columns[column])
+            result[column] = _quotient(power * product, columns[column])
         return result
 
     def _factors(self) -> Iterator[tuple[int, float]]:
@@ -143,14 +141,13 @@ def _quotient(number, divisor):
 
 def number_terms(scores: Mapping[ScoreKey, Score]) -> tuple[list[Any], dict[ScoreKey, Score]]:
     """Return the distinct terms of all scores, and the scores with indices of these as terms."""
-    number: dict[Any, int] = {}
+    distinct = dict.fromkeys(term for score in scores.values() for term in score.terms)
+    number = {term: i for i, term in enumerate(distinct)}
     numbered = {
-        key: score._replace(
-            terms=tuple(number.setdefault(term, len(number)) for term in score.terms)
-        )
+        key: score._replace(terms=tuple(number[term] for term in score.terms))
         for key, score in scores.items()
     }
-    return list(number), numbered
+    return list(distinct), numbered
 
 
 def one_column_each(keys: Iterable[ScoreKey]) -> dict[ScoreKey, Score]:
@@ -160,12 +157,12 @@ def one_column_each(keys: Iterable[ScoreKey]) -> dict[ScoreKey, Score]:
 
 @dataclass(frozen=True)
 class Scores:
-    """Point estimates for each question. Questions with equal counts share a row.
+    """Point estimates of scores for each question.
 
     Args:
         keys: the scores by their keys. Their terms are indices of columns.
         inverse: (M,) the row of each question.
-        columns: (U, m) estimates.
+        columns: (U, m) estimates of the terms.
     """
 
     keys: Mapping[ScoreKey, Score]
@@ -173,7 +170,7 @@ class Scores:
     columns: np.ndarray
 
     def means(self, multiplicity: np.ndarray) -> dict[ScoreKey, float]:
-        """Return each score averaged over a set of questions.
+        """Return each score averaged over questions.
 
         `multiplicity`, (U,), is the number of questions in each row, or the sum of their weights.
         """
@@ -181,21 +178,20 @@ class Scores:
         # A matrix product would add in an order that depends on the number of columns, so that the
         # last digit of a score would depend on which other scores are computed.
         means = ((columns * multiplicity).sum(axis=1) / total).tolist()
-        return {
-            key: score.value(means)
-            if score.pooled
-            else float((score.value(columns) * multiplicity).sum()) / total
-            for key, score in self.keys.items()
-        }
+        result = {}
+        for key, score in self.keys.items():
+            if score.pooled:
+                result[key] = score.value(means)
+            else:
+                result[key] = float((score.value(columns) * multiplicity).sum()) / total
+        return result
 
     def over(
         self, questions: np.ndarray, weights: np.ndarray | None = None
     ) -> dict[ScoreKey, float]:
         """Return each score averaged over the questions with these indices.
 
-        Args:
-            questions: indices of questions.
-            weights: (M,) weights of all questions, or None if they are equal.
+        `weights`, (M,), has the weight of every question, or is None if these are equal.
         """
         rows, size = self.inverse[questions], len(self.columns)
         if weights is not None:
@@ -206,7 +202,7 @@ class Scores:
         return replace(self, columns=self.columns[used.values]).means(used.multiplicity)
 
     def with_unpooled_as_columns(self) -> Scores:
-        """Return the same scores, with one further column in place of each product not `pooled`.
+        """Return the same scores, of which those that are not `pooled` have a column of their own.
 
         The column holds the product for each row, so all scores are then functions of means.
         """
@@ -218,10 +214,10 @@ class Scores:
         return replace(self, keys=scores, columns=np.stack(columns, axis=1))
 
     def linearized(self, weights: np.ndarray | None = None) -> np.ndarray:
-        """Return numbers for questions, whose means vary as the scores do to first order.
+        """Return a number for each of M questions and each score, (M, scores).
 
-        The result has a row for each of M questions and a column for each score. `weights`, (M,),
-        are those of the questions, or None if they are equal.
+        To first order, the mean of a column varies as the score does if the questions change.
+        `weights`, (M,), has the weight of each question, or is None if these are equal.
         """
         scores = self.with_unpooled_as_columns()
         means = np.average(scores.columns[scores.inverse], axis=0, weights=weights)
@@ -229,7 +225,7 @@ class Scores:
         return (scores.columns @ gradient)[scores.inverse]
 
     def per_question(self) -> dict[ScoreKey, list[float]]:
-        """Return for each key the list of the scores of the M questions."""
+        """Return a dict from each key to the list of the scores of the M questions."""
         columns = self.columns.T
         return {
             key: score.value(columns)[self.inverse].tolist() for key, score in self.keys.items()
@@ -251,12 +247,12 @@ def join_scores(a: Scores, b: Scores) -> Scores:
 
 @dataclass(frozen=True)
 class Moments:
-    """Posterior means and covariances of scores. Questions are independent in the posterior.
+    """Posterior means and covariances for each question. Questions are independent.
 
     Args:
         keys: the scores by their keys. Their terms are indices of columns.
         inverse: (M,) the row of each question.
-        mean: (U, m) posterior means.
+        mean: (U, m) posterior means of the terms.
         covariance: (U,) posterior covariance for each pair of columns that a score needs.
     """
 

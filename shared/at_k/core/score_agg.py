@@ -69,8 +69,7 @@ def check_weights(weights) -> dict[str, float]:
 def require_weights(outcomes: Samples) -> Samples:
     """Return the outcomes; raise a ValueError unless every scored one is from 0 to 1."""
     values = outcomes.values
-    if not (values.min() >= 0 and values.max() <= 1):
-        outcomes.require((values >= 0) & (values <= 1), "a verdict is a weight from 0 to 1")
+    outcomes.require((values >= 0) & (values <= 1), "a verdict is a weight from 0 to 1")
     return outcomes
 
 
@@ -109,7 +108,7 @@ def power_means(x: np.ndarray, p: float, eps: float = 0.0) -> np.ndarray:
 
 
 def agg_scores(verdicts: Samples, p: float, penalty: float = 0.1, eps: float = 1e-9) -> Scores:
-    """Return the scores of items, which `item_scores` computes, as `Scores` with one column."""
+    """Return the results of `item_scores` as `Scores` with one column."""
     values = item_scores(verdicts, p, penalty, eps)
     return Scores(one_column_each([ScoreId("score_agg")]), np.arange(len(values)), values[:, None])
 
@@ -118,10 +117,8 @@ def item_scores(verdicts: Samples, p: float, penalty: float, eps: float) -> np.n
     """Return the score of each item, (M,): its power mean, reduced for each verdict of 0.
 
     `p` is the exponent, `penalty` the share of its score that an item loses for each verdict of 0,
-    and `eps` the number that replaces smaller weights if p <= 0.
-
-    Raises:
-        ValueError: if an item has no scored verdict.
+    and `eps` the number that replaces smaller weights if p <= 0. A ValueError is raised if an item
+    has no scored verdict.
     """
     values, sizes = verdicts.scored_values.astype(float), verdicts.n
     starts, scores = np.cumsum(sizes) - sizes, np.empty(len(sizes))

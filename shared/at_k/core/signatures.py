@@ -44,8 +44,8 @@ def check_options(
 ) -> None:
     """Raise a TypeError if an option is no parameter of the function.
 
-    The first parameter of the function is the data. The user gives the data as arguments with the
-    names in `data`, which are valid too.
+    Its first parameter, the data, is no option. The names in `data`, by which a user gives the data
+    instead, are valid.
     """
     _, *parameters = inspect.signature(function).parameters
     known = [*data, *parameters]

@@ -44,8 +44,7 @@ class AnswerCounts(NamedTuple):
     """How many samples of a question gave each of its answers.
 
     Accepted samples are those that count as correct. A checker accepts all samples with the same
-    answer, or none. A judge may accept only some of them, and a vote for the answer then counts
-    with the share of accepted samples.
+    answer, or none. A judge may accept only some of them.
 
     Attributes:
         correct: number of samples of each answer that has accepted samples, ascending.
@@ -83,7 +82,7 @@ def count_answers(correct: Samples, answers: np.ndarray, merge_correct: bool) ->
     """Return the answer counts of each question.
 
     Args:
-        correct: whether each sample is correct.
+        correct: outcomes that say whether each sample is correct.
         answers: (S,) integer code of the answer of each sample, or -1 for no answer.
         merge_correct: whether all answers to a question that are accepted in more than half of
             their samples count as one answer.
@@ -91,13 +90,14 @@ def count_answers(correct: Samples, answers: np.ndarray, merge_correct: bool) ->
     question = np.repeat(np.arange(len(correct.sizes)), correct.sizes)
     scored = correct.weights > 0
     weights, is_correct = correct.weights[scored], correct.values[scored]
-    # Each question has `width` codes. The first stands for no answer, the last for merged answers.
+    # Each question has `width` codes: 0 for no answer, one for each answer, and one for all merged.
     width = int(answers.max(initial=0)) + 3
     code = question[scored] * width + answers[scored] + 1
     code, samples, accepted = _sums_by_code(code, weights, weights * is_correct)
     if merge_correct:
-        merged = (2 * accepted > samples) & (code % width > 0)
-        code = np.where(merged, code - code % width + width - 1, code)
+        is_merged = (2 * accepted > samples) & (code % width > 0)
+        code_if_merged = code // width * width + width - 1
+        code = np.where(is_merged, code_if_merged, code)
         code, samples, accepted = _sums_by_code(code, samples, accepted)
     ends = np.cumsum(np.bincount(code // width, minlength=len(correct.sizes)))[:-1]
     columns = (np.split(column, ends) for column in (code % width > 0, samples, accepted))
@@ -111,7 +111,7 @@ def count_answers(correct: Samples, answers: np.ndarray, merge_correct: bool) ->
 
 
 def _sums_by_code(code: np.ndarray, *columns: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return the distinct codes, ascending, and for each column the sum of its integers by code."""
+    """Return the distinct codes, ascending, and the sums of each column of integers by code."""
     distinct, inverse = np.unique(code, return_inverse=True)
     return distinct, *(np.bincount(inverse, column).astype(np.int64) for column in columns)
 
@@ -119,16 +119,12 @@ def _sums_by_code(code: np.ndarray, *columns: np.ndarray) -> tuple[np.ndarray, .
 def vote_at_k(counts: Sequence[AnswerCounts], k: int | np.ndarray) -> np.ndarray:
     """Return vote@k of each question, (M,).
 
-    Args:
-        counts: M answer counts.
-        k: one k, or the k of each question, (M,); at most the number of samples of the question.
-
-    Raises:
-        ValueError: if a question would take longer than some minutes.
+    `k` is one k, or the k of each question, (M,); at most the number of samples of the question. A
+    ValueError is raised if a question would take longer than some minutes.
     """
     ks = np.broadcast_to(k, len(counts)).tolist()
     _check_work(counts, ks)
-    return np.array([vote_probability(*pair) for pair in zip(counts, ks, strict=True)])
+    return np.array([vote_probability(answers, k) for answers, k in zip(counts, ks, strict=True)])
 
 
 def _check_work(counts: Sequence[AnswerCounts], ks: Sequence[int]) -> None:
@@ -165,8 +161,8 @@ def vote_probability(counts: AnswerCounts, k: int) -> float:
     n = sum(correct) + sum(incorrect) + unanswered
     if k == n:
         most = max(correct + incorrect)
-        winners = counts.credits[np.array(correct) == most]
-        return float(winners.sum()) / (correct + incorrect).count(most)
+        credits_of_winners = counts.credits[np.array(correct) == most]
+        return float(credits_of_winners.sum()) / (correct + incorrect).count(most)
     # An answer with more than half of the votes wins, whatever votes the others have.
     absolute = expected_credits(np.full(len(correct), n), np.array(correct), [majority(k)])
     credit = float(counts.credits @ absolute[:, 0])
@@ -174,9 +170,9 @@ def vote_probability(counts: AnswerCounts, k: int) -> float:
 
 
 def _credit_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
-    """Return the part of vote@k of subsets whose winners have at most k/2 votes.
+    """Return the contribution to vote@k of the subsets whose winners have at most k/2 votes.
 
-    `counts` are the answer counts of a question with n samples.
+    `counts` describe one question with n samples. The module docstring has the formula.
     """
     correct, incorrect, unanswered, _ = counts
     credits = [*(0.0 for _ in incorrect), *counts.credits.tolist()]
@@ -188,29 +184,27 @@ def _credit_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
     has_single_votes = t[0, 0] == 1  # The first node is that of t = 1, without quadrature.
     # Scaling by powers of two is exact, and keeps the coefficients of polynomials near 1: z is
     # scaled by 2^shift, each factor by a power of its own, and the products after every 32 factors.
+    # The exponent of the scale of each row is in `exponents`.
     shift = round(math.log2((k + 0.5) / (n - k + 0.5)))
     ways_unanswered, exponent = _scaled_binomials(unanswered, k, shift)
     exponents = np.full(len(nodes), exponent)
-    product = np.zeros((len(nodes), k + 1))  # coefficients of z^0 .. z^k of G_t, at each node
+    product = np.zeros((len(nodes), k + 1))  # the coefficients of z^0 .. z^k of G_t at each node
     product[:, : len(ways_unanswered)] = ways_unanswered
     if has_single_votes:
         product[0] = np.arange(k + 1) == 0  # Samples without an answer are added in the end.
     # The sum over correct answers a of their credit x C(m_a, t) z^t G_t / (factor of a):
     winning = np.zeros_like(product)
-    for answer, m in enumerate(incorrect + correct):
-        ways, exponent = _scaled_binomials(m, int(t.max()), shift)
+    for answer, (m, credit) in enumerate(zip(incorrect + correct, credits, strict=True)):
+        ways, exponent = _scaled_binomials(m, int(t.max()), shift)  # by the number of votes
         votes = np.arange(len(ways))
         wins = ways * (votes == t)
         factor = ways * (votes < t) + y * wins
-        if answer >= len(incorrect):
+        if credit > 0:  # The answer is correct.
             winning = _multiply_truncated(winning, factor, first_row_of_power)
             for votes_of_winner, start, stop in _rows_by_votes(t[:, 0], len(ways)):
                 rows = slice(start, stop)
-                winning[rows, votes_of_winner:] += (
-                    credits[answer]
-                    * wins[rows, votes_of_winner, None]
-                    * product[rows, :-votes_of_winner]
-                )
+                wins_of_rows = credit * wins[rows, votes_of_winner, None]
+                winning[rows, votes_of_winner:] += wins_of_rows * product[rows, :-votes_of_winner]
         product = _multiply_truncated(product, factor, first_row_of_power)
         exponents += exponent
         if answer % 32 == 31:
@@ -219,18 +213,18 @@ def _credit_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
             winning = np.ldexp(winning, -excess[:, None])
             exponents += excess
     subsets, exponent = _mantissa_and_exponent(math.comb(n, k))
-    last = winning[:, k].copy()
+    sums = winning[:, k].copy()
     if has_single_votes:
         winners = np.arange(max(1, k + 1 - len(ways_unanswered)), k + 1)
-        last[0] = (winning[0, winners] / winners) @ ways_unanswered[k - winners]
-    wins = np.ldexp(last / subsets, exponents - exponent - shift * k)
-    return float((weight[:, 0] * wins).sum())
+        sums[0] = (winning[0, winners] / winners) @ ways_unanswered[k - winners]
+    integrands = np.ldexp(sums / subsets, exponents - exponent - shift * k)
+    return float((weight[:, 0] * integrands).sum())
 
 
 def _nodes(counts: AnswerCounts, k: int) -> list[tuple[int, float, float]]:
-    """Return tuples (t, y, weight), ascending in t: the nodes of the integrals over y.
+    """Return the quadrature nodes (t, y, weight) of the integrals over y, ascending in t.
 
-    t is the number of votes of the winners, at most k/2. `counts` are those of one question.
+    t is the number of votes of the winners, at most k/2. `counts` describe one question.
     """
     samples = np.array(counts.incorrect + counts.correct)
     return [
@@ -248,22 +242,25 @@ def _number_of_nodes(k: int, t: int) -> int:
 
 
 def _rows_by_votes(t: np.ndarray, most: int) -> list[tuple[int, int, int]]:
-    """Return (value, start, stop) of the rows of each value below `most` in the ascending t."""
-    values = np.unique(t[t < most])
-    ends = np.searchsorted(t, values, side="right")
-    return [*zip(values.tolist(), np.searchsorted(t, values).tolist(), ends.tolist(), strict=True)]
+    """Return tuples (value, start, stop): the rows t[start:stop] of each value of t below `most`.
+
+    t is ascending.
+    """
+    values, starts = np.unique(t[t < most], return_index=True)
+    stops = np.searchsorted(t, values, side="right")
+    return [*zip(values.tolist(), starts.tolist(), stops.tolist(), strict=True)]
 
 
 def _multiply_truncated(
     polynomial: np.ndarray, factor: np.ndarray, first_row_of_power: np.ndarray
 ) -> np.ndarray:
-    """Return the products of polynomials row by row, up to the degree k, (nodes, k + 1).
+    """Return the products of polynomials in each row, up to the degree k, (nodes, k + 1).
 
     Args:
         polynomial: (nodes, k + 1) coefficients of z^0 .. z^k.
-        factor: (nodes, any) coefficients of the other factor.
-        first_row_of_power: for each power, the first row in which `factor` may have a coefficient
-            other than 0. Rows are ascending in t, which is the degree of the factor.
+        factor: (nodes, any) coefficients of the other factor, of degree t in each row.
+        first_row_of_power: for each power, the first row with t of at least this power. The rows
+            above it are skipped, because their coefficient is 0.
     """
     product = factor[:, :1] * polynomial
     for power, row in enumerate(first_row_of_power[: factor.shape[1]].tolist()):
@@ -276,12 +273,10 @@ def _multiply_truncated(
 def _scaled_binomials(m: int, most: int, shift: int) -> tuple[np.ndarray, int]:
     """Return C(m, x) 2^(shift x - e) for x = 0 .. min(m, most), and e, so that all are <= 1."""
     floats = [_mantissa_and_exponent(math.comb(m, x)) for x in range(min(m, most) + 1)]
-    scale = max(exponent + shift * x for x, (_, exponent) in enumerate(floats))
-    binomials = [
-        math.ldexp(mantissa, exponent + shift * x - scale)
-        for x, (mantissa, exponent) in enumerate(floats)
-    ]
-    return np.array(binomials), scale
+    exponents = [exponent + shift * x for x, (_, exponent) in enumerate(floats)]
+    e = max(exponents)
+    mantissas = np.array([mantissa for mantissa, _ in floats])
+    return np.ldexp(mantissas, np.array(exponents) - e), e
 
 
 def _mantissa_and_exponent(number: int) -> tuple[float, int]:

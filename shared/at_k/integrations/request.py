@@ -15,7 +15,7 @@ from typing import Any
 from ..core.checks import as_list, check_ks, check_names
 from ..core.choice import interval_options
 from ..core.computations import GPASSK, MAX_AT_K
-from ..core.credits import PASS_FAMILY, ScoreOptions, scores_by_name
+from ..core.credits import PASS_FAMILY, ScoreOptions, build_scores
 from ..core.estimates import Estimate
 from ..core.score import ScoreId
 from ..results import estimates_of
@@ -98,7 +98,7 @@ class ScoreRequest:
 
         Without a confidence, there are only scores.
         """
-        requested = [*scores_by_name(self._binary_scores, self.k, ScoreOptions())]
+        requested = [*build_scores(map(ScoreId, self._binary_scores), self.k, ScoreOptions())]
         if "max@k" in self.scores:
             requested += [ScoreId("max@k", k) for k in self.k]
         most = None if self.confidence is not None else 1  # 1 is for the score alone.

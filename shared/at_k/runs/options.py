@@ -37,9 +37,9 @@ from ..core.coherent import spread_of_k
 from ..core.credits import (
     PASS_FAMILY,
     ScoreOptions,
+    build_scores,
     check_tau,
     included_scores,
-    scores_by_name,
 )
 from ..core.rewards import check_rewards
 from ..core.score import Score, ScoreId
@@ -243,7 +243,7 @@ class ComparisonOptions:
 
     def scores_at(self, ks: Sequence[int]) -> dict[ScoreId, Score]:
         """Return the score at each of these k, by its id, for a metric of the pass@k family."""
-        return scores_by_name([self.metric], ks, ScoreOptions(thresholds=[self.tau]))
+        return build_scores([ScoreId(self.metric)], ks, ScoreOptions(thresholds=[self.tau]))
 
     def _choose_ks(self, sizes: Mapping[str, np.ndarray]) -> list[int]:
         """Return the requested or the default k in ascending order; [] for a metric without k.

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..core.choice import IntervalOptions, pass_limits
 from ..core.consensus import more_than_half
-from ..core.credits import PASS_FAMILY, ScoreOptions, scores_by_name
+from ..core.credits import PASS_FAMILY, ScoreOptions, build_scores
 from ..core.interval import UNIT_RANGE, IntervalMethod
 from ..core.posterior import PosteriorIntervals
 from ..core.questions import (
@@ -223,7 +223,7 @@ def _binary_scores(n: int | str, options: ComparisonOptions) -> dict[ScoreId, Sc
             f"{options.metric} is not corrected for the errors of a checker: compare pass@k or "
             f"another score of its family, or avg@N without rewards w."
         )
-    (rate,) = scores_by_name(["pass@k"], [1], ScoreOptions()).values()
+    (rate,) = build_scores([ScoreId("pass@k")], [1], ScoreOptions()).values()
     return {ScoreId("avg@N", n): rate}
 
 
