@@ -178,10 +178,7 @@ def short_label(label: str) -> str:
 
 
 def group_heading(group: str | None, has_groups: bool, averaging: str) -> str:
-    """Return the heading of the table of a group of questions, or of all questions (None).
-
-    The heading of all questions is "" if there are no groups. For `averaging` see `Scope`.
-    """
+    """Return the heading of the table of a group of questions, or of all questions (None)."""
     if group is None:
         return overall_label(averaging) if has_groups else ""
     return short_label(group)
@@ -330,12 +327,9 @@ P_VALUES = (
 class Scope(NamedTuple):
     """The questions of one or several runs and their samples, which sentences describe.
 
-    Args:
-        sizes: (M,) numbers of samples of the questions, for each run.
-        checker: the name of the checker, or None if the samples were graded before.
-        row, noun: the words for a question and for a sample.
-        correction, averaging, missing: phrases that say for which errors the scores are corrected,
-            how questions are averaged, and what was missing and how it was counted; or "".
+    `sizes` are the (M,) numbers of samples of the questions of each run. `correction`, `averaging`
+    and `missing` are phrases that say for which errors the scores are corrected, how questions are
+    averaged, and what was missing and how it was counted; or "".
     """
 
     sizes: Sequence[np.ndarray]

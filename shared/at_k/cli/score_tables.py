@@ -45,13 +45,9 @@ _MOST_SCORES_IN_SENTENCE = 6  # More scores than this are easier to read in a ta
 class ScoresView(View):
     """The scores of a run, which `compute` of a metric returns.
 
-    Args:
-        scores: the result of `compute`.
-        scope: the questions and their samples.
-        input: sentences that say what was read, and how scores are corrected and averaged.
-        options: the options of the metric, defaults included.
-        noise: the causes of the error of one score, or None.
-        ids: the ids of the M questions, or None.
+    `input` says what was read, and how scores are corrected and averaged. `options` are those of
+    the metric, defaults included. `noise` has the causes of the error of one score. `ids` are those
+    of the M questions.
     """
 
     scores: dict[str, Any]
@@ -106,8 +102,6 @@ class ScoresView(View):
         """Return the dict that `compute` returns."""
         return self.scores
 
-    # --- Tables ---------------------------------------------------------------------------
-
     def tables(self) -> list[Cells]:
         """Return the tables for the terminal.
 
@@ -132,10 +126,7 @@ class ScoresView(View):
         return [*tables, *self._per_question_table()]
 
     def paper_tables(self) -> list[Cells]:
-        """Return a table with a row for each key and a column for each group, or the transpose.
-
-        The longer side has the rows. A table of the scores of single questions may follow.
-        """
+        """Return a table of keys and groups, in which the longer side has the rows, for papers."""
         overall, *groups = self._group_headings("Estimate")
         rows, columns = [*self._by_group[None]], [overall.capitalize(), *groups]
         scale = self._scale([*self._by_group[None].values()])
@@ -156,11 +147,7 @@ class ScoresView(View):
         return [[[scale.heading, *head], *table], *self._per_question_table()]
 
     def records(self) -> Cells:
-        """Return a row for each key and group; the group of all questions is "".
-
-        Raises:
-            ValueError: if there are scores of single questions, which need other columns.
-        """
+        """Return a row for each key and group, without scores of single questions."""
         if "per_question" in self.scores:
             raise ValueError("CSV has no scores of single questions: use --format json.")
         return records_of(self.estimates)
@@ -189,8 +176,6 @@ class ScoresView(View):
             for i, x in zip(ids, scores_of_questions, strict=True)
         ]
         return [[["question", *per_question], *rows]]
-
-    # --- Sentences ------------------------------------------------------------------------
 
     def notes(self, for_paper: bool = False) -> list[str]:
         """Return sentences about the limits, scores without limits, mG-Pass@k and maj@k."""
