@@ -61,10 +61,7 @@ exit status:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command, and return its exit status.
-
-    `arguments` are those after the name of the command. Default: those of this process.
-    """
+    """Run the command with the arguments after its name, and return its exit status."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     if hasattr(sys.stdout, "reconfigure"):
         # Print a character that the terminal cannot encode as an escape, instead of failing.

@@ -130,11 +130,8 @@ def _names_of_runs(names: Sequence[str] | None, files: Sequence[str]) -> list[st
             f"--names has {number_of(len(names), 'name')} for {len(files)} files: give a name "
             f"for each file."
         )
-    for name in names:
-        if not name.strip():
-            raise ValueError("--names has a blank name: give each run a name of its own.")
-        if list(names).count(name) > 1:
-            raise ValueError(f"--names has {name!r} twice: give each run a name of its own.")
+    if len({*names} - {""}) < len(names) or not all(name.strip() for name in names):
+        raise ValueError("--names has a blank name, or one twice: give each run its own.")
     return list(names)
 
 

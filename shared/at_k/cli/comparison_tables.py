@@ -73,8 +73,6 @@ class ComparisonView(View):
         """Return the dict that `compare` returns."""
         return differences_as_dict(itertools.chain(*self.differences.values()))
 
-    # --- Tables ---------------------------------------------------------------------------
-
     def tables(self) -> list[Cells]:
         """Return a table for all questions and one for each group, with a row for each k."""
         limits = _LIMITS | (_BAND if self._has_band else {})
@@ -117,13 +115,8 @@ class ComparisonView(View):
         rows = map(_difference_row, itertools.chain(*self.differences.values()))
         return make_table(columns, rows)
 
-    # --- Sentences ------------------------------------------------------------------------
-
     def notes(self, for_paper: bool = False) -> list[str]:
-        """Return one paragraph in a list: what the columns are, and which run is higher.
-
-        The columns are those of the terminal, or of paper tables if `for_paper`.
-        """
+        """Return one paragraph in a list: what the columns are, and which run is higher."""
         words, percent = self._limits, self._limits.percent
         limits, band, difference = "lo and hi", "band lo and band hi", "diff"
         if for_paper:
@@ -144,10 +137,7 @@ class ComparisonView(View):
         return [" ".join(sentences)]
 
     def sentence(self, key: str | None = None) -> str:
-        """Return a sentence with the difference at one k, and with the k where the band excludes 0.
-
-        `key` is that of the difference. Default: the first.
-        """
+        """Return a sentence with the difference at one k, and where the band over k excludes 0."""
         differences, scale = self._overall, scale_of_two(self._overall)
         point = next((point for point in differences if point.key == key), differences[0])
         higher, lower = (self.names[0], point.a), (self.names[1], point.b)
@@ -231,13 +221,8 @@ class LeaderboardView(View):
         """Return the dict that `leaderboard` returns."""
         return dict(self.board)
 
-    # --- Tables ---------------------------------------------------------------------------
-
     def tables(self) -> list[Cells]:
-        """Return the tables of all questions, then those of each group.
-
-        They are a table of runs for each k, and one table of differences if it is shown.
-        """
+        """Return the tables of runs and of differences, for all questions and for each group."""
         tables = []
         for group, board in self._boards():
             title = group_heading(group, "groups" in self.board, self.scope.averaging)
@@ -290,8 +275,6 @@ class LeaderboardView(View):
         columns = {name: name for name in ("group", *self.board["runs"][0])}
         rows = [{"group": group, **row} for group, board in self._boards() for row in board["runs"]]
         return make_table(columns, rows)
-
-    # --- Sentences ------------------------------------------------------------------------
 
     def notes(self, for_paper: bool = False) -> list[str]:
         """Return one paragraph in a list, which explains the limits, the ranks and the letters."""

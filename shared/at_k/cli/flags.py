@@ -205,10 +205,7 @@ def add_flags(
 def parameters_and_helps(
     function: Callable[..., Any], leave_out: Collection[str]
 ) -> tuple[dict[str, inspect.Parameter], dict[str, str]]:
-    """Return the parameters of a function that become flags, and their help texts, by name.
-
-    Those to `leave_out` get no flag. The parameter `metric` becomes --include.
-    """
+    """Return the parameters of a function that become flags, and their help texts, by name."""
     helps = parameter_helps(inspect.getdoc(function) or "")
     parameters = parameters_of(function)
     parameters["metric"] = parameters["metric"].replace(name="include")

@@ -178,10 +178,7 @@ def short_label(label: str) -> str:
 
 
 def group_heading(group: str | None, has_groups: bool, averaging: str) -> str:
-    """Return the heading of the table of a group of questions, or of all questions (None).
-
-    The heading of all questions is "" if there are no groups. For `averaging` see `Scope`.
-    """
+    """Return the heading of the table of a group of questions, or of all questions (None)."""
     if group is None:
         return overall_label(averaging) if has_groups else ""
     return short_label(group)

@@ -64,10 +64,7 @@ class FileArguments(NamedTuple):
 
 
 def file_arguments(flags: dict[str, Any], files: Sequence[str] = ()) -> FileArguments:
-    """Sort the values of flags by the functions whose arguments they are.
-
-    A ValueError is raised if a file is given twice, and no flag says how the two runs in it differ.
-    """
+    """Sort the values of flags by the functions whose arguments they are."""
     second = {x: y for x in ROLES_OF_SECOND if (y := flags.pop(f"{x}_b", None)) is not None}
     if "where" in second:
         second["where"] = [pair for pair in second["where"] if pair is not None]

@@ -87,10 +87,7 @@ def _plan_files(files: Sequence[str], output_format: str, **flags: Any) -> None:
 
 @dataclass(frozen=True)
 class PlanView(View):
-    """The precision of designs, as `at_k.plan` returns it.
-
-    `wanted` is the precision that the cheapest design has to reach, or None.
-    """
+    """The precision of designs, and that which the cheapest has to reach, or None."""
 
     plan: dict[str, Any]
     wanted: Wanted | None

@@ -23,10 +23,7 @@ _FILE_SUFFIXES = (".svg", ".pdf", ".png", ".html")
 
 
 def draw(file: str | None, figure: Callable[[], Figure]) -> None:
-    """Write the chart that `figure` makes to a file, or do nothing if `file` is None.
-
-    Raises ValueError if the chart cannot be made, or its file cannot be written.
-    """
+    """Write the chart that `figure` makes to a file, or do nothing if `file` is None."""
     if file is None:
         return
     try:
@@ -80,10 +77,7 @@ def chart_of_scores(view: ScoresView, run: RunInput) -> Figure:
 
 
 def chart_of_comparison(compared: Compared, inputs: Sequence[RunInput]) -> Figure:
-    """Return the chart of a comparison.
-
-    For two runs and several k, it is the difference against k. Otherwise it is a leaderboard.
-    """
+    """Return the difference of two runs against k, or a leaderboard of more runs or for one k."""
     from ..charts import difference, forest
     from ..runs.differences import differences_of
     from ..runs.leaderboard import leaderboard_of

@@ -55,10 +55,7 @@ class RunInput:
         return {"questions": len(self.sizes), "n": n, "checker": self.checker}
 
     def described(self, row: str = "question", noun: str = "sample") -> str:
-        """Return a sentence that says what was read, from which columns, and how it was checked.
-
-        `row` and `noun` are the words for a question and for a sample.
-        """
+        """Return a sentence that says what was read, from which columns, and how it was checked."""
         columns, sizes = dict(self.questions.columns), self.caption["n"]
         text = f"{number_of(len(self.sizes), row)}, {number_of(sizes, noun)} each"
         if self.questions.missing:

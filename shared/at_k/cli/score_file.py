@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import at_k
+
 from ..core.checking import Checked
 from ..core.computation import Computation
 from ..core.computations import COMPUTATIONS, GPASSK
@@ -26,16 +28,9 @@ from ..runs.noise import Noise, correction_in_words, noise_of
 from ..runs.options import WITHOUT_K, ComparisonOptions, RunOptions, compared_scores
 from ..runs.outcomes_of_runs import Run, naming_questions, number_unanswered
 from .flags import COOL, WARM, add_flags, parameter_helps, split_arguments
-from .formats import FORMATS_OF_OUTPUT, Scope, print_output
+from .formats import FORMATS_OF_OUTPUT, Scale, Scope, as_flag, print_output
 from .graded_files import refuse_ungraded
 from .plot import chart_of_scores, check_plot, draw
-from .publishing import (
-    PUBLISHED_FIELDS,
-    PUBLISHED_FORMAT,
-    add_publishing_flags,
-    check_published,
-    published,
-)
 from .run_input import CheckedOnce, RunInput, warn_of_other_grades
 from .score_tables import ScoresView, nouns_of
 
@@ -57,6 +52,18 @@ Several files are parts of one run, and - is standard input:
   python make.py | at-k {name} - --json
 """
 
+_PUBLISHED_FORMAT = "eval-results"
+"""The YAML of a file in a model's folder `.eval_results`, which its page on the Hub shows.
+
+https://huggingface.co/docs/hub/eval-results
+"""
+_PUBLISHED_FIELDS = {
+    "dataset": "id of the benchmark's dataset on the Hub, such as cais/hle",
+    "task": "task of the benchmark, such as default",
+    "source_url": "where the samples or a report are",
+}
+"""The flags for facts that published scores need besides the samples, and their help."""
+
 _WITH_NOISE = {*compared_scores()} - {"bayes@N", "score_agg"}
 _OPTIONS_OF_DEFINITION = {
     *("weights", "lam", "pass_power", "unanimous_power", "R0", "categories", "budget"),
@@ -70,9 +77,9 @@ def add_metric_flags(command: argparse.ArgumentParser, name: str) -> None:
     examples = _VERDICT_EXAMPLES if name == "score_agg" else _METRIC_EXAMPLES
     epilog = (examples + _FILES).format(name=name, cool=COOL, warm=WARM)
     parameters, helps = computation.parameters.values(), _parameter_helps_of(name)
-    formats = (*FORMATS_OF_OUTPUT, PUBLISHED_FORMAT)
+    formats = (*FORMATS_OF_OUTPUT, _PUBLISHED_FORMAT)
     add_flags(command, "FILE...", epilog, parameters, helps, formats=formats)
-    add_publishing_flags(command)
+    _add_publishing_flags(command)
     command.set_defaults(run=functools.partial(_score_files, name, computation))
 
 
@@ -96,14 +103,14 @@ def _score_files(
     **flags: Any,
 ) -> None:
     """Print the scores of the metric `name` for one run, whose parts are in files."""
-    fields = {field: flags.pop(field) for field in PUBLISHED_FIELDS}
-    check_published(fields, output_format)
+    fields = {field: flags.pop(field) for field in _PUBLISHED_FIELDS}
+    _check_published(fields, output_format)
     reading, parameters = split_arguments(flags)
     check_plot(plot)
     run = _read_samples_of_run(name, computation, files, reading, parameters)
     view = _scores_view(name, computation, run, parameters)
-    is_published = output_format == PUBLISHED_FORMAT
-    print_output(published(view, fields) if is_published else view.printed(output_format))
+    is_published = output_format == _PUBLISHED_FORMAT
+    print_output(_published(view, fields) if is_published else view.printed(output_format))
     draw(plot, lambda: chart_of_scores(view, run))
 
 
@@ -233,3 +240,57 @@ def _noise_of_leading_score(
     comparison = ComparisonOptions(metric, None, "questions", confidence, **shared)
     noise = noise_of(Run("The file", outcomes, checked.answers, errors), comparison)[0]
     return noise if noise.standard_error > 0 else None
+
+
+# --- Scores on model pages of the Hub ---------------------------------------------------------
+
+
+def _check_published(fields: Mapping[str, str | None], output_format: str) -> None:
+    """Raise a ValueError if _PUBLISHED_FORMAT lacks a field, or another format has one."""
+    is_published = output_format == _PUBLISHED_FORMAT
+    for name, value in fields.items():
+        flag = as_flag(name)
+        if value is not None and not is_published:
+            raise ValueError(f"{flag} is for --format eval-results: add that, or leave it out.")
+        if value is None and is_published and name != "source_url":
+            raise ValueError(f"--format eval-results needs {flag} ({_PUBLISHED_FIELDS[name]}).")
+
+
+def _published(view: ScoresView, fields: Mapping[str, str | None]) -> str:
+    """Return the YAML of the score of all questions; a ValueError if there are several."""
+    import yaml
+
+    estimate, *others = (estimate for estimate in view.estimates if estimate.group is None)
+    if others:
+        raise ValueError(
+            f"The format eval-results has one score for a task, and there are {1 + len(others)}, "
+            f"such as {estimate.key} and {others[0].key}: select one, as by --include pass@k --k 1."
+        )
+    entry: dict[str, Any] = {
+        "dataset": {"id": fields["dataset"], "task_id": fields["task"]},
+        "value": estimate.score,
+    }
+    if fields["source_url"] is not None:
+        entry["source"] = {"url": fields["source_url"]}
+    entry["notes"] = _notes_on_score(estimate, view)
+    return yaml.safe_dump([entry], sort_keys=False, allow_unicode=True, width=88).rstrip()
+
+
+def _add_publishing_flags(command: argparse.ArgumentParser) -> None:
+    """Add the flags of _PUBLISHED_FORMAT to the parser of a metric."""
+    group = command.add_argument_group(
+        "for --format eval-results",
+        "Save it as a file .eval_results/NAME.yaml in the model's repository on the Hub.",
+    )
+    for name, text in _PUBLISHED_FIELDS.items():
+        group.add_argument(as_flag(name), metavar="TEXT", help=f"{text}.")
+
+
+def _notes_on_score(estimate: Estimate, view: ScoresView) -> str:
+    """Return one line for readers of a score: its key, samples, limits and the package."""
+    notes = [estimate.key, view.scope.in_words()]
+    if estimate.interval is not None and estimate.limits is not None:
+        method = view.method_of(estimate)
+        words = view.limits_by(method).described(Scale(False, 4), estimate.limits)
+        notes += [f"standard error {estimate.interval.sigma:.4f}", f"{words} ({method})"]
+    return "; ".join([*notes, f"evaluate-at-k {at_k.__version__}"])

@@ -108,8 +108,6 @@ class ScoresView(View):
         """Return the dict that `compute` returns."""
         return self.scores
 
-    # --- Tables ---------------------------------------------------------------------------
-
     def tables(self) -> list[Cells]:
         """Return the tables for the terminal.
 
@@ -134,10 +132,7 @@ class ScoresView(View):
         return [*tables, *self._per_question_table()]
 
     def paper_tables(self) -> list[Cells]:
-        """Return a table with a row for each key and a column for each group, or the transpose.
-
-        The longer side has the rows. A table of the scores of single questions may follow.
-        """
+        """Return a table of keys and groups, in which the longer side has the rows, for papers."""
         overall, *groups = self._group_headings("Estimate")
         rows, columns = [*self._by_group[None]], [overall.capitalize(), *groups]
         scale = self._scale([*self._by_group[None].values()])
@@ -158,11 +153,7 @@ class ScoresView(View):
         return [[[scale.heading, *head], *table], *self._per_question_table()]
 
     def records(self) -> Cells:
-        """Return a row for each key and group; the group of all questions is "".
-
-        Raises:
-            ValueError: if there are scores of single questions, which need other columns.
-        """
+        """Return a row for each key and group, without scores of single questions."""
         if "per_question" in self.scores:
             raise ValueError("CSV has no scores of single questions: use --format json.")
         return records_of(self.estimates)
@@ -191,8 +182,6 @@ class ScoresView(View):
             for i, x in zip(ids, scores_of_questions, strict=True)
         ]
         return [[["question", *per_question], *rows]]
-
-    # --- Sentences ------------------------------------------------------------------------
 
     def notes(self, for_paper: bool = False) -> list[str]:
         """Return sentences about the limits, scores without limits, mG-Pass@k and maj@k."""

@@ -119,12 +119,7 @@ def _lists_of_objects(table: Table, path: str) -> Columns:
 def read_cells(
     table: Table, chosen: ColumnsByRole, reading: ReadingOptions
 ) -> tuple[CellsByRole, bool]:
-    """Return the cells of the chosen columns by role, and whether a row has a list or counts.
-
-    Raises:
-        SelectionError: if the caller has to name a field of objects, or an id.
-        ValueError: if cells are not what their role needs.
-    """
+    """Return the cells of the chosen columns by role, and whether a row has a list or counts."""
     if reading.graded_by and ("references" in chosen or "n" in chosen):
         raise ValueError(f"{reading.graded_by} is for outcomes: name their column.")
     aligned = [role for role in usual.PER_SAMPLE if role in chosen]
@@ -247,10 +242,7 @@ def entries_of_role(role: str, cells: Sequence[Any], is_csv: bool) -> list[Any]:
 def read_outcomes(
     table: Table, cells: Sequence[Any], name: str, reading: ReadingOptions
 ) -> list[Any]:
-    """Return the outcomes in cells as bools, numbers or labels, None for missing ones.
-
-    A cell may be a list of outcomes. The reading may say which outcomes are correct.
-    """
+    """Return the outcomes in cells or lists as bools, numbers or labels, None for missing ones."""
     _refuse_objects(cells, "outcomes", name)
     if reading.correct_values:
         return graded(cells, reading.correct_values)
@@ -478,22 +470,21 @@ def _answers_in(file: str, question: str = "") -> tuple[list[str], list[Any]]:
 
     file, named = _file_and_column(file)
     answers = with_tests(load_files(names_in(file), ReadingOptions()))
+    if named:
+        answers = with_fields(answers, [("references", named)])
+    remedy = f" Name it {question}, as the samples do." if question else ""
     try:
         key = [question] if question in answers.columns else question_columns(answers)
-    except SelectionError as error:
-        remedy = f" Name it {question}, as the samples do." if question else ""
-        raise ValueError(f"{file}: {error}{remedy}") from None
-    columns = [TESTS] if TESTS in answers.columns else columns_of_role(answers, "references")
-    if named:
-        answers, columns = with_fields(answers, [("references", named)]), [named]
-    if not columns or not (key or not question):
-        raise ValueError(
-            f"{file} needs a column {question or 'of references'} and one with a usual name for "
-            f"references. {list_columns(answers.columns)}"
-        )
-    try:
+        columns = [TESTS] if TESTS in answers.columns else columns_of_role(answers, "references")
+        columns = [named] if named else columns
+        if not columns or not (key or not question):
+            raise ValueError(
+                f"{file} needs a column {question or 'of references'} and one with a usual name "
+                f"for references. {list_columns(answers.columns)}"
+            )
+        remedy = f" Add one to the name: {file}:{columns[0]}."
         column = column_of_role(answers, "references", columns)
     except SelectionError as error:
-        raise ValueError(f"{file}: {error} Add one to the name: {file}:{columns[0]}.") from None
+        raise ValueError(f"{file}: {error}{remedy}") from None
     ids = list(map(entry_text, answers.columns[key[0]])) if key else []
     return ids, list(answers.columns[column])

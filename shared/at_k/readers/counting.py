@@ -82,11 +82,7 @@ def counted_run(
     reading: ReadingOptions,
     read_table: Callable[[Table, ReadingOptions], Run],
 ) -> Run | None:
-    """Return the run in large files, with counts of outcomes; None if they have to be read whole.
-
-    A SelectionError is raised if `read_table`, which returns the run in a table, raises it for the
-    distinct rows or for some questions.
-    """
+    """Return the run in large files, with counts of outcomes; None if they are to be read whole."""
     choice, rows = None, None
     with suppress(*_PROBLEMS):  # reading whole says what is wrong, with its row
         if _can_be_counted(names, reading) and _are_large(names):

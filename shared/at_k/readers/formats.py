@@ -224,10 +224,7 @@ def table_of_records(records: Sequence[Any], name: str, unnamed: str = "") -> Ta
 
 
 def kind_of_rows(records: Sequence[Any], name: str) -> type:
-    """Return the type of all rows, dict or list; an InputError names a row of another type.
-
-    dict if there are no rows. Messages call the rows `name`.
-    """
+    """Return the type of all rows, dict or list; an InputError names a row of another type."""
     kind = next((x for x in map(type, records) if x in _ROWS), dict)
     for row, record in enumerate(records):
         if not isinstance(record, kind):

@@ -87,10 +87,7 @@ def table_of_dataset(dataset: Any) -> Table:
 
 
 def one_split(loaded: Any, name: str, split: str | None) -> Any:
-    """Return the split of a dataset with the name `split`, or its only split.
-
-    A SelectionError lists the splits if there is none.
-    """
+    """Return the split of a dataset with the name `split`, or its only split."""
     if not isinstance(loaded, dict):
         loaded = {str(loaded.split or "train"): loaded}
     if split is None and len(loaded) == 1:

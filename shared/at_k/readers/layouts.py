@@ -124,11 +124,7 @@ def recognised(table: Table, path: Path | None = None) -> Table | None:
 
 
 def read_layout(layout: Layout, table: Table, path: Path | None = None) -> Table:
-    """Return the table as a layout reads it, with `layout` and `origin` set.
-
-    An AttributeError, a LookupError or a TypeError is raised if the entries are not those of the
-    layout.
-    """
+    """Return the table as a layout reads it, with `layout` and `origin` set."""
     records = rows_of(table) if layout.rows or layout.columns or layout.origin else []
     if layout.rows or layout.columns:
         rows = list(layout.rows_in(records))
@@ -522,17 +518,12 @@ def _numbers_without(names: str) -> Callable[[Columns], Roles]:
     return lambda columns: {"outcomes": _number_columns(columns, names.split())}
 
 
-_EVALSCOPE = {
-    "question": lambda row: _first_value(row["sample_score"].get("group_id"), row["index"]),
-    "sample_id": lambda row: row["sample_score"].get("sample_id"),
-    "prediction": lambda row: row["sample_score"]["score"].get("extracted_prediction"),
-}
-
-
 def _evalscope_rows(record: LogRow) -> list[LogRow]:
     """Return the record as a row, with a column for each of its scores."""
-    values = record["sample_score"]["score"]["value"]
-    return [record | {f"value.{name}": value for name, value in values.items()}]
+    sample, score = record["sample_score"], record["sample_score"]["score"]
+    row = {"question": _first_value(sample.get("group_id"), record["index"])}
+    row |= {"sample_id": sample.get("sample_id"), "prediction": score.get("extracted_prediction")}
+    return [record | row | {f"value.{name}": value for name, value in score["value"].items()}]
 
 
 def _nemo_judged(row: LogRow) -> bool | None:
@@ -635,7 +626,7 @@ LAYOUTS = (
            columns={"judge_correct": _nemo_judged},
            missing="incorrect", why="no answer"),
     Layout(tool="evalscope", fields="index target sample_score", rows=_evalscope_rows,
-           columns=_EVALSCOPE, questions="task question", groups="task", samples="sample_id",
+           questions="task question", groups="task", samples="sample_id",
            predictions="prediction", references="target", outcomes="value.*",
            path_origin=_in_path(r"reviews/(?P<model>[^/]+)/(?P<task>[^/]+)\.jsonl")),
     Layout(tool="LiveCodeBench", fields="question_id code_list graded_list",

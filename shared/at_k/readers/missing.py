@@ -226,13 +226,11 @@ def _refuse_undecided(
     if rule and not (unknown or vanishing or (rule == "incorrect" and has_losses)):
         return
     what = _what_is_missing(counted, unknown, vanishing, is_graded)
+    ways = [Way({"missing": x}) for x in CHOICES]
+    remedy, scores = "'incorrect' counts them as incorrect, and", _both_scores(outcomes)
     if unknown or has_losses:
         why = "Some rewards are below 0" if has_losses else "Their number is unknown"
-        remedy, choices = f"{why}: write those that are missing, or", ("drop",)
-    else:
-        remedy, choices = "'incorrect' counts them as incorrect, and", CHOICES
-    scores = _both_scores(outcomes) if choices == CHOICES else ""
-    ways = [Way({"missing": x}) for x in choices]
+        ways, remedy, scores = ways[1:], f"{why}: write those that are missing, or", ""
     raise MissingError(f"{title}: {what}. {remedy} 'drop' leaves them out{scores}.", ways)
 
 

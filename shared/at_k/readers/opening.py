@@ -47,10 +47,7 @@ def most_bytes(compressed_size: int | None = None) -> float:
 
 
 def read_file(name: str) -> bytes:
-    """Return the bytes of a file, a pipe or standard input ("-").
-
-    A ValueError is raised if it is a device or a socket, or holds more than `most_bytes`.
-    """
+    """Return the bytes of a file, a pipe or standard input ("-"), of at most `most_bytes`."""
     most = most_bytes()
     if name == "-":
         return read_limited(sys.stdin.buffer, "standard input", most)
@@ -61,10 +58,7 @@ def read_file(name: str) -> bytes:
 
 
 def read_limited(stream: Any, name: str, most: float, when: str = "") -> bytes:
-    """Return the bytes of a stream; a ValueError if there are more than `most`.
-
-    The message calls the stream `name`, and `when` ends its first sentence.
-    """
+    """Return the bytes of a stream, which messages call `name`, or raise a ValueError."""
     chunks, size = [], 0
     while chunk := stream.read(_CHUNK):
         chunks.append(chunk)
@@ -112,13 +106,7 @@ def remote_names(pattern: str) -> list[str]:
 
 
 def remote_content(name: str) -> bytes:
-    """Return the bytes of a remote file.
-
-    Raises:
-        FileNotFoundError: if there is no such file, or if it is a folder.
-        ImportError: if the driver of the protocol is not installed.
-        ValueError: if the file cannot be read, or is a page of HTML, with the reason.
-    """
+    """Return the bytes of a remote file; errors say what is missing, or that it is a page."""
     content = _with_system(name, lambda system, path: system.cat_file(path))
     if name.startswith("http") and content[:100].lstrip().lower().startswith(_PAGES):
         raise ValueError(f"{name} is a page: give the address that downloads the file.")

@@ -44,11 +44,9 @@ def gather(
     """Return the cells of the M questions, their ids, the columns of the ids, and a note.
 
     The ids are texts, or tuples of texts if there are several columns, or None if nothing
-    identifies the questions. The note is on samples that were missing or added.
-
-    Raises:
-        SelectionError: if rows of one question are different runs or settings, or the same sample.
-        ValueError: if an id is missing, or if a question has two references or groups.
+    identifies the questions. The note is on samples that were missing or added. Errors are raised
+    if rows of one question are different runs or settings, or the same sample; if an id is missing;
+    or if a question has two references or groups.
     """
     table, key = _key_of_rows(table, chosen, are_lists, reading)
     rows_of = _rows_of(table, key) if key else {row: [row] for row in range(table.size)}
@@ -177,10 +175,7 @@ def _check_ids(table: Table, name: str, texts: Sequence[str], is_whole: bool) ->
 def refuse_spaces(
     table: Table, name: str, texts: Sequence[str], noun: str, remedy: str = ""
 ) -> None:
-    """Raise an InputError if two texts of a column differ by spaces only.
-
-    `noun` is what a row belongs to by the column, such as "question". `remedy` ends the message.
-    """
+    """Raise an InputError if two texts of a column, which names a `noun`, differ by spaces only."""
     row_of: dict[str, int] = {}
     for row, text in enumerate(texts):
         first = row_of.setdefault(" ".join(text.split()), row)

@@ -76,8 +76,7 @@ class ReadingOptions:
 def make_reading(**options: Any) -> ReadingOptions:
     """Return the options of a reading from the arguments of `read` or of the command.
 
-    Arguments that are no attributes of `ReadingOptions` are columns by their role. Those that are
-    invalid raise a TypeError or a ValueError.
+    Arguments that are no attributes of `ReadingOptions` are columns by their role.
     """
     if options.get("references") == FIRST_COLUMN:
         options |= {"references": "reference", "unnamed": "references"}

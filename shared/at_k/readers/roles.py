@@ -152,7 +152,7 @@ def _ungraded_samples(
     """Return the columns of samples, and of references if there are any, by their roles."""
     verdicts = _verdicts(table, nested_columns(table) if references else table.columns, used)
     if references and verdicts:
-        _refuse_two_readings(table, predictions, references, verdicts)
+        _refuse_two_readings(table, predictions, references, verdicts, {})
     elif not references:
         _refuse_scores(table, verdicts, predictions[:1])
     return _with_references(table, predictions, references)
@@ -216,10 +216,9 @@ def _refuse_two_readings(
     predictions: Sequence[str],
     references: Sequence[str],
     outcomes: Sequence[str],
-    counts: Mapping[str, str] | None = None,
+    counts: Mapping[str, str],
 ) -> None:
     """Raise a SelectionError if a table has samples and references, outcomes, or counts as well."""
-    counts = counts or {}
     graded = [Way({"outcomes": name}) for name in outcomes]
     graded += [Way(counts)] if counts else []
     names = [*outcomes[:1], *counts.values()]
@@ -362,10 +361,7 @@ def finish_column(table: Table) -> str:
 
 
 def column_per_question(table: Table, role: str, name: str | None) -> str | None:
-    """Return the column of a role of `PER_QUESTION`, or None if there is none.
-
-    It is `name`, or else the first with a usual name. One task alone in a log is no group.
-    """
+    """Return the column of a role of `PER_QUESTION`, or None; one task in a log is no group."""
     names = columns_of_role(table, role) if name is None else [name]
     if not names:
         return None
@@ -573,14 +569,15 @@ def _refuse_frequencies(table: Table, samples: Sequence[str]) -> None:
         if name == sample or numbers <= {None, 0, 1}:
             continue
         role = "outcomes" if sample in columns_of_role(table, "outcomes") else "predictions"
-        ways = [Way({role: sample}, "each row is one sample")]
-        if len(numbers) > 1:
-            meaning = "each row is a sample that occurs so often"
-            ways.insert(0, Way({"counts": name, role: sample}, meaning))
+        ways = []
         are_counts = role == "outcomes" and _may_be_counts(table, name, sample)
         if are_counts:
-            meaning = "each row counts the samples of a question"
-            ways.insert(0, Way({"n": name, "correct": sample}, meaning))
+            counts = {"n": name, "correct": sample}
+            ways.append(Way(counts, "each row counts the samples of a question"))
+        if len(numbers) > 1:
+            counts = {"counts": name, role: sample}
+            ways.append(Way(counts, "each row is a sample that occurs so often"))
+        ways.append(Way({role: sample}, "each row is one sample"))
         is_grouped = len(numbers) > 1 and None not in numbers
         if are_counts or (is_grouped and _is_unique(table, *question_columns(table), FILE, sample)):
             problem = f"{shown_name(name)} can be a number of samples, beside {shown_name(sample)}."

@@ -38,10 +38,7 @@ _PART = re.compile(r"(?<![a-z])(part|shard|chunk|rank|worker)[-_. ]?\d", re.IGNO
 
 
 def refuse_settings(questions: QuestionRows) -> None:
-    """Raise a SelectionError if samples of a question have different settings, or rows models.
-
-    `questions` are without the rows whose sample is missing.
-    """
+    """Raise a SelectionError if samples of a question have different settings, or rows models."""
     table, several = questions.table, questions.several
     columns = _scalar_columns(questions)
     settings = [
@@ -203,10 +200,7 @@ def _is_one_to_one(texts: Sequence[str], numbers: Sequence[Sequence[str]]) -> bo
 
 
 def is_setting(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> bool:
-    """Return whether a column is a setting by its values, which are texts, one per row.
-
-    `questions` has the indices of the rows of each question.
-    """
+    """Return whether a column is a setting by its values, which are texts, one per row."""
     return (
         _is_crossed(texts, questions)
         or _has_blocks(texts, questions)
@@ -341,10 +335,7 @@ def _equal_rows(questions: QuestionRows, entries: Sequence[Any]) -> tuple[int, i
 
 
 def are_continued(pairs: Iterable[tuple[Any, int]]) -> bool:
-    """Return whether two files share questions, and each has others too, as parts of one run.
-
-    `pairs` are those of a question and the index of a file that has it.
-    """
+    """Return whether two files share questions, and each has others too, as parts of one run."""
     files_of: dict[Any, set[int]] = {}
     for question, file in pairs:
         files_of.setdefault(question, set()).add(file)

@@ -435,8 +435,8 @@ def _refuse_keys_of_samples(record: Mapping[str, Any], title: str, reading: Read
     ways = []
     if has_lists or has_objects:
         ways.append(Way({"records": next(iter(record))}, "only these samples"))
-    if names := [str(x) for value in values if isinstance(value, dict) for x in value]:
-        ways.append(Way({"outcomes": names[0]}, "each key is a question"))
+    if names := list(flat(list(x) for x in values if isinstance(x, dict))):
+        ways.append(Way({"outcomes": str(names[0])}, "each key is a question"))
     if are_numbered or has_lists or has_objects:
         raise SelectionError(
             f"{title} has {'an object' if has_objects else 'a list'} for each of "

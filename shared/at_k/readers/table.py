@@ -169,11 +169,10 @@ class Table:
 class QuestionRows:
     """The rows of each question in a table.
 
-    Attributes:     chosen: the column of each role.     cells: the entries of these columns by
-    role, one per row.     are_lists: whether a row has a list of samples, or counts.     key: the
-    columns that identify the questions; () if each row is a question.     rows: the indices of the
-    rows of each question, by its id: a text, or a tuple of texts if         `key` has several
-    columns.
+    `chosen` has the column of each role, and `cells` their entries. `are_lists` says whether a row
+    has a list of samples, or counts. `key` are the columns that identify the questions; () if each
+    row is a question. `rows` are the indices of the rows of each question by its id: a text, or a
+    tuple of texts if `key` has several columns.
     """
 
     table: Table
@@ -319,10 +318,7 @@ def list_columns(columns: Iterable[str]) -> str:
 
 
 def with_fields(table: Table, names: Iterable[tuple[str, str]]) -> Table:
-    """Return the table with an additional column for each dotted path in pairs of (role, path).
-
-    A SelectionError is raised if there is no column or field at a path.
-    """
+    """Return the table with an additional column for each dotted path in pairs of (role, path)."""
     columns = dict(table.columns)
     for role, name in names:
         column = column_at(columns, name)
@@ -366,8 +362,8 @@ def rows_where(table: Table, where: Mapping[str, Sequence[Any]]) -> Table:
 def join_tables(tables: Sequence[Table]) -> Table:
     """Return the rows of several files as one table, with the columns that all of them have.
 
-    Files of tools that write repeated runs have all columns of any of them, and None in the rows of
-    a file that lacks one. A ValueError is raised if two files have no column in common, or come
+    Files of tools that write repeated runs have all columns of any of them, and None in the rows
+    of a file that lacks one. A ValueError is raised if two files have no column in common, or come
     from different tools or models.
     """
     _refuse_other_runs(tables)
@@ -376,10 +372,7 @@ def join_tables(tables: Sequence[Table]) -> Table:
         names = [x for x in first.columns if all(x in table.columns for table in tables)]
     if first.layout is None:
         _warn_of_columns(tables, names)
-    columns: Columns = {}
-    for name in names:
-        cells = (table.columns.get(name) or [None] * table.size for table in tables)
-        columns[name] = list(itertools.chain.from_iterable(cells))
+    columns: Columns = {x: _joined_column(tables, x) for x in names}
     columns[FILE] = [index for index, table in enumerate(tables) for _ in range(table.size)]
     files = tuple(table.title for table in tables)
     return replace(
@@ -393,6 +386,12 @@ def join_tables(tables: Sequence[Table]) -> Table:
         has_decimal_commas=all(table.has_decimal_commas for table in tables),
         numbers=list(itertools.chain(*map(Table.row_numbers, tables))),
     )
+
+
+def _joined_column(tables: Sequence[Table], name: str) -> list[Any]:
+    """Return a column of several tables, with None for the rows of tables without it."""
+    cells = (table.columns.get(name) or [None] * table.size for table in tables)
+    return list(itertools.chain.from_iterable(cells))
 
 
 def _refuse_other_runs(tables: Sequence[Table]) -> None:

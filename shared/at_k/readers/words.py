@@ -162,10 +162,7 @@ def as_whole_number(cell: Any) -> int | None:
 
 
 def graded(cells: Sequence[Any], correct_values: Collection[Any]) -> list[Any]:
-    """Return whether each outcome is one of the correct values, and None for missing outcomes.
-
-    A ValueError is raised if a correct value is equal to no outcome, and there are outcomes.
-    """
+    """Return whether each outcome is one of the correct values, and None for missing outcomes."""
     correct = {comparable(value): value for value in correct_values}
     occurring: dict[Any, Any] = {}
 
@@ -196,10 +193,7 @@ def comparable(value: Any) -> Any:
 
 
 def at_least(cells: Sequence[Any], least: float, name: str) -> list[Any]:
-    """Return whether each score is at least `least`, and None for missing scores.
-
-    A ValueError is raised if an entry is neither a finite number nor None.
-    """
+    """Return whether each score is at least `least`, and None for missing scores."""
 
     def reaches(score: Any) -> bool | None:
         """Return whether a score is at least `least`, or None if it is missing."""
