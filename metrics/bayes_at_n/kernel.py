@@ -463,23 +463,32 @@ def check_ks(k) -> list[int] | None:
 
 
 def choose_ks(
-    ks: list[int] | None, default: Sequence[int], n: np.ndarray, allow_above_n: bool = False
+    ks: list[int] | None,
+    default: Sequence[int],
+    n: np.ndarray,
+    allow_above_n: bool = False,
+    remedy: str = "",
 ) -> list[int]:
     """Return the k at which scores are computed.
 
     These are the requested `ks`. A k above an n, (M,), raises a ValueError, unless `allow_above_n`.
+    Its message ends with `remedy`, which says what else the user can do.
+
     If `ks` is None, these are the k of `default` up to the smallest n, or this n if there are none.
     """
     if ks is not None:
         if not allow_above_n:
-            check_samples(ks, n)
+            check_samples(ks, n, remedy)
         return ks
     least = int(n.min())
     return [k for k in default if k <= least] or [least]
 
 
-def check_samples(ks: list[int], n: np.ndarray) -> None:
-    """Raise a ValueError if a k exceeds the number of samples of a question, n, (M,)."""
+def check_samples(ks: list[int], n: np.ndarray, remedy: str = "") -> None:
+    """Raise a ValueError if a k exceeds the number of samples of a question, n, (M,).
+
+    Its message ends with `remedy`, which says what else the user can do.
+    """
     question = int(np.argmin(n))
     least = n[question]
     for k in ks:
@@ -488,7 +497,7 @@ def check_samples(ks: list[int], n: np.ndarray) -> None:
             raise InputError(
                 f"k is {k}, but ",
                 Place("question", question),
-                f" has n = {least} scored samples{fewest}: give a k of at most {least}.",
+                f" has n = {least} scored samples{fewest}: give a k of at most {least}.{remedy}",
             )
 
 
@@ -503,7 +512,7 @@ raise an error that names the missing package. `at_k/__init__` replaces it by a 
 """
 
 
-KERNEL = "00359abc9afe"
+KERNEL = "5f633c1227f2"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -955,8 +964,9 @@ def to_numpy(values) -> np.ndarray:
         return values.to_numpy(zero_copy_only=False)
     if kind != "bool":
         return np.frombuffer(data, values.type.to_pandas_dtype())[start:stop]
-    bits = np.unpackbits(np.frombuffer(data, np.uint8), count=stop, bitorder="little")
-    return bits[start:].view(bool)
+    first = start // 8  # A small part of a large column is read without the bytes before it.
+    bits = np.unpackbits(np.frombuffer(data, np.uint8)[first : -(-stop // 8)], bitorder="little")
+    return bits[start - 8 * first : stop - 8 * first].view(bool)
 
 
 def numbers_and_scored(values) -> tuple[np.ndarray, np.ndarray | None]:
@@ -6201,6 +6211,13 @@ estimate the scores, choose the method of limits, and return the flat dict of `R
 # --- gpassk -------------------------------------------------------------------------------
 
 
+_FOR_K_ABOVE_N = (
+    " With a confidence, and without clusters, a prior or average='groups', "
+    "interval='hierarchical' allows k > n for most scores."
+)
+"""A sentence for the error about a k above n, which says what else the user can do."""
+
+
 @shows_options(SharedOptions, SharedOptions)
 def gpassk_results(
     questions: SampledQuestions,
@@ -6245,7 +6262,7 @@ def gpassk_results(
         checked = questions.check(checking)
         points, method = PACKAGE.rooms.first_successes(checked, budget, requested, options)
         return report.result(points, n, method)
-    ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n)
+    ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n, _FOR_K_ABOVE_N)
     scores = build_scores(included, ks, score_options)
     refuse_group_average_of_products(common.average, scores)
 
@@ -6253,7 +6270,7 @@ def gpassk_results(
     counts = checked.outcomes.counts()
     warn_of_stopping(checked.outcomes)
     if (counts.n < n).any():  # the checker left samples unscored
-        ks = choose_ks(requested, DEFAULT_K, counts.n, options.allow_above_n)
+        ks = choose_ks(requested, DEFAULT_K, counts.n, options.allow_above_n, _FOR_K_ABOVE_N)
         scores = build_scores(included, ks, score_options)
     if errors is not None:
         points, method, rates_of_checker = errors.pass_limits(checked, scores, options)

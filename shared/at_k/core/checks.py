@@ -406,23 +406,32 @@ def check_ks(k) -> list[int] | None:
 
 
 def choose_ks(
-    ks: list[int] | None, default: Sequence[int], n: np.ndarray, allow_above_n: bool = False
+    ks: list[int] | None,
+    default: Sequence[int],
+    n: np.ndarray,
+    allow_above_n: bool = False,
+    remedy: str = "",
 ) -> list[int]:
     """Return the k at which scores are computed.
 
     These are the requested `ks`. A k above an n, (M,), raises a ValueError, unless `allow_above_n`.
+    Its message ends with `remedy`, which says what else the user can do.
+
     If `ks` is None, these are the k of `default` up to the smallest n, or this n if there are none.
     """
     if ks is not None:
         if not allow_above_n:
-            check_samples(ks, n)
+            check_samples(ks, n, remedy)
         return ks
     least = int(n.min())
     return [k for k in default if k <= least] or [least]
 
 
-def check_samples(ks: list[int], n: np.ndarray) -> None:
-    """Raise a ValueError if a k exceeds the number of samples of a question, n, (M,)."""
+def check_samples(ks: list[int], n: np.ndarray, remedy: str = "") -> None:
+    """Raise a ValueError if a k exceeds the number of samples of a question, n, (M,).
+
+    Its message ends with `remedy`, which says what else the user can do.
+    """
     question = int(np.argmin(n))
     least = n[question]
     for k in ks:
@@ -431,5 +440,5 @@ def check_samples(ks: list[int], n: np.ndarray) -> None:
             raise InputError(
                 f"k is {k}, but ",
                 Place("question", question),
-                f" has n = {least} scored samples{fewest}: give a k of at most {least}.",
+                f" has n = {least} scored samples{fewest}: give a k of at most {least}.{remedy}",
             )

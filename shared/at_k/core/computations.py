@@ -62,6 +62,13 @@ from .signatures import shows_options
 # --- gpassk -------------------------------------------------------------------------------
 
 
+_FOR_K_ABOVE_N = (
+    " With a confidence, and without clusters, a prior or average='groups', "
+    "interval='hierarchical' allows k > n for most scores."
+)
+"""A sentence for the error about a k above n, which says what else the user can do."""
+
+
 @shows_options(SharedOptions, SharedOptions)
 def gpassk_results(
     questions: SampledQuestions,
@@ -106,7 +113,7 @@ def gpassk_results(
         checked = questions.check(checking)
         points, method = PACKAGE.rooms.first_successes(checked, budget, requested, options)
         return report.result(points, n, method)
-    ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n)
+    ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n, _FOR_K_ABOVE_N)
     scores = build_scores(included, ks, score_options)
     refuse_group_average_of_products(common.average, scores)
 
@@ -114,7 +121,7 @@ def gpassk_results(
     counts = checked.outcomes.counts()
     warn_of_stopping(checked.outcomes)
     if (counts.n < n).any():  # the checker left samples unscored
-        ks = choose_ks(requested, DEFAULT_K, counts.n, options.allow_above_n)
+        ks = choose_ks(requested, DEFAULT_K, counts.n, options.allow_above_n, _FOR_K_ABOVE_N)
         scores = build_scores(included, ks, score_options)
     if errors is not None:
         points, method, rates_of_checker = errors.pass_limits(checked, scores, options)

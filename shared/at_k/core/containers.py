@@ -219,8 +219,9 @@ def to_numpy(values) -> np.ndarray:
         return values.to_numpy(zero_copy_only=False)
     if kind != "bool":
         return np.frombuffer(data, values.type.to_pandas_dtype())[start:stop]
-    bits = np.unpackbits(np.frombuffer(data, np.uint8), count=stop, bitorder="little")
-    return bits[start:].view(bool)
+    first = start // 8  # A small part of a large column is read without the bytes before it.
+    bits = np.unpackbits(np.frombuffer(data, np.uint8)[first : -(-stop // 8)], bitorder="little")
+    return bits[start - 8 * first : stop - 8 * first].view(bool)
 
 
 def numbers_and_scored(values) -> tuple[np.ndarray, np.ndarray | None]:
