@@ -20,6 +20,8 @@ def chosen(text, reference="A"):
         ("(D)", "D"),
         (r"\boxed{\textbf{(D) } 12}", "D"),
         ("I would select D", "D"),
+        ('"D"', "D"),
+        ("The answer is \u201cD\u201d.", "D"),
         ("Option D matches, option A is not right.", "D"),
         ("First D.\n\nThe answer is D\n\nQ: 2 + 2?\nThe answer is A", "D"),
         ("<think>(A), surely</think>D", "D"),

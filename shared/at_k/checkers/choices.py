@@ -182,7 +182,8 @@ _LINE_OF_ITEM = re.compile(rf"{_ITEM.pattern}.*", re.MULTILINE)
 _LONGEST_OPTION = 1000  # characters
 _DENIED = r"(?<!not )(?<!not the )(?<!n't )(?<!n\u2019t )(?<!than )(?<!than the )"
 _REASON = re.compile(r"[,;(]|\b(?:since|because|as)\b")
-_CLOSING_MARKS = " .)*}]$:_`\n"
+_CLOSING_MARKS = " .)*}]$:_`\"\n"
+_STRAIGHT_QUOTES = str.maketrans("\u201c\u201d\u201e", '"""')
 _END_OF_NAME = re.compile(r"[).:*\n]|[^\x00-\x7f]|\s+[-\u2013\u2014]\s+\w\w|$")
 _BOLD = re.compile(r"(?<!not )\*\*([^*\n]+)\*\*")
 
@@ -193,6 +194,7 @@ def read_choice(text: str, options: Options, stop: Sequence[str] = ()) -> str | 
     >>> read_choice("(A) is wrong. The answer is (C).", Options("C", "ABCD"))
     'C'
     """
+    text = text.translate(_STRAIGHT_QUOTES)
     text = answer_part(text, stop, lambda part: _chosen(part, options) is not None).strip()
     return _chosen(text, options)
 
