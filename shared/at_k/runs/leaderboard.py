@@ -54,8 +54,8 @@ def leaderboard(
             differences together.
         p_values: whether to add p and p_adjusted to the differences.
         groups: a label for each question. Adds the leaderboard of each group.
-        interval, temperature, by_order, common, tau, clusters, w, check_correct_fn, num_proc,
-            average, question_weights: see `compare`.
+        interval, temperature, by_order, common, tau, clusters, w: see `compare`.
+        check_correct_fn, num_proc, average, question_weights: see `compare`.
 
     Returns:
         A dict with
