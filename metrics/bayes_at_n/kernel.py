@@ -512,7 +512,7 @@ raise an error that names the missing package. `at_k/__init__` replaces it by a 
 """
 
 
-KERNEL = "5f633c1227f2"
+KERNEL = "a0e92f8e1af2"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -679,6 +679,11 @@ class BinaryCounts:
         codes = UniqueIntegers(c.inverse + base * n.inverse, base * len(n.values))
         n_rank, c_rank = np.divmod(codes.values, base)
         return n.values[n_rank], c.values[c_rank], codes
+
+    @cached_property
+    def memo(self) -> dict[Any, Any]:
+        """Return a dict in which callers keep results for these counts, such as a fitted prior."""
+        return {}
 
 
 class UniqueIntegers:
@@ -1707,6 +1712,7 @@ class Samples:
             location = location._replace(sample=None, value=value.item())
             raise InputError(location, f" has an outcome {value}: ", *wanted, ".")
 
+    @cached_property
     def counts(self) -> BinaryCounts:
         """Return the number of scored and of correct samples of each question.
 
@@ -1725,7 +1731,7 @@ class Samples:
         Raises a ValueError if a scored outcome is not one of 0, .., categories - 1.
         """
         if categories == 2:
-            counts = self.counts()
+            counts = self.counts
             return np.array([counts.n - counts.c, counts.c]).T
         values = require_categories(self).values
         if values.max() >= categories:
@@ -1778,7 +1784,7 @@ def warn_of_stopping(outcomes: Samples, run: str = "") -> None:
     is_short = n < n.max()
     if is_short.sum() < 3 or not _is_binary(outcomes.values):
         return
-    c = outcomes.counts().c
+    c = outcomes.counts.c
     if (c > 1).any() or (c[is_short] == 0).any():
         return
     warnings.warn(
@@ -5743,7 +5749,7 @@ class Consensus:
             ValueError: if a k exceeds the number of scored samples of a question.
         """
         correct = more_than_half(checked.outcomes)
-        counts = correct.counts()
+        counts = correct.counts
         check_samples([*(ks or [])], counts.n)  # The checker may have left samples unscored.
         k_by_key: dict[int | str, int | None] = {k: k for k in ks or ()}
         votes = None
@@ -6267,7 +6273,7 @@ def gpassk_results(
     refuse_group_average_of_products(common.average, scores)
 
     checked = questions.check(checking)
-    counts = checked.outcomes.counts()
+    counts = checked.outcomes.counts
     warn_of_stopping(checked.outcomes)
     if (counts.n < n).any():  # the checker left samples unscored
         ks = choose_ks(requested, DEFAULT_K, counts.n, options.allow_above_n, _FOR_K_ABOVE_N)

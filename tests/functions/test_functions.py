@@ -167,7 +167,7 @@ def test_ragged_outcomes_have_the_mean_score_of_their_questions(outcomes):
 )
 def test_samples_of_every_number_and_dtype_are_counted(size, dtype):
     outcomes = np.random.default_rng(size).random((21, size)) < np.linspace(0, 1, 21)[:, None]
-    counts = read_outcomes(outcomes.astype(dtype)).counts()
+    counts = read_outcomes(outcomes.astype(dtype)).counts
     np.testing.assert_array_equal(counts.c, outcomes.sum(axis=1))
 
 

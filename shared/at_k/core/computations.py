@@ -118,7 +118,7 @@ def gpassk_results(
     refuse_group_average_of_products(common.average, scores)
 
     checked = questions.check(checking)
-    counts = checked.outcomes.counts()
+    counts = checked.outcomes.counts
     warn_of_stopping(checked.outcomes)
     if (counts.n < n).any():  # the checker left samples unscored
         ks = choose_ks(requested, DEFAULT_K, counts.n, options.allow_above_n, _FOR_K_ABOVE_N)

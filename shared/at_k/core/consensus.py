@@ -64,7 +64,7 @@ class Consensus:
             ValueError: if a k exceeds the number of scored samples of a question.
         """
         correct = more_than_half(checked.outcomes)
-        counts = correct.counts()
+        counts = correct.counts
         check_samples([*(ks or [])], counts.n)  # The checker may have left samples unscored.
         k_by_key: dict[int | str, int | None] = {k: k for k in ks or ()}
         votes = None

@@ -172,6 +172,7 @@ class Samples:
             location = location._replace(sample=None, value=value.item())
             raise InputError(location, f" has an outcome {value}: ", *wanted, ".")
 
+    @cached_property
     def counts(self) -> BinaryCounts:
         """Return the number of scored and of correct samples of each question.
 
@@ -190,7 +191,7 @@ class Samples:
         Raises a ValueError if a scored outcome is not one of 0, .., categories - 1.
         """
         if categories == 2:
-            counts = self.counts()
+            counts = self.counts
             return np.array([counts.n - counts.c, counts.c]).T
         values = require_categories(self).values
         if values.max() >= categories:
@@ -243,7 +244,7 @@ def warn_of_stopping(outcomes: Samples, run: str = "") -> None:
     is_short = n < n.max()
     if is_short.sum() < 3 or not _is_binary(outcomes.values):
         return
-    c = outcomes.counts().c
+    c = outcomes.counts.c
     if (c > 1).any() or (c[is_short] == 0).any():
         return
     warnings.warn(

@@ -29,7 +29,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 def point_estimate(R: OutcomesLike, k: int, score: ScoreOfK) -> float:
     """Return the unbiased estimate of a score, averaged over M questions with outcomes R."""
-    counts = read_outcomes(R).counts()
+    counts = read_outcomes(R).counts
     return _mean_score(counts, _as_score(score(check_k(k, counts.n))))
 
 
@@ -111,7 +111,7 @@ def summary_of_score(
     functions with limits, such as `pass_at_k_ci`.
     """
     one_score, confidence = _as_score(score(check_k(k))), check_confidence(confidence)
-    counts = read_outcomes(R).counts()
+    counts = read_outcomes(R).counts
     options = interval_options(
         len(counts), confidence, interval, None, alpha0=alpha0, beta0=beta0, bounds=bounds
     )

@@ -179,7 +179,7 @@ def cons_at_k(R: OutcomesLike, k: int) -> float:
         >>> cons_at_k([[1, 1, 0], [1, 0, 1], [0, 0, 1], [0, 0, 0]], 3)
         0.5
     """
-    counts = read_outcomes(R).counts()
+    counts = read_outcomes(R).counts
     return float(np.mean(2 * counts.c > check_k(k, counts.n)))
 
 

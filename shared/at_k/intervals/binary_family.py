@@ -181,6 +181,7 @@ class BinaryFamily(Family):
             rates=rates,
             bounds=np.broadcast_to(UNIT_RANGE, (len(n), 2)),
             weights=weights,
+            known_priors=counts.memo.setdefault(rates, {}),
         )
 
     def _priors(self, multiplicity: np.ndarray) -> dict[int, np.ndarray]:

@@ -110,6 +110,7 @@ class Family(abc.ABC):
         extrapolated: the keys of scores of any k that come from the estimated prior.
         bounds: (U, 2) the smallest and the largest score of each question.
         weights: (M,) weights of the questions, or None if they are equal.
+        known_priors: priors of single groups, which families of the same counts share.
     """
 
     inverse: np.ndarray
@@ -120,7 +121,7 @@ class Family(abc.ABC):
     extrapolated: Sequence[ScoreKey]
     bounds: np.ndarray
     weights: np.ndarray | None = None
-    known_priors: dict[bytes, Any] = field(default_factory=dict, init=False)
+    known_priors: dict[bytes, Any] = field(default_factory=dict)
     known_means: dict[bytes, np.ndarray] = field(default_factory=dict, init=False)
     known_shifted: dict[bytes, list[Shifted]] = field(default_factory=dict, init=False)
 

@@ -261,7 +261,7 @@ class CheckerErrors:
         Raises:
             ValueError: if a score cannot be corrected, or the labels are invalid or too few.
         """
-        counts = checked.outcomes.counts()
+        counts = checked.outcomes.counts
         errors = Errors.from_options(self._rates, self._labels, checked.outcomes)
         require_correction(scores, errors.rates)
         errors.warn_if_contradicted(counts)
@@ -289,7 +289,7 @@ class CheckerErrors:
     ) -> Corrected:
         """Return success rates with their limits; `points` are rates of samples called correct."""
         errors = Errors.from_options(self._rates, self._labels, checked.outcomes)
-        errors.warn_if_contradicted(checked.outcomes.counts())
+        errors.warn_if_contradicted(checked.outcomes.counts)
 
         def rescore(rates: CheckerRates) -> Scores:
             """Return the success rates at other rates of the checker."""

@@ -251,7 +251,7 @@ def count_labels(labels, graded: Samples | None) -> LabelCounts:
             for correct, accepted in [(1, 1), (1, 0), (0, 1), (0, 0)]
         ]
     )
-    counts, (tp, fn, fp, tn) = graded.counts(), cells.sum(axis=1).astype(int).tolist()
+    counts, (tp, fn, fp, tn) = graded.counts, cells.sum(axis=1).astype(int).tolist()
     return LabelCounts(tp, fn, fp, tn, _labelled_run(cells, counts.n, counts.c))
 
 

@@ -338,7 +338,7 @@ class Pilot:
     """
 
     def __init__(self, run: Run, score: Score, weighting: Weighting):
-        self._counts, self._name, self._rates = run.outcomes.counts(), run.name, run.errors.rates
+        self._counts, self._name, self._rates = run.outcomes.counts, run.name, run.errors.rates
         self._score, self._k = score, len(score.terms[0])
         if self._counts.n.max() < 2:
             raise ValueError(

@@ -400,7 +400,7 @@ def warn_of_falling_runs(runs: Sequence[Run], options: ComparisonOptions) -> lis
         run.name
         for run in runs
         if not run.errors.rates.are_exact
-        and falls_with_k(run.outcomes.counts(), scores, run.errors.rates, options.weights, run.name)
+        and falls_with_k(run.outcomes.counts, scores, run.errors.rates, options.weights, run.name)
     ]
 
 

@@ -392,6 +392,6 @@ def _with_errors(runs: Sequence[Run], checker_rates: Any, labels: Any) -> list[R
             )
         with naming_run(run.name):
             errors = Errors.from_options(checker_rates, own, run.outcomes)
-            errors.warn_if_contradicted(run.outcomes.counts())
+            errors.warn_if_contradicted(run.outcomes.counts)
         result.append(run._replace(errors=errors))
     return result

@@ -229,7 +229,7 @@ def _binary_scores(n: int | str, options: ComparisonOptions) -> dict[ScoreId, Sc
 
 def _pass_run(run: Run, options: ComparisonOptions, scores: Mapping[ScoreId, Score]) -> ScoredRun:
     """Return the scored run for scores of correct samples, corrected for errors of the checker."""
-    counts, errors, weights = run.outcomes.counts(), run.errors, options.weights
+    counts, errors, weights = run.outcomes.counts, run.errors, options.weights
     questions = _indices_with_weight(len(counts), weights)
     require_correction(scores, errors.rates)
 

@@ -25,7 +25,7 @@ def first_successes(
     checked: Checked, budget: int, ks: list[int] | None, options: IntervalOptions
 ) -> tuple[Scores, IntervalMethod]:
     """Return pass@k of samples that stop at the first success, and the method of its limits."""
-    counts = checked.outcomes.counts()
+    counts = checked.outcomes.counts
     largest_ks = largest_known_ks(counts, checked.outcomes, budget)
     ids = [ScoreId("pass@k", k) for k in choose_ks(ks, DEFAULT_K, largest_ks)]
     # Whether the first success of a question is among k samples.
