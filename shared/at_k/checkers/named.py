@@ -200,7 +200,7 @@ def _texts(stop: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def package_checker(checker: Any) -> Any:
-    """Return a checker of the package by its name. A checker itself is returned as it is."""
+    """Return the package's checker of a name, such as "numeric", or another checker itself."""
     if not isinstance(checker, str):
         return checker
     makers: Any = (numeric, choice, math_verify, python_tests)
@@ -372,7 +372,7 @@ def _is_collection(reference: str) -> bool:
 
 
 def _last_box(text: str) -> str:
-    """Return the last box of a text, between dollars; a box without an end as it is."""
+    """Return the last box of a text between dollars, or without them if the box has no end."""
     box = f"\\boxed{{{boxed(text)}}}"
     return f"${box}$" if box in text else text[text.rfind("\\boxed") :]
 
@@ -403,7 +403,7 @@ def _are_equal_answers(expected: Any, answer: Any) -> tuple[bool, bool]:
 def _numbers_in(answer: Any) -> list[float]:
     """Return the numbers of a parsed answer: a number, that of "x = 2", or those of a set or tuple.
 
-    What cannot be made a float raises the errors of `float`.
+    Raises the errors of `float` for an entry that cannot be converted.
     """
     answer = getattr(answer, "rhs", answer)
     is_set = getattr(answer, "is_FiniteSet", False)
