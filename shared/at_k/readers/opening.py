@@ -47,7 +47,10 @@ def most_bytes(compressed_size: int | None = None) -> float:
 
 
 def read_file(name: str) -> bytes:
-    """Return the bytes of a file, a pipe or standard input ("-"), of at most `most_bytes`."""
+    """Return the bytes of a file, a pipe or standard input ("-").
+
+    Raises a ValueError if there are more than `most_bytes`.
+    """
     most = most_bytes()
     if name == "-":
         return read_limited(sys.stdin.buffer, "standard input", most)
