@@ -514,14 +514,14 @@ raise an error that names the missing package. `at_k/__init__` replaces it by a 
 """
 
 
-KERNEL = "a5300d449816"
+KERNEL = "fec97198ffff"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
 
 
 def installed_version() -> str | None:
-    """Return "VERSION (kernel HASH)" of the installed package and its core, or None."""
+    """Return "VERSION (kernel HASH)" of the installed package, or None if there is none."""
     try:
         from at_k import __version__
         from at_k.loading import core_hash
@@ -3458,8 +3458,8 @@ def with_batch(batches: list[Samples], batch: Samples, counts_suffice: bool) -> 
 def _in_own_memory(batch: Samples, counts_suffice: bool) -> Samples:
     """Return a batch that shares no memory with the caller's data.
 
-    The caller may change an array after adding it, or it may be a small part of a large table. If
-    `counts_suffice`, the batch may be stored as counts to save memory.
+    The caller may change an array after adding it, and the array may be a small part of a large
+    table. If `counts_suffice`, the batch may be stored as counts to save memory.
     """
     if not batch.are_numbers:
         sink = pa.BufferOutputStream()
@@ -6123,7 +6123,7 @@ class Computation:
         """Return the samples of all questions, from the arguments of `compute`.
 
         With references, or if they are texts that may be labels, the samples are stored in Arrow.
-        Without, they are outcomes, which are validated. A ValueError is raised if an argument is
+        Other samples are outcomes, which are validated. A ValueError is raised if an argument is
         invalid; its message has the index of the question.
         """
         if predictions is None:

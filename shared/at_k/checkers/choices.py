@@ -349,7 +349,7 @@ def _letter(match: re.Match[str]) -> str:
 def _single_letter(match: re.Match[str], text: str, options: Options) -> str | None:
     """Return the letter of a match as a capital, or None if the text does not choose it clearly.
 
-    It does not if the letter is not an option, or if another letter follows, as in "B or C".
+    The choice is not clear if the letter is not an option, or if another letter follows ("B or C").
     """
     letter = _letter(match)
     second = _ALTERNATIVE.match(text, match.end())

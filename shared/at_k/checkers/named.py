@@ -85,7 +85,7 @@ class Matching(NamedChecker):
         """Accept all options: they change nothing here."""
 
     def check_samples(self, rows: Samples, checking: Checking, cache: CheckCache) -> Checked:
-        """Return outcomes and answers: see `Checking.check`, which calls this."""
+        """Return the outcome and the answer of each sample. `Checking.check` calls this."""
         if pa.types.is_null(rows.values.type):
             correct, answers = np.zeros(len(rows.values), dtype=bool), rows.values
         else:
@@ -104,7 +104,7 @@ class MathVerify(NamedChecker):
             raise ValueError(f"{text}: give num_proc or an executor of processes.")
 
     def check_samples(self, rows: Samples, checking: Checking, cache: CheckCache) -> Checked:
-        """Return outcomes and answers: see `Checking.check`, which calls this.
+        """Return the outcome and the answer of each sample. `Checking.check` calls this.
 
         A warning counts the samples that run into the time limit of math-verify.
         """
@@ -123,7 +123,7 @@ class MathVerify(NamedChecker):
     def _check_pairs(
         self, checking: Checking, pairs: list[PairToCheck]
     ) -> Generator[BatchResult, None, None]:
-        """Yield the results of pairs, which are those of `verify_math`: see `CheckPairs`."""
+        """Yield the results of `verify_math` for pairs, in the form of `CheckPairs`."""
         # Some expressions ignore the time limit of math-verify, so it runs where it can be ended.
         limit = checking.timeout or (LONGEST_CHECK if checking.executor is None else None)
         check = portable_check(partial(verify_math, stop=self.stop), None)

@@ -112,10 +112,7 @@ def _quotient(numerator: str, denominator: str) -> Fraction | None:
     if max(len(numerator), len(denominator)) > _LONGEST_FRACTION:
         return None
     negative = numerator.startswith("-") != denominator.startswith("-")
-    top, bottom = (
-        _value_of_digits(numerator.lstrip("-+")),
-        _value_of_digits(denominator.lstrip("-+")),
-    )
+    top, bottom = (_value_of_digits(x.lstrip("-+")) for x in (numerator, denominator))
     if top is None or not bottom:
         return None
     value = Fraction(top) / Fraction(bottom)
@@ -359,7 +356,7 @@ class _Token:
     def form(self) -> str | None:
         """Return the normal form of the number, or None if the number does not stand alone.
 
-        It does not if it is an operand, a bound, or a part of a date or of a list.
+        An operand, a bound, and a part of a date or of a list do not stand alone.
         """
         text, stop, before = self.text, self.match.end(), self.before
         if self.is_operand or _PART_AFTER.search(before):

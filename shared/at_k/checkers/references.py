@@ -187,7 +187,7 @@ def _tests_of_row(reference: Mapping[str, Any], where: str) -> Tests | None:
 
 
 def _as_text(value: Any) -> Any:
-    """Return a list of lines as one text, and any other value as it is."""
+    """Return a list of lines as one text, and any other value unchanged."""
     is_lines = isinstance(value, (list, tuple)) and all(isinstance(line, str) for line in value)
     return "\n".join(value) if is_lines else value
 
@@ -274,8 +274,8 @@ def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
     """Return tests that are code.
 
     Raises a ValueError if the code tests nothing, or imports a module that is not installed. The
-    caller puts the subject before its message, which starts with a verb; a SyntaxError is raised as
-    it is.
+    message starts with a verb, before which the caller puts the subject. A SyntaxError is not
+    caught.
     """
     tree = ast.parse(code, "<tests>")
     compile(tree, "<tests>", "exec", dont_inherit=True)

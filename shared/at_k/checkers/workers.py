@@ -108,7 +108,7 @@ def run_check(
 def _check_in_processes(
     check: CheckBatch, batches: list[PairBatch], num_proc: int, timeout: float | None
 ) -> Iterator[BatchResult]:
-    """Yield the results of batches as they finish, `NOT_FINISHED` for those that took too long.
+    """Yield the result of each batch when it finishes, or `NOT_FINISHED` if it takes too long.
 
     A process gets the checker once, when it starts, and checks one batch at a time.
     """

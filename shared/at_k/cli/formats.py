@@ -151,8 +151,8 @@ def make_table(
 ) -> Cells:
     """Return a table with a row of headings, and a row of cells for each mapping in `rows`.
 
-    `columns` has the heading of each column, by the key of its values in the rows. `cell(key,
-    value)` returns the text of a cell; the value is None if a row lacks the key.
+    `columns` has the heading of each column, by the key of its values in the rows. `cell` returns
+    the text of a cell from its key and its value, which is None if a row lacks the key.
     """
     head = [*columns.values()]
     return [head, *([cell(name, row.get(name)) for name in columns] for row in rows)]

@@ -209,8 +209,7 @@ def _with_both_scores(
 def _leading_score(scores: Result) -> Estimate | None:
     """Return the score of all questions whose noise is shown, or None if there is none.
 
-    It has the largest k of the first metric whose noise can be computed; vote@k precedes other
-    metrics.
+    It has the largest k of the first metric whose noise can be computed; vote@k is before others.
     """
     known = [x for x in estimates_of(scores) if x.group is None and x.metric in _WITH_NOISE]
     known.sort(key=lambda x: x.metric != "vote@k")  # The others keep their order.

@@ -111,7 +111,7 @@ class Computation:
         """Return the samples of all questions, from the arguments of `compute`.
 
         With references, or if they are texts that may be labels, the samples are stored in Arrow.
-        Without, they are outcomes, which are validated. A ValueError is raised if an argument is
+        Other samples are outcomes, which are validated. A ValueError is raised if an argument is
         invalid; its message has the index of the question.
         """
         if predictions is None:

@@ -94,9 +94,9 @@ class LabelCounts(NamedTuple):
     def expected(
         cls, labels: int, rates: CheckerRates, correct: float, samples: float
     ) -> LabelCounts:
-        """Return the expected counts of `labels` random samples, out of all `samples` of a run.
+        """Return the expected counts if `labels` random samples of a run are labelled.
 
-        A share `correct` of the samples is correct, and `rates` are those of the checker.
+        The run has `samples` samples, of which a share `correct` is correct.
         """
         (t, f), incorrect = rates, 1 - correct
         shares = (t * correct, (1 - t) * correct, f * incorrect, (1 - f) * incorrect)

@@ -108,7 +108,8 @@ class Observed(NamedTuple):
     ) -> np.ndarray:
         """Return whether the priors `others` of each group fit about as well as `priors`, (B,).
 
-        Both are {n: (B, J)}. They do if the likelihood ratio statistic is at most `_FITTING`.
+        Both are {n: (B, J)}. The likelihood ratio statistic of priors that fit is at most
+        `_FITTING`.
         """
         log_likelihood, other_log_likelihood = (
             np.log(_probabilities(whole_prior(x), self.likelihood)) for x in (priors, others)
@@ -184,8 +185,8 @@ class _Model:
     """A prior that mixes a Beta distribution with a share of the rate 0, of the rate 1, or of both.
 
     `ends` has the rates, 0 and 1, that have a share. The model has p parameters, two for the Beta
-    distribution with parameters a and b: the logit of its mean, a / (a + b), and the logarithm of 1
-    / a + 1 / b. For each share it has one more: the logarithm of the share over that of the Beta
+    distribution with parameters a and b: the logit of its mean, a/(a+b), and the logarithm of
+    1/a+1/b. For each share it has one more: the logarithm of the share over that of the Beta
     distribution. `share`, (U,), is the share of the questions with each count. Other arguments are
     as in `inflated_prior`.
     """

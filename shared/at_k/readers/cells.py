@@ -66,11 +66,11 @@ _OF_QUESTION = ("options", "choices", "tests", "test_list", "inputs", "outputs")
 
 
 def rows_of_samples(table: Table, chosen: ColumnsByRole) -> Table:
-    """Return the table with a row for each sample, if each row has several lists by sample.
+    """Return the table with a row for each sample, if several columns have an entry for each.
 
     A row with the lists [1, 0] and ["a", "b"] becomes the two rows (1, "a") and (0, "b"). The
-    fields of a list of objects count as lists too. A column `ROW` with the number of the original
-    row is added.
+    fields of a list of objects count as lists too. A column `ROW` has the number of the original
+    row.
     """
     lists = {} if table.layout else _lists_by_sample(table, chosen)
     if not lists:
@@ -153,7 +153,7 @@ def _empty_lists(cells: CellsByRole) -> CellsByRole:
 def _cells_of_columns(
     table: Table, chosen: ColumnsByRole, samples: str, reading: ReadingOptions
 ) -> CellsByRole:
-    """Return the column `samples` and the columns beside it by role, as they are written."""
+    """Return the cells of the column `samples` and of the columns beside it, by role."""
     columns = {"samples": samples, "finish": chosen.get("finish")}
     columns |= {role: chosen.get(role) for role in usual.PER_SAMPLE}
     if "predictions" in chosen:

@@ -250,7 +250,7 @@ def _has_unclear_ids(ids: Any, column: str) -> bool:
 
 
 def _rows_counted(name: str, choice: Choice) -> Any | None:
-    """Return the distinct rows of a Parquet or CSV file, as a table of Arrow that counted them.
+    """Return the distinct rows of a Parquet or CSV file, counted by Arrow, as a table of Arrow.
 
     The columns are those of `_distinct_rows`, without `FILE`. Return None for CSV with quotes.
     """

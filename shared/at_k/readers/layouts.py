@@ -154,7 +154,7 @@ def _origin(layout: Layout, table: Table, records: Sequence[LogRow]) -> dict[str
 
 
 def _first_value(*values: Any) -> Any:
-    """Return the first value that is not None; None if there is none."""
+    """Return the first value that is not None, or None if there is none."""
     return next((value for value in values if value is not None), None)
 
 
@@ -507,7 +507,7 @@ def _is_one(reward: Any) -> bool:
 
 
 def _tau2_success(run: LogRow) -> bool | None:
-    """Return whether a simulation succeeded; None if the infrastructure failed."""
+    """Return whether a simulation succeeded, or None if the infrastructure failed."""
     if run["termination_reason"] == "infrastructure_error":
         return None
     return _is_one(run.get("reward", (run.get("reward_info") or {}).get("reward")))

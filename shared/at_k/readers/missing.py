@@ -223,8 +223,7 @@ def _refuse_undecided(
 
     No rule can decide it if a list of samples is empty, so that the number of missing ones is
     unknown. The rule "drop" of a layout does not if a question would be left out. The rule
-    "incorrect" does not if some outcomes are below 0, because 0 is not the outcome of a failure
-    then.
+    "incorrect" does not if some outcomes are below 0, because 0 is no outcome of a failure there.
     """
     outcomes = list(counted.values()) if is_graded else []
     has_losses = _has_losses(outcomes)

@@ -234,7 +234,7 @@ def _refuse_two_readings(
 
 
 def _no_samples(table: Table, has_references: bool) -> SelectionError:
-    """Return the error for a table without samples; `has_references` if these are named."""
+    """Return the error for a table without samples, with or without named references."""
     if table.layout and table.files:
         tasks = dict.fromkeys(map(entry_text, table.columns.get("task", ())))
         return SelectionError(
@@ -419,8 +419,8 @@ def _is_unique(table: Table, *names: str) -> bool:
 def _id_column(table: Table, names: Sequence[str]) -> str:
     """Return the first of several columns of ids; a SelectionError if others give other questions.
 
-    Beside question_id and the like, an `id` that differs in all rows identifies rows, and is
-    ignored.
+    Beside question_id and the like, an `id` that differs in all rows is ignored: it identifies
+    rows.
     """
     if len(names) == 1:
         return names[0]
@@ -466,7 +466,7 @@ def _with_counts(table: Table, named: ColumnsByRole, reading: ReadingOptions) ->
 
 
 def whole_numbers(table: Table, name: str) -> list[int | None]:
-    """Return the entries of a column as whole numbers, None for other entries."""
+    """Return the entries of a column as whole numbers, with None for other entries."""
     return list(map(as_whole_number, table.columns[name]))
 
 
@@ -527,9 +527,9 @@ def _may_be_samples(table: Table, n: str, correct: str, reading: ReadingOptions)
 
 
 def _refuse_bad_counts(table: Table, n: str, correct: str) -> None:
-    """Raise an InputError if two columns have counts, and one of their entries is mistyped.
+    """Raise an InputError if two columns are counts, and one of their entries is mistyped.
 
-    They have no counts if n may hold answers, or if no entry of n is a number.
+    They are no counts if n may hold answers, or if no entry of n is a number.
     """
     sizes, counts = ({*whole_numbers(table, name)} for name in (n, correct))
     has_sizes = sizes != {None} or any(_THOUSANDS.fullmatch(str(x)) for x in table.columns[n])

@@ -94,8 +94,7 @@ def _settings_by_values(
 ) -> list[str]:
     """Return the columns in `names` that are settings by their values, and number no samples.
 
-    A column with a name of verdicts is none if one of its texts is an outcome, unlike names of
-    judges.
+    A column with a name of verdicts is a setting only if none of its texts is an outcome.
     """
     numbers = [columns[name] for name in sample_numbers(columns)]
     return [
@@ -258,8 +257,7 @@ def z_of_equal_pairs(texts: Sequence[str], questions: Sequence[Sequence[int]]) -
     """Return how many standard deviations the number of equal pairs is above its mean.
 
     A pair is two rows of one question, and it is equal if both have the same text. The mean and the
-    variance are those of texts that are dealt to the rows at random. Return 0 if there is no
-    variance.
+    variance are those of texts dealt to the rows at random. Return 0 if there is no variance.
     """
     counts = [Counter(texts[row] for row in rows) for rows in questions]
     sizes = [of_question.total() for of_question in counts]

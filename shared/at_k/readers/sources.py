@@ -243,8 +243,7 @@ def _about_log(file: Path, are_runs: bool) -> tuple[Any, Any]:
 def eval_log(data: bytes, name: str, with_samples: bool = True) -> dict[str, Any]:
     """Return the log in a `.eval` file of inspect_ai, a zip file with a member for each sample.
 
-    Without `with_samples`, the list of samples is empty. Raises a ValueError if the file is
-    damaged.
+    Without `with_samples`, its list of samples is empty. Raises a ValueError for a damaged file.
     """
     try:
         members = {x.filename: x for x in zipfile.ZipFile(BytesIO(data)).infolist()}
@@ -371,7 +370,7 @@ def _columns_of_object(record: Mapping[str, Any], is_line: bool) -> dict[str, li
 
 
 def _columns_and_data(record: Mapping[str, Any], title: str) -> dict[str, list[Any]] | None:
-    """Return the columns of an object with `columns` and `data`, or None for other objects."""
+    """Return the columns of an object with `columns` and `data`, or None if it has other keys."""
     names, rows = record.get("columns"), record.get("data")
     if not isinstance(names, list) or not is_list_of(rows, list):
         return None
@@ -460,7 +459,7 @@ def _has_samples_by_key(objects: Sequence[dict[Any, Any]], reading: ReadingOptio
 
 
 def _rows_of_samples(record: Mapping[str, Any], title: str) -> list[dict[str, Any]] | None:
-    """Return a row for each key whose value is an outcome or a list of samples; None for others."""
+    """Return a row for each key, or None if a value is no outcome and no list of samples."""
     values = [x[0] if is_list_of(x, list) and len(x) == 1 else x for x in record.values()]
     are_lists, entries = is_list_of(values, list), list(flat(values))
     if not are_lists and (len(values) < 2 or any(isinstance(x, (dict, str)) for x in entries)):

@@ -91,7 +91,10 @@ def class_names(schema: Any) -> dict[str, list[str]]:
 
 
 def arrow_column(table: Any, name: str) -> list[Any]:
-    """Return the entries of a column of an Arrow table, classes as their names or None for -1."""
+    """Return the entries of a column of an Arrow table, with names in place of class indices.
+
+    The index -1 of a class becomes None.
+    """
     cells, names = table[name].to_pylist(), class_names(table.schema).get(name)
     return [names[x] if x is not None and x >= 0 else None for x in cells] if names else cells
 
