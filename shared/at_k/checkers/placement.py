@@ -195,10 +195,7 @@ class Uses:
         return node.name if is_fixture else ""
 
     def _is_attribute_of_an_object(self, node: ast.Attribute) -> bool:
-        """Return whether a node sets an attribute, or reads one that an object may have.
-
-        The object is one that the program may have made, such as `result` in `result.total`.
-        """
+        """Return whether an attribute is set, or read from a possible object of the program."""
         owner = _name(node.value)
         if not isinstance(node.ctx, ast.Load):
             return owner not in ("self", "cls")

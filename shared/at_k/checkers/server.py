@@ -224,7 +224,7 @@ class Server:
     def _wait(self, has_tests: bool) -> bool:
         """Wait until a program or its tests have ended, or a time limit is reached.
 
-        Return whether the limit is that of the wall time.
+        Return True if it is the limit of the wall time.
         """
         limit, deadline = self.limits["cpu_seconds"], time.monotonic() + self.limits["wall_seconds"]
         events = select.poll()

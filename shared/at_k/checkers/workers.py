@@ -59,7 +59,7 @@ def check_workers(checking: Checking) -> None:
 
 
 def check_pairs(checking: Checking, pairs: list[PairToCheck]) -> Generator[BatchResult, None, None]:
-    """Yield the results of batches of pairs with a function as checker; see `run_check`."""
+    """Yield the results of batches of pairs, which a function checks. See `run_check`."""
     assert callable(checking.checker)
     context: AbstractContextManager[tuple[Callable[..., Any], Executor | None]]
     context = nullcontext((checking.checker, checking.executor))

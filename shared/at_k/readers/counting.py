@@ -174,7 +174,7 @@ def _choose_columns(names: Sequence[str], reading: ReadingOptions) -> Choice | N
     """Return the columns to read, chosen by the first rows of the first file.
 
     Return None if the files have to be read whole: if a tool wrote them, if a column that is named
-    is missing, or unless one column has the questions and one the outcomes, without lists.
+    is missing, or if the questions or the outcomes are in several columns or in lists.
     """
     head, named = _first_rows(names[0], reading), reading.named()
     columns = head.columns
@@ -303,7 +303,7 @@ def _dataset(names: Sequence[str], head: Table) -> Any:
 
 
 def _lines_counted(name: str, choice: Choice) -> Any | None:
-    """Return the distinct rows of a file of JSON Lines, counted by DuckDB; None if that fails."""
+    """Return the distinct rows of a JSON Lines file, counted by DuckDB, or None if that fails."""
     try:
         import duckdb
     except ImportError:
@@ -343,10 +343,10 @@ def _keys_of_lines(connection: Any, name: str) -> set[str]:
 
 
 def _may_have_repeats(rows: Any, choice: Choice) -> bool:
-    """Return whether a question may have the same sample number twice.
+    """Return whether the counts show that a question has the same sample number twice.
 
-    The numbers of n samples between a least and a greatest one are distinct if there are as many as
-    numbers between them, and their sum is that of these numbers.
+    They do unless the numbers of its n samples have the count and the sum of all numbers from the
+    least to the greatest one. Some repeats are not seen, such as those in 0, 0, 3, 3.
     """
     names, question = choice.names, choice.question
     totals = [(_N, "sum"), (_LEAST, "min"), (_MOST, "max"), (_SUM, "sum")]

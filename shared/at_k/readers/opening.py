@@ -98,7 +98,7 @@ def path_of(source: str) -> Path:
 
 
 def remote_names(pattern: str) -> list[str]:
-    """Return the names of the files that match a pattern, or the name itself if it is none."""
+    """Return the names of the files that match a pattern, or [pattern] without wildcards."""
     is_http = pattern.startswith("http")  # where a question mark starts the query
     if not ("*" in pattern if is_http else glob.has_magic(pattern)):
         return [pattern]

@@ -138,7 +138,7 @@ def _key_of_rows(
 def _numbered(
     table: Table, group_size: int, are_lists: bool, reading: ReadingOptions
 ) -> tuple[Table, tuple[str, ...]]:
-    """Return the table with a column that numbers every `group_size` rows, and its name."""
+    """Return the table with an added column of ids for every `group_size` rows, and its name."""
     if reading.questions:
         raise ValueError("Questions are identified by columns or by group_size, not by both.")
     if are_lists:

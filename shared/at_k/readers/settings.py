@@ -234,7 +234,7 @@ def _is_crossed(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> boo
 
 
 def _has_blocks(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> bool:
-    """Return whether blocks of rows, one for each value of a column, have some questions again.
+    """Return whether the rows of each value of a column form a block, and blocks share questions.
 
     The rows of a block follow each other, and have each of its questions equally often. The largest
     block has half of all questions, and shares two questions with another block.
@@ -294,8 +294,8 @@ def are_parts(names: Sequence[str]) -> bool:
 def refuse_repeats(questions: QuestionRows) -> None:
     """Raise an InputError if two rows are the same sample, or have the same samples.
 
-    They are if they have the same question, file and sample numbers. Without sample numbers, see
-    `_refuse_equal_questions` and `_refuse_equal_rows`.
+    Two rows are the same sample if they have the same question, file and sample numbers. Without
+    sample numbers, see `_refuse_equal_questions` and `_refuse_equal_rows`.
     """
     table, pool = questions.table, questions.reading.pool
     columns = nested_columns(table)
