@@ -292,7 +292,8 @@ def check_names(name: str, names: str | Iterable[str], known: Collection[str]) -
 def did_you_mean(choice: str, names: Iterable[str]) -> str:
     """Return " Did you mean 'x'?" for the name most similar to a choice, or "" if none is similar.
 
-    A name is similar if the choice is its plural, its only abbreviation, or spelled alike.
+    A name is similar if the choice is the name with an s, abbreviates this name and no other, or is
+    spelled almost like it.
     """
     spelled = {_spelled_out(name): name for name in names}
     typed = _spelled_out(choice)
@@ -485,9 +486,10 @@ def choose_ks(
 
 
 def check_samples(ks: list[int], n: np.ndarray, remedy: str = "") -> None:
-    """Raise a ValueError if a k exceeds the number of samples of a question, n, (M,).
+    """Raise a ValueError if a k exceeds the number of samples of a question.
 
-    Its message ends with `remedy`, which says what else the user can do.
+    `n`, (M,), has the numbers of samples. The message ends with `remedy`, which says what else the
+    user can do.
     """
     question = int(np.argmin(n))
     least = n[question]
@@ -512,14 +514,14 @@ raise an error that names the missing package. `at_k/__init__` replaces it by a 
 """
 
 
-KERNEL = "a0e92f8e1af2"
+KERNEL = "77761cfbcbfb"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
 
 
 def installed_version() -> str | None:
-    """Return "VERSION (kernel HASH)" of the installed package and its core; None without one."""
+    """Return "VERSION (kernel HASH)" of the installed package, or None if there is none."""
     try:
         from at_k import __version__
         from at_k.loading import core_hash
@@ -1155,11 +1157,12 @@ class Score(NamedTuple):
         return ((a, b) for a in self.terms for b in self.terms if a <= b)
 
     def value(self, columns):
-        """Return the product, (..), for m columns that are numbers or arrays, (m, ..).
+        """Return the product of the powers of the terms, for the values of m columns.
 
-        It is 0 if a factor with a positive power is 0. An estimate that corrects for the errors of
-        a checker may be below 0. As a factor of several it counts as 0. A ValueError is raised if
-        the product is infinite.
+        `columns` has a number or an array of the shape (..) for each column, and the product has
+        this shape. It is 0 if a factor with a positive power is 0. An estimate that corrects for
+        the errors of a checker may be below 0, and counts as 0 if it is one of several factors. A
+        ValueError is raised if the product is infinite.
         """
         if self.powers == (1.0,):
             return columns[self.terms[0]]
@@ -3459,9 +3462,10 @@ def with_batch(batches: list[Samples], batch: Samples, counts_suffice: bool) -> 
 
 
 def _in_own_memory(batch: Samples, counts_suffice: bool) -> Samples:
-    """Return a batch in memory of its own: counts if they suffice and are shorter, or a copy.
+    """Return a batch that shares no memory with the caller's data.
 
-    The caller may change an array after adding it, or it may be a small part of a large table.
+    The caller may change an array after adding it, and the array may be a small part of a large
+    table. If `counts_suffice`, the batch may be stored as counts to save memory.
     """
     if not batch.are_numbers:
         sink = pa.BufferOutputStream()
@@ -5518,7 +5522,7 @@ def _check_no_limits(**parameters: Any) -> None:
 
 
 def _check_looks(method: str, band: bool) -> None:
-    """Raise a ValueError if the method or a band excludes `anytime`."""
+    """Raise a ValueError if `anytime` cannot be combined with the method, or with a band."""
     if method == "posterior":
         raise ValueError(
             "anytime needs limits of the data alone, and interval is 'posterior': give "
@@ -5823,9 +5827,10 @@ def _share_correct(n: np.ndarray, c: np.ndarray) -> np.ndarray:
 def _expected_credit(
     credits: Callable[[int], Credits], k: int | None, n: np.ndarray, c: np.ndarray
 ) -> np.ndarray:
-    """Return the expected credit of k of n samples, c of them correct, (U,).
+    """Return the mean credit of subsets of k of the n samples of a question, (U,).
 
-    `credits` is a function that returns the credits of the score at a k. `k` is None for k = n.
+    The questions have n samples, c of them correct, (U,) each. `credits` returns the credits of the
+    score at a k. If `k` is None, all n samples are the subset.
     """
     result = np.empty(len(n))
     for size, rows in rows_by_k(k, n):
@@ -6121,10 +6126,11 @@ class Computation:
         return [name for name, x in values.items() if x is not None and not isinstance(x, Mapping)]
 
     def read(self, predictions, references) -> Samples:
-        """Return the samples of questions, in Arrow if they have references or may be labels.
+        """Return the samples of all questions, from the arguments of `compute`.
 
-        Other predictions are outcomes, which are validated. A ValueError with the index is raised
-        if an input is invalid.
+        With references, or if they are texts that may be labels, the samples are stored in Arrow.
+        Other samples are outcomes, which are validated. A ValueError is raised if an argument is
+        invalid; its message has the index of the question.
         """
         if predictions is None:
             raise ValueError("predictions are missing: give each question's list of samples.")

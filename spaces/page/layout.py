@@ -120,7 +120,10 @@ class Layout:
         self.controls = {x.name: _control(x, request.shown[x.name]) for x in space.controls}
 
     def _add_details(self, space: Space, shown: dict[str, Any]) -> None:
-        """Add what is below the result: charts, tables, questions, code and downloads."""
+        """Add the components below the result: charts, tables, questions, code and downloads.
+
+        `shown` has the first content of each component by its name.
+        """
         question = space.question_noun
         self.charts = gr.HTML(shown["charts"], elem_classes="charts")
         self.scores = gr.HTML(shown["scores"])

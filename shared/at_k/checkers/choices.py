@@ -49,7 +49,7 @@ def read_options(reference: Any) -> Options | None:
 
 
 def _options_of_row(row: Mapping[str, Any]) -> Options | None:
-    """Return the options of a row of a benchmark; None if their labels or answer are not clear."""
+    """Return the options of a benchmark row, or None if its labels or answer are not clear."""
     texts, labels = _texts_and_labels(row.get("options", row.get("choices")))
     known, letters = tuple(map(_normal, texts)), _LETTERS[: len(texts)]
     names = [label.strip().upper() for label in labels or letters]
@@ -205,9 +205,10 @@ def _chosen(text: str, options: Options) -> str | None:
 
 
 def _chosen_letter(text: str, options: Options) -> str | None:
-    """Return the letter that a text chooses, by a letter or by the text of an option, or None.
+    """Return the letter of the option that a text chooses, or None if it chooses none or two.
 
-    The last mark with a letter or an option counts, before all that `_FINDERS` find.
+    The text may give the letter or the text of the option. The last mark that a letter or an option
+    follows decides. Without such a mark, the first of `_FINDERS` that finds a letter decides.
     """
     for mark in reversed(marks_in(text, _ANSWER_MARK)):
         match = _LETTER_AFTER_MARK.match(text, mark.end())
@@ -228,7 +229,10 @@ def _chosen_letter(text: str, options: Options) -> str | None:
 
 
 def _option_without_mark(text: str, options: Options) -> str | None:
-    """Return the letter of the option in bold, or in the last sentence with only one, or None."""
+    """Return the letter of the option that a text names, without a mark or a letter, or None.
+
+    It is the only option in bold, or else the option in the last sentence that names exactly one.
+    """
     bold = {_normal(words) for words in _BOLD.findall(text)} & {*options.texts}
     if len(bold) == 1:
         return _option_in(bold.pop(), options)
@@ -238,7 +242,7 @@ def _option_without_mark(text: str, options: Options) -> str | None:
 
 
 def _start_of_line(text: str, index: int) -> int:
-    """Return where the line starts that has this index."""
+    """Return the index of the start of the line that contains the character at `index`."""
     return text.rfind("\n", 0, index) + 1
 
 
@@ -248,18 +252,21 @@ def _sentences(text: str) -> list[str]:
 
 
 def _letter_called_correct(text: str) -> re.Match[str] | None:
-    """Return the letter that is called correct, as in "D) Correct", if it is only one."""
+    """Return a match of the only letter that is called correct, as in "D) Correct", or None."""
     return _only([*_LETTER_CALLED_CORRECT.finditer(text)])
 
 
 def _letter_of_first_line(text: str) -> re.Match[str] | None:
-    """Return the letter that is alone in the first line, as "**C**" before an explanation."""
+    """Return a match of the letter that is the whole first line, such as "**C**", or None."""
     first = _LETTER_AFTER_MARK.match(text) or _NAMED_LETTER.match(text)
     return first if first is not None and _ends_line(text, first) else None
 
 
 def _named_letter(text: str) -> re.Match[str] | None:
-    """Return the last letter after "option" that is not ruled out, and no item of a list."""
+    """Return a match of the last letter after "option", or None.
+
+    Letters that are ruled out do not count, and the items of a list of options do not either.
+    """
     matches = [match for match in _NAMED_LETTER.finditer(text) if not _is_ruled_out(text, match)]
     items = [
         match for match in matches if _NAMED_ITEM.match(text, _start_of_line(text, match.start()))
@@ -270,9 +277,10 @@ def _named_letter(text: str) -> re.Match[str] | None:
 
 
 def _lone_letter(text: str) -> re.Match[str] | None:
-    """Return the letter that a text starts with, as in "C) The cell", unless it lists the options.
+    """Return a match of the letter that a text starts with, as in "C) The cell", or None.
 
-    Otherwise it is the last letter that is alone in its line.
+    If the text does not start with a letter, or lists the options, the last letter that is alone in
+    its line is returned instead.
     """
     first = _LETTER_OF_LINE.match(text)
     if first is not None and _is_apart(text, first):
@@ -297,7 +305,7 @@ def _ends_line(text: str, match: re.Match[str]) -> bool:
 
 
 def _bracketed_letter(text: str) -> re.Match[str] | None:
-    """Return the only letter in brackets or in bold that is not ruled out."""
+    """Return a match of the only letter in brackets or in bold that is not ruled out, or None."""
     matches = _LETTER_IN_BRACKETS.finditer(text)
     return _only([match for match in matches if not _is_ruled_out(text, match)])
 
@@ -309,7 +317,10 @@ def _is_ruled_out(text: str, match: re.Match[str]) -> bool:
 
 
 def _letter_at_end(text: str) -> re.Match[str] | None:
-    """Return the letter in "the only one is D." at the end, or in "It is D: the cell"."""
+    """Return a match of the letter in "the only one is D." or "It is D: the cell", or None.
+
+    The first form counts only at the end of the text.
+    """
     at_end = _LETTER_AT_END.search(text, max(0, len(text) - 40))
     return at_end or _only([*_LETTER_BEFORE_COLON.finditer(text)])
 
@@ -331,12 +342,15 @@ def _only(matches: list[re.Match[str]]) -> re.Match[str] | None:
 
 
 def _letter(match: re.Match[str]) -> str:
-    """Return the letter of a match as a capital: the only group that is not empty."""
+    """Return the letter of a match as a capital: its only group that is not empty."""
     return next(filter(None, match.groups())).upper()
 
 
 def _single_letter(match: re.Match[str], text: str, options: Options) -> str | None:
-    """Return the letter of a match; None if it is no option, or if "or B" or the like follows."""
+    """Return the letter of a match as a capital, or None if the text does not choose it clearly.
+
+    The choice is not clear if the letter is not an option, or if another letter follows ("B or C").
+    """
     letter = _letter(match)
     second = _ALTERNATIVE.match(text, match.end())
     if second is not None and second["other"] != letter:
@@ -345,9 +359,9 @@ def _single_letter(match: re.Match[str], text: str, options: Options) -> str | N
 
 
 def _option_in(sentence: str, options: Options) -> str | None:
-    """Return the letter of the only option whose text a sentence has, or None.
+    """Return the letter of the only option whose text occurs in a sentence, or None.
 
-    If it has several, only the part before a reason counts, as before "because".
+    If several occur, only the part of the sentence before a reason counts ("because").
     """
     normal = _normal(sentence)
     chosen = _options_in(normal, options)
@@ -357,9 +371,10 @@ def _option_in(sentence: str, options: Options) -> str | None:
 
 
 def _options_in(normal: str, options: Options) -> list[int]:
-    """Return the indices of the options that a sentence has and does not deny.
+    """Return the indices of the options whose text occurs in a sentence and is not denied.
 
-    One whose text is part of another that it has does not count.
+    The sentence is given as `_normal` returns it. If the text of one option is part of the text of
+    another one, only the longer of the two counts.
     """
     chosen = [
         index
@@ -388,9 +403,10 @@ _DENIAL = re.compile(
 
 
 def _chosen_word(text: str, options: Options) -> str | None:
-    """Return the word that a text chooses, as a capital such as "YES", or None.
+    """Return the word that a text chooses in capitals, such as "YES", or None if it chooses none.
 
-    It is the one after the last mark, at the start of the text, or in the last sentence with one.
+    The word after the last mark counts. Without it, the word at the start of the text counts, and
+    then the word in the last sentence that has one.
     """
     for mark in reversed(marks_in(text, _ANSWER_MARK)):
         if mark["it_is"] is None and (word := _word_at(text, mark.end(), options)):
@@ -413,7 +429,10 @@ def _word_at(text: str, start: int, options: Options) -> str | None:
 
 
 def _word_of_sentence(sentence: str, words: list[re.Match[str]]) -> str | None:
-    """Return the one of the words that a sentence has, or None if it is denied, or for several."""
+    """Return the word that a sentence chooses, in capitals, from matches of its `words`, or None.
+
+    It chooses none if the first word is denied, or if there are different words.
+    """
     is_denied = _DENIAL.search(sentence[: words[0].start()]) is not None
     if is_denied or len({word[0].lower() for word in words}) > 1:
         return None

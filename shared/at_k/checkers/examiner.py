@@ -34,7 +34,10 @@ _PREDICATES = {
 
 
 class _EndedError(BaseException):
-    """The tests cannot go on with the process of the program. They cannot catch this."""
+    """The tests cannot go on, because the process of the program has ended or cannot run them.
+
+    It is a BaseException, so that tests that catch every Exception do not catch it.
+    """
 
 
 def examine(control: socket.socket, jobs: int, replies: int, is_isolated: bool) -> None:
@@ -45,7 +48,7 @@ def examine(control: socket.socket, jobs: int, replies: int, is_isolated: bool) 
             tests are to be run, or "k" if all other processes are to be ended. Each letter is sent
             back when that is done.
         jobs: the descriptor of a pipe with the jobs, as lines of JSON, see `Tests.jobs`.
-        replies: the descriptor of a pipe for the results of `_examined`.
+        replies: the descriptor of a pipe for the results of `_examine`.
         is_isolated: whether the server is process 1 of a namespace.
     """
     while True:
@@ -53,7 +56,7 @@ def examine(control: socket.socket, jobs: int, replies: int, is_isolated: bool) 
         if not letter:
             return
         if letter == b"p":
-            send(replies, _examined(receive(jobs), _RemoteProgram(descriptors[0])))
+            send(replies, _examine(receive(jobs), _RemoteProgram(descriptors[0])))
             os.close(descriptors[0])  # which ends the program
         elif is_isolated:
             _end_other_processes()
@@ -71,16 +74,17 @@ def _end_other_processes() -> None:
         return
 
 
-def _examined(job: dict[str, Any], program: _RemoteProgram) -> dict[str, Any]:
+def _examine(job: dict[str, Any], program: _RemoteProgram) -> dict[str, Any]:
     """Run the tests of a job with a program, and return a dict with `status`, `message`, `tests`.
 
-    The status is "passed", "failed", "ended" if the process of the program ended, or "not apart" if
-    the tests can only run there. For tests that are only to be found, see `find_tests`.
+    The status is "passed" or "failed"; "ended" if the process of the program ended; or "not apart"
+    if the tests can only run in that process. If the tests are only to be found, the dict is that
+    of `find_tests`.
     """
     if job["only_find"]:
         with suppress(_EndedError):
             return program.exchange({"find": job})
-    ran, problem = _tests_run(job, program)
+    ran, problem = _run_tests_of(job, program)
     if program.has_ended or program.cannot_receive:
         status = "ended" if program.has_ended else "not apart"
         return {"status": status, "message": "", "tests": 0}
@@ -93,13 +97,16 @@ def _examined(job: dict[str, Any], program: _RemoteProgram) -> dict[str, Any]:
     return {"status": status, "message": problem or "", "tests": len(ran)}
 
 
-def _tests_run(job: dict[str, Any], program: _RemoteProgram) -> tuple[list[str], str | None]:
-    """Run tests; return the names of those that ran, and how the first failed, or None."""
+def _run_tests_of(job: dict[str, Any], program: _RemoteProgram) -> tuple[list[str], str | None]:
+    """Run the tests of a job, and return the names of the tests that ran and the first failure.
+
+    The failure is a message, or None if no test failed or the program ended.
+    """
     try:
         if job["shares_interpreter"]:
             return program.run(job)
         module = types.ModuleType("tests")
-        vars(module).update(_linked(job, program.names(job)))
+        vars(module).update(_visible_names(job, program.names(job)))
         result = run_tests(job, module)
         return result.ran, result.problem
     except _ProgramError as error:
@@ -110,12 +117,12 @@ def _tests_run(job: dict[str, Any], program: _RemoteProgram) -> tuple[list[str],
         return [], None
 
 
-def _linked(job: dict[str, Any], names: dict[str, Any]) -> dict[str, Any]:
-    """Return those names of a program, with their values, that its tests see.
+def _visible_names(job: dict[str, Any], names: dict[str, Any]) -> dict[str, Any]:
+    """Return the names of a program that its tests see, as a dict with their values.
 
-    A program replaces a builtin function, such as `abs`, for its tests only if that is the entry
-    point, or the only name that they use. A module that it imported for them is imported again
-    here, because it may have made one up.
+    The tests see a name of a builtin function, such as `abs`, only if it is the entry point, or if
+    they use no other names. A module that the program imported for its tests is imported again
+    here, because the program may have replaced it.
     """
     for name, module in job["borrowed"]:
         if name in names:
@@ -135,10 +142,10 @@ class _ProgramError(Exception):
 
 
 class _RemoteProgram:
-    """The process of a program.
+    """The process of a program, as the tests see it.
 
     Attributes:
-        has_ended: whether the process ended, or sent what is no message.
+        has_ended: whether the process ended, or sent something that is not a message.
         cannot_receive: whether the tests gave a function of the program an object of their own.
     """
 
@@ -147,7 +154,7 @@ class _RemoteProgram:
         self.has_ended = self.cannot_receive = False
 
     def names(self, job: dict[str, Any]) -> dict[str, Any]:
-        """Run the program, and return a dict of those of its names that the tests use."""
+        """Run the program, and return the names that its tests use, as a dict with their values."""
         message = {"load": job["imports"], "names": job["names"], "entry_point": job["entry_point"]}
         try:
             names = self._result(self.exchange(message))
@@ -160,7 +167,7 @@ class _RemoteProgram:
         return {name: value for name, value in names.items() if name in wanted}
 
     def run(self, job: dict[str, Any]) -> tuple[list[str], str | None]:
-        """Run tests in the process of the program, and return what it reports."""
+        """Run tests in the process of the program, and return the result of `_run_tests_of`."""
         reply = self.exchange({"run": job})
         if not isinstance(reply.get("ran"), list):
             self._end()
@@ -196,14 +203,18 @@ class _RemoteProgram:
         raise error
 
     def _decoded(self, sent: Any) -> Any:
-        """Return the value that the program sent, and end the tests if it is none."""
+        """Return the value that the program sent. If it cannot be decoded, end the tests."""
         try:
             return decode(sent, self._resolve)
         except (ValueError, TypeError, KeyError, IndexError, ImportError, RecursionError):
             self._end()
 
     def exchange(self, message: Any) -> dict[str, Any]:
-        """Send a message to the program, and return its reply, see `program.py`."""
+        """Send a message to the program, and return its reply, a dict.
+
+        The messages are those of `_AnsweringProgram.serve`. The tests end if there is no valid
+        reply.
+        """
         if self.has_ended or self.cannot_receive:
             raise _EndedError
         try:
@@ -216,15 +227,16 @@ class _RemoteProgram:
         return reply
 
     def _end(self) -> NoReturn:
-        """End the tests, because the program has ended or sent what is no message."""
+        """End the tests, because the program has ended or sent something that is not a message."""
         self.has_ended = True
         raise _EndedError
 
     def _reference_to(self, value: Any) -> Any:
-        """Return how an argument that is no value is sent: an object of the program as it came.
+        """Return what is sent for an argument that `encode` cannot copy.
 
-        Functions and classes of modules are sent by their names. Other objects of the tests end
-        them, apart from exceptions: a program could raise one to be tested in its own process.
+        An object of the program is sent as the reference by which it came, and a function or class
+        of a module by its name. An exception raises a TypeError, because a program could raise one
+        to be tested in its own process. Any other object ends the tests.
         """
         if isinstance(value, _Object):
             return value._at_k_reference

@@ -85,7 +85,7 @@ class Matching(NamedChecker):
         """Accept all options: they change nothing here."""
 
     def check_samples(self, rows: Samples, checking: Checking, cache: CheckCache) -> Checked:
-        """Return outcomes and answers: see `Checking.check`, which calls this."""
+        """Return the outcome and the answer of each sample. `Checking.check` calls this."""
         if pa.types.is_null(rows.values.type):
             correct, answers = np.zeros(len(rows.values), dtype=bool), rows.values
         else:
@@ -104,7 +104,7 @@ class MathVerify(NamedChecker):
             raise ValueError(f"{text}: give num_proc or an executor of processes.")
 
     def check_samples(self, rows: Samples, checking: Checking, cache: CheckCache) -> Checked:
-        """Return outcomes and answers: see `Checking.check`, which calls this.
+        """Return the outcome and the answer of each sample. `Checking.check` calls this.
 
         A warning counts the samples that run into the time limit of math-verify.
         """
@@ -123,7 +123,7 @@ class MathVerify(NamedChecker):
     def _check_pairs(
         self, checking: Checking, pairs: list[PairToCheck]
     ) -> Generator[BatchResult, None, None]:
-        """Yield the results of pairs, which are those of `verify_math`: see `CheckPairs`."""
+        """Yield the results of `verify_math` for pairs, in the form of `CheckPairs`."""
         # Some expressions ignore the time limit of math-verify, so it runs where it can be ended.
         limit = checking.timeout or (LONGEST_CHECK if checking.executor is None else None)
         check = portable_check(partial(verify_math, stop=self.stop), None)
@@ -200,7 +200,7 @@ def _texts(stop: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def package_checker(checker: Any) -> Any:
-    """Return a checker of the package by its name. A checker itself is returned as it is."""
+    """Return the package's checker of a name, such as "numeric", or another checker itself."""
     if not isinstance(checker, str):
         return checker
     makers: Any = (numeric, choice, math_verify, python_tests)
@@ -372,7 +372,7 @@ def _is_collection(reference: str) -> bool:
 
 
 def _last_box(text: str) -> str:
-    """Return the last box of a text, between dollars; a box without an end as it is."""
+    """Return the last box of a text between dollars, or without them if the box has no end."""
     box = f"\\boxed{{{boxed(text)}}}"
     return f"${box}$" if box in text else text[text.rfind("\\boxed") :]
 
@@ -403,7 +403,7 @@ def _are_equal_answers(expected: Any, answer: Any) -> tuple[bool, bool]:
 def _numbers_in(answer: Any) -> list[float]:
     """Return the numbers of a parsed answer: a number, that of "x = 2", or those of a set or tuple.
 
-    What cannot be made a float raises the errors of `float`.
+    Raises the errors of `float` for an entry that cannot be converted.
     """
     answer = getattr(answer, "rhs", answer)
     is_set = getattr(answer, "is_FiniteSet", False)

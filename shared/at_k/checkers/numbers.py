@@ -89,8 +89,8 @@ def equal_forms(form: str) -> list[str]:
     return [form, number_form(shifted, other), *same]
 
 
-def _digits(text: str) -> Decimal | None:
-    """Return the value of digits with separators, such as 1,200.5; None if they are no number."""
+def _value_of_digits(text: str) -> Decimal | None:
+    """Return the value of digits, maybe with separators such as 1,200.5; None for other texts."""
     if not _PLAIN_DIGITS.fullmatch(text):
         if _COMMA_IS_POINT.fullmatch(text) or _POINTS_ARE_COMMAS.fullmatch(text):
             text = re.sub(rf"[.{_SPACES}]", "", text).replace(",", ".")
@@ -103,12 +103,16 @@ def _digits(text: str) -> Decimal | None:
     return Decimal(text)
 
 
-def _fraction(numerator: str, denominator: str) -> Fraction | None:
-    """Return a quotient of two texts of digits; None for what is no number, too long, or by 0."""
+def _quotient(numerator: str, denominator: str) -> Fraction | None:
+    """Return the quotient of two texts of digits, such as "1,200" and "7", or None.
+
+    There is no quotient if a text is not a number or is longer than `_LONGEST_FRACTION`, or if the
+    denominator is 0.
+    """
     if max(len(numerator), len(denominator)) > _LONGEST_FRACTION:
         return None
     negative = numerator.startswith("-") != denominator.startswith("-")
-    top, bottom = _digits(numerator.lstrip("-+")), _digits(denominator.lstrip("-+"))
+    top, bottom = (_value_of_digits(x.lstrip("-+")) for x in (numerator, denominator))
     if top is None or not bottom:
         return None
     value = Fraction(top) / Fraction(bottom)
@@ -126,7 +130,7 @@ def _value_of_fraction(match: re.Match[str]) -> Fraction | None:
     else:
         whole = match["whole"]
         top, bottom = match["top"] or match["top1"], match["bottom"] or match["bottom1"]
-    fraction = _fraction(top, bottom)
+    fraction = _quotient(top, bottom)
     if fraction is None or not whole:
         return fraction
     # 1 1/2 is 1.5, but 3 48/2 are two numbers, and the last one counts.
@@ -134,21 +138,27 @@ def _value_of_fraction(match: re.Match[str]) -> Fraction | None:
 
 
 def _value(match: re.Match[str]) -> Decimal | Fraction | None:
-    """Return the value of a match of `_NUMBER`, without sign and unit; None for 2^3 or 1,2,3."""
+    """Return the value of a match of `_NUMBER`, without its sign and unit, or None if it has none.
+
+    A power of a number other than 10 (2^3) has no value here, nor does a list of digits (1,2,3).
+    """
     number = match["number"]
     if number is None:
         return _value_of_fraction(match)
     shift = match["exponent"] or match["ten"] or match["power"]
     if match["divisor"]:
-        return None if shift else _fraction(number, match["divisor"])
+        return None if shift else _quotient(number, match["divisor"])
     if match["power"] and (number != "10" or match["exponent"]):
         return None
-    value = Decimal(1) if match["power"] else _digits(number)
+    value = Decimal(1) if match["power"] else _value_of_digits(number)
     return value if value is None or not shift else Decimal(f"{value:f}E{shift}")
 
 
-def _form(match: re.Match[str], negative: bool) -> str | None:
-    """Return the normal form of a match of `_NUMBER`, or None if it is no single number."""
+def _form_of_match(match: re.Match[str], negative: bool) -> str | None:
+    """Return the normal form of a match of `_NUMBER`, or None if it is not a single number.
+
+    `negative` says whether a minus sign stands before the match.
+    """
     try:
         value = _value(match)
         if value is None:
@@ -344,7 +354,10 @@ class _Token:
 
     @property
     def form(self) -> str | None:
-        """The normal form; None for an operand, a bound, or a part of a date or of a list."""
+        """Return the normal form of the number, or None if the number does not stand alone.
+
+        An operand, a bound, and a part of a date or of a list do not stand alone.
+        """
         text, stop, before = self.text, self.match.end(), self.before
         if self.is_operand or _PART_AFTER.search(before):
             return None
@@ -357,7 +370,7 @@ class _Token:
         is_in_brackets = before.rstrip(" ")[-1:] in _OPENING and text[stop : stop + 1] in _CLOSING
         if is_in_brackets and _has_decimal_comma(self.match):
             return None
-        return _form(self.match, text[self.start] == "-" or text[self.start].isalpha())
+        return _form_of_match(self.match, text[self.start] == "-" or text[self.start].isalpha())
 
     @property
     def is_date(self) -> bool:
@@ -369,7 +382,10 @@ class _Token:
 
     @property
     def is_aside(self) -> bool:
-        """Return whether the number explains another, is compared with it, or is in parentheses."""
+        """Return whether the number is not an answer, because of the words or signs around it.
+
+        Such a number explains another one, is compared with it, is in parentheses, or is a date.
+        """
         stop = self.match.end()
         if self.is_date or any(x.match(self.text, stop) for x in (_ASIDE_AFTER, _ORDINAL)):
             return True
@@ -489,14 +505,17 @@ def read_response(text: str, stop: Sequence[str] = ()) -> str | None:
             return _number_of_box(mark.box)
         answer = _answer_after(text, mark)
         if _has_digit(answer):
-            return _first(answer)
+            return _first_number(answer)
         if _is_key_of_json(text, mark):
             return None
-    return _number_in_bold(text) or _last(text)
+    return _number_in_bold(text) or _last_number(text)
 
 
 class _Mark(NamedTuple):
-    """A mark, such as "answer:", with its place in a text; and the content if it is a box."""
+    """The place of a mark in a text, such as that of "answer:".
+
+    `box` is the content if the mark is a box, and None for other marks.
+    """
 
     start: int
     stop: int
@@ -544,10 +563,11 @@ def _has_digit(text: str) -> bool:
     return _DIGIT.search(text) is not None
 
 
-def _first(text: str) -> str | None:
-    """Return the form of the first number of the sentence after a mark, or None.
+def _first_number(text: str) -> str | None:
+    """Return the form of the first number in the sentence after a mark, or None if that is unclear.
 
-    Terms of a calculation do not count, as in "3 * 4 = 12". "unknown" and "5, 6" give None.
+    Terms of a calculation are skipped, such as 3 and 4 in "3 * 4 = 12". A sentence that says that
+    there is no answer ("unknown") or gives several ("5, 6") returns None.
     """
     if _NO_ANSWER.match(text):
         return None
@@ -565,15 +585,16 @@ def _first(text: str) -> str | None:
 def _number_in_bold(text: str) -> str | None:
     """Return the form of the only number in bold, apart from headings, or None."""
     bold = [part for part in _BOLD.findall(text) if not _HEADING.match(part)]
-    forms = {_last(part) for part in bold if _has_digit(part)}
+    forms = {_last_number(part) for part in bold if _has_digit(part)}
     return forms.pop() if len(forms) == 1 and not text_after_retraction(text) else None
 
 
-def _last(text: str) -> str | None:
-    """Return the form of the number that a text without marks gives: the last one, or None.
+def _last_number(text: str) -> str | None:
+    """Return the form of the last number that may be the answer in a text without marks, or None.
 
-    What follows an answer is left out: a tail, a check, a question, a remark in parentheses, and
-    items of a list. Only the line of the last number is read, because texts may be long.
+    What follows an answer is skipped: a closing phrase, a check, a question, a remark in
+    parentheses, and items of a list. Only the line of the last number is read, because texts may be
+    long. The text has at least one digit.
     """
     digits = [match.start() for match in _DIGIT.finditer(text)]
     stop = len(text)
@@ -601,12 +622,13 @@ def _last(text: str) -> str | None:
 
 
 def _answer_of_line(tokens: list[_Token]) -> str | None:
-    """Return the form of the last number of a line that is not beside the point, or None.
+    """Return the form of the last number in a line that is not an aside, or None.
 
-    If it is an operand, as in "12, not 3 * 4", the last number that is stated counts.
+    If that number is an operand, as the 4 in "12, not 3 * 4", the last number before it that is
+    stated counts.
     """
     while len(tokens) > 1 and tokens[-1].is_aside:
-        between = _between(*tokens[-2:])
+        between = _text_between(*tokens[-2:])
         if _SENTENCE_END.search(between) and "(" not in between:
             break
         tokens.pop()
@@ -621,20 +643,24 @@ def _answer_of_line(tokens: list[_Token]) -> str | None:
 
 
 def _is_number_of_item(text: str, line: int, digit: int) -> bool:
-    """Return whether a digit of a line numbers an item of a list, after the item before."""
+    """Return whether a digit is part of the number of a list item, such as the 2 of "2. Add them".
+
+    `line` is the index at which its line starts. The item with the preceding number has to be above
+    it.
+    """
     item = _ITEM.match(text, line)
     if item is None or item.end(1) <= digit:
         return False
     return re.search(rf"^[\s*#]*{int(item[1]) - 1}[.)]", text[:line], re.MULTILINE) is not None
 
 
-def _between(first: _Token, second: _Token) -> str:
+def _text_between(first: _Token, second: _Token) -> str:
     """Return the text between two tokens."""
     return first.text[first.match.end() : second.start]
 
 
 def _without_explanation(tokens: list[_Token]) -> list[_Token]:
-    """Drop the numbers of an explanation without a conclusion, as in "7, because 6 hold 28"."""
+    """Return the numbers before an explanation without a conclusion: "7, because 6 hold 28"."""
     text, stop = tokens[-1].text, tokens[-1].start
     for explanation in _EXPLANATION.finditer(text, tokens[0].match.end(), stop):
         explained = [token for token in tokens if token.match.end() <= explanation.start()]
@@ -645,10 +671,10 @@ def _without_explanation(tokens: list[_Token]) -> list[_Token]:
 
 
 def _without_parts(tokens: list[_Token]) -> list[_Token]:
-    """Drop the last numbers if they are the parts of one before, as in "28: 15 girls, 13 boys"."""
+    """Return the numbers up to a total, without its parts, as in "28: 15 girls, 13 boys"."""
     for index in range(len(tokens) - 2):
         first, last = tokens[index + 1], tokens[-1]
-        if not _BEFORE_PARTS.search(_between(tokens[index], first)):
+        if not _BEFORE_PARTS.search(_text_between(tokens[index], first)):
             continue
         forms = [token.form for token in tokens[index:]]
         if None in forms or ")" in last.text[first.start : last.start]:
@@ -660,10 +686,10 @@ def _without_parts(tokens: list[_Token]) -> list[_Token]:
 
 
 def _are_two_facts(tokens: list[_Token]) -> bool:
-    """Return whether the last numbers are facts of one kind: "Ann has 5 and Bob has 7"."""
+    """Return whether the last two numbers state facts of one kind: "Ann has 5 and Bob has 7"."""
     if len(tokens) < 2:
         return False
-    fact = _TWO_FACTS.fullmatch(_between(*tokens[-2:]))
+    fact = _TWO_FACTS.fullmatch(_text_between(*tokens[-2:]))
     if fact is None or _CONCLUSION.search(fact[0]):
         return False
     return tokens[-2].before.endswith(f" {fact[1]} ")
@@ -724,8 +750,8 @@ def _number_with_unit(
 ) -> str | None:
     """Return the form of the number of a text that has only words and a unit beside it, or None.
 
-    After "=", "- 5" is a negative number. In a reference, 1,5 may be two answers and "A) 5" an
-    option: both give None.
+    With `follows_equals`, "- 5" is a negative number. In a reference, 1,5 may be two answers and
+    "A) 5" an option, so both give None.
     """
     if follows_equals:
         text = re.sub(r"^\s*- ", "-", text)

@@ -106,7 +106,7 @@ class Uses:
         return not known and name[:2] != "__"
 
     def _path(self, node: ast.AST) -> str | None:
-        """Return the dotted path of what comes from a module, such as "math.pi"; else None."""
+        """Return the dotted path of a name or attribute of a module, such as "math.pi", or None."""
         if isinstance(node, ast.Attribute):
             path = self._path(node.value)
             return path and f"{path}.{node.attr}"
@@ -195,7 +195,7 @@ class Uses:
         return node.name if is_fixture else ""
 
     def _is_attribute_of_an_object(self, node: ast.Attribute) -> bool:
-        """Return whether an attribute is read of what may be an object of the program, or set."""
+        """Return whether an attribute is set, or read from a possible object of the program."""
         owner = _name(node.value)
         if not isinstance(node.ctx, ast.Load):
             return owner not in ("self", "cls")

@@ -27,8 +27,11 @@ _STDIN = ".stdin"  # the file that /dev/stdin of a sandbox is a link to
 def run_program(server: Any, job: dict[str, Any], connection: int | None, start: int) -> None:
     """Run a program in this process, and end the process.
 
-    The connection is the socket to the examiner, or None without tests as code. A byte is written
-    to `start` when the process has its limits.
+    Args:
+        server: the `Server` that forked the process.
+        job: the job of the server, see `Tests.jobs`.
+        connection: the socket to the examiner, or None if the tests are inputs and outputs.
+        start: the descriptor to which a byte is written when the process has its limits.
     """
     report = server.report
     try:
@@ -59,7 +62,7 @@ def run_program(server: Any, job: dict[str, Any], connection: int | None, start:
 
 
 def _limit_process(server: Any, job: dict[str, Any], kept: set[int]) -> None:
-    """Limit this process, give it its standard input, and close descriptors that are not kept."""
+    """Limit this process, set its standard input, and close all descriptors but those `kept`."""
     import resource  # here, because Windows lacks it
 
     if os.getppid() != 1:  # process 1 needs no group to find the processes of a program
@@ -188,16 +191,17 @@ class _AnsweringProgram:
         self._space |= {name: own[name] for name in own.keys() - self._space.keys()}
 
     def _names(self, message: dict[str, Any]) -> dict[str, Any]:
-        """Return a dict of those names of the program that its tests use."""
+        """Return the names of the program that its tests use, as a dict with their values."""
         wanted = {*message["names"], (message["entry_point"] or "").partition(".")[0]}
         return {name: self._space[name] for name in wanted & self._space.keys()}
 
     def _called(
         self, object: int, method: str, arguments: list[Any], keywords: list[str]
     ) -> dict[str, Any]:
-        """Make a call for `_RemoteProgram.ask`; return the result, and arguments that it changed.
+        """Make a call for `_RemoteProgram.ask`, and return a dict with its result as "value".
 
-        `keywords` are the names of the last arguments.
+        The dict has "changed" with all arguments if the call changed one in place. `object` is the
+        number of the object that is called, and `keywords` are the names of the last arguments.
         """
         called = self._kept[object]
         values = decode(arguments, self._resolve)
@@ -217,16 +221,16 @@ class _AnsweringProgram:
         return {"value": value} | ({} if changed == arguments else {"changed": changed})
 
     def _encoded(self, value: Any) -> Any:
-        """Return how a value is sent, or a reference to an object that is no value."""
+        """Return a value in a form that JSON can hold. Other objects in it become references."""
         return encode(value, self._keep)
 
     def _keep(self, value: Any) -> Any:
-        """Return how an object that is no value is sent: as its base, or as a reference."""
+        """Return what is sent for an object of another type: a value it extends, or a reference."""
         base = value if id(value) in self._references else as_base(value)
         return self._reference(value) if base is value else self._encoded(base)
 
     def _reference(self, value: Any) -> dict[str, int]:
-        """Return the kind and number of an object, which is kept: no other gets its number."""
+        """Return a reference to an object, {kind: number}, and keep the object by its number."""
         if id(value) not in self._references:
             if callable(value):
                 kind = "function"
@@ -246,7 +250,7 @@ class _AnsweringProgram:
         return getattr(importlib.import_module(module), function)
 
     def _described(self, error: BaseException) -> list[Any]:
-        """Return the arguments of `_exception` for an exception."""
+        """Return an exception as the list of arguments for `_exception` in the examiner."""
         text = exception_text(error)
         try:
             arguments = encode(error.args, repr)
@@ -262,11 +266,12 @@ class _AnsweringProgram:
         from .runner import run_tests
 
         try:
-            watched, compare = _watched([*_MODULES_OF_TESTS, *job["modules"]]), _compare
+            watched = _callables_in([*_MODULES_OF_TESTS, *job["modules"]])
+            refuse_changes = _refuse_changes  # found before the program can replace it
             self._load(job["imports"])
-            compare(watched)
+            refuse_changes(watched)
             result = run_tests(job, sys.modules[_NAME])
-            compare(watched, {*job["replaced"]})
+            refuse_changes(watched, {*job["replaced"]})
         except BaseException as error:
             return {"ran": [], "problem": exception_line(error)}
         return {"ran": result.ran, "problem": result.problem}
@@ -280,8 +285,12 @@ _OPERATIONS: dict[str, Any] = {
 _MODULES_OF_TESTS = ("unittest", "builtins", "sandboxed", "_pytest")
 
 
-def _watched(names: list[str]) -> list[tuple[Any, dict[str, Any]]]:
-    """Return what can be called in modules and below, by their namespaces, and in `sys.modules`."""
+def _callables_in(names: list[str]) -> list[tuple[Any, dict[str, Any]]]:
+    """Return the callables that tests may use, as pairs of a namespace and a dict of its entries.
+
+    The namespaces are those of the modules with these names, of the modules inside them, and of
+    their classes. The first pair is `sys.modules` with these modules.
+    """
     for name in names:
         with suppress(ImportError):
             importlib.import_module(name)
@@ -300,8 +309,10 @@ def _watched(names: list[str]) -> list[tuple[Any, dict[str, Any]]]:
     ]
 
 
-def _compare(watched: list[tuple[Any, dict[str, Any]]], by_tests: Collection[str] = ()) -> None:
-    """Raise a RuntimeError if something that is watched was replaced, apart from some names."""
+def _refuse_changes(
+    watched: list[tuple[Any, dict[str, Any]]], by_tests: Collection[str] = ()
+) -> None:
+    """Raise a RuntimeError if a watched entry was replaced, unless its name is in `by_tests`."""
     for space, entries in watched:
         for key, value in entries.items():
             if space.get(key) is not value and key not in by_tests:

@@ -101,7 +101,7 @@ class PythonTests:
             )
 
     def check_samples(self, rows: Samples, checking: Checking, cache: CheckCache) -> Checked:
-        """Return the outcome of each sample: see `Checking.check`, which calls this."""
+        """Return the outcome of each sample. `Checking.check` calls this."""
         self._read_references(to_python(rows.references))
         if rows.values.type != TEXTS:
             first = 0 if rows.scored_or_none is None else int(rows.scored_or_none.argmax())
@@ -112,7 +112,7 @@ class PythonTests:
         return Checked(pairs.outcomes([outcome for outcome, _ in results]), rows.values)
 
     def _read_references(self, references: Iterable[Any]) -> list[Tests]:
-        """Return the tests of all questions; see `run` for what is raised.
+        """Return the tests of all questions. The errors are those of `run`.
 
         A sandbox finds the tests in functions and classes: their code does not tell which run.
         """
@@ -142,7 +142,7 @@ class PythonTests:
     def _outcomes(
         self, checking: Checking, pairs: list[PairToCheck]
     ) -> Generator[BatchResult, None, None]:
-        """Yield the index and the outcome of each pair: see `CheckPairs`; then give warnings."""
+        """Yield the index and outcome of each pair, and at the end warn of what may be wrong."""
         tests = {id(reference): read_tests(reference, "a reference") for _, reference in pairs}
         samples = [(tests[id(reference)], program) for program, reference in pairs]
         records = []

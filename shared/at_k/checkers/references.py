@@ -95,11 +95,11 @@ class Tests:
     def jobs(
         self, program: str | None, case: int = 0
     ) -> tuple[dict[str, Any], dict[str, Any] | None]:
-        """Return the job of the server, and the job of the examiner, which run a case.
+        """Return the jobs of the server and of the examiner that run a case, the second maybe None.
 
-        The job of the server has no tests, and neither has an expected output. The job of the
-        examiner is a dict with the attributes of `TestCode`, `entry_point`, `expected` and
-        `only_find`, whether there is no program. It is None if the tests are inputs and outputs.
+        The job of the server has no tests and no expected output. The job of the examiner is a dict
+        with the attributes of `TestCode`, with `entry_point` and `expected`, and with `only_find`,
+        which is True if `program` is None. There is none if the tests are inputs and outputs.
         """
         job: dict[str, Any] = {
             "form": "tests" if self.code else "calls" if self.entry_point else "stdin",
@@ -117,9 +117,9 @@ class Tests:
         return job, vars(self.code) | own | {"only_find": program is None}
 
     def problem(self, case: int, output: str) -> str | None:
-        """Return in words how an output differs from that of a case, or None if it does not.
+        """Return a text on how an output differs from the expected one, or None if it does not.
 
-        It is what a program printed, or the result of a call as JSON.
+        The output is the text that a program printed, or the result of a call as JSON.
         """
         expected = self.outputs[case]
         if self.entry_point is None:
@@ -187,7 +187,7 @@ def _tests_of_row(reference: Mapping[str, Any], where: str) -> Tests | None:
 
 
 def _as_text(value: Any) -> Any:
-    """Return a list of lines as one text, and any other value as it is."""
+    """Return a list of lines as one text, and any other value unchanged."""
     is_lines = isinstance(value, (list, tuple)) and all(isinstance(line, str) for line in value)
     return "\n".join(value) if is_lines else value
 
@@ -202,7 +202,7 @@ def _holds_cases(text: str) -> bool:
 
 
 def _object(value: Any, where: str) -> dict[str, Any]:
-    """Return a dict, or the dict that a text holds as JSON; raise a ValueError for others."""
+    """Return a dict, or the dict that a text of JSON has. Raise a ValueError for other values."""
     try:
         parsed = json.loads(value) if isinstance(value, str) else value
     except ValueError:
@@ -222,7 +222,10 @@ def _check_entry_point(entry_point: Any, where: str) -> None:
 
 
 def _code_in(row: Mapping[str, Any], names: Sequence[str], where: str) -> str | None:
-    """Return the code in the first of some fields that a row has, or None if it has none."""
+    """Return the code in the first of the fields `names` that a row has, or None if it has none.
+
+    Raises a ValueError if the field is neither a text nor a list of lines.
+    """
     name = next((name for name in names if name in row), None)
     if name is None:
         return None
@@ -233,14 +236,18 @@ def _code_in(row: Mapping[str, Any], names: Sequence[str], where: str) -> str | 
 
 
 def _prompt_of_function(row: Mapping[str, Any], entry_point: str | None, where: str) -> str:
-    """Return the "prompt" that a sample completes, which is code, perhaps without a body; or ""."""
+    """Return the code in "prompt" that a sample completes, or "" if there is none.
+
+    A prompt is code if it can be parsed, or could be if its last function had a body. Without an
+    entry point, a prompt is not used.
+    """
     prompt = _code_in(row, ("prompt",), where) if entry_point else None
     bodies = ("", "\n    pass", "\n        pass")
     return prompt if prompt and any(is_code(prompt + body) for body in bodies) else ""
 
 
 def _has_only_imports(code: str) -> bool:
-    """Return whether code has nothing but imports; also True for what is no code."""
+    """Return whether code has nothing but imports; also True if it cannot be parsed as Python."""
     try:
         return all(isinstance(node, (ast.Import, ast.ImportFrom)) for node in ast.parse(code).body)
     except SyntaxError:
@@ -253,7 +260,7 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def _tests_in_code(code: str, where: str, entry_point: str | None = None) -> Tests:
-    """Return tests that are code; see `read_tests` for what is raised."""
+    """Return tests that are code. The errors are those of `read_tests`."""
     try:
         return Tests(entry_point=entry_point, code=_parsed_tests(code, entry_point))
     except ValueError as error:
@@ -264,7 +271,12 @@ def _tests_in_code(code: str, where: str, entry_point: str | None = None) -> Tes
 
 @lru_cache(maxsize=1 << 12)
 def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
-    """Return tests that are code; a ValueError without a subject for others: "tests nothing"."""
+    """Return tests that are code.
+
+    Raises a ValueError if the code tests nothing, or imports a module that is not installed. The
+    message starts with a verb, before which the caller puts the subject. A SyntaxError is not
+    caught.
+    """
     tree = ast.parse(code, "<tests>")
     compile(tree, "<tests>", "exec", dont_inherit=True)
     nodes = list(ast.walk(tree))
@@ -292,13 +304,13 @@ def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
 
 
 def _used_names(nodes: Iterable[ast.AST]) -> tuple[str, ...]:
-    """Return the names in code in alphabetical order, without those such as __name__."""
+    """Return the names that code uses in alphabetical order, except those that start with __."""
     names = {node.id for node in nodes if isinstance(node, ast.Name)}
     return tuple(sorted(name for name in names if not name.startswith("__")))
 
 
 def _require_installed(modules: Iterable[str]) -> None:
-    """Raise a ValueError with the predicate of a message if a module is not installed."""
+    """Raise a ValueError if a module is not installed; its message starts with "imports"."""
     for module in modules:
         try:
             spec = importlib.util.find_spec(module.partition(".")[0])

@@ -33,9 +33,10 @@ _MOST_PROMPTS = 8  # that are looked at before an answer, to bound the time
 
 
 def _without_thinking(text: str) -> str:
-    """Return a text without thinking, or "" if its thinking has no end.
+    """Return a text without the parts between tags of thinking, or "" if such a part has no end.
 
-    A tag that ends thinking that did not start ends all before it: it started in the prompt.
+    If an end tag has no start tag, the thinking started in the prompt, so that all text before the
+    end tag is removed.
     """
     outside, depth, stop = [], 0, 0
     for tag in _TAGS.finditer(text):
@@ -52,10 +53,11 @@ def _without_thinking(text: str) -> str:
 
 
 def answer_part(text: str, stop: Sequence[str], has_answer: Callable[[str], bool]) -> str:
-    """Return a response without thinking, and without a new prompt after its answer.
+    """Return a response without thinking, and without the prompts that the model wrote after it.
 
-    A response whose thinking has no end has no answer: it gives "". It ends with one of the texts
-    in `stop`, or at a new prompt, such as "Question:", if `has_answer` is true for what is before.
+    The response ends before the first text in `stop`. It also ends at a new prompt, such as
+    "Question:", if `has_answer` is true for the part before it. If its thinking has no end, the
+    response has no answer, and "" is returned.
     """
     text = _without_thinking(text)
     for end in stop:
@@ -101,12 +103,12 @@ def text_after_retraction(text: str) -> str:
 
 
 def marks_in(text: str, pattern: re.Pattern[str]) -> list[re.Match[str]]:
-    """Return the marks of answers in a text, without assumptions, as in "if the answer is"."""
+    """Return the matches of a mark in a text, except in assumptions such as "if the answer is"."""
     return [mark for mark in pattern.finditer(text) if not _is_assumption(text, mark)]
 
 
 def _is_assumption(text: str, mark: re.Match[str]) -> bool:
-    """Return whether a mark states no answer, also as "the answer would be" after "if"."""
+    """Return whether a mark is part of an assumption, such as "the answer would be" after "if"."""
     before = text[max(0, mark.start() - 160) : mark.start()]
     sentence = _SENTENCE_BREAK.split(before)[-1]
     is_conditional = "would" in mark[0].lower() and _CONDITION.match(sentence) is not None

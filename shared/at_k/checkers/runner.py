@@ -35,7 +35,7 @@ class UnusableTestsError(Exception):
 
 
 class _NoMain:
-    """Stands for `main` of unittest and pytest, and does nothing: all tests are run anyway."""
+    """Replaces `main` of unittest and pytest and does nothing: all tests are run anyway."""
 
     def __init__(self, *arguments: Any, **options: Any):
         self.result = unittest.TestResult()
@@ -61,7 +61,7 @@ class Result(unittest.TestResult):
         self.problem: str | None = None
 
     def fails(self, name: str, problem: BaseException | str) -> None:
-        """Note that a test failed, unless one failed before."""
+        """Note that a test failed, with an exception or a text; only the first failure is kept."""
         if self.problem is not None:
             return
         text = last_line(problem) if isinstance(problem, BaseException) else problem
@@ -99,10 +99,10 @@ def name_of(test: Any) -> str:
 
 
 def find_tests(job: dict[str, Any]) -> dict[str, Any]:
-    """Find the tests in code without a program, whose names stand for objects that allow all.
+    """Find the tests in code without a program: mock objects replace the names of the program.
 
-    Return a dict with `ran`, the names of the tests, or None if the code needs a program to be run;
-    and `problem`, why no program can pass them, or None.
+    Return a dict with `ran`, the names of the tests, or None if only a program can show them; and
+    `problem`, a text on why no program can pass the tests, or None.
     """
     from unittest.mock import MagicMock
 
@@ -121,7 +121,9 @@ def find_tests(job: dict[str, Any]) -> dict[str, Any]:
 
 
 def run_tests(job: dict[str, Any], module: types.ModuleType) -> Result:
-    """Run the code of tests in a module, which has the names of the program, and what it defines.
+    """Run the code of tests, and then the tests that it defines, in a module; return their results.
+
+    The module already has the names of the program.
 
     Raises:
         UnusableTestsError: if no program can pass the tests.
@@ -153,7 +155,7 @@ def run_tests(job: dict[str, Any], module: types.ModuleType) -> Result:
 def _run_defined_tests(
     job: dict[str, Any], module: types.ModuleType, defined: dict[str, Any], result: Result
 ) -> None:
-    """Run the functions and classes that the code of tests has defined, and add to the result."""
+    """Run the functions and classes that the code of tests defines, and add them to the result."""
     check, entry_point = defined.get("check"), job["entry_point"]
     if entry_point is not None and inspect.isfunction(check):
         result.ran.append("check")
@@ -234,7 +236,11 @@ def _contains(code: types.CodeType, inner: types.CodeType) -> bool:
 
 
 def _suite(module: types.ModuleType, defined: dict[str, Any]) -> unittest.TestSuite:
-    """Return the tests of a module that need no pytest. Its other names are of the program."""
+    """Return the tests that the code of tests has defined, as a suite that needs no pytest.
+
+    `defined` has the names that the code of tests has added to the module. Other names in the
+    module belong to the program, and are no tests.
+    """
     loader = unittest.TestLoader()
     if inspect.isfunction(defined.get("load_tests")):
         return loader.loadTestsFromModule(module)
@@ -271,9 +277,10 @@ _SET_UP = ("setup_", "teardown_", "pytest_plugins")
 
 
 def _needs_pytest(name: str, value: Any) -> bool:
-    """Return whether pytest has to run the tests, because of a name that they define.
+    """Return whether a definition in the code of tests needs pytest to run.
 
-    It is a class of pytest, a test that takes arguments or is a coroutine function, or a set-up.
+    It does if it is a class Test*, a test function with parameters, a coroutine function, a set-up
+    function, or `pytestmark`.
     """
     if _is_own_class(value):
         return name.startswith("Test") and not issubclass(value, unittest.TestCase)

@@ -177,7 +177,7 @@ class Sandbox:
         return reply | {"examined": examined}
 
     def _line(self, stream: IO[bytes]) -> dict[str, Any]:
-        """Return what a line of JSON holds; raise a SandboxDiedError if the line has no end."""
+        """Return the dict in a line of JSON. Raise a SandboxDiedError if the line is cut off."""
         line = stream.readline()
         if not line.endswith(b"\n"):
             raise SandboxDiedError
@@ -423,11 +423,14 @@ class Pool:
 
     def _reply(self, tests: Tests, program: str) -> dict[str, Any]:
         """Run a program with its tests, and return a dict with the entries of a `Record`."""
-        run = self._compared if tests.code is None else self._examined
+        run = self._run_cases if tests.code is None else self._run_tests
         return run(tests, program)
 
-    def _compared(self, tests: Tests, program: str) -> dict[str, Any]:
-        """Run a program with one input after another, until an output is not as expected."""
+    def _run_cases(self, tests: Tests, program: str) -> dict[str, Any]:
+        """Run a program with each input, and return a reply with the entries of a `Record`.
+
+        It stops at the first case that fails or whose output is not the expected one.
+        """
         seconds, reply = 0.0, {}
         for case in range(len(tests.inputs)):
             reply = self._run_case(tests, program, case)
@@ -442,8 +445,11 @@ class Pool:
                 break
         return reply
 
-    def _examined(self, tests: Tests, program: str) -> dict[str, Any]:
-        """Run a program with tests that are code, again in its own process if they need that."""
+    def _run_tests(self, tests: Tests, program: str) -> dict[str, Any]:
+        """Run a program with tests that are code, and return a reply with entries of a `Record`.
+
+        If the examiner finds that the tests need the process of the program, they run again in it.
+        """
         reply = self._run_case(tests, program)
         reply["tests"] = 0
         if reply["status"] != "ended":
@@ -452,7 +458,7 @@ class Pool:
         if examined["status"] == "not apart":
             assert tests.code is not None
             code = replace(tests.code, shares_interpreter=True)
-            return self._examined(replace(tests, code=code), program)
+            return self._run_tests(replace(tests, code=code), program)
         if examined["status"] == "ended":
             return reply | {"status": "failed"}
         if re.match(r"([\w.]+: )?MemoryError", examined["message"]):
@@ -462,7 +468,8 @@ class Pool:
     def _run_case(self, tests: Tests, program: str | None, case: int = 0) -> dict[str, Any]:
         """Run a case in the next idle sandbox, and return the reply, see `_answer`.
 
-        A sandbox that dies, or is not to be used again, is replaced; if it dies, a case runs again.
+        If the sandbox dies, it is replaced and the case runs again. A sandbox that ends is replaced
+        too.
         """
         jobs = tests.jobs(program, case)
         sandbox = self._idle.get()

@@ -88,7 +88,7 @@ def serve(limits: dict[str, Any]) -> None:
         os.dup2(null, 2)
         for line in lines:
             reply = server.run(json.loads(line))
-            reply["is_last"] = not (_clean(kept) and server.is_usable)
+            reply["is_last"] = not (_clean_folders(kept) and server.is_usable)
             out.write(json.dumps(reply).encode() + b"\n")
             out.flush()
             if reply["is_last"]:
@@ -194,7 +194,10 @@ class Server:
         }
 
     def _start_program(self, job: dict[str, Any], connection: Any) -> int:
-        """Fork the process of a program; return a descriptor with a byte if it got its limits."""
+        """Fork the process of a program, and return the descriptor of a pipe.
+
+        The process writes a byte to the pipe when it has its limits.
+        """
         start, start_of_child = os.pipe()
         self._program = os.fork()
         if self._program == 0:
@@ -219,7 +222,10 @@ class Server:
             self.is_usable = False
 
     def _wait(self, has_tests: bool) -> bool:
-        """Wait until a program or its tests have ended; return whether the wall time is over."""
+        """Wait until a program or its tests have ended, or a time limit is reached.
+
+        Return True if it is the limit of the wall time.
+        """
         limit, deadline = self.limits["cpu_seconds"], time.monotonic() + self.limits["wall_seconds"]
         events = select.poll()
         events.register(self._child_ended, select.POLLIN)
@@ -247,16 +253,16 @@ class Server:
                 return True
 
     def _listen(self) -> None:
-        """Read the letter with which the examiner says what it has done, see `examine`."""
+        """Read a letter from the examiner, which says what it has finished, see `examine`."""
         letter = self._control.recv(1)
         self._is_examined |= letter == b"p"
         self._is_clean |= letter == b"k"
         self.is_usable &= letter != b""
 
     def _look(self) -> None:
-        """Read the CPU clocks of the processes of a program, and note their times.
+        """Read and note the CPU times of the running processes of a program.
 
-        In a namespace, all processes that are newer than that of the program are its own.
+        In a namespace, all processes with a number above that of the program belong to it.
         """
         first = max(self._seen, default=self._program - 1) + 1
         last = first
@@ -291,9 +297,11 @@ class Server:
                     self._status = status
 
     def _end_processes(self) -> None:
-        """End a program and all processes that it started; in a namespace the examiner does that.
+        """End a program and all processes that it started.
 
-        Outside a sandbox, a process that left the group of the program is not found.
+        The server ends the program and its process group. In a namespace, the examiner then ends
+        all other processes. Outside of one, a process that left the group is not found. If the
+        examiner does not answer in time, it is ended too, and the server is no longer usable.
         """
         if self._status is None:
             for kill in (os.kill, os.killpg):
@@ -319,7 +327,14 @@ class Server:
             self._reap()
 
     def _verdict(self, form: str, text: str, is_overdue: bool, seconds: float) -> tuple[str, str]:
-        """Return the status and the message of a program whose process reported this text."""
+        """Return the status and the message of a program that has ended.
+
+        Args:
+            form: "tests", "calls" or "stdin", the form of the job.
+            text: the text that the process reported, such as the last line of a traceback.
+            is_overdue: whether the wall time was over.
+            seconds: the CPU time.
+        """
         assert self._status is not None
         code = os.waitstatus_to_exitcode(self._status)
         number = max(0, -code)
@@ -341,7 +356,7 @@ class Server:
 
 
 def _cpu_seconds(number: int) -> float:
-    """Return the CPU time of a process, or 0 if it has ended, or if the system does not tell."""
+    """Return the CPU time of a process, or 0 if it has ended or the system does not tell it."""
     try:
         return time.clock_gettime((~number << 3) | 2)
     except OSError:
@@ -393,12 +408,15 @@ def _unnamed_file(folder: str) -> int:
 
 
 def _text_in(file: int) -> str:
-    """Return the text in the file of a descriptor."""
+    """Return the text in the file with this descriptor."""
     return os.pread(file, os.fstat(file).st_size, 0).decode(errors="replace")
 
 
-def _clean(kept: dict[str, set[str]]) -> bool:
-    """Remove what a program left in folders, and return whether nothing is left to remove."""
+def _clean_folders(kept: dict[str, set[str]]) -> bool:
+    """Remove the files that a program left in folders, and return whether all could be removed.
+
+    `kept` has the names of the files of each folder that stay.
+    """
     try:
         for folder, names in kept.items():
             for name in {*os.listdir(folder)} - names:

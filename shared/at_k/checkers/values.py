@@ -61,7 +61,10 @@ _ARRAYS = "biufcUMm"  # kinds of arrays of NumPy that are values
 
 
 def encode(value: Any, keep: Callable[[Any], Any]) -> Any:
-    """Return a value as what JSON can hold. `keep` returns how other objects are sent."""
+    """Return a value in a form that JSON can hold.
+
+    `keep` is called for objects of other types, and returns how they are sent.
+    """
     kind = type(value)
     if kind in _AS_IT_IS or (kind is int and abs(value) < 1 << 63):
         return value
@@ -90,7 +93,7 @@ def as_base(value: Any) -> Any:
 
 
 def decode(data: Any, resolve: Callable[[str, Any], Any]) -> Any:
-    """Return the value that `encode` returned as JSON.
+    """Return the value from which `encode` made `data`.
 
     `resolve` returns the object of a reference, from its kind and its number.
     """

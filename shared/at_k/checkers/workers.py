@@ -59,7 +59,7 @@ def check_workers(checking: Checking) -> None:
 
 
 def check_pairs(checking: Checking, pairs: list[PairToCheck]) -> Generator[BatchResult, None, None]:
-    """Yield the results of batches of pairs with a function as checker; see `run_check`."""
+    """Yield the results of batches of pairs, which a function checks. See `run_check`."""
     assert callable(checking.checker)
     context: AbstractContextManager[tuple[Callable[..., Any], Executor | None]]
     context = nullcontext((checking.checker, checking.executor))
@@ -108,7 +108,7 @@ def run_check(
 def _check_in_processes(
     check: CheckBatch, batches: list[PairBatch], num_proc: int, timeout: float | None
 ) -> Iterator[BatchResult]:
-    """Yield the results of batches as they finish, `NOT_FINISHED` for those that took too long.
+    """Yield the result of each batch when it finishes, or `NOT_FINISHED` if it takes too long.
 
     A process gets the checker once, when it starts, and checks one batch at a time.
     """
@@ -138,7 +138,7 @@ def _check_in_processes(
 
 
 def _received(busy: list[_Worker]) -> list[BatchResult]:
-    """Wait for results, at most until the first deadline, and return them."""
+    """Wait for results of workers, at most until the first deadline, and return the results."""
     seconds = min(process.deadline for process in busy) - time.monotonic()
     connections = [process.connection for process in busy]
     ready = wait(connections, min(max(0.0, seconds), _LONGEST_WAIT))
@@ -162,10 +162,10 @@ def with_progress(batches: Iterable[Any], pairs: int) -> Generator[Any, None, No
 def _threads_for(
     checker: Callable[..., Any], executor: Executor | None
 ) -> Iterator[tuple[Callable[..., Any], Executor]]:
-    """Give a function that calls an async checker and waits, and an executor to call it in.
+    """Yield a function that calls an async checker and waits, and the executor to call it in.
 
-    All calls run in one event loop, in a thread of its own, so that this also works where a loop
-    is running already, as in a notebook. Calls that have not finished in the end are cancelled.
+    All calls run in one event loop, in a thread of its own, so that this also works where a loop is
+    running already, as in a notebook. At the end of the block, unfinished calls are cancelled.
     """
     loop = asyncio.new_event_loop()
     finished = threading.Event()
@@ -204,10 +204,10 @@ def _threads_for(
 
 
 class Portable:
-    """A function that every executor can pickle, with its code. It unpickles as the function.
+    """A function that every executor can pickle with its code. Unpickling returns the function.
 
     In this process it runs in the context of the thread that made it, in whichever thread it is
-    called: so a metric knows the calls of its own checker.
+    called. Thus a metric recognises calls from its own checker.
     """
 
     def __init__(self, function: Callable[..., Any]):
@@ -240,7 +240,7 @@ def portable_check(
 
 
 def _with_code(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function as one of `__main__`, whose code `dill` pickles, and not its name."""
+    """Return a copy of a function that belongs to `__main__`, so that `dill` pickles its code."""
     own = FunctionType(function.__code__, {"__builtins__": builtins}, function.__name__)
     own.__module__ = "__main__"
     return own
@@ -296,7 +296,7 @@ class _Worker:
 
 
 def _serving() -> Portable:
-    """Return the function that a worker process runs."""
+    """Return the function that a worker process runs: it checks batches until its parent exits."""
 
     def serve(connection: Connection, check: CheckBatch) -> None:
         import multiprocessing

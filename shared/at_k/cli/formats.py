@@ -149,10 +149,10 @@ def make_table(
     rows: Iterable[Mapping[str, Any]],
     cell: Callable[[str, Any], str] = lambda _, value: "" if value is None else str(value),
 ) -> Cells:
-    """Return a table with a row of headings, and a row of cells for each mapping.
+    """Return a table with a row of headings, and a row of cells for each mapping in `rows`.
 
-    `columns` have the heading of each column, by the name of its values in the rows. `cell` makes a
-    cell of the name of a column and a value, which is None if a row lacks it.
+    `columns` has the heading of each column, by the key of its values in the rows. `cell` returns
+    the text of a cell from its key and its value, which is None if a row lacks the key.
     """
     head = [*columns.values()]
     return [head, *([cell(name, row.get(name)) for name in columns] for row in rows)]

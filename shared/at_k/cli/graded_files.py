@@ -50,9 +50,9 @@ def _condition_or_none(text: str) -> tuple[str, str] | None:
 class FileArguments(NamedTuple):
     """The values of the flags of compare, gate or plan.
 
-    They are arguments of `read_run`, of the options of the comparison or plan, and of `read_run`
-    for a second run if they differ. `labels` are counts for a single run without a column of
-    labels. With `common`, only the questions that all runs have are compared.
+    `reading` are arguments of `read_run`, and `second` those for a second run that differ.
+    `parameters` are the options of the comparison or plan. `labels` are counts for a single run
+    without a column of labels. With `common`, only the questions that all runs have are compared.
     """
 
     reading: dict[str, Any]

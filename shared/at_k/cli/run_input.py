@@ -33,7 +33,7 @@ class RunInput:
 
     @property
     def checker(self) -> str | None:
-        """The name of the checker; None if the samples were graded before."""
+        """The name of the checker, or None if the samples were graded before."""
         columns, checker = self.questions.columns, self.check_correct_fn
         if "references" not in columns or "outcomes" in columns:
             return None

@@ -209,7 +209,7 @@ def _with_both_scores(
 def _leading_score(scores: Result) -> Estimate | None:
     """Return the score of all questions whose noise is shown, or None if there is none.
 
-    It is that with the largest k of the first metric with known noise; vote@k precedes others.
+    It has the largest k of the first metric whose noise can be computed; vote@k is before others.
     """
     known = [x for x in estimates_of(scores) if x.group is None and x.metric in _WITH_NOISE]
     known.sort(key=lambda x: x.metric != "vote@k")  # The others keep their order.
@@ -222,8 +222,8 @@ def _noise_of_leading_score(
 ) -> Noise | None:
     """Return the parts of the error of the leading score that come from questions and samples.
 
-    None if no such score has limits, if the data show no variation of questions or samples, or if
-    its k is above a number of samples.
+    Return None if no such score has limits, if the data show no variation of questions or samples,
+    or if its k is above the number of samples of a question.
     """
     score, outcomes, clusters = _leading_score(scores), checked.outcomes, options["clusters"]
     if score is None or score.interval is None:

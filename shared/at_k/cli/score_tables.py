@@ -69,7 +69,7 @@ class ScoresView(View):
         return self.options.get("confidence")
 
     def limits_by(self, method: str) -> Limits:
-        """Return what describes the limits by a method, which have a confidence."""
+        """Return the words for limits by this method. The scores have to have a confidence."""
         anytime = bool(self.options.get("anytime"))
         return Limits(self.confidence or 0.0, method, self.scope.row, anytime)
 
@@ -255,8 +255,8 @@ class ScoresView(View):
         """Return a sentence with the scores of all questions and their limits.
 
         Return "" if a score has no limits, if there are too many scores, or if a corrected pass@k
-        falls with k. A biased cons@k is left out, see `_is_biased`. vote@k, which is the majority
-        vote of most papers, comes first.
+        falls with k. The sentence leaves out a biased cons@k (see `_is_biased`), and begins with
+        vote@k, which is the majority vote of most papers.
         """
         shown = [x for x in self._by_group[None].values() if not self._is_biased(x)]
         shown.sort(key=lambda x: x.metric != "vote@k")

@@ -42,9 +42,10 @@ def with_batch(batches: list[Samples], batch: Samples, counts_suffice: bool) -> 
 
 
 def _in_own_memory(batch: Samples, counts_suffice: bool) -> Samples:
-    """Return a batch in memory of its own: counts if they suffice and are shorter, or a copy.
+    """Return a batch that shares no memory with the caller's data.
 
-    The caller may change an array after adding it, or it may be a small part of a large table.
+    The caller may change an array after adding it, and the array may be a small part of a large
+    table. If `counts_suffice`, the batch may be stored as counts to save memory.
     """
     if not batch.are_numbers:
         sink = pa.BufferOutputStream()

@@ -235,7 +235,8 @@ def check_names(name: str, names: str | Iterable[str], known: Collection[str]) -
 def did_you_mean(choice: str, names: Iterable[str]) -> str:
     """Return " Did you mean 'x'?" for the name most similar to a choice, or "" if none is similar.
 
-    A name is similar if the choice is its plural, its only abbreviation, or spelled alike.
+    A name is similar if the choice is the name with an s, abbreviates this name and no other, or is
+    spelled almost like it.
     """
     spelled = {_spelled_out(name): name for name in names}
     typed = _spelled_out(choice)
@@ -428,9 +429,10 @@ def choose_ks(
 
 
 def check_samples(ks: list[int], n: np.ndarray, remedy: str = "") -> None:
-    """Raise a ValueError if a k exceeds the number of samples of a question, n, (M,).
+    """Raise a ValueError if a k exceeds the number of samples of a question.
 
-    Its message ends with `remedy`, which says what else the user can do.
+    `n`, (M,), has the numbers of samples. The message ends with `remedy`, which says what else the
+    user can do.
     """
     question = int(np.argmin(n))
     least = n[question]

@@ -199,7 +199,7 @@ def _check_no_limits(**parameters: Any) -> None:
 
 
 def _check_looks(method: str, band: bool) -> None:
-    """Raise a ValueError if the method or a band excludes `anytime`."""
+    """Raise a ValueError if `anytime` cannot be combined with the method, or with a band."""
     if method == "posterior":
         raise ValueError(
             "anytime needs limits of the data alone, and interval is 'posterior': give "

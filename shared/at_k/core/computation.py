@@ -108,10 +108,11 @@ class Computation:
         return [name for name, x in values.items() if x is not None and not isinstance(x, Mapping)]
 
     def read(self, predictions, references) -> Samples:
-        """Return the samples of questions, in Arrow if they have references or may be labels.
+        """Return the samples of all questions, from the arguments of `compute`.
 
-        Other predictions are outcomes, which are validated. A ValueError with the index is raised
-        if an input is invalid.
+        With references, or if they are texts that may be labels, the samples are stored in Arrow.
+        Other samples are outcomes, which are validated. A ValueError is raised if an argument is
+        invalid; its message has the index of the question.
         """
         if predictions is None:
             raise ValueError("predictions are missing: give each question's list of samples.")

@@ -138,9 +138,10 @@ def _share_correct(n: np.ndarray, c: np.ndarray) -> np.ndarray:
 def _expected_credit(
     credits: Callable[[int], Credits], k: int | None, n: np.ndarray, c: np.ndarray
 ) -> np.ndarray:
-    """Return the expected credit of k of n samples, c of them correct, (U,).
+    """Return the mean credit of subsets of k of the n samples of a question, (U,).
 
-    `credits` is a function that returns the credits of the score at a k. `k` is None for k = n.
+    The questions have n samples, c of them correct, (U,) each. `credits` returns the credits of the
+    score at a k. If `k` is None, all n samples are the subset.
     """
     result = np.empty(len(n))
     for size, rows in rows_by_k(k, n):

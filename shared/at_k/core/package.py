@@ -20,7 +20,7 @@ INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/eva
 
 
 def installed_version() -> str | None:
-    """Return "VERSION (kernel HASH)" of the installed package and its core; None without one."""
+    """Return "VERSION (kernel HASH)" of the installed package, or None if there is none."""
     try:
         from at_k import __version__
         from at_k.loading import core_hash

@@ -74,11 +74,12 @@ class Score(NamedTuple):
         return ((a, b) for a in self.terms for b in self.terms if a <= b)
 
     def value(self, columns):
-        """Return the product, (..), for m columns that are numbers or arrays, (m, ..).
+        """Return the product of the powers of the terms, for the values of m columns.
 
-        It is 0 if a factor with a positive power is 0. An estimate that corrects for the errors of
-        a checker may be below 0. As a factor of several it counts as 0. A ValueError is raised if
-        the product is infinite.
+        `columns` has a number or an array of the shape (..) for each column, and the product has
+        this shape. It is 0 if a factor with a positive power is 0. An estimate that corrects for
+        the errors of a checker may be below 0, and counts as 0 if it is one of several factors. A
+        ValueError is raised if the product is infinite.
         """
         if self.powers == (1.0,):
             return columns[self.terms[0]]

@@ -126,7 +126,10 @@ class Family(abc.ABC):
     known_shifted: dict[bytes, list[Shifted]] = field(default_factory=dict, init=False)
 
     def fit(self, multiplicity: np.ndarray) -> Fit:
-        """Return the priors of B groups, for (B, U) numbers of questions with each count."""
+        """Return the `Fit` of B groups with (B, U) numbers of questions with each count.
+
+        The priors of a single group are cached.
+        """
         if len(multiplicity) > 1:
             return Fit(self, multiplicity, self._priors(multiplicity))
         key = _group_key(multiplicity)

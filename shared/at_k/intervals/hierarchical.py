@@ -63,10 +63,10 @@ def hierarchical_intervals(fit: Fit, confidence: float) -> Intervals:
 
 
 def _hierarchical_limits(fit: Fit, group: int, means: np.ndarray, confidence: float) -> np.ndarray:
-    """Return mu, sigma, lo and hi of the extrapolated scores of one group, (4, e).
+    """Return the fields mu, sigma, lo and hi of the `Interval` of each score of a group, (4, e).
 
-    `means`, (e,), are the scores under the estimated prior. If all rewards of the group are equal,
-    lo and hi are equal to them.
+    The scores are the e extrapolated ones. `means`, (e,), has their values under the estimated
+    prior, which are the limits, too, if all rewards of the group are equal.
     """
     family, multiplicity, z = fit.family, fit.multiplicity[group], normal_z(confidence)
     candidates = family.candidates(fit, group)

@@ -192,9 +192,9 @@ Rescore = Callable[[CheckerRates], np.ndarray]
 def distances_of_rates(labels: LabelCounts, rescore: Rescore, confidence: float) -> np.ndarray:
     """Return how far m scores may lie below and above their estimates, (2, m).
 
-    The distances are those as the rates of the checker move to the limits with this confidence.
-    Labels of other samples have no correlated errors and no realized rates, which the module
-    docstring explains.
+    The distances follow from how far the scores move if the rates of the checker move to their
+    limits with this confidence. Labels of other samples have no correlated errors and no realized
+    rates, which the module docstring explains.
     """
     points = rescore(labels.rates)
     squares, signs = [], []

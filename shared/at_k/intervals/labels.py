@@ -94,7 +94,10 @@ class LabelCounts(NamedTuple):
     def expected(
         cls, labels: int, rates: CheckerRates, correct: float, samples: float
     ) -> LabelCounts:
-        """Return the expected counts for labels of random samples, a share of which is correct."""
+        """Return the expected counts if `labels` random samples of a run are labelled.
+
+        The run has `samples` samples, of which a share `correct` is correct.
+        """
         (t, f), incorrect = rates, 1 - correct
         shares = (t * correct, (1 - t) * correct, f * incorrect, (1 - f) * incorrect)
         run = LabelledRun(shares[0] + shares[2], samples)

@@ -106,7 +106,11 @@ class Observed(NamedTuple):
     def fits_too(
         self, priors: Mapping[int, np.ndarray], others: Mapping[int, np.ndarray]
     ) -> np.ndarray:
-        """Return whether `others`, {n: (B, J)}, fit about as well as the first `priors`, (B,)."""
+        """Return whether the priors `others` of each group fit about as well as `priors`, (B,).
+
+        Both are {n: (B, J)}. The likelihood ratio statistic of priors that fit is at most
+        `_FITTING`.
+        """
         log_likelihood, other_log_likelihood = (
             np.log(_probabilities(whole_prior(x), self.likelihood)) for x in (priors, others)
         )
@@ -134,7 +138,7 @@ def _em_steps(
 
 
 def _relative_shares(likelihood: np.ndarray, share: np.ndarray, prior: np.ndarray) -> np.ndarray:
-    """Return the share of the questions with each count over its probability, (.., U)."""
+    """Return the share of questions with each count, divided by its probability, (.., U)."""
     return share / _probabilities(prior, likelihood)
 
 
@@ -178,12 +182,13 @@ def inflated_prior(
 
 
 class _Model:
-    """A prior that mixes a Beta distribution with shares of the rates 0 and 1 that `ends` lists.
+    """A prior that mixes a Beta distribution with a share of the rate 0, of the rate 1, or of both.
 
-    The model has p parameters, two for the Beta distribution with parameters a and b: the logit of
-    its mean, a / (a + b), and the logarithm of 1 / a + 1 / b. For each of the shares it has one
-    more: the logarithm of the share over that of the Beta distribution. Other arguments are as in
-    `inflated_prior`; `share` is that of the questions with each count.
+    `ends` has the rates, 0 and 1, that have a share. The model has p parameters, two for the Beta
+    distribution with parameters a and b: the logit of its mean, a/(a+b), and the logarithm of
+    1/a+1/b. For each share it has one more: the logarithm of the share over that of the Beta
+    distribution. `share`, (U,), is the share of the questions with each count. Other arguments are
+    as in `inflated_prior`.
     """
 
     def __init__(

@@ -203,7 +203,11 @@ class RewardFamily(Family):
         return np.where(ks > least, np.maximum(means, unbiased), means)
 
     def candidates(self, fit: Fit, group: int) -> Candidates | None:
-        """Return the distributions for a profile over priors, or None if all rewards are equal."""
+        """Return the distributions that a profile over priors considers, for one group.
+
+        Return None if all rewards of the group are equal. Beside the distributions of the grid with
+        a share of the prior there are shifted ones between them.
+        """
         fitted = fit.priors[group]
         if fitted is None:
             return None

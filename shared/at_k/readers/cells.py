@@ -66,10 +66,11 @@ _OF_QUESTION = ("options", "choices", "tests", "test_list", "inputs", "outputs")
 
 
 def rows_of_samples(table: Table, chosen: ColumnsByRole) -> Table:
-    """Return the table with a row for each sample, if several columns have a list by sample.
+    """Return the table with a row for each sample, if several columns have an entry for each.
 
-    Beside the samples [1, 0], a list ["a", "b"] has further entries for the two samples, as the
-    fields in [{"correct": 1, "seed": 0}, ..] have. A column `ROW` is added.
+    A row with the lists [1, 0] and ["a", "b"] becomes the two rows (1, "a") and (0, "b"). The
+    fields of a list of objects count as lists too. A column `ROW` has the number of the original
+    row.
     """
     lists = {} if table.layout else _lists_by_sample(table, chosen)
     if not lists:
@@ -84,7 +85,7 @@ def rows_of_samples(table: Table, chosen: ColumnsByRole) -> Table:
 def _lists_by_sample(table: Table, chosen: ColumnsByRole) -> Columns:
     """Return the columns that have, in every row, a list with an entry for each sample.
 
-    {} if only the columns `chosen` for samples have such lists, or if a row has no samples.
+    Return {} if only the columns `chosen` for samples have such lists, or if a row has no samples.
     """
     roles = ("predictions", "outcomes", "counts", "finish", *usual.PER_SAMPLE)
     aligned = [chosen[x] for x in roles if x in chosen]
@@ -107,7 +108,10 @@ def _sizes(column: Sequence[Any]) -> list[int]:
 
 
 def _lists_of_objects(table: Table, path: str) -> Columns:
-    """Return the columns of lists of objects on the way of a dotted path, by their own paths."""
+    """Return the columns at the beginnings of a dotted path that have lists, by their paths.
+
+    For "results.text" this is "results", if it is a list of objects.
+    """
     lists: Columns = {}
     while path := path.rpartition(".")[0]:
         column = column_at(table.columns, path)
@@ -149,7 +153,7 @@ def _empty_lists(cells: CellsByRole) -> CellsByRole:
 def _cells_of_columns(
     table: Table, chosen: ColumnsByRole, samples: str, reading: ReadingOptions
 ) -> CellsByRole:
-    """Return the column `samples` and the columns beside it by role, as they are written."""
+    """Return the cells of the column `samples` and of the columns beside it, by role."""
     columns = {"samples": samples, "finish": chosen.get("finish")}
     columns |= {role: chosen.get(role) for role in usual.PER_SAMPLE}
     if "predictions" in chosen:
@@ -169,9 +173,10 @@ def _cells_of_columns(
 
 
 def _with_options(table: Table, references: Sequence[Any]) -> list[Any]:
-    """Return references for `choice`, in an object with the options of a column if there is one.
+    """Return references for `choice`, with the options of their question if a column has them.
 
-    An integer is an index from 0. A letter stays alone beside options that are letters themselves.
+    Such a reference is {"options": .., "answer": ..}. An integer answer is an index from 0. A
+    letter stays alone if the options are letters themselves.
     """
     names = columns_named(table.columns, ("choices", "options"))
     lists = table.columns[names[0]] if names else itertools.repeat(None)
@@ -199,7 +204,7 @@ def _is_option(answer: Any, options: Sequence[str]) -> bool:
 def _with_missing(
     table: Table, chosen: ColumnsByRole, cells: CellsByRole, reading: ReadingOptions
 ) -> CellsByRole:
-    """Return the cells, which are changed: outcomes are parsed, and missing samples become None."""
+    """Parse the outcomes in cells, and replace missing samples by None. `cells` is changed."""
     written, graded_role = cells["samples"], "samples"
     if "predictions" in chosen:
         if not reading.checker:
@@ -229,9 +234,9 @@ def _where_graded(samples: Sequence[Any], verdicts: Sequence[Any]) -> list[Any]:
 
 
 def entries_of_role(role: str, cells: Sequence[Any], is_csv: bool) -> list[Any]:
-    """Return the cells of a role of `PER_QUESTION`, None for empty cells of CSV.
+    """Return the cells of a role of `PER_QUESTION`, with None for empty cells of CSV.
 
-    Weights and lists of R0 may be texts.
+    Texts of weights are converted to numbers, and texts of lists (R0) to lists.
     """
     cells = [None if is_csv and x == "" else x for x in cells]
     if role == "question_weights":
@@ -269,7 +274,10 @@ def _refuse_objects(cells: Sequence[Any], role: str, name: str) -> None:
 
 
 def _numbers_of_samples(table: Table, role: str, name: str, cells: Sequence[Any]) -> Sequence[Any]:
-    """Return the cells of a role of `PER_SAMPLE` as numbers or lists of them, None for empty."""
+    """Return the cells of a role of `PER_SAMPLE` as numbers, with None for empty cells.
+
+    A cell may have a list of them. An InputError is raised for other values.
+    """
     cells = map_entries(as_outcome, cells)
     for row, numbers in enumerate(cells):
         for number in numbers if isinstance(numbers, list) else [numbers]:
@@ -465,7 +473,11 @@ def _answers_by_id(
 
 
 def _answers_in(file: str, question: str = "") -> tuple[list[str], list[Any]]:
-    """Return the ids as texts, or [], and the references, in a file or FILE:COLUMN."""
+    """Return the ids of questions as texts, and their references, in a file or FILE:COLUMN.
+
+    `question` is the column of the ids if the caller names it. The list of ids is empty if no
+    column has ids.
+    """
     from .sources import load_files, names_in
 
     file, named = _file_and_column(file)

@@ -58,10 +58,12 @@ _PROBLEMS = (ValueError, KeyError, OSError, NotImplementedError)
 
 
 class Choice(NamedTuple):
-    """The names of large files, the first rows of the first one, and the columns that are read.
+    """The names of large files, the first rows of the first file, and the columns that are read.
 
-    `others` are counted beside the columns of ids and outcomes, such as groups and settings.
-    `number` is the column that numbers the samples of a question, or "".
+    Attributes:
+        question, outcome: the columns of the ids and of the outcomes.
+        others: further columns by which rows are distinguished, such as groups and settings.
+        number: the column that numbers the samples of a question, or "".
     """
 
     names: Sequence[str]
@@ -73,7 +75,7 @@ class Choice(NamedTuple):
 
     @property
     def distinct(self) -> list[str]:
-        """The columns of the rows that are counted."""
+        """The columns by which rows are distinguished, each once."""
         return list(dict.fromkeys((self.question, self.outcome, *self.others)))
 
 
@@ -82,11 +84,14 @@ def counted_run(
     reading: ReadingOptions,
     read_table: Callable[[Table, ReadingOptions], Run],
 ) -> Run | None:
-    """Return the run in large files, with counts of outcomes; None if they are to be read whole."""
+    """Return the run in large files with counts of outcomes, or None to have them read whole.
+
+    `read_table` reads the run in a table; a SelectionError that it raises is not caught.
+    """
     choice, rows = None, None
     with suppress(*_PROBLEMS):  # reading whole says what is wrong, with its row
         if _can_be_counted(names, reading) and _are_large(names):
-            choice = _choice(names, reading)
+            choice = _choose_columns(names, reading)
             rows = _distinct_rows(choice) if choice else None
     if choice is None or rows is None:
         return None
@@ -95,20 +100,20 @@ def counted_run(
             return None
         if (some := _rows_of_some(rows, choice)) is not None:
             read_table(some, reading)
-        return _run(rows, choice, reading, read_table)
+        return _run_of_counts(rows, choice, reading, read_table)
     except SelectionError:
         raise
     except _PROBLEMS:
         return None
 
 
-def _run(
+def _run_of_counts(
     rows: Any,
     choice: Choice,
     reading: ReadingOptions,
     read_table: Callable[[Table, ReadingOptions], Run],
 ) -> Run | None:
-    """Return the run in the rows of `_distinct_rows`; None if outcomes are words."""
+    """Return the run in the rows of `_distinct_rows`, or None if an outcome is a word."""
     names = choice.names
     columns: dict[str, Any] = rows.select([*choice.distinct, _N]).to_pydict()
     if len(names) > 1:
@@ -146,8 +151,11 @@ def _are_large(names: Sequence[str]) -> bool:
     return sum(Path(name).stat().st_size for name in names) >= LEAST_BYTES
 
 
-def _head(name: str, reading: ReadingOptions) -> Table:
-    """Return the table of the first rows of a file; a ValueError if it has class labels."""
+def _first_rows(name: str, reading: ReadingOptions) -> Table:
+    """Return the table of the first rows of a file.
+
+    Raises a ValueError if the file has no rows, or if `datasets` wrote class labels as indices.
+    """
     if not name.lower().endswith(".parquet"):
         with open(name, "rb") as file, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # reading whole warns again
@@ -162,12 +170,13 @@ def _head(name: str, reading: ReadingOptions) -> Table:
     return table_of_columns(batch.to_pydict(), name)
 
 
-def _choice(names: Sequence[str], reading: ReadingOptions) -> Choice | None:
+def _choose_columns(names: Sequence[str], reading: ReadingOptions) -> Choice | None:
     """Return the columns to read, chosen by the first rows of the first file.
 
-    None, so that files are read whole, unless questions and outcomes have one scalar column each.
+    Return None if the files have to be read whole: if a tool wrote them, if a column that is named
+    is missing, or if the questions or the outcomes are in several columns or in lists.
     """
-    head, named = _head(names[0], reading), reading.named()
+    head, named = _first_rows(names[0], reading), reading.named()
     columns = head.columns
     if not {*named.values(), *reading.questions, *reading.where} <= {*columns}:
         return None
@@ -205,9 +214,9 @@ def _columns_beside(head: Table, reading: ReadingOptions) -> list[str]:
 
 
 def _distinct_rows(choice: Choice) -> Any | None:
-    """Return the distinct rows of files as a table of Arrow, or None if they are read whole.
+    """Return the distinct rows of files as a table of Arrow, or None to have files read whole.
 
-    Beside the columns that are counted, it has the index of the file in `FILE`, how often the row
+    Beside the columns `choice.distinct` it has the index of the file in `FILE`, how often the row
     occurs in `_N` and, if samples are numbered, `_LEAST`, `_MOST` and `_SUM` of their numbers.
     """
     import pyarrow as pa
@@ -228,7 +237,7 @@ def _distinct_rows(choice: Choice) -> Any | None:
 
 
 def _has_unclear_ids(ids: Any, column: str) -> bool:
-    """Return whether an id is a float in text, a word of a summary, or the name of its column."""
+    """Return whether an id is a text such as "1.0" or "total", or the name of its column."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -241,7 +250,10 @@ def _has_unclear_ids(ids: Any, column: str) -> bool:
 
 
 def _rows_counted(name: str, choice: Choice) -> Any | None:
-    """Return the distinct rows of Parquet or CSV, counted by Arrow; None for CSV with quotes."""
+    """Return the distinct rows of a Parquet or CSV file, counted by Arrow, as a table of Arrow.
+
+    The columns are those of `_distinct_rows`, without `FILE`. Return None for CSV with quotes.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
     from pyarrow import acero
@@ -291,7 +303,7 @@ def _dataset(names: Sequence[str], head: Table) -> Any:
 
 
 def _lines_counted(name: str, choice: Choice) -> Any | None:
-    """Return the distinct rows of a file of JSON Lines, counted by DuckDB; None if that fails."""
+    """Return the distinct rows of a JSON Lines file, counted by DuckDB, or None if that fails."""
     try:
         import duckdb
     except ImportError:
@@ -322,7 +334,7 @@ def _lines_counted(name: str, choice: Choice) -> Any | None:
 
 
 def _keys_of_lines(connection: Any, name: str) -> set[str]:
-    """Return the keys of the objects in a file of JSON Lines, by a connection of DuckDB."""
+    """Return the keys of the objects in a file of JSON Lines; `connection` is one of DuckDB."""
     keys = "SELECT DISTINCT unnest(json_keys(json)) FROM read_ndjson_objects(?)"
     return {key for (key,) in connection.execute(keys, [name]).fetchall()}
 
@@ -331,10 +343,10 @@ def _keys_of_lines(connection: Any, name: str) -> set[str]:
 
 
 def _may_have_repeats(rows: Any, choice: Choice) -> bool:
-    """Return whether a question may have the same sample number twice.
+    """Return whether the counts show that a question has the same sample number twice.
 
-    The numbers of n samples between a least and a greatest one are distinct if there are as many as
-    numbers between them, and their sum is that of these numbers.
+    They do unless the numbers of its n samples have the count and the sum of all numbers from the
+    least to the greatest one. Some repeats are not seen, such as those in 0, 0, 3, 3.
     """
     names, question = choice.names, choice.question
     totals = [(_N, "sum"), (_LEAST, "min"), (_MOST, "max"), (_SUM, "sum")]
@@ -349,10 +361,10 @@ def _may_have_repeats(rows: Any, choice: Choice) -> bool:
 
 
 def _rows_of_some(rows: Any, choice: Choice) -> Table | None:
-    """Return the table of all rows of the first and last questions in distinct `rows`.
+    """Return the table of all rows of the first and the last questions, to look for settings.
 
-    Columns of long texts, which are no settings, are left out. None if no column remains that was
-    not counted.
+    `rows` are the distinct rows of the files. Columns of long texts cannot be settings and are left
+    out. Return None if then no columns remain except those that have been counted.
     """
     names, head, half = choice.names, choice.head, _LOOKED_AT // 2
     ids = rows[choice.question].unique()

@@ -90,7 +90,7 @@ def parse_file(name: str, data: bytes, suffix: str = "", unnamed: str = "") -> T
 
 
 def decompressed(data: bytes, name: str) -> bytes:
-    """Return the decompressed bytes of a file, or the bytes as they are if not compressed."""
+    """Return the decompressed bytes of a file, or the same bytes if they are not compressed."""
     kind = next((suffix for start, suffix in _SIGNATURES.items() if data.startswith(start)), "")
     if not kind:
         return data

@@ -1,4 +1,4 @@
-"""Rows of cells, as people write and paste them -> a table with named columns.
+"""Convert rows of cells, as people write and paste them, to a table with named columns.
 
 The cells are separated by commas, semicolons, tabs, bars or brackets, and outcomes also by spaces.
 The columns may have no names. Columns such as sample_1, sample_2, .. have a sample each, which are
@@ -174,7 +174,10 @@ def _refuse_equal_names(names: Sequence[str], title: str) -> None:
 
 
 def _problem_of_row(row: CellsOfRow, most: int, least: int, head: Sequence[str]) -> str:
-    """Return the problem of a row, or "": its number of cells, or that it has the names again."""
+    """Return the problem of a row as a text, or "" if it has none.
+
+    A problem is a number of cells outside `least` to `most`, or a repetition of the names `head`.
+    """
     if not least <= len(row) <= most:
         title = " If lines above the table are its title or comments, remove them."
         return f"{len(row)} cells, but line 1 has {most}.{title if most == 1 else ''}"
@@ -188,7 +191,11 @@ def _problem_of_row(row: CellsOfRow, most: int, least: int, head: Sequence[str])
 def _names_of_grid(
     rows: Sequence[CellsOfRow], name: str, unnamed: str, are_samples: bool
 ) -> list[str]:
-    """Return names for columns without names, such as "sample 1", and warn that there are none."""
+    """Return names for columns without names: "sample 1" and so on, the first maybe "reference".
+
+    Warn that there are no names, unless all cells are samples. Raise a ValueError if the first row
+    may be numbers of samples.
+    """
     first = ["reference"] if unnamed == "references" else []
     if not (are_samples or first) and len(rows[0]) > 2 and sample_columns(rows[0]):
         raise ValueError(
@@ -301,9 +308,9 @@ def _sample_names(table: Table, named: ColumnsByRole) -> list[str]:
 
 
 def _refuse_crosstab(rows: Sequence[Sequence[Any]]) -> None:
-    """Raise a SelectionError if columns 0 and 1 may count the samples with these outcomes.
+    """Raise a SelectionError if columns named 0 and 1 may count the outcomes of each question.
 
-    Each question has samples then, so no row has only zeros.
+    A row of only zeros shows that they do not, because each question has samples.
     """
     if all(any(x != 0 for x in map(as_outcome, row)) for row in rows):
         raise SelectionError(

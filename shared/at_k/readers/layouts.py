@@ -103,10 +103,11 @@ _ROLES = ("questions", "outcomes", "predictions", "references", "groups", "sampl
 
 
 def recognised(table: Table, path: Path | None = None) -> Table | None:
-    """Return the table as the first layout reads it that matches it, or None if none does.
+    """Return the table as read by the first layout that matches it, or None if none does.
 
-    `path` is that of the file, from which some layouts read the model or the task. A ValueError is
-    raised if the file has the fields of a layout, but not its entries; or if the layout is refused.
+    `path` is the path of the file, from which some layouts read the model or the task. A ValueError
+    is raised if the file has the fields of a layout, but not its entries; or if the layout is
+    refused.
     """
     for layout in LAYOUTS:
         if not layout.matches(table):
@@ -153,7 +154,7 @@ def _origin(layout: Layout, table: Table, records: Sequence[LogRow]) -> dict[str
 
 
 def _first_value(*values: Any) -> Any:
-    """Return the first value that is not None; None if there is none."""
+    """Return the first value that is not None, or None if there is none."""
     return next((value for value in values if value is not None), None)
 
 
@@ -195,7 +196,10 @@ def _list_of_texts(target: Any) -> list[str] | None:
 
 
 def _lm_eval_roles(columns: Columns) -> Roles:
-    """Return the columns by role: responses, or the metrics of documents with one response."""
+    """Return the columns by role: predictions with references, counts, and metrics as outcomes.
+
+    A metric is an outcome only if each document has one response.
+    """
     roles: Roles = {}
     if _has_counts_by_pass_at_1(columns):
         roles |= {"n": _RESPONSES, "correct": _CORRECT}
@@ -251,7 +255,7 @@ _INSPECT_SCORES = {"C": 1, "P": 0.5, "I": 0, "N": 0, "yes": 1, "true": 1, "no": 
 
 
 def score_of_inspect(value: Any) -> Any:
-    """Return a score as a number, None for NaN, or the text if it is no usual score."""
+    """Return a score of inspect_ai as a number, or None for NaN; other values are unchanged."""
     if isinstance(value, str):
         return _INSPECT_SCORES.get(
             value, _INSPECT_SCORES.get(value.lower() if len(value) > 1 else value, value)
@@ -296,7 +300,10 @@ def _warn_of_incomplete_log(log: LogRow) -> None:
 
 
 def _inspect_row(sample: LogRow) -> LogRow:
-    """Return a sample as a row, without an answer and a score if it raised an error."""
+    """Return a sample of inspect_ai as a row.
+
+    If the sample raised an error, the row has no answer and no scores.
+    """
     row = {name: sample[name] for name in ("id", "epoch", "target")}
     is_void = bool(sample.get("error"))
     output = sample.get("output") or {}
@@ -330,7 +337,7 @@ def _samples_df_rows(record: LogRow) -> list[LogRow]:
 
 
 def _inspect_roles(columns: Columns) -> Roles:
-    """Return the column of the only scorer of each task, if tasks have different scorers."""
+    """Return `score` as the column of outcomes if tasks have different scorers, or else {}."""
     scorers = [x for x in columns if x.startswith("score_") and _has_entries(columns[x])]
     is_merged = len(scorers) != 1 and _has_entries(columns.get("score", ()))
     return {"outcomes": ("score",)} if is_merged else {}
@@ -368,9 +375,10 @@ def _lighteval_roles(columns: Columns) -> Roles:
 
 
 def _evalplus_rows(record: LogRow) -> list[LogRow]:
-    """Return a row for each solution, with the outcomes `base` and `plus`; plus needs both tests.
+    """Return a row for each solution, with the outcomes `base` and `plus`.
 
-    Before version 0.3, a task has lists of [status, details] for both kinds.
+    A solution passes `plus` if it passes the tests of both kinds. Before version 0.3, a task has
+    lists of [status, details] for each kind.
     """
     rows: list[LogRow] = []
     for task, solutions in record["eval"].items():
@@ -389,7 +397,7 @@ def _evalplus_rows(record: LogRow) -> list[LogRow]:
 
 
 def _harbor_rows(trial: LogRow) -> list[LogRow]:
-    """Return the rewards of a trial. `reward_valid` says whether an error made them void."""
+    """Return a trial as a row, without its rewards if `reward_valid` is False."""
     is_void = trial.get("reward_valid") is False
     rewards = {} if is_void else (trial["verifier_result"] or {}).get("rewards") or {}
     agent = trial["agent_info"]
@@ -400,7 +408,11 @@ def _harbor_rows(trial: LogRow) -> list[LogRow]:
 
 
 def _swe_bench_rows(report: LogRow) -> list[LogRow]:
-    """Return the instances of a report that were submitted, of which SWE-bench gives the rate."""
+    """Return a row for each instance that was submitted with a prediction.
+
+    SWE-bench gives the percentage of resolved instances among those that were submitted. A failure
+    of the infrastructure has no outcome. Warn of instances without a prediction.
+    """
     resolved, void = {*report["resolved_ids"]}, {*(report.get("infra_failure_ids") or ())}
     outside = {*(report.get("incomplete_ids") or ())}
     instances = [x for x in dict.fromkeys(report["submitted_ids"]) if x not in outside]
@@ -415,14 +427,14 @@ def _swe_bench_rows(report: LogRow) -> list[LogRow]:
 
 
 def _swe_bench_lists(results: LogRow) -> list[LogRow]:
-    """Return the instances of a leaderboard's lists of ids, which name all that were attempted."""
+    """Return a row for each instance in the lists of a leaderboard, which name all attempts."""
     resolved = {*results["resolved"]}
     every = dict.fromkeys(x for ids in results.values() for x in ids)
     return [{"instance_id": x, "resolved": x in resolved} for x in every]
 
 
 def _arc_rows(submission: LogRow) -> list[LogRow]:
-    """Return a question for each test input of a task of ARC, with its attempts as texts."""
+    """Return a row for each test input of a task of ARC, with the attempts as texts of JSON."""
     return [
         {"task": task, "test": i, "attempts": [json.dumps(grid) for grid in attempts.values()]}
         for task, tests in submission.items()
@@ -438,7 +450,7 @@ def is_arc(value: LogRow) -> bool:
 
 
 def _promptfoo_row(record: LogRow) -> LogRow:
-    """Return a test, with its prompt and provider. A call that failed has no outcome."""
+    """Return a result as a row with its test, prompt and model; no outcome if the call failed."""
     test = {key: record["testCase"].get(key) for key in ("description", "vars", "assert")}
     provider = record["provider"]
     if isinstance(provider, dict):
@@ -452,13 +464,17 @@ def _promptfoo_row(record: LogRow) -> LogRow:
 
 
 def _deepeval_success(case: LogRow) -> bool | None:
-    """Return whether a test case passed, None after an error. Flaky metrics do not decide it."""
+    """Return whether a test case passed, or None if a metric that is not flaky had an error."""
     metrics = [x for x in case.get("metricsData") or () if not x.get("flaky")]
     return None if any(x.get("error") for x in metrics) else case.get("success")
 
 
 def _verifiers_traces(episode: LogRow) -> list[LogRow]:
-    """Return the traces of agents that are trained; a reward is the weighted sum of its parts."""
+    """Return a row for each trace of an agent that is trained.
+
+    The reward of a trace is the weighted sum of its scores, or None if the trace or the episode
+    failed.
+    """
     rows = []
     for trace in episode["traces"] or [{"agent": {"name": "agent"}, "ok": False}]:
         if trace["agent"].get("trainable", True):
@@ -472,7 +488,10 @@ def _verifiers_traces(episode: LogRow) -> list[LogRow]:
 
 
 def _batch_choices(row: LogRow) -> list[str | None]:
-    """Return the texts of a request. A refusal is an empty answer; a failed request has none."""
+    """Return the texts of the choices of a request, with "" for a refusal.
+
+    If the request failed, the list is [None].
+    """
     body = (row["response"] or {}).get("body") or {}
     if "choices" not in body:
         return [None]
@@ -488,14 +507,17 @@ def _is_one(reward: Any) -> bool:
 
 
 def _tau2_success(run: LogRow) -> bool | None:
-    """Return whether a simulation succeeded; None if the infrastructure failed."""
+    """Return whether a simulation succeeded, or None if the infrastructure failed."""
     if run["termination_reason"] == "infrastructure_error":
         return None
     return _is_one(run.get("reward", (run.get("reward_info") or {}).get("reward")))
 
 
 def _tau2_rows(log: LogRow) -> list[LogRow]:
-    """Return the simulations; if each has a file, `results.json` has an index of them."""
+    """Return the simulations as rows.
+
+    If each simulation has a file of its own, they are read from the index in `results.json`.
+    """
     info = log["info"]
     facts = {"domain": info["environment_info"]["domain_name"]}
     facts["user_model"] = (info.get("user_info") or {}).get("llm")
@@ -503,8 +525,8 @@ def _tau2_rows(log: LogRow) -> list[LogRow]:
     return [facts | {x: y for x, y in run.items() if x != "id"} for run in runs]
 
 
-def _in_path(pattern: str) -> Callable[[Path], dict[str, str]]:
-    """Return a `path_origin` by the named groups of a pattern, which the end of a path matches."""
+def _origin_in_path(pattern: str) -> Callable[[Path], dict[str, str]]:
+    """Return a `path_origin` that returns the named groups of a pattern for the end of a path."""
 
     def origin(path: Path) -> dict[str, str]:
         match = re.fullmatch(f".*/{pattern}", path.resolve().as_posix())
@@ -514,7 +536,7 @@ def _in_path(pattern: str) -> Callable[[Path], dict[str, str]]:
 
 
 def _numbers_without(names: str) -> Callable[[Columns], Roles]:
-    """Return a `find_roles` whose outcomes are all columns of numbers, without some others."""
+    """Return a `find_roles` for which all columns of numbers are outcomes, except some names."""
     return lambda columns: {"outcomes": _number_columns(columns, names.split())}
 
 
@@ -527,7 +549,11 @@ def _evalscope_rows(record: LogRow) -> list[LogRow]:
 
 
 def _nemo_judged(row: LogRow) -> bool | None:
-    """Return what a judgement says; one in another form is incorrect, as the tool counts it."""
+    """Return the outcome of a judgement, as the tool counts it.
+
+    A judgement without "Judgement: yes" is incorrect. Without a judgement, `judge_correct` is
+    returned.
+    """
     if row.get("judgement") is None:
         return row.get("judge_correct")
     _, colon, verdict = row["judgement"].rpartition("Judgement:")
@@ -564,7 +590,7 @@ LAYOUTS = (
            **_INSPECT),
     Layout(tool="lighteval", fields="doc metric model_response", rows=_lighteval_rows,
            questions="task id", groups="task", find_roles=_lighteval_roles,
-           path_origin=_in_path(r"details/(?P<model>.+)/[^/]+/[^/]+"), missing="incorrect"),
+           path_origin=_origin_in_path(r"details/(?P<model>.+)/[^/]+/[^/]+"), missing="incorrect"),
     Layout(tool="evalplus", fields="date hash eval", is_object=True, rows=_evalplus_rows,
            types={"eval": dict},
            questions="task_id", outcomes="base plus", missing="incorrect"),
@@ -591,7 +617,7 @@ LAYOUTS = (
            files_are_runs=True),
     Layout(tool="SWE-bench", fields="submitted_ids resolved_ids empty_patch_ids error_ids",
            is_object=True, rows=_swe_bench_rows, questions="instance_id", outcomes="resolved",
-           path_origin=_in_path(r"(?P<model>[^/]+)\.[^/.]*\.json"), missing="drop",
+           path_origin=_origin_in_path(r"(?P<model>[^/]+)\.[^/.]*\.json"), missing="drop",
            why="after a failure of the infrastructure", files_are_runs=True),
     Layout(tool="SWE-bench", fields="resolved applied", is_object=True, rows=_swe_bench_lists,
            questions="instance_id", outcomes="resolved", files_are_runs=True),
@@ -628,7 +654,7 @@ LAYOUTS = (
     Layout(tool="evalscope", fields="index target sample_score", rows=_evalscope_rows,
            questions="task question", groups="task", samples="sample_id",
            predictions="prediction", references="target", outcomes="value.*",
-           path_origin=_in_path(r"reviews/(?P<model>[^/]+)/(?P<task>[^/]+)\.jsonl")),
+           path_origin=_origin_in_path(r"reviews/(?P<model>[^/]+)/(?P<task>[^/]+)\.jsonl")),
     Layout(tool="LiveCodeBench", fields="question_id code_list graded_list",
            questions="question_id", outcomes="graded_list", missing="incorrect"),
     Layout(tool="aider", fields="testcase model edit_format tests_outcomes",
@@ -636,7 +662,7 @@ LAYOUTS = (
                     "any_try": lambda row: any(row["tests_outcomes"] or ())},
            questions="task testcase", groups="task", outcomes="first_try any_try",
            # Languages have exercises of the same names.
-           path_origin=_in_path(r"(?P<task>[^/]+)/exercises/practice/[^/]+/[^/]+"),
+           path_origin=_origin_in_path(r"(?P<task>[^/]+)/exercises/practice/[^/]+/[^/]+"),
            origin={"model": "model"},
            missing="incorrect"),
     Layout(tool="Terminal-Bench", fields="trial_name task_id is_resolved failure_mode",

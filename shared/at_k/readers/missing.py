@@ -38,8 +38,9 @@ class MissingError(SelectionError):
 def missing_outcomes(table: Table, cells: Sequence[Any], used: Collection[Any]) -> list[Any]:
     """Return the cells of samples, with None in rows where another column says that they failed.
 
-    That is a text in a column such as `error`, or an entry of `status` such as "crashed". Columns
-    in `used` have another role. Cells of the layout of a tool are returned as they are.
+    A column such as `error` says so by a text or a code, and a column such as `status` by a word
+    such as "crashed". Columns in `used` have a role and are not searched. If a tool wrote the
+    table, the cells are returned unchanged.
     """
     if table.layout is not None:
         return list(cells)
@@ -57,9 +58,10 @@ def missing_outcomes(table: Table, cells: Sequence[Any], used: Collection[Any]) 
 
 
 def _errors_in(name: str, column: Sequence[Any]) -> list[bool]:
-    """Return which entries of a column of errors say that something failed: texts, or codes.
+    """Return for each entry of a column of errors whether it says that something failed.
 
-    Numbers alone may measure something. Beside empty entries they are codes, such as 429.
+    A text says so, and a code such as 429. If the column has only numbers and its name does not end
+    in "code", they may measure something, and no entry counts.
     """
     numbers = [number_in(x) for x in column]
     are_numbers = [type(x) in (int, float) and not is_missing(x) for x in numbers]
@@ -116,9 +118,9 @@ def warn_of_api_messages(cells: Sequence[Any], name: str) -> None:
 
 
 def missing_answers(table: Table, cells: Sequence[Any], references: Sequence[Any]) -> list[Any]:
-    """Return the answers in cells, with None for null, an empty cell of CSV, or a word such as nan.
+    """Return the answers in cells, with None for missing ones: null, or a word such as nan.
 
-    A word that is a reference of some question is an answer.
+    An empty cell of CSV is missing too. A word that is the reference of some question is an answer.
     """
     words = MISSING_WORDS - {word(x) for x in flat(references) if isinstance(x, str)}
 
@@ -177,7 +179,11 @@ def _scored_questions(
     counted: Mapping[Any, list[tuple[Any, int]]],
     why: str,
 ) -> tuple[dict[Any, list[Any]], str]:
-    """Return the samples of the questions that have any, and the note; warn of other questions."""
+    """Return the samples of the questions that have any, and the note on missing samples.
+
+    Warn of questions without samples, which are left out. `counted` has the samples by question
+    with their multiplicities, and `why` follows the number in the note.
+    """
     kept = {key: row for key, row in samples.items() if row.count(None) < len(row)}
     if not kept:
         number = sum(map(_missing_in, counted.values()))
@@ -201,7 +207,7 @@ def _filled(
 ) -> dict[Any, list[Any]]:
     """Return the samples by question, with incorrect ones in place of missing ones.
 
-    That is False for an outcome, and for an answer its text in `written`, or "".
+    A missing outcome becomes False. A missing answer becomes its text in `written`, or "".
     """
     if written is None:
         return {key: [False if x is None else x for x in row] for key, row in samples.items()}
@@ -213,11 +219,11 @@ def _filled(
 def _refuse_undecided(
     title: str, counted: Mapping[Any, list[tuple[Any, int]]], rule: str, is_graded: bool
 ) -> None:
-    """Raise the error that asks how missing samples count, unless a rule says so.
+    """Raise the error that asks how missing samples count, unless `rule` decides it.
 
-    No rule says it where a list of samples is empty, so that the number of missing ones is unknown.
-    A layout that drops them may not leave out a question, and where some outcomes are below 0, a
-    failure is not 0.
+    No rule can decide it if a list of samples is empty, so that the number of missing ones is
+    unknown. The rule "drop" of a layout does not if a question would be left out. The rule
+    "incorrect" does not if some outcomes are below 0, because 0 is no outcome of a failure there.
     """
     outcomes = list(counted.values()) if is_graded else []
     has_losses = _has_losses(outcomes)
@@ -274,7 +280,7 @@ def _both_scores(counted: Collection[list[tuple[Any, int]]]) -> str:
 
 
 def _mean_of(rows: Iterable[list[tuple[Any, int]]]) -> float:
-    """Return the mean over questions of their mean outcome, without questions of no samples."""
+    """Return the mean of the mean outcomes of questions. Those without samples are left out."""
     sizes = [(row, sum(n for _, n in row)) for row in rows]
     return fmean(sum(x * n for x, n in row) / size for row, size in sizes if size)
 

@@ -47,7 +47,10 @@ def most_bytes(compressed_size: int | None = None) -> float:
 
 
 def read_file(name: str) -> bytes:
-    """Return the bytes of a file, a pipe or standard input ("-"), of at most `most_bytes`."""
+    """Return the bytes of a file, a pipe or standard input ("-").
+
+    Raises a ValueError if there are more than `most_bytes`.
+    """
     most = most_bytes()
     if name == "-":
         return read_limited(sys.stdin.buffer, "standard input", most)
@@ -58,7 +61,7 @@ def read_file(name: str) -> bytes:
 
 
 def read_limited(stream: Any, name: str, most: float, when: str = "") -> bytes:
-    """Return the bytes of a stream, which messages call `name`, or raise a ValueError."""
+    """Return the bytes of a stream, which messages call `name`; a ValueError above `most` bytes."""
     chunks, size = [], 0
     while chunk := stream.read(_CHUNK):
         chunks.append(chunk)
@@ -95,7 +98,7 @@ def path_of(source: str) -> Path:
 
 
 def remote_names(pattern: str) -> list[str]:
-    """Return the names of the files that match a pattern, or the name itself if it is none."""
+    """Return the names of the files that match a pattern, or [pattern] without wildcards."""
     is_http = pattern.startswith("http")  # where a question mark starts the query
     if not ("*" in pattern if is_http else glob.has_magic(pattern)):
         return [pattern]
@@ -106,7 +109,7 @@ def remote_names(pattern: str) -> list[str]:
 
 
 def remote_content(name: str) -> bytes:
-    """Return the bytes of a remote file; errors say what is missing, or that it is a page."""
+    """Return the bytes of a remote file. Raise an error if it cannot be read or is a web page."""
     content = _with_system(name, lambda system, path: system.cat_file(path))
     if name.startswith("http") and content[:100].lstrip().lower().startswith(_PAGES):
         raise ValueError(f"{name} is a page: give the address that downloads the file.")

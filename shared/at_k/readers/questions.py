@@ -89,7 +89,10 @@ def _settled(
 
 
 def _fail_cut_off(samples: Mapping[Any, Any], reasons: Sequence[Any], wrong: Any) -> str:
-    """Replace samples that were cut off, by the `reasons` why they ended, and return a note."""
+    """Replace samples by `wrong` if they were cut off, by the `reasons` why they ended.
+
+    Return a note on their number, or "" without reasons.
+    """
     number = 0
     for (question, row), ends in zip(samples.items(), reasons, strict=False):
         if row is None or ends is None or len(ends) != len(row):
@@ -135,7 +138,7 @@ def _key_of_rows(
 def _numbered(
     table: Table, group_size: int, are_lists: bool, reading: ReadingOptions
 ) -> tuple[Table, tuple[str, ...]]:
-    """Return the table with a column that numbers every `group_size` rows, and its name."""
+    """Return the table with an added column of ids for every `group_size` rows, and its name."""
     if reading.questions:
         raise ValueError("Questions are identified by columns or by group_size, not by both.")
     if are_lists:
@@ -161,7 +164,10 @@ def _rows_of(table: Table, key: Sequence[str]) -> dict[Any, list[int]]:
 
 
 def _check_ids(table: Table, name: str, texts: Sequence[str], is_whole: bool) -> None:
-    """Raise an InputError if an id is missing, or if two ids differ by spaces only."""
+    """Raise an InputError if an id is missing, or if two ids differ by spaces only.
+
+    `is_whole` says that the column alone identifies questions, so that "nan" or the like is no id.
+    """
     for row, text in enumerate(texts):
         if not text or (is_whole and text in NO_ID):
             what = f"{short(text)} as {shown_name(name)}" if text else f"no {shown_name(name)}"
@@ -257,7 +263,8 @@ def _merged(questions: QuestionRows, role: str) -> list[Any]:
 def _require_equal(questions: QuestionRows, role: str, one: int, other: int) -> None:
     """Raise an InputError if the rows `one` and `other` of a question differ in a role.
 
-    For groups, it is a SelectionError that offers to make the group a part of the id.
+    For groups, the error is a SelectionError, which offers to identify a question by its id and its
+    group together.
     """
     first, second = questions.cells[role][one], questions.cells[role][other]
     if first == second or (is_missing(first) and is_missing(second)):

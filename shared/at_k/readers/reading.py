@@ -28,14 +28,16 @@ FIRST_COLUMN = "column 1"
 class ReadingOptions:
     """The options that a caller gives for reading a source, most of them as in `read`.
 
-    Attributes:     columns: the column of each role, or None if the caller does not name it: then
-    it is found         by its exact names. Roles of `PER_QUESTION` that are not among the keys are
-    not read.     where: the rows that are read, as the entries that they may have in each column.
-    missing: "incorrect" or "drop"; None for the rule of the layout, or an error that asks.
-    records: the dotted path to the rows inside of one object of JSON.     by_order: whether
-    references in a file belong to the rows in the same order.     has_labels: whether outcomes are
-    labels, such as verdicts or categories, which are kept as         they are written.     unnamed:
-    "references" if the columns have no names and the first holds the references.
+    Attributes:
+        columns: the column of each role, or None if the caller does not name it: then it is found
+            by its exact names. Roles of `PER_QUESTION` that are not among the keys are not read.
+        where: the rows that are read, as the entries that they may have in each column.
+        missing: "incorrect" or "drop"; None for the rule of the layout, or an error that asks.
+        records: the dotted path to the rows inside of one object of JSON.
+        by_order: whether references in a file belong to the rows in the same order.
+        has_labels: whether outcomes are labels, such as verdicts or categories, which are kept as
+            they are written.
+        unnamed: "references" if the columns have no names and the first holds the references.
     """
 
     columns: Mapping[str, Any] = field(default_factory=dict)

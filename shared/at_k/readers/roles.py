@@ -234,7 +234,7 @@ def _refuse_two_readings(
 
 
 def _no_samples(table: Table, has_references: bool) -> SelectionError:
-    """Return the error about a table without samples, or without these beside named references."""
+    """Return the error for a table without samples, with or without named references."""
     if table.layout and table.files:
         tasks = dict.fromkeys(map(entry_text, table.columns.get("task", ())))
         return SelectionError(
@@ -419,7 +419,8 @@ def _is_unique(table: Table, *names: str) -> bool:
 def _id_column(table: Table, names: Sequence[str]) -> str:
     """Return the first of several columns of ids; a SelectionError if others give other questions.
 
-    Beside question_id and the like, `id` may be that of the row.
+    Beside question_id and the like, an `id` that differs in all rows is ignored: it identifies
+    rows.
     """
     if len(names) == 1:
         return names[0]
@@ -465,7 +466,7 @@ def _with_counts(table: Table, named: ColumnsByRole, reading: ReadingOptions) ->
 
 
 def whole_numbers(table: Table, name: str) -> list[int | None]:
-    """Return the entries of a column as whole numbers, None for other entries."""
+    """Return the entries of a column as whole numbers, with None for other entries."""
     return list(map(as_whole_number, table.columns[name]))
 
 
@@ -526,7 +527,7 @@ def _may_be_samples(table: Table, n: str, correct: str, reading: ReadingOptions)
 
 
 def _refuse_bad_counts(table: Table, n: str, correct: str) -> None:
-    """Raise an InputError if two columns are counts, and an entry is no number by a typing error.
+    """Raise an InputError if two columns are counts, and one of their entries is mistyped.
 
     They are no counts if n may hold answers, or if no entry of n is a number.
     """
@@ -560,8 +561,8 @@ def _refuse_frequencies(table: Table, samples: Sequence[str]) -> None:
     """Raise a SelectionError if a column such as `count` may say how many samples a row has.
 
     Then the row has the counts of a question, or one sample and how often it occurs, as after a
-    GROUP BY. It does not if all rows have the same number, such as that of the samples requested,
-    or if a question has the same sample in several rows.
+    GROUP BY. No error is raised if all rows have the same number, such as that of the samples
+    requested, or if a question has the same sample in several rows.
     """
     names = [name for name in table.columns if _FREQUENCY.fullmatch(plain_name(name))]
     for name, sample in itertools.product([] if table.layout else names, samples):

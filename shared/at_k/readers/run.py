@@ -347,7 +347,7 @@ def _warn_of_cut_off(table: Table) -> None:
 
 
 def _arguments(cells: dict[str, Any], chosen: ColumnsByRole) -> dict[str, Any]:
-    """Return the arguments of `compute` from the cells of the questions, a dict that is changed."""
+    """Return the arguments of `compute` from the cells of the questions. `cells` is changed."""
     arguments: dict[str, Any] = {"predictions": _predictions(cells, chosen)}
     if (verdicts := cells.pop("verdicts", None)) is not None:
         from .graded_answers import GradedAnswers  # imported here, because Arrow takes long

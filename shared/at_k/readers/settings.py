@@ -38,7 +38,7 @@ _PART = re.compile(r"(?<![a-z])(part|shard|chunk|rank|worker)[-_. ]?\d", re.IGNO
 
 
 def refuse_settings(questions: QuestionRows) -> None:
-    """Raise a SelectionError if samples of a question have different settings, or rows models."""
+    """Raise a SelectionError if the samples of a question, or all rows, mix settings or models."""
     table, several = questions.table, questions.several
     columns = _scalar_columns(questions)
     settings = [
@@ -94,7 +94,7 @@ def _settings_by_values(
 ) -> list[str]:
     """Return the columns in `names` that are settings by their values, and number no samples.
 
-    A column of verdicts by its name is none, unless its texts are no outcomes, as names of judges.
+    A column with a name of verdicts is a setting only if none of its texts is an outcome.
     """
     numbers = [columns[name] for name in sample_numbers(columns)]
     return [
@@ -234,7 +234,7 @@ def _is_crossed(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> boo
 
 
 def _has_blocks(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> bool:
-    """Return whether blocks of rows, one for each value of a column, have some questions again.
+    """Return whether the rows of each value of a column form a block, and blocks share questions.
 
     The rows of a block follow each other, and have each of its questions equally often. The largest
     block has half of all questions, and shares two questions with another block.
@@ -257,7 +257,7 @@ def z_of_equal_pairs(texts: Sequence[str], questions: Sequence[Sequence[int]]) -
     """Return how many standard deviations the number of equal pairs is above its mean.
 
     A pair is two rows of one question, and it is equal if both have the same text. The mean and the
-    variance are those of texts that are dealt to the rows at random. 0 if they do not exist.
+    variance are those of texts dealt to the rows at random. Return 0 if there is no variance.
     """
     counts = [Counter(texts[row] for row in rows) for rows in questions]
     sizes = [of_question.total() for of_question in counts]
@@ -294,8 +294,8 @@ def are_parts(names: Sequence[str]) -> bool:
 def refuse_repeats(questions: QuestionRows) -> None:
     """Raise an InputError if two rows are the same sample, or have the same samples.
 
-    They are if they have the same question, file and sample numbers. Without sample numbers, see
-    `_refuse_equal_questions` and `_refuse_equal_rows`.
+    Two rows are the same sample if they have the same question, file and sample numbers. Without
+    sample numbers, see `_refuse_equal_questions` and `_refuse_equal_rows`.
     """
     table, pool = questions.table, questions.reading.pool
     columns = nested_columns(table)

@@ -102,7 +102,10 @@ def load_files(names: Sequence[str], reading: ReadingOptions) -> Table:
 
 
 def _has_chosen_rows(table: Table, where: Mapping[str, Sequence[Any]]) -> bool:
-    """Return whether one of several files is read, which the log of another task is not."""
+    """Return whether `where` selects rows of the table of a file, or False for another task's log.
+
+    Raises a ValueError if the table has no rows, or none that `where` selects.
+    """
     if not table.size:
         raise ValueError(f"{table.title} has no rows: leave it out.")
     task = table.origin.get("task")
@@ -136,7 +139,7 @@ _PATTERNS = ("*/result.json", "**/report.json", "**/.aider.results.json")
 def logs_in(folder: Path) -> list[str]:
     """Return the names of the logs of a tool in a folder, or else of all files that can be read.
 
-    [] if it is no folder, or that of a dataset.
+    Return [] if it is not a folder, or if it is the folder of a dataset.
     """
     if not folder.is_dir():
         return []
@@ -183,7 +186,7 @@ def _logs_of_trials(folder: Path) -> list[str]:
 
 
 def _newest_logs(names: Sequence[str], are_runs: bool) -> list[str]:
-    """Return the names without those of logs of a task that has a newer log, and warn of these."""
+    """Return the names without logs of a task that has a newer log, and warn of those left out."""
     last: dict[Any, tuple[Any, str]] = {}
     tasks = {name: _about_log(Path(name), are_runs) for name in names} if len(names) > 1 else {}
     for name, (task, date) in tasks.items():
@@ -240,7 +243,7 @@ def _about_log(file: Path, are_runs: bool) -> tuple[Any, Any]:
 def eval_log(data: bytes, name: str, with_samples: bool = True) -> dict[str, Any]:
     """Return the log in a `.eval` file of inspect_ai, a zip file with a member for each sample.
 
-    Without `with_samples`, the list of samples is empty. It is a ValueError if the file is damaged.
+    Without `with_samples`, its list of samples is empty. Raises a ValueError for a damaged file.
     """
     try:
         members = {x.filename: x for x in zipfile.ZipFile(BytesIO(data)).infolist()}
@@ -351,10 +354,11 @@ def _table_of_object(record: dict[str, Any], table: Table, reading: ReadingOptio
 
 
 def _columns_of_object(record: Mapping[str, Any], is_line: bool) -> dict[str, list[Any]] | None:
-    """Return the columns in an object whose keys are their names; None if it is a single row.
+    """Return the columns of an object whose keys name them, or None if it is a single row.
 
-    The values are lists, or objects with the same keys, such as {"correct": {"0": 1, "1": 0}}. One
-    that `is_line` may be a question with lists of samples, unless these have lists, or n counts.
+    The values are lists, or objects with the same keys, such as {"correct": {"0": 1, "1": 0}}. The
+    only line of JSON Lines (`is_line`) is a single row with lists of samples, unless its first
+    value is a list of lists, or it has the key n.
     """
     values = list(record.values())
     has_all_questions = is_list_of(values[0], list) or "n" in record
@@ -366,7 +370,7 @@ def _columns_of_object(record: Mapping[str, Any], is_line: bool) -> dict[str, li
 
 
 def _columns_and_data(record: Mapping[str, Any], title: str) -> dict[str, list[Any]] | None:
-    """Return the columns of an object with `columns` and `data`, or None for other objects."""
+    """Return the columns of an object with `columns` and `data`, or None if it has other keys."""
     names, rows = record.get("columns"), record.get("data")
     if not isinstance(names, list) or not is_list_of(rows, list):
         return None
@@ -455,7 +459,7 @@ def _has_samples_by_key(objects: Sequence[dict[Any, Any]], reading: ReadingOptio
 
 
 def _rows_of_samples(record: Mapping[str, Any], title: str) -> list[dict[str, Any]] | None:
-    """Return a row for each key whose value is an outcome or a list of samples; None for others."""
+    """Return a row for each key, or None if a value is no outcome and no list of samples."""
     values = [x[0] if is_list_of(x, list) and len(x) == 1 else x for x in record.values()]
     are_lists, entries = is_list_of(values, list), list(flat(values))
     if not are_lists and (len(values) < 2 or any(isinstance(x, (dict, str)) for x in entries)):

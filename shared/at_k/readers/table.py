@@ -91,7 +91,10 @@ def class_names(schema: Any) -> dict[str, list[str]]:
 
 
 def arrow_column(table: Any, name: str) -> list[Any]:
-    """Return the entries of a column of an Arrow table, classes as their names or None for -1."""
+    """Return the entries of a column of an Arrow table, with names in place of class indices.
+
+    The index -1 of a class becomes None.
+    """
     cells, names = table[name].to_pylist(), class_names(table.schema).get(name)
     return [names[x] if x is not None and x >= 0 else None for x in cells] if names else cells
 
@@ -100,17 +103,20 @@ def arrow_column(table: Any, name: str) -> list[Any]:
 class Table:
     """The rows of a source by column, and what is known about them.
 
-    Attributes:     columns: entries by column name, one per row. A row is a question with a list of
-    samples,         or one sample.     title: what messages call the source.     complete: the
-    columns of which every row has an entry, also a null one.     is_object: whether the row is one
-    object of JSON, which may be a table by itself.     is_line: whether it is the only line of JSON
-    Lines: a question with lists of samples.     layout: the layout of the tool that wrote the
-    source, or None.     origin: what the source says about itself: {"harness": .., "model": ..,
-    "task": ..}.     files: the names of the files, if there are several; `FILE` has the index of
-    each row.     is_csv: whether an empty cell may stand for a missing entry.
-    has_decimal_commas: whether 0,5 is a number: semicolons or tabs separate the cells.
-    is_matrix: whether all that the source has is a row of outcomes for each question.     numbers:
-    the number of each row in its file, or None if all rows of one file are there.
+    Attributes:
+        columns: entries by column name, one per row. A row is a question with a list of samples,
+            or one sample.
+        title: the name of the source in messages.
+        complete: the columns for which every row has an entry, also a null one.
+        is_object: whether the row is one object of JSON, which may be a table by itself.
+        is_line: whether the row is the only line of JSON Lines: a question with lists of samples.
+        layout: the layout of the tool that wrote the source, or None.
+        origin: the facts that the source states: {"harness": .., "model": .., "task": ..}.
+        files: the names of the files, if there are several; `FILE` has the index of each row.
+        is_csv: whether an empty cell may stand for a missing entry.
+        has_decimal_commas: whether 0,5 is a number: semicolons or tabs separate the cells.
+        is_matrix: whether the source has only a row of outcomes for each question.
+        numbers: the number of each row in its file, or None if all rows of one file are there.
     """
 
     columns: Columns
@@ -206,7 +212,7 @@ class QuestionRows:
         return self.chosen["counts"] if has_counts else None
 
     def with_outcome(self) -> QuestionRows:
-        """Return the questions with a sample, without the rows whose sample is missing."""
+        """Return the questions without rows whose sample is missing; empty ones are left out."""
         missing = {row for row, x in enumerate(self.cells.get("samples", ())) if x is None}
         rows = {x: [row for row in rows if row not in missing] for x, rows in self.rows.items()}
         return replace(self, rows={question: x for question, x in rows.items() if x})

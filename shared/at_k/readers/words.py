@@ -69,7 +69,7 @@ def word(entry: Any) -> str:
 
 
 def number_in(cell: Any) -> Any:
-    """Return the number that a text or a Decimal holds, and other cells as they are.
+    """Return the number that a text or a Decimal holds; other cells are returned unchanged.
 
     >>> [number_in(cell) for cell in ("0.5", "1", "fully", True)]
     [0.5, 1, 'fully', True]
@@ -85,7 +85,7 @@ def number_in(cell: Any) -> Any:
 
 
 def as_outcome(cell: Any) -> Any:
-    """Return the bool or number in a cell, None if it is missing, or any other text as it is.
+    """Return the bool or number in a cell, None if it is missing, or another text unchanged.
 
     >>> [as_outcome(cell) for cell in ("True", "PASS", "0.5", "1", "", "fully")]
     [True, True, 0.5, 1, None, 'fully']
@@ -103,9 +103,9 @@ def as_outcome(cell: Any) -> Any:
 def as_outcomes(
     cells: Sequence[Any], has_decimal_commas: bool = False, has_labels: bool = False
 ) -> list[Any]:
-    """Return the outcomes in cells as bools and numbers, None for missing ones.
+    """Return the outcomes in cells as bools and numbers, with None for missing ones.
 
-    If a text is neither a number nor among `WORDS`, all texts except numbers stay as they are. They
+    If a text is neither a number nor among `WORDS`, all texts except numbers stay unchanged. They
     are labels of a metric, such as the verdict "none", if the first outcome is a text and
     `has_labels`.
     """
@@ -136,7 +136,7 @@ def map_entries(function: Callable[[Any], Any], cells: Sequence[Any]) -> list[An
 
 
 def _as_label(cell: Any, is_told: bool) -> Any:
-    """Return a text as it is, or the number that it holds; None if it is missing.
+    """Return the label in a cell: the number that it holds, or its text; None if it is missing.
 
     "none" is a verdict, and so is "None" if the caller says that outcomes are labels (`is_told`).
     """

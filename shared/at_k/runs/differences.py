@@ -246,7 +246,11 @@ class Compared:
         return np.stack(limits, axis=1)
 
     def _pair_limits(self, pair: int, confidence: float) -> np.ndarray:
-        """Return the limits of the pair with this index, (2, m), each with this confidence."""
+        """Return the lower and upper limits of the m differences of one pair, (2, m).
+
+        `pair` is the index of the pair. The module docstring has the formula of the distances
+        `down` and `up` of the limits from the differences.
+        """
         a, b = (self.scored[run] for run in self.pairs[pair])
         (lo_a, hi_a), (lo_b, hi_b) = a.limits(confidence), b.limits(confidence)
         r, difference, shared = self._correlation[pair], self.values[pair], self._shared[pair]
@@ -306,9 +310,9 @@ class Compared:
 def _least_variance(a: ScoredRun, b: ScoredRun) -> np.ndarray | float:
     """Return the least variance that b - a may have for new questions.
 
-    It is the variance for new samples of the same questions, (m,). If the samples do not show it,
-    it is one number for all scores, the squared error of two questions: one that only a answers,
-    and one that only b answers.
+    It is the variance for new samples of the same questions, (m,). If the samples of a run do not
+    show that, the result is one number for all scores: the squared error of two questions, one that
+    only a answers, and one that only b answers.
     """
     if a.covariance is None or b.covariance is None:
         return 2.0 * (a.bounds[1] - a.bounds[0]) ** 2 / a.number**2
