@@ -53,6 +53,7 @@ _WIDE = 64  # characters
 _FORMATS = (".parquet", ".csv", ".jsonl", ".ndjson")
 _LINES = (".jsonl", ".ndjson")
 _N, _LEAST, _MOST, _SUM = "n (rows)", "least (number)", "greatest (number)", "sum (numbers)"
+_SQUARES = "sum (squares of numbers)"
 """Columns of distinct rows: how many they are, and what is known of their numbers of samples."""
 _PROBLEMS = (ValueError, KeyError, OSError, NotImplementedError)
 
@@ -217,7 +218,8 @@ def _distinct_rows(choice: Choice) -> Any | None:
     """Return the distinct rows of files as a table of Arrow, or None to have files read whole.
 
     Beside the columns `choice.distinct` it has the index of the file in `FILE`, how often the row
-    occurs in `_N` and, if samples are numbered, `_LEAST`, `_MOST` and `_SUM` of their numbers.
+    occurs in `_N` and, if samples are numbered, `_LEAST`, `_MOST`, `_SUM` and
+    `_SQUARES` of their numbers.
     """
     import pyarrow as pa
 
@@ -268,9 +270,11 @@ def _rows_counted(name: str, choice: Choice) -> Any | None:
     totals: list[Any] = [([], "hash_count_all", None, _N)]
     if choice.number:
         columns[_SUM] = pc.field(choice.number).cast(pa.int64())
+        columns[_SQUARES] = pc.multiply(columns[_SUM], columns[_SUM])
         exact = pc.ScalarAggregateOptions(skip_nulls=False)
         kinds = {_LEAST: "hash_min", _MOST: "hash_max", _SUM: "hash_sum"}
         totals += [(_SUM, kind, exact, total) for total, kind in kinds.items()]
+        totals.append((_SQUARES, "hash_sum", exact, _SQUARES))
     steps = {
         "scan": acero.ScanNodeOptions(dataset, columns=columns),
         "project": acero.ProjectNodeOptions([*columns.values()], [*columns]),
@@ -316,6 +320,7 @@ def _lines_counted(name: str, choice: Choice) -> Any | None:
     of_numbers = f"""
         , min({number}) AS "{_LEAST}", max({number}) AS "{_MOST}"
         , CASE WHEN count({number}) = count(*) THEN sum({number})::BIGINT END AS "{_SUM}"
+        , sum({number} * {number})::BIGINT AS "{_SQUARES}"
     """
     try:
         with duckdb.connect() as connection:
@@ -345,19 +350,22 @@ def _keys_of_lines(connection: Any, name: str) -> set[str]:
 def _may_have_repeats(rows: Any, choice: Choice) -> bool:
     """Return whether the counts show that a question has the same sample number twice.
 
-    They do unless the numbers of its n samples have the count and the sum of all numbers from the
-    least to the greatest one. Some repeats are not seen, such as those in 0, 0, 3, 3.
+    They do unless the numbers of its n samples have the count, the sum and the sum of squares of
+    all numbers from the least to the greatest one.
     """
     names, question = choice.names, choice.question
-    totals = [(_N, "sum"), (_LEAST, "min"), (_MOST, "max"), (_SUM, "sum")]
+    totals = [(_N, "sum"), (_LEAST, "min"), (_MOST, "max"), (_SUM, "sum"), (_SQUARES, "sum")]
     are_together = len(names) > 1 and (
         are_parts(names)
         or are_continued(zip(rows[question].to_pylist(), rows[FILE].to_pylist(), strict=True))
     )
     keys = [question] if are_together else [question, FILE]
     table = rows.group_by(keys, use_threads=False).aggregate(totals)
-    n, least, most, total = (np.asarray(table["_".join(x)]) for x in totals)
-    return bool(np.any((n != most - least + 1) | (2 * total != n * (least + most))))
+    n, least, most, total, squares = (np.asarray(table["_".join(x)]) for x in totals)
+    # The sum of squares about the least number, which is 0 + 1 + 4 + .. + (n - 1)^2.
+    about_least = squares - 2 * least * total + n * least**2
+    is_other = (2 * total != n * (least + most)) | (6 * about_least != n * (n - 1) * (2 * n - 1))
+    return bool(np.any((n != most - least + 1) | is_other))
 
 
 def _rows_of_some(rows: Any, choice: Choice) -> Table | None:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.checks import FROM_0, SAMPLE, Index, InputError
 from ..core.score_agg import VERDICTS
 from .names import COLUMN_NAMES, plain_name, shown_name, usual_columns
-from .table import ColumnsByRole, SelectionError, Table, Way, table_of_columns
+from .table import Columns, ColumnsByRole, SelectionError, Table, Way, table_of_columns
 from .words import MISSING_WORDS, WORDS, as_outcome, flat, is_decimal_comma, number_in, word
 
 if TYPE_CHECKING:
@@ -271,18 +271,12 @@ def with_sample_lists(
     columns = {x: cells for x, cells in table.columns.items() if x not in samples}
     rows = zip(*(table.columns[x] for x in samples), strict=True)
     lists = [[x for x in row if x is not _ABSENT] for row in rows]
-    if samples == ["0", "1"] and not {"predictions", "outcomes"} & named.keys():
-        _refuse_crosstab(lists)
+    if not {"predictions", "outcomes"} & named.keys():
+        _refuse_two_meanings(samples, lists, columns, named, reading)
+    are_outcomes = "outcomes" in named or ("predictions" not in named and _are_outcomes(samples))
     references = [] if reading.are_labels else usual_columns(columns, "references")
-    are_outcomes = isinstance(named.get("outcomes"), tuple) or _are_outcomes(samples)
-    if are_outcomes and "predictions" not in named:
-        role = "outcomes"
-    elif reading.checker or {"references", "predictions"} & named.keys() or not references:
-        are_checked = reading.checker or "references" in named or references
-        role = "predictions" if are_checked else "outcomes"
-    else:
-        role = "predictions"
-        _refuse_outcomes_beside(references[0], table.columns[references[0]], samples, lists)
+    are_checked = reading.checker or references or "references" in named
+    role = "predictions" if are_checked and not are_outcomes else "outcomes"
     title = samples[0] if len(samples) == 1 else f"{samples[0]} to {samples[-1]}"
     return table.with_columns({**columns, title: lists}), {role: title}
 
@@ -307,37 +301,41 @@ def _sample_names(table: Table, named: ColumnsByRole) -> list[str]:
     return [] if outcomes or usual_columns(rest, "predictions") else samples
 
 
-def _refuse_crosstab(rows: Sequence[Sequence[Any]]) -> None:
-    """Raise a SelectionError if columns named 0 and 1 may count the outcomes of each question.
+def _refuse_two_meanings(
+    samples: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    others: Columns,
+    named: ColumnsByRole,
+    reading: ReadingOptions,
+) -> None:
+    """Raise a SelectionError if columns with a sample each, by their names, may be something else.
 
-    A row of only zeros shows that they do not, because each question has samples.
+    Columns 0 and 1 may count the samples with these outcomes, if no row has only zeros. Columns
+    such as run_1, run_2 may hold outcomes beside references, if all entries are outcomes and the
+    references are not. `rows` are the entries of these columns, and `others` the other columns.
     """
-    if all(any(x != 0 for x in map(as_outcome, row)) for row in rows):
+    outcomes = Way({"outcomes": tuple(samples)})
+    if [*samples] == ["0", "1"] and all(any(x != 0 for x in map(as_outcome, x)) for x in rows):
         raise SelectionError(
             "The columns 0 and 1 can hold a sample each, or count the samples with the outcomes 0 "
             "and 1.",
-            [Way({"counts": ("0", "1")}), Way({"outcomes": ("0", "1")})],
+            [Way({"counts": ("0", "1")}), outcomes],
         )
+    if reading.checker or reading.are_labels or "references" in named or _are_outcomes(samples):
+        return
+    for name in usual_columns(others, "references")[:1]:
+        if _are_binary(flat(rows)) and not _are_binary(others[name]):
+            raise SelectionError(
+                f"{samples[0]} to {samples[-1]} can hold outcomes, or samples to check against "
+                f"{name}.",
+                [outcomes, Way({"predictions": tuple(samples)})],
+            )
 
 
 def _are_outcomes(samples: Sequence[str]) -> bool:
     """Return whether columns such as correct_1, correct_2 have outcomes by their names."""
     names = {re.sub(r"_?\d+$", "", plain_name(name)) for name in samples}
     return names <= {*COLUMN_NAMES["outcomes"]}
-
-
-def _refuse_outcomes_beside(
-    name: str, references: Sequence[Any], samples: Sequence[str], lists: Sequence[Sequence[Any]]
-) -> None:
-    """Raise a SelectionError if samples look like outcomes, and the references beside them do not.
-
-    The samples are in columns such as run_1, run_2, whose names tell nothing.
-    """
-    if _are_binary(flat(lists)) and not _are_binary(references):
-        raise SelectionError(
-            f"{samples[0]} to {samples[-1]} can hold outcomes, or samples to check against {name}.",
-            [Way({"outcomes": tuple(samples)}), Way({"predictions": tuple(samples)})],
-        )
 
 
 def _are_binary(cells: Iterable[Any]) -> bool:

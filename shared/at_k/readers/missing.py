@@ -45,15 +45,16 @@ def missing_outcomes(table: Table, cells: Sequence[Any], used: Collection[Any]) 
     if table.layout is not None:
         return list(cells)
     for name, column in nested_columns(table).items():
+        if name in used:
+            continue
         if last_part(name) in usual.STATUSES:
             broke_off = [word(entry) in usual.BROKEN_OFF for entry in column]
         elif not {*plain_name(name).split(".")}.isdisjoint(usual.ERRORS):
             broke_off = _errors_in(name, column)
         else:
             continue
-        if name not in used:
-            rows = zip(cells, map_entries(lambda _: None, cells), broke_off, strict=True)
-            cells = [missing if is_void else cell for cell, missing, is_void in rows]
+        rows = zip(cells, map_entries(lambda _: None, cells), broke_off, strict=True)
+        cells = [missing if is_void else cell for cell, missing, is_void in rows]
     return list(cells)
 
 

@@ -124,8 +124,8 @@ def _columns_by_name(
     candidates = {"samples": (*predictions, *references, *outcomes), "counts": counts}
     used = {name for _, name in pairs_of({**named, **others, **candidates})}
     if not (outcomes or counts):
-        if not (references or reading.has_labels):
-            _refuse_ungraded(table, predictions[0])
+        if not reading.has_labels:
+            _refuse_numbers(table, predictions[0], references)
         return _ungraded_samples(table, predictions, references, used)
     _refuse_two_readings(table, predictions, references, outcomes, counts)
     if counts:
@@ -135,9 +135,12 @@ def _columns_by_name(
     return {"outcomes": column_of_role(table, "outcomes", [*outcomes, *rivals])}
 
 
-def _refuse_ungraded(table: Table, name: str) -> None:
-    """Raise a SelectionError if a column of single answers has numbers: they are no outcomes."""
-    is_single = plain_name(name) in usual.SINGLE and table.layout is None
+def _refuse_numbers(table: Table, name: str, references: Sequence[str]) -> None:
+    """Raise a SelectionError if a column of single answers without references has numbers.
+
+    They are no outcomes by the name of the column.
+    """
+    is_single = plain_name(name) in usual.SINGLE and not (references or table.layout)
     if is_single and any(isinstance(x, (int, float)) for x in table.columns[name]):
         raise SelectionError(
             f"{shown_name(name)} has answers by its name, and there is nothing to check them "
@@ -243,22 +246,18 @@ def _no_samples(table: Table, has_references: bool) -> SelectionError:
             [Way({"where": {"task": task}}) for task in tasks] if len(tasks) > 1 else (),
         )
     problem = "There is no column with a usual name for samples, nor sample_1, sample_2, .."
-    columns = table.columns.items() if table.is_object else ()
-    values = {name: cells[0] for name, cells in columns}
-    lists = [name for name, x in values.items() if is_list_of(x, dict)]
-    objects = [name for name, x in values.items() if isinstance(x, dict)]
-    summaries = [name for name in objects if name in _SUMMARIES]
-    if not (lists or summaries):
-        lists = [name for name in objects if is_list_of([*values[name].values()], dict)]
-    if lists:
-        return SelectionError(
-            f"{problem} It is one object of JSON, with several objects in {', '.join(lists)}.",
-            [Way({"records": name}) for name in lists],
-        )
-    if summaries:
+    inside = {name: cells[0] for name, cells in table.columns.items()} if table.is_object else {}
+    objects = {name: [*x.values()] for name, x in inside.items() if isinstance(x, dict)}
+    lists = [name for name, x in inside.items() if is_list_of(x, dict)]
+    if summaries := [] if lists else [name for name in objects if name in _SUMMARIES]:
         problem += (
             f" In {summaries[0]} there are scores of whole runs: give the file of their samples, "
             f"such as samples_*.jsonl of lm-eval or details_*.parquet of lighteval."
+        )
+    elif lists := lists or [name for name, x in objects.items() if is_list_of(x, dict)]:
+        return SelectionError(
+            f"{problem} It is one object of JSON, with several objects in {', '.join(lists)}.",
+            [Way({"records": name}) for name in lists],
         )
     if not has_references:
         _refuse_scores(table, columns_named(table.columns, usual.SCORES)[:1])
