@@ -414,7 +414,7 @@ def _refuse_other_runs(tables: Sequence[Table]) -> None:
         if values[0] != values[1]:
             raise ValueError(
                 f"{first.title} and {table.title} are not parts of one run: their {what} is "
-                f"{values[0]} and {values[1]}. Compare them, or score each by itself."
+                f"{values[0] or 'unknown'} and {values[1] or 'unknown'}. Compare them, or score each by itself."
             )
 
 
