@@ -410,11 +410,11 @@ def _refuse_other_runs(tables: Sequence[Table]) -> None:
                 f"that has no samples."
             )
     for table, what in itertools.product(tables, ("harness", "model")):
-        values = [first.origin.get(what), table.origin.get(what)]
+        values = [x.origin.get(what) or "unknown" for x in (first, table)]
         if values[0] != values[1]:
             raise ValueError(
                 f"{first.title} and {table.title} are not parts of one run: their {what} is "
-                f"{values[0] or 'unknown'} and {values[1] or 'unknown'}. Compare them, or score each by itself."
+                f"{values[0]} and {values[1]}. Compare them, or score each by itself."
             )
 
 
