@@ -315,8 +315,21 @@ class _Sorted:
 
     def __init__(self, rewards: np.ndarray):
         n = rewards.shape[1]
-        self.order = np.argsort(rewards, axis=1) + n * np.arange(len(rewards))[:, None]
-        self.ranked = rewards.take(self.order)
+        # The bits of doubles of at least 0 have their order. With an index in place of the last
+        # ones, they are sorted in half the time of np.argsort.
+        keys = (rewards - rewards.min()).view(np.int64)
+        last = (1 << keys.size.bit_length()) - 1
+        keys &= ~last
+        keys |= np.arange(keys.size).reshape(keys.shape)
+        keys.sort(axis=1)
+        keys &= last
+        self.order, self.ranked = keys, rewards.take(keys)
+        flat = self.ranked.reshape(-1)
+        is_below = flat[1:] < flat[:-1]
+        is_below[n - 1 :: n] = False
+        if is_below.any():  # Different rewards had equal keys.
+            self.order = np.argsort(rewards, axis=1) + n * np.arange(len(rewards))[:, None]
+            self.ranked = rewards.take(self.order)
 
     def means(self, k, credits) -> _Maximum:
         """Return the means over subsets of k samples of their maximum. `credits` is not used."""
@@ -361,7 +374,7 @@ class _Maximum:
         np.subtract(flat[1:], flat[:-1], out=means.reshape(-1)[1:])
         means *= _subset_shares(self.n - 1, self.k - 1)
         means[:, 0] = 0.0
-        return np.cumsum(means, axis=1)
+        return _running_sums(means)
 
     def standardized(self) -> np.ndarray:
         """Return `included` minus the mean over all subsets, in standard deviations, (G, n)."""
@@ -381,11 +394,18 @@ class _Maximum:
         np.subtract(flat[:-1], flat[1:], out=means.reshape(-1)[:-1])
         means *= _subset_shares(self.n - 1, self.k - 1)
         means[:, -1] = ranked[:, -1]  # It held a difference between two prompts.
-        return np.cumsum(means[:, ::-1], axis=1)[:, ::-1]
+        return _running_sums(means[:, ::-1])[:, ::-1]
 
     def _shares_as_maximum(self) -> np.ndarray:
         """Return the share of the subsets of which each rank is the maximum, (n,)."""
         return self.k / self.n * _subset_shares(self.n - 1, self.k - 1)
+
+
+def _running_sums(rows: np.ndarray) -> np.ndarray:
+    """Replace (G, n) numbers by their cumulative sums along each row, and return them."""
+    for i in range(1, rows.shape[1]):  # For many short rows, np.cumsum takes four times as long.
+        rows[:, i] += rows[:, i - 1]
+    return rows
 
 
 def _std(values: np.ndarray, shares: np.ndarray) -> np.ndarray:
