@@ -14,10 +14,10 @@ from ..core.checks import check_confidence, check_k
 from ..core.choice import IntervalOptions, interval_options, pass_limits
 from ..core.counts import BinaryCounts
 from ..core.credits import Credits
-from ..core.expected import pass_scores
+from ..core.expected import expected_credits
 from ..core.posterior import PosteriorIntervals
 from ..core.samples import read_outcomes
-from ..core.score import Moments, Score
+from ..core.score import Moments, Score, Scores, number_terms
 from ..functions import Bounds, OutcomesLike, Summary
 from ..scores.covariances import pass_moments
 
@@ -35,7 +35,10 @@ def point_estimate(R: OutcomesLike, k: int, score: ScoreOfK) -> float:
 
 def _mean_score(counts: BinaryCounts, score: Score) -> float:
     """Return the unbiased estimate of a score over all questions."""
-    return pass_scores(counts, {"": score}).means(counts.multiplicity)[""]
+    credits, keys = number_terms({"": score})
+    columns = expected_credits(*counts.unique, credits)
+    # `means` needs the number of questions in each row, and not the row of each question.
+    return Scores(keys, np.empty(0), columns).means(counts.multiplicity)[""]
 
 
 PARAMETERS = {
