@@ -514,7 +514,7 @@ raise an error that names the missing package. `at_k/__init__` replaces it by a 
 """
 
 
-KERNEL = "77761cfbcbfb"
+KERNEL = "209e4382001d"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -6081,8 +6081,8 @@ class SampledQuestions:
             return checked
         if not checking.matches_exactly:
             raise ValueError(
-                "check_correct_fn is given, but there are no references to check against: without "
-                "references, predictions are outcomes."
+                "check_correct_fn is given, but there are no references to check against: give "
+                "references; or leave it out, if predictions are outcomes."
             )
         if not batch.are_numbers:  # numbers were validated when they were read
             batch = as_outcomes(batch, checking.labels)

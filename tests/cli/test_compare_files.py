@@ -124,6 +124,8 @@ def test_two_runs_in_one_file_are_compared_by_their_rows(capsys, tmp_path):
     flags = ("--where", "model=x", "--where-b", "model=y", "--k", 1, "--format", "json")
     compared = json.loads(output_of(capsys, "compare", file, file, *flags))
     assert (compared["pass@1_a"], compared["pass@1_b"]) == (0.5, 0.75)
+    printed = output_of(capsys, "compare", file, file, *flags[:-2])
+    assert "diff: model=y minus model=x." in printed
     assert "--where model=A --where-b model=B" in error_of(capsys, "compare", file)
     parts = (file, "--baseline", file, "--where", "model=y", "--where-b", "model=x", "--margin", 1)
     verdict = scores_of(capsys, "gate", *parts, "--k", 1)

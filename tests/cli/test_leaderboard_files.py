@@ -96,14 +96,17 @@ def test_a_paper_has_one_table_of_runs_and_groups(capsys, files):
     board = scores_of(capsys, "compare", *files, *flags)
     printed = output_of(capsys, "compare", *files, *flags, "--format", "markdown")
     head, _, *rows = [line for line in printed.splitlines() if line.startswith("|")]
-    assert head == "| pass@4 in % (95 % CI, other questions) | all questions | x | y |"
+    assert head == "| pass@4 in % | all questions | x | y |"
     assert [row.split(" | ")[0] for row in rows] == [f"| {name}" for name in NAMES[::-1]]
     for name, row in zip(NAMES[::-1], rows, strict=True):
         (in_y,) = (x for x in board["groups"]["y"]["runs"] if x["run"] == name)
         score, lo, hi = (f"{100 * in_y[x]:.1f}" for x in ("score", "lo", "hi"))
         assert row.endswith(f" | {score} ({lo}, {hi}) {in_y['letters']} |")
-    printed = output_of(capsys, "compare", *files, *flags, "--format", "latex")
-    assert "share a letter within a group" in " ".join(printed.split())
+    printed = output_of(capsys, "compare", *files, *flags, "--p-values", "--format", "latex")
+    caption = " ".join(printed.split())
+    assert "In parentheses: 95\\,\\% confidence interval of each score" in caption
+    assert "share a letter within a group" in caption
+    assert "p-value" not in caption
     assert printed.count("tabular") == 2
 
 

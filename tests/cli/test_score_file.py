@@ -279,3 +279,36 @@ def test_scores_name_the_questions_for_which_they_are_extrapolated(capsys, tmp_p
     assert ", extrapolated for 2 of 6 questions)" in printed
     latex = " ".join(output_of(capsys, "gpassk", file, *flags, "--format", "latex").split())
     assert "extrapolated where a question has fewer than k samples: pass@4 for 2 of 6" in latex
+
+
+def test_questions_with_several_settings_are_clusters(capsys, tmp_path):
+    rows = [
+        {"id": f"q{i}", "T": T, "outcomes": [int(i % 3 > s) for s in range(3)]}
+        for i in range(12)
+        for T in (0.2, 0.8)
+    ]
+    file = write_json_lines(tmp_path / "run.jsonl", rows)
+    flags = ("--questions", "id", "T", "--groups", "T", "--k", 1, "--include", "pass@k")
+    limits = ("--confidence", 0.95, "--interval", "questions")
+    printed = output_of(capsys, "gpassk", file, *flags, *limits)
+    assert "; clusters from id." in printed.splitlines()[0]
+    assert "On 24 questions in 12 clusters with 3 samples each" in " ".join(printed.split())
+    clustered = scores_of(capsys, "gpassk", file, *flags, *limits, "--clusters", "id")
+    assert scores_of(capsys, "gpassk", file, *flags, *limits) == clustered
+    # The noise beside limits for the same questions is that of the clusters too.
+    printed = output_of(capsys, "gpassk", file, *flags, "--confidence", 0.95)
+    lo, hi = (f"{100 * clustered[f'pass@1_{end}']:.1f}" for end in ("lo", "hi"))
+    assert f"For other questions like these, pass@1 is between {lo} and {hi} %" in " ".join(
+        printed.split()
+    )
+
+
+def test_questions_of_several_benchmarks_with_the_same_numbers_are_no_clusters(capsys, tmp_path):
+    rows = [
+        {"id": i, "benchmark": benchmark, "outcomes": [i % 2, 1]}
+        for benchmark in ("AIME", "MATH")
+        for i in range(8)
+    ]
+    file = write_json_lines(tmp_path / "run.jsonl", rows)
+    flags = ("--questions", "benchmark", "id", "--groups", "benchmark", "--confidence", 0.95)
+    assert "clusters" not in output_of(capsys, "gpassk", file, *flags, "--interval", "questions")

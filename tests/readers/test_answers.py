@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from at_k.readers.run import read_run
 from logs import FIXTURES
-from run_command import error_of, pass_at_k, write_json_lines
+from run_command import error_of, output_of, pass_at_k, write_json_lines
 
 BATCH = FIXTURES / "openai_batch" / "chat.jsonl"
 ANSWERS = {"sum-0": "3", "sum-1": "4", "sum-2": "7", "sum-3": "10"}
@@ -108,3 +108,12 @@ def test_a_file_of_scores_is_told_from_a_file_of_samples(tmp_path):
     file.write_text('{"results": {"gsm8k": {"exact_match,strict": 0.5}}, "configs": {}}')
     with pytest.raises(ValueError, match="In results there are scores of whole runs: give the"):
         at_k.read(file)
+
+
+@pytest.mark.parametrize(("options", "correct"), [(["0", "2", "3"], 1), (["x", "y", "2"], 0)])
+def test_options_may_be_digits(capsys, tmp_path, options, correct):
+    row = {"id": 1, "options": options, "answer": "B", "prediction": "The answer is 2."}
+    file = write_json_lines(tmp_path / "a.jsonl", [row])
+    first = output_of(capsys, "gpassk", file, "--check-correct-fn", "choice", "--k", 1)
+    assert "; options from options; questions from id." in first.splitlines()[0]
+    assert pass_at_k(capsys, file, "--check-correct-fn", "choice") == {"pass@1": correct}

@@ -1318,7 +1318,8 @@ def test_files_of_two_models_are_not_pooled_unless_it_is_said(capsys, tmp_path):
     ]
     error = error_of(capsys, "gpassk", *files)
     assert "have the same questions, such as '0'" in error
-    assert error.endswith("Add --pool files.\n")
+    remedy = "--groups 'file (index)' --questions 'file (index)' id (different benchmarks)"
+    assert error.endswith(f"Add --pool files (repeated runs) or {remedy}.\n")
     assert "2 samples each" in output_of(capsys, "gpassk", *files, "--pool", "files", "--k", 1)
 
 

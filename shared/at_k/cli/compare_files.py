@@ -16,7 +16,7 @@ from ..runs.outcomes_of_runs import naming_questions, shared_by
 from .comparison_tables import ComparisonView, LeaderboardView
 from .flags import COOL, WARM, add_flags, parameters_and_helps
 from .formats import Scope, View, enumerated, number_of, print_output
-from .graded_files import add_second_flags, file_arguments, graded_files
+from .graded_files import FileArguments, add_second_flags, file_arguments, graded_files
 from .plot import chart_of_comparison, check_plot, draw
 from .run_input import RunInput, checker_of_all
 from .score_tables import nouns_of
@@ -60,8 +60,10 @@ def _compare_files(
             f"There is one file: compare needs two or more. If it has two runs: at-k compare "
             f"{file} {file} --where model=A --where-b model=B."
         )
-    names = _names_of_runs(names, files)
     arguments = file_arguments(flags, files)
+    if names is None and len({*files}) == 1:
+        names = _names_by_rows(arguments)
+    names = _names_of_runs(names, files)
     if len(files) != 2 and arguments.second:
         raise ValueError("Flags that end in -b are for the second of two files.")
     if arguments.parameters.get("anytime") and len(files) > 2:
@@ -110,6 +112,17 @@ def _scope_of_runs(inputs: Sequence[RunInput], compared: Compared) -> Scope:
         missing="; ".join(missing),
         clusters=compared.options.clusters,
     )
+
+
+def _names_by_rows(arguments: FileArguments) -> list[str] | None:
+    """Return the names of two runs in one file by the rows that are read, such as "T=0.2".
+
+    Return None if no condition, or more than one, says which rows are whose.
+    """
+    conditions = arguments.reading.get("where", ()), arguments.second.get("where", ())
+    if not all(len(of_run) == 1 for of_run in conditions):
+        return None
+    return [f"{column}={value}" for ((column, value),) in conditions]
 
 
 def _names_of_runs(names: Sequence[str] | None, files: Sequence[str]) -> list[str]:

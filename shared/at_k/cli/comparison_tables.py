@@ -239,10 +239,11 @@ class LeaderboardView(View):
         """
         tables = []
         for key in _keys(self.board):
-            score = f"{key}{' in %' if _scale(self.board).percent else ''} ({self._limits.heading})"
+            score = f"{key}{' in %' if _scale(self.board).percent else ''}"
             if "groups" in self.board:
                 tables.append(self._table_of_groups(key, score))
                 continue
+            score += f" ({self._limits.heading})"
             table = [["Run", score, "Letters", f"Rank ({self._limits.percent} CI)"]]
             for row in _rows_at(self.board, key):
                 rank = f"{row['rank']} ({row['rank_lo']}, {row['rank_hi']})"
@@ -281,15 +282,15 @@ class LeaderboardView(View):
         words, percent = self._limits, self._limits.percent
         limits = f"{percent} CI" if for_paper else "lo and hi"
         over = " and k" if len(_keys(self.board)) > 1 else ""
-        notes = [f"{limits}: {words.name} of each score, {words.scope}."]
         follow, within = "The rank intervals and the letters follow", ""
         if for_paper and "groups" in self.board:
-            follow, within = "The letters follow", " within a group"
+            limits, follow, within = "In parentheses", "The letters follow", " within a group"
+        notes = [f"{limits}: {words.name} of each score, {words.scope}."]
         notes.append(
             f"{follow} from {percent} confidence intervals of all pairwise differences together, "
             f"over all pairs{over}: runs that share a letter{within} cannot be told apart."
         )
-        if "p" in self.board["pairs"][0]:
+        if "p" in self.board["pairs"][0] and not for_paper:
             notes.append(P_VALUES)
         if not (for_paper or self._shows_pairs):
             number = len(self.board["pairs"])

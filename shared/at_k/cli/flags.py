@@ -111,6 +111,8 @@ _ROW_FLAGS: dict[str, dict[str, Any]] = {
 
 _READING = (*_COLUMN_HELPS, *_ROW_FLAGS, "config", "split", *PER_QUESTION, *PER_SAMPLE)
 
+_NUMBERED_NAME = re.compile("_(idx|index|number|num|no)$")
+
 # These parameters get no flag from a signature: the first two are read from columns, an executor is
 # an object, and by_order is in _ROW_FLAGS.
 _WITHOUT_FLAG = ("predictions", "references", "executor", "by_order")
@@ -171,7 +173,9 @@ def add_flags(
     for role, text in column_helps.items():
         if COLUMN_NAMES.get(role):
             only = ' with --interval "questions"' if role == "clusters" else ""
-            text = f"{text} Usual names{only}: {', '.join(COLUMN_NAMES[role])}."
+            shown = [name for name in COLUMN_NAMES[role] if not _NUMBERED_NAME.search(name)]
+            more = ", problem_idx and the like" if len(shown) < len(COLUMN_NAMES[role]) else ""
+            text = f"{text} Usual names{only}: {', '.join(shown)}{more}."
         options = {"action": Once}
         if role in ("questions", "counts"):
             options = {"nargs": "+", "action": "extend"}

@@ -21,7 +21,7 @@ from ..core.estimates import Estimate
 from ..intervals.labelled import Errors, check_errors
 from ..loading import metric_script
 from ..readers.missing import CHOICES, MissingError
-from ..readers.run import read_run
+from ..readers.run import clusters_of_settings, read_run
 from ..readers.words import number_in
 from ..results import Result, estimates_of
 from ..runs.noise import Noise, correction_in_words, noise_of
@@ -166,7 +166,8 @@ def _scores_view(
             warn_of_other_grades(questions, checked.outcomes)
             run = replace(run, unanswered=number_unanswered(checked))
             if not _OPTIONS_OF_DEFINITION & arguments.keys():
-                noise = _noise_of_leading_score(scores, checked, options)
+                clusters = options["clusters"] or (clusters_of_settings(questions) or [None])[0]
+                noise = _noise_of_leading_score(scores, checked, options | {"clusters": clusters})
     nouns = nouns_of([name])
     scope = Scope(
         [run.sizes],

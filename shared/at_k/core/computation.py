@@ -63,8 +63,8 @@ class SampledQuestions:
             return checked
         if not checking.matches_exactly:
             raise ValueError(
-                "check_correct_fn is given, but there are no references to check against: without "
-                "references, predictions are outcomes."
+                "check_correct_fn is given, but there are no references to check against: give "
+                "references; or leave it out, if predictions are outcomes."
             )
         if not batch.are_numbers:  # numbers were validated when they were read
             batch = as_outcomes(batch, checking.labels)

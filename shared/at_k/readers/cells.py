@@ -18,7 +18,7 @@ from ..core.checks import Index, InputError, short
 from . import names as usual
 from .formats import FORMATS, file_format
 from .missing import missing_answers, missing_outcomes, warn_of_api_messages
-from .names import columns_named, last_part, plain_name, shown_name
+from .names import last_part, plain_name, shown_name
 from .opening import is_remote
 from .reading import ReadingOptions
 from .roles import column_of_role, columns_of_role, count_column, question_columns
@@ -165,22 +165,21 @@ def _cells_of_columns(
         if table.is_csv:  # where lists of acceptable answers are texts, as answers such as [1, 2]
             texts = references if are_lists else as_lists(references)
             references = [None if x == "" else x for x in texts]
-        has_options = reading.checker == "choice"
-        cells["references"] = _with_options(table, references) if has_options else references
+        if "options" in chosen:
+            references = _with_options(references, table.columns[chosen["options"]])
+        cells["references"] = references
     if "counts" in chosen:
         cells["multiplicities"] = table.columns[chosen["counts"]]
     return cells
 
 
-def _with_options(table: Table, references: Sequence[Any]) -> list[Any]:
-    """Return references for `choice`, with the options of their question if a column has them.
+def _with_options(references: Sequence[Any], lists: Sequence[Any]) -> list[Any]:
+    """Return references for `choice`, with the lists of options of their questions.
 
     Such a reference is {"options": .., "answer": ..}. An integer answer is an index from 0. A
     letter stays alone if the options are letters themselves.
     """
-    names = columns_named(table.columns, ("choices", "options"))
-    lists = table.columns[names[0]] if names else itertools.repeat(None)
-    indices = {x for x in references if type(x) is int} if names else set()
+    indices = {x for x in references if type(x) is int}
     if indices and min(indices) > 0:
         warnings.warn(
             f"The answers are taken as indices of the options from 0, and none of them is 0: they "
@@ -191,14 +190,15 @@ def _with_options(table: Table, references: Sequence[Any]) -> list[Any]:
         {"options": options, "answer": answer}
         if is_list_of(options, str) and (type(answer) is int or _is_option(answer, options))
         else answer
-        for answer, options in zip(references, lists, strict=False)
+        for answer, options in zip(references, lists, strict=True)
     ]
 
 
 def _is_option(answer: Any, options: Sequence[str]) -> bool:
     """Return whether an answer is the text of an option, or a letter beside other texts."""
     letter = isinstance(answer, str) and re.fullmatch(r"\s*\(?[A-Za-z][).]?\s*", answer)
-    return answer in options or bool(letter and all(len(x.strip()) > 1 for x in options))
+    are_letters = any(re.fullmatch(r"\s*[A-Za-z]\s*", option) for option in options)
+    return answer in options or bool(letter and not are_letters)
 
 
 def _with_missing(

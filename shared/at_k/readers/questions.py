@@ -328,8 +328,12 @@ def _refuse_mixed_files(questions: QuestionRows) -> None:
         return
     raise SelectionError(
         f"{table.title} have the same questions, such as {short(text_of_ids(shared))}. Compare "
-        f"different models with at-k compare. If these are repeated runs of one model, say so.",
-        [Way({"pool": ("files",)})],
+        f"different models with at-k compare. If these are repeated runs of one model, or "
+        f"different benchmarks, say so.",
+        [
+            Way({"pool": ("files",)}, "repeated runs"),
+            Way({"groups": FILE, "questions": (FILE, *questions.key)}, "different benchmarks"),
+        ],
     )
 
 

@@ -25,7 +25,7 @@ from .cells import (
 )
 from .counting import counted_run
 from .grids import with_sample_lists
-from .names import columns_named, plain_name, shown_name
+from .names import PARTS, columns_named, last_part, plain_name, shown_name
 from .questions import gather, refuse_filters, refuse_spaces
 from .reading import ReadingOptions, make_reading
 from .roles import choose_columns, column_per_question, columns_of_role, finish_column
@@ -261,12 +261,30 @@ def _read_table(table: Table, reading: ReadingOptions) -> Run:
     run.ids, run.missing, run.grades = ids, missing, grades
     run.columns = chosen | ({"questions": ", ".join(key)} if key else {})
     run.files, run.origin = table.files, table.origin
+    reads_clusters = "clusters" in reading.columns and "clusters" not in run
+    if reads_clusters and (clusters := clusters_of_settings(run)) is not None:
+        run["clusters"], run.columns = clusters[0], run.columns | {"clusters": clusters[1]}
     run.is_matrix = table.is_matrix and FILE not in table.columns
     if ids is not None:
         identifiers = {plain_name(", ".join(key)): ids}
         others = _unique_columns(table) if are_lists and len(ids) == table.size else {}
         run.identifiers = identifiers | {x: y for x, y in others.items() if x not in identifiers}
     return run
+
+
+def clusters_of_settings(run: Run) -> tuple[list[str], str] | None:
+    """Return the clusters of a run whose questions occur with several settings, and their column.
+
+    The column of groups has the settings, and is a part of the ids. The same question with other
+    settings is no independent question, so these are one cluster. Return None for other runs, such
+    as those of several benchmarks, whose questions have the same numbers.
+    """
+    key, group = str(run.columns.get("questions", "")).split(", "), run.columns.get("groups", FILE)
+    others = [i for i, name in enumerate(key) if name != group]
+    are_parts = group == FILE or last_part(group) in PARTS or "harness" in run.origin
+    if are_parts or not (run.ids and 0 < len(others) < len(key) == len(run.ids[0])):
+        return None
+    return [", ".join(x[i] for i in others) for x in run.ids], ", ".join(key[i] for i in others)
 
 
 def _with_named_columns(table: Table, reading: ReadingOptions) -> tuple[Table, dict[str, Any]]:
@@ -305,6 +323,9 @@ def _cells(
     """
     chosen |= {role: named[role] for role in usual.PER_SAMPLE if role in named}
     _read_finish(table, chosen, named, reading)
+    options = columns_named(table.columns, ("choices", "options"))
+    if options and reading.checker == "choice" and "references" in chosen:
+        chosen["options"] = options[0]
     of_samples = {x: y for x, y in reading.where.items() if has_lists(table.columns[x])}
     table = rows_where(rows_of_samples(table, chosen), of_samples)
     cells, are_lists = read_cells(table, chosen, reading)

@@ -114,8 +114,8 @@ def check_bound(name: str, value: Any, metric: str, is_margin: bool = False) -> 
     number = check_number(name, value, wanted, least, 1e300)
     if metric in REWARDS:
         return number
-    example = 0.02 if is_margin else 0.6
-    wanted = f"{metric} is from 0 to 1, so give {example} for {100 * example:g} %"
+    example = number / 100 if 1 < number <= 100 else 0.02 if is_margin else 0.6
+    wanted = f"{metric} is from 0 to 1, so give {example:g} for {100 * example:g} %"
     return check_number(name, number, wanted, 0, 1)
 
 
