@@ -96,7 +96,10 @@ def connect_api(space: Space) -> None:
                 raise ValueError("samples must be a text in JSON Lines, JSON or CSV.")
             *option_values, reading = values
             if not (isinstance(reading, dict) and is_reading(reading)):
-                raise ValueError("reading must be an object, such as {'missing': 'drop'}.")
+                raise ValueError(
+                    "reading must be an object, such as {'missing': 'drop'} or "
+                    "{'where': [['model', 'a']]}."
+                )
             chosen = dict(zip(options, option_values, strict=True))
             request = make_request(space, checker, chosen, text=samples, reading=reading)
             answer = score(request)
