@@ -171,11 +171,7 @@ def add_flags(
                 options |= {"dest": "include", "help": argparse.SUPPRESS}
                 flags.add_argument("--metric", **options)
     for role, text in column_helps.items():
-        if COLUMN_NAMES.get(role):
-            only = ' with --interval "questions"' if role == "clusters" else ""
-            shown = [name for name in COLUMN_NAMES[role] if not _NUMBERED_NAME.search(name)]
-            more = ", problem_idx and the like" if len(shown) < len(COLUMN_NAMES[role]) else ""
-            text = f"{text} Usual names{only}: {', '.join(shown)}{more}."
+        text += _usual_names(role)
         options = {"action": Once}
         if role in ("questions", "counts"):
             options = {"nargs": "+", "action": "extend"}
@@ -204,6 +200,16 @@ def add_flags(
     )
     if has_charts:
         command.add_argument("--plot", metavar="FILE", help=PLOT_HELP)
+
+
+def _usual_names(role: str) -> str:
+    """Return a sentence about the usual names of the columns of a role, or "" if there are none."""
+    names = COLUMN_NAMES.get(role) or ()
+    shown = ", ".join(name for name in names if not _NUMBERED_NAME.search(name))
+    if role == "questions":
+        shown += ", problem_idx and the like"
+    only = ' with --interval "questions"' if role == "clusters" else ""
+    return f" Usual names{only}: {shown}." if names else ""
 
 
 def parameters_and_helps(

@@ -14,6 +14,7 @@ groups of questions, m columns (see `Scores`), and e extrapolated scores. The gr
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -86,8 +87,7 @@ def pass_intervals(
     estimated = with_neighbors(scores, int(least)) if rates.are_exact else observed
     keys, estimate = estimator(estimated, rates)
     _, estimate_without_errors = estimator(estimated)
-    inner = [x for score in observed.values() for x in score.terms if any(x[1:-1])]
-    weights, inner_k = options.weights, max(map(len, inner), default=1)
+    weights, inner_k = options.weights, _largest_inner_k(observed)
     family = BinaryFamily.from_counts(
         counts, keys, estimate, extrapolated, weights, inner_k, rates, estimate_without_errors
     )
@@ -96,6 +96,15 @@ def pass_intervals(
     # Hierarchical limits for all k come from the same priors, so they are in order already.
     is_coherent = rates.are_exact and options.method != "hierarchical"
     return points, CoherentIntervals(method, scores) if is_coherent else method
+
+
+def _largest_inner_k(scores: Mapping[ScoreKey, Score]) -> int:
+    """Return the largest k of the scores other than pass@k and pass^k, or 1 if there are none.
+
+    These change with numbers of correct samples far from 0 and from n.
+    """
+    terms = itertools.chain.from_iterable(score.terms for score in scores.values())
+    return max((len(credit) for credit in terms if any(credit[1:-1])), default=1)
 
 
 def _single_credits(scores: Mapping[ScoreKey, Score]) -> dict[ScoreKey, Credits]:

@@ -113,8 +113,14 @@ def share_variances(outcomes: Samples) -> np.ndarray:
     samples vary, and has the largest possible variance, 1/4.
     """
     n, question = outcomes.n, np.repeat(np.arange(len(outcomes.sizes)), outcomes.sizes)
-    deviations = outcomes.values - mean_shares(outcomes)[question]
-    squares = np.bincount(question, deviations**2 * outcomes.weights)
+    # Equal shares are counted first, so that samples and their counts give the same last digit.
+    order = np.lexsort((outcomes.values, question))
+    shares, question = outcomes.values[order], question[order]
+    is_first = (np.diff(shares, prepend=np.nan) != 0) | (np.diff(question, prepend=-1) > 0)
+    first = np.flatnonzero(is_first)
+    multiplicity = np.add.reduceat(outcomes.weights[order], first, dtype=np.int64)
+    deviations = shares[first] - mean_shares(outcomes)[question[first]]
+    squares = np.bincount(question[first], deviations**2 * multiplicity)
     return np.where(n > 1, squares / np.maximum(n * (n - 1.0), 1.0), 0.25)
 
 

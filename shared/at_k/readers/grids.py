@@ -273,12 +273,24 @@ def with_sample_lists(
     lists = [[x for x in row if x is not _ABSENT] for row in rows]
     if not {"predictions", "outcomes"} & named.keys():
         _refuse_two_meanings(samples, lists, columns, named, reading)
-    are_outcomes = "outcomes" in named or ("predictions" not in named and _are_outcomes(samples))
-    references = [] if reading.are_labels else usual_columns(columns, "references")
-    are_checked = reading.checker or references or "references" in named
-    role = "predictions" if are_checked and not are_outcomes else "outcomes"
+    role = _role_of_samples(samples, columns, named, reading)
     title = samples[0] if len(samples) == 1 else f"{samples[0]} to {samples[-1]}"
     return table.with_columns({**columns, title: lists}), {role: title}
+
+
+def _role_of_samples(
+    samples: Sequence[str], others: Columns, named: ColumnsByRole, reading: ReadingOptions
+) -> str:
+    """Return "outcomes" or "predictions", the role of columns that hold a sample each.
+
+    They are predictions if there is a checker, or if one of the `others` has references; unless
+    the caller or their names say that they are outcomes.
+    """
+    if "outcomes" in named or ("predictions" not in named and _are_outcomes(samples)):
+        return "outcomes"
+    has_references = not reading.are_labels and bool(usual_columns(others, "references"))
+    is_checked = reading.checker or "references" in named or has_references
+    return "predictions" if is_checked else "outcomes"
 
 
 def _sample_names(table: Table, named: ColumnsByRole) -> list[str]:

@@ -246,15 +246,13 @@ def _no_samples(table: Table, has_references: bool) -> SelectionError:
             [Way({"where": {"task": task}}) for task in tasks] if len(tasks) > 1 else (),
         )
     problem = "There is no column with a usual name for samples, nor sample_1, sample_2, .."
-    inside = {name: cells[0] for name, cells in table.columns.items()} if table.is_object else {}
-    objects = {name: [*x.values()] for name, x in inside.items() if isinstance(x, dict)}
-    lists = [name for name, x in inside.items() if is_list_of(x, dict)]
-    if summaries := [] if lists else [name for name in objects if name in _SUMMARIES]:
+    lists, summaries = _objects_inside(table)
+    if summaries:
         problem += (
             f" In {summaries[0]} there are scores of whole runs: give the file of their samples, "
             f"such as samples_*.jsonl of lm-eval or details_*.parquet of lighteval."
         )
-    elif lists := lists or [name for name, x in objects.items() if is_list_of(x, dict)]:
+    elif lists:
         return SelectionError(
             f"{problem} It is one object of JSON, with several objects in {', '.join(lists)}.",
             [Way({"records": name}) for name in lists],
@@ -263,6 +261,19 @@ def _no_samples(table: Table, has_references: bool) -> SelectionError:
         _refuse_scores(table, columns_named(table.columns, usual.SCORES)[:1])
     roles = ("predictions",) if has_references else ("predictions", "outcomes", "counts")
     return SelectionError(f"{problem} {list_columns(table.columns)}", roles)
+
+
+def _objects_inside(table: Table) -> tuple[list[str], list[str]]:
+    """Return the keys of one object of JSON that have rows inside, and those that have scores.
+
+    Rows are a list of objects; or an object of objects, if no key has a list of objects or scores.
+    """
+    inside = {name: cells[0] for name, cells in table.columns.items()} if table.is_object else {}
+    if lists := [name for name, x in inside.items() if is_list_of(x, dict)]:
+        return lists, []
+    objects = {name: [*x.values()] for name, x in inside.items() if isinstance(x, dict)}
+    summaries = [name for name in objects if name in _SUMMARIES]
+    return [name for name, x in objects.items() if is_list_of(x, dict)], summaries
 
 
 def _refuse_scores(table: Table, scores: Sequence[str], samples: Sequence[str] = ()) -> None:

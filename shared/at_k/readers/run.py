@@ -261,15 +261,20 @@ def _read_table(table: Table, reading: ReadingOptions) -> Run:
     run.ids, run.missing, run.grades = ids, missing, grades
     run.columns = chosen | ({"questions": ", ".join(key)} if key else {})
     run.files, run.origin = table.files, table.origin
-    reads_clusters = "clusters" in reading.columns and "clusters" not in run
-    if reads_clusters and (clusters := clusters_of_settings(run)) is not None:
-        run["clusters"], run.columns = clusters[0], run.columns | {"clusters": clusters[1]}
+    if "clusters" in reading.columns:
+        _add_clusters_of_settings(run)
     run.is_matrix = table.is_matrix and FILE not in table.columns
     if ids is not None:
         identifiers = {plain_name(", ".join(key)): ids}
         others = _unique_columns(table) if are_lists and len(ids) == table.size else {}
         run.identifiers = identifiers | {x: y for x, y in others.items() if x not in identifiers}
     return run
+
+
+def _add_clusters_of_settings(run: Run) -> None:
+    """Add the result of `clusters_of_settings` to a run that has no clusters, if it has any."""
+    if "clusters" not in run and (clusters := clusters_of_settings(run)) is not None:
+        run["clusters"], run.columns = clusters[0], {**run.columns, "clusters": clusters[1]}
 
 
 def clusters_of_settings(run: Run) -> tuple[list[str], str] | None:
@@ -323,9 +328,8 @@ def _cells(
     """
     chosen |= {role: named[role] for role in usual.PER_SAMPLE if role in named}
     _read_finish(table, chosen, named, reading)
-    options = columns_named(table.columns, ("choices", "options"))
-    if options and reading.checker == "choice" and "references" in chosen:
-        chosen["options"] = options[0]
+    if reading.checker == "choice" and "references" in chosen:
+        _add_options(table, chosen)
     of_samples = {x: y for x, y in reading.where.items() if has_lists(table.columns[x])}
     table = rows_where(rows_of_samples(table, chosen), of_samples)
     cells, are_lists = read_cells(table, chosen, reading)
@@ -343,6 +347,12 @@ def _cells(
         grades = as_outcomes(table.columns[graded[0]])
         cells["grades"] = [[grade] for grade in grades] if are_lists else grades
     return table, cells, are_lists
+
+
+def _add_options(table: Table, chosen: dict[str, Any]) -> None:
+    """Add the column of lists of options to `chosen`, if there is one with a usual name."""
+    if names := columns_named(table.columns, ("choices", "options")):
+        chosen["options"] = names[0]
 
 
 def _read_finish(
