@@ -352,8 +352,7 @@ class Exchange:
             return True
         except FileNotFoundError:  # the process has just left
             return False
-        # Do not remove the file: the process may have just made it anew.
-        lock.release()
+        _release(lock)  # This call has made the file if the process left after the check above.
         return False
 
     def _two_runs_message(self) -> str:
@@ -415,22 +414,25 @@ def _number_object(exchange: Exchange, objects: list[weakref.ref[Exchange]]) -> 
 def _acquire_role(path: Path) -> FileLock:
     """Acquire the lock of a role, and return it. The folder of its file is made if necessary.
 
-    A process that leaves removes the folder if it is empty. That can happen between the two steps
-    below, so they are repeated.
+    A process that leaves removes its file, and the folder if it is empty. That can happen between
+    the steps below, so they are repeated.
 
     Raises:
         Timeout: if another process has the role.
         OSError: if the folder or the file cannot be made.
     """
-    lock, problem = FileLock(path), None
+    lock = FileLock(path)
+    problem: OSError = FileNotFoundError(f"{path} was removed while it was locked")
     for _ in _poll_for(_SECONDS_TO_LOCK):
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             lock.acquire(timeout=_SECONDS_TO_LOCK)
-            return lock
         except (FileNotFoundError, FileExistsError) as error:
             problem = error
-    assert problem is not None
+        else:
+            if path.exists():
+                return lock
+            lock.release()  # The lock of a removed file keeps nobody out.
     raise problem
 
 

@@ -254,6 +254,25 @@ def test_a_process_removes_what_a_killed_one_with_its_role_has_half_written(tmp_
     assert list(tmp_path.iterdir()) == [kept]
 
 
+def test_a_process_that_ends_while_another_looks_for_it_leaves_no_file(tmp_path, monkeypatch):
+    exists = Path.exists
+
+    def exists_and_ends(path):
+        found = exists(path)
+        if path.name == "1.lock":
+            path.unlink(missing_ok=True)
+        return found
+
+    process_0 = Exchange(tmp_path, 2, 0, timeout=1)
+    for name in ("1.rows", "1.lock"):
+        (tmp_path / name).touch()
+    process_0._received = {1: "the key of its rows"}
+    monkeypatch.setattr(Path, "exists", exists_and_ends)
+    process_0.report(None)
+    process_0.leave()
+    assert [path.name for path in tmp_path.iterdir()] == ["1.rows"]
+
+
 def test_a_process_takes_its_role_while_another_removes_the_empty_folder(tmp_path, monkeypatch):
     folder = tmp_path / "run"
     removed: list[Path] = []
