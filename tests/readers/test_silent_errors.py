@@ -156,6 +156,30 @@ def test_rows_inside_of_one_object_are_read_where_they_are(capsys, tmp_path):
     assert scores == {"pass@2": at_k.pass_at_k(outcomes, 2)}
 
 
+@pytest.mark.parametrize("key", ["results", "m", "samples", "correct"])
+def test_rows_below_one_key_are_not_taken_for_samples_of_one_question(capsys, tmp_path, key):
+    rows = [{"uid": q, "ok": True, "correct": q % 3 > 0} for q in range(6) for _ in range(2)]
+    file = tmp_path / "a.json"
+    file.write_text(json.dumps({key: rows}))
+    assert error_of(capsys, "gpassk", file).endswith(f"Add --records {key}.\n")
+    named = ("--records", key, "--questions", "uid")
+    assert pass_at_k(capsys, file, *named, k=2) == {"pass@2": 4 / 6}
+
+
+@pytest.mark.parametrize("named", [(), ("--questions", "id")])
+def test_lists_in_texts_are_samples_also_if_the_ids_are_named(capsys, tmp_path, named):
+    (tmp_path / "a.csv").write_text('id,responses,gold\na,"[""1"", ""2""]",1\nb,"[""3""]",2\n')
+    assert pass_at_k(capsys, tmp_path / "a.csv", *named, k=1) == {"pass@1": 0.25}
+
+
+def test_lists_in_a_column_of_single_answers_are_refused(capsys, tmp_path):
+    lists = "id,response,gold\na,\"['1', '2']\",{}\nb,\"['3', '4']\",5\n"
+    (tmp_path / "a.csv").write_text(lists.format(1))
+    assert "row 0 (from 0): response is " in error_of(capsys, "gpassk", tmp_path / "a.csv")
+    (tmp_path / "a.csv").write_text(lists.format("\"['1', '2']\""))  # these answers are lists
+    assert pass_at_k(capsys, tmp_path / "a.csv", k=1) == {"pass@1": 0.5}
+
+
 def test_samples_of_several_questions_in_one_row_are_told_apart_by_their_ids(capsys, tmp_path):
     file = tmp_path / "nested.json"
     file.write_text(json.dumps(NESTED))

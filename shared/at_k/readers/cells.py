@@ -28,6 +28,7 @@ from .table import (
     ColumnsByRole,
     SelectionError,
     Table,
+    Way,
     column_at,
     list_columns,
     nested_columns,
@@ -131,8 +132,10 @@ def read_cells(
     if name is None:
         return {"counts": _counts(table, chosen, aligned)}, True
     cells = _cells_of_columns(table, chosen, name, reading)
-    is_single = "predictions" in chosen and plain_name(name) in usual.SINGLE
-    if not (is_single or reading.questions):
+    if "predictions" in chosen and plain_name(name) in usual.SINGLE:
+        if not (table.layout or reading.group_size):
+            _refuse_lists_as_answers(table, name, cells, reading)
+    elif not reading.questions or _occur_once(table, reading.questions):
         cells = _lists_from_texts(table, cells)
     if has_lists(cells["samples"]):
         cells |= _empty_lists(cells)
@@ -208,7 +211,7 @@ def _with_missing(
     written, graded_role = cells["samples"], "samples"
     if "predictions" in chosen:
         if not reading.checker:
-            _refuse_objects(written, "predictions", chosen["predictions"])
+            _refuse_objects(table, written, "predictions", chosen["predictions"])
         warn_of_api_messages(written, chosen["predictions"])
         answers = missing_answers(table, written, cells.get("references", ()))
         cells |= {"as_written": written, "samples": answers}
@@ -248,7 +251,7 @@ def read_outcomes(
     table: Table, cells: Sequence[Any], name: str, reading: ReadingOptions
 ) -> list[Any]:
     """Return the outcomes in cells or lists as bools, numbers or labels, None for missing ones."""
-    _refuse_objects(cells, "outcomes", name)
+    _refuse_objects(table, cells, "outcomes", name)
     if reading.correct_values:
         return graded(cells, reading.correct_values)
     outcomes = as_outcomes(cells, table.has_decimal_commas, reading.has_labels)
@@ -259,16 +262,25 @@ def read_outcomes(
     return outcomes
 
 
-def _refuse_objects(cells: Sequence[Any], role: str, name: str) -> None:
-    """Raise a SelectionError if the column `name` has objects: a field has to be named."""
+def _refuse_objects(table: Table, cells: Sequence[Any], role: str, name: str) -> None:
+    """Raise a SelectionError if the column `name` has objects: a field has to be named.
+
+    In a single object of JSON, a list of objects may have the rows of all questions.
+    """
     objects = [x for x in flat(cells) if isinstance(x, dict)]
     if objects:
         fields = nested_columns(Table({name: objects})).items()
         lists = [x for x, column in fields if any(isinstance(y, list) for y in column)]
         names = [x for x, _ in fields if x not in lists] or lists
         shown = ", ".join(map(shown_name, names[:12])) + (", .." if len(names) > 12 else "")
+        problem = f"The {role} in {shown_name(name)} are objects"
+        if table.is_object and table.size == 1:
+            raise SelectionError(
+                f"{problem} inside of one object: if each is a row, say so.",
+                [Way({"records": name})],
+            )
         raise SelectionError(
-            f"The {role} in {shown_name(name)} are objects: name one of their fields, {shown}.",
+            f"{problem}: name one of their fields, {shown}.",
             list(dict.fromkeys([role, "outcomes"])),
         )
 
@@ -289,6 +301,35 @@ def _numbers_of_samples(table: Table, role: str, name: str, cells: Sequence[Any]
                     f"without one.",
                 )
     return cells
+
+
+def _occur_once(table: Table, key: Sequence[str]) -> bool:
+    """Return whether no two rows have the same entries in the columns `key`."""
+    rows = {*zip(*(map(entry_text, table.columns[name]) for name in key), strict=True)}
+    return len(rows) == table.size
+
+
+def _refuse_lists_as_answers(
+    table: Table, name: str, cells: CellsByRole, reading: ReadingOptions
+) -> None:
+    """Raise an InputError if the column `name` of single answers has a list in each row, as text.
+
+    The lists are answers if a reference is a list, or if a question has several rows.
+    """
+    lists = [parse_list(x) or [] for x in cells["samples"] if x]
+    are_lists = all(lists) and max(map(len, lists), default=0) > 1
+    is_reference = (isinstance(x, list) or parse_list(x) for x in cells.get("references", ()))
+    if not are_lists or any(is_reference):
+        return
+    if _occur_once(table, reading.questions or question_columns(table)):
+        row = next(i for i, x in enumerate(cells["samples"]) if x)
+        text = short(cells["samples"][row])
+        raise InputError(
+            *table.row_place(row),
+            f": {name} is {text}, a list in a text, but {name} holds one answer by its name. If "
+            f"the lists are the samples of questions, name the column {name}s, or write JSON Lines "
+            f"with lists.",
+        )
 
 
 def _lists_from_texts(table: Table, cells: CellsByRole) -> CellsByRole:

@@ -149,7 +149,7 @@ SETTINGS = frozenset(
         # which model gave the sample, and how it was run
         "model model_name model_id model_args checkpoint revision policy run run_id run_name "
         "eval_id eval experiment experiment_id log step global_step training_step iteration "
-        "temperature temp config system solver method variant agent prompt_template template "
+        "temperature temp t config system solver method variant agent prompt_template template "
         "num_fewshot condition setting arm source file filename path strategy provider llm "
         "prompt_version shots quant thinking budget reasoning_effort effort top_p top_k max_tokens "
         "mode engine quantization precision adapter lora context_length persona scaffold framework "

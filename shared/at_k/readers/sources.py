@@ -361,8 +361,9 @@ def _columns_of_object(record: Mapping[str, Any], is_line: bool) -> dict[str, li
     value is a list of lists, or it has the key n.
     """
     values = list(record.values())
+    are_rows = len(values) == 1 and is_list_of(values[0], dict)
     has_all_questions = is_list_of(values[0], list) or "n" in record
-    if is_list_of(values, list) and (has_all_questions or not is_line):
+    if is_list_of(values, list) and not are_rows and (has_all_questions or not is_line):
         return dict(record)
     if is_list_of(values, dict) and len({frozenset(x) for x in values}) == 1:
         return {x: [y[row] for row in values[0]] for x, y in record.items()}
@@ -391,12 +392,14 @@ def _has_column_names(record: Mapping[str, Any], reading: ReadingOptions) -> boo
 def _keyed_rows(record: dict[str, Any], title: str) -> list[dict[str, Any]] | None:
     """Return the rows of an object whose keys are ids or parts of a run; None for other objects.
 
-    Each value is a row, a list of rows, an outcome, or a list of samples.
+    Each value is a row, a list of rows, an outcome, or a list of samples. A single key above
+    several rows without ids may be no id, but the name of a list, such as results.
     """
     values = list(record.values())
     are_lists_of_rows = [is_list_of(value, dict) for value in values]
     if all(are_lists_of_rows):
-        return _rows_with_keys(record)
+        is_name = len(values) == 1 and len(values[0]) > 1 and not _have_ids(values[0])
+        return None if is_name else _rows_with_keys(record)
     if any(are_lists_of_rows):
         return None  # some values are rows, and others say something about the run
     if None in values and any(isinstance(x, (dict, list)) for x in values):
