@@ -16,6 +16,10 @@ CHECKED = {"predictions": [["12", "13"], ["7", "7"]], "references": ["12", "7"]}
 GRADED = {"predictions": [[1, 0], [1, 1]]}
 COUNTS = {"predictions": {"n": [8, 8], "correct": [3, 5]}}
 TABLES = {
+    "numbers as names above words": (
+        "0,1\nTrue,False\nTrue,True",
+        {"predictions": [[True, False], [True, True]]},
+    ),
     "from a spreadsheet": ("reference\t1\t2\n12\t12\t13\n7\t7\t7", CHECKED),
     "numbered samples": ("answer;sample_1;sample_2\n12;12;13\n7;7;7", CHECKED),
     "one sample in each row": (

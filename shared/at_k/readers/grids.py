@@ -233,7 +233,8 @@ def sample_columns(head: Iterable[Any]) -> list[int]:
 def names_columns(head: Sequence[Any], below: Sequence[CellsOfRow], unnamed: str = "") -> bool:
     """Return whether the first row of a table names its columns, given also the rows below it.
 
-    It does unless all its cells are values. The values 1, 2, 3 are names above outcomes.
+    It does unless all its cells are values. The values 1, 2, 3 are names above outcomes, and above
+    words such as true.
     """
     if unnamed == "references":
         return False
@@ -241,7 +242,8 @@ def names_columns(head: Sequence[Any], below: Sequence[CellsOfRow], unnamed: str
         return True
     others = {text for row in below for text in map(word, row) if text}
     has_several = sum(map(bool, map(word, head))) > 2
-    is_name = others <= VERDICTS.keys() or (has_several and others <= {"0", "1"})
+    are_words = all(isinstance(number_in(text), str) for text in others)
+    is_name = are_words or (has_several and others <= {"0", "1"})
     return is_name and bool(sample_columns(head))
 
 
@@ -322,12 +324,15 @@ def _refuse_two_meanings(
 ) -> None:
     """Raise a SelectionError if columns with a sample each, by their names, may be something else.
 
-    Columns 0 and 1 may count the samples with these outcomes, if no row has only zeros. Columns
+    Columns 0 and 1 may count the samples with these outcomes, if no row has words or only zeros. Columns
     such as run_1, run_2 may hold outcomes beside references, if all entries are outcomes and the
     references are not. `rows` are the entries of these columns, and `others` the other columns.
     """
     outcomes = Way({"outcomes": tuple(samples)})
-    if [*samples] == ["0", "1"] and all(any(x != 0 for x in map(as_outcome, x)) for x in rows):
+    outcomes_of_rows = [[*map(as_outcome, row)] for row in rows]
+    are_numbers = not any(isinstance(x, bool) for x in flat(outcomes_of_rows))
+    has_samples = all(any(x != 0 for x in row) for row in outcomes_of_rows)
+    if [*samples] == ["0", "1"] and are_numbers and has_samples:
         raise SelectionError(
             "The columns 0 and 1 can hold a sample each, or count the samples with the outcomes 0 "
             "and 1.",
