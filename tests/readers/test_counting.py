@@ -68,7 +68,7 @@ def both(monkeypatch, names, **named):
         whole = read_run(names, **named)
     assert isinstance(counted["predictions"], dict)
     assert isinstance(whole["predictions"], list)
-    assert set(counted.ids) == set(whole.ids)
+    assert counted.ids == whole.ids
     samples = dict(zip(whole.ids, whole["predictions"], strict=True))
     table = counted["predictions"]
     rows = zip(counted.ids, table["answers"], table["counts"], strict=True)
@@ -309,3 +309,54 @@ def test_outcomes_that_are_hardly_ever_equal_are_read_whole(monkeypatch, write):
     monkeypatch.setattr(counting, "_MOST_KEPT", 100)
     names = write({"correct": lambda columns, number: np.random.default_rng(1).random(500)})
     assert isinstance(read_run(names)["predictions"], list)
+
+
+def test_a_name_with_wildcards_or_an_equals_sign_is_that_of_one_file(tmp_path, write):
+    [name] = write({"model": lambda columns, number: ["a"] * 500}, format="jsonl")
+    (tmp_path / "model=b").mkdir()
+    for other in ("m[1].jsonl", "m1*.jsonl", "model=b/run.jsonl"):
+        (tmp_path / "m1.jsonl").write_text('{"id": "x", "correct": true, "model": "a"}\n')
+        file = Path(name).rename(tmp_path / other)
+        run = read_run([str(file)], where={"model": "a"})
+        assert isinstance(run["predictions"], dict)
+        assert len(run.ids) == 20
+        name = str(file)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_file_without_a_chosen_row_or_with_other_columns_is_told(write, format):
+    models = write({"model": lambda x, number: ["ab"[number]] * 500}, files=2, format=format)
+    with pytest.raises(ValueError, match=r"run-1.* contributes no row\. No row has 'a'"):
+        read_run(models, where={"model": "a"}, pool=["files"])
+    others = [write({"x": lambda columns, _: columns["id"]}, format=format)[0], models[1]]
+    with pytest.warns(UserWarning, match="Only columns that all files have are read"):
+        read_run(others, pool=["files"])
+
+
+def test_samples_in_order_and_bools_as_labels_are_read_whole(capsys, write):
+    [name] = write({"correct": lambda x, _: [i % 25 == 0 for i in range(500)]}, format="parquet")
+    budget = ("gpassk", name, "--include", "pass@k", "--budget", 100)
+    assert "is correct, and others follow" in error_of(capsys, *budget)
+    groups = {"group": lambda columns, _: [x == "q1" for x in columns["id"]]}
+    run = read_run(write(groups, format="jsonl"), groups="group")
+    assert {*run["groups"]} == {True, False}
+
+
+def test_rows_in_the_middle_that_occur_again_are_found(monkeypatch, write):
+    monkeypatch.setattr(counting, "_LOOKED_AT", 1)
+
+    def again(columns, _):
+        columns["id"][:] = [f"q{i // 5}" for i in (*range(400), *range(150, 250))]
+        columns["correct"][400:] = columns["correct"][150:250]
+        uids = [f"{random.Random(i).getrandbits(128):032x}" for i in range(400)]
+        return uids + uids[150:250]
+
+    with pytest.raises(SelectionError, match="are equal, and uid differs in all other rows"):
+        read_run(write({"uid": again}))
+
+
+def test_views_of_texts_are_counted(monkeypatch, tmp_path, write):
+    table = pq.read_table(write()[0])
+    ids = pa.array(table["id"].to_pylist(), pa.string_view())
+    pq.write_table(table.set_column(0, "id", ids), tmp_path / "views.parquet")
+    both(monkeypatch, [str(tmp_path / "views.parquet")])

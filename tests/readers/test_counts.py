@@ -3,6 +3,7 @@
 import itertools
 import random
 from decimal import Decimal
+from typing import Any
 
 import at_k
 import pandas as pd
@@ -231,3 +232,17 @@ def test_two_columns_of_correct_samples_are_asked_about(capsys, tmp_path):
     assert ways in error_of(capsys, "gpassk", file)
     flags = ("--n", "n", "--correct", "n_correct", "--k", 1)
     assert pass_at_k(capsys, file, *flags, "--include", "pass@k") == {"pass@1": 0.75}
+
+
+def test_labels_name_counts_and_thresholds_are_for_outcomes(tmp_path):
+    (tmp_path / "a.csv").write_text("item,fully,none\na,3,1\n")
+    verdicts: dict[str, Any] = {"questions": "item", "counts": ["none", "fully"]}
+    run = at_k.read(tmp_path / "a.csv", **verdicts, correct_values=None)
+    assert run["predictions"] == {"answers": [["none", "fully"]], "counts": [[1, 3]]}
+    with pytest.raises(ValueError, match=r"correct_values is for outcomes, and .* has counts"):
+        at_k.read(tmp_path / "a.csv", **verdicts, correct_values=["fully"])
+
+
+def test_a_threshold_above_all_scores_is_warned_about():
+    with pytest.warns(UserWarning, match=r"score has scores up to 0\.8, and .* no sample"):
+        at_k.read({"id": [1, 2], "score": [0.2, 0.8]}, correct_at_least=75)

@@ -22,7 +22,6 @@ from ..intervals.labelled import Errors, check_errors
 from ..loading import metric_script
 from ..readers.missing import CHOICES, MissingError
 from ..readers.run import clusters_of_settings, read_run
-from ..readers.words import number_in
 from ..results import Result, estimates_of
 from ..runs.noise import Noise, correction_in_words, noise_of
 from ..runs.options import WITHOUT_K, ComparisonOptions, RunOptions, compared_scores
@@ -123,11 +122,8 @@ def _read_samples_of_run(
 ) -> RunInput:
     """Return the samples of one run for the metric `name`. The dict `reading` is changed."""
     has_labels = name == "score_agg" or "categories" in parameters
-    counts = reading["counts"] or ()
-    if len(counts) > 1 and has_labels:
-        # The columns are named by the labels that they count.
-        reading["counts"] = {number_in(column): column for column in counts}
     reading["has_labels"] = has_labels
+    reading["in_order"] = bool(computation.ordered_options(parameters))
     if parameters.get("interval") != "questions" and reading.get("clusters") is None:
         # With None, clusters would be read from a column with a usual name.
         reading.pop("clusters", None)

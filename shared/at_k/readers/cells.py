@@ -125,11 +125,16 @@ def read_cells(
     table: Table, chosen: ColumnsByRole, reading: ReadingOptions
 ) -> tuple[CellsByRole, bool]:
     """Return the cells of the chosen columns by role, and whether a row has a list or counts."""
-    if reading.graded_by and ("references" in chosen or "n" in chosen):
+    if reading.graded_by and "references" in chosen:
         raise ValueError(f"{reading.graded_by} is for outcomes: name their column.")
     aligned = [role for role in usual.PER_SAMPLE if role in chosen]
     name = chosen.get("predictions") or chosen.get("outcomes")
     if name is None:
+        if reading.graded_by:
+            raise ValueError(
+                f"{reading.graded_by} is for outcomes, and {table.title} has counts: add up those "
+                f"of the correct samples of each question, and name n and correct."
+            )
         return {"counts": _counts(table, chosen, aligned)}, True
     cells = _cells_of_columns(table, chosen, name, reading)
     if "predictions" in chosen and plain_name(name) in usual.SINGLE:
@@ -191,7 +196,8 @@ def _with_options(references: Sequence[Any], lists: Sequence[Any]) -> list[Any]:
         )
     return [
         {"options": options, "answer": answer}
-        if is_list_of(options, str) and (type(answer) is int or _is_option(answer, options))
+        if isinstance(options, dict)
+        or (is_list_of(options, str) and (type(answer) is int or _is_option(answer, options)))
         else answer
         for answer, options in zip(references, lists, strict=True)
     ]

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..core.checks import Index
 from . import names as usual
 from .formats import parse_file
 from .layouts import recognised
@@ -35,6 +36,7 @@ from .table import (
     SelectionError,
     Table,
     class_names,
+    rows_where,
     table_of_columns,
     table_of_rows,
     title_of_files,
@@ -48,11 +50,13 @@ LEAST_BYTES = 1 << 24
 LEAST_ROWS = 1 << 20
 _MOST_KEPT = 1 << 22  # distinct rows
 _HEAD, _HEAD_BYTES = 1 << 14, 1 << 21  # rows, or bytes, that show what the columns hold
-_LOOKED_AT = 32  # questions
+_LOOKED_AT = 1 << 15  # rows of questions, in which settings and repeated rows are looked for
 _WIDE = 64  # characters
+_BATCH = 1 << 20  # rows
 _FORMATS = (".parquet", ".csv", ".jsonl", ".ndjson")
 _LINES = (".jsonl", ".ndjson")
-_N, _LEAST, _MOST, _SUM = "n (rows)", "least (number)", "greatest (number)", "sum (numbers)"
+_N, _FIRST = "n (rows)", "first (row)"
+_LEAST, _MOST, _SUM = "least (number)", "greatest (number)", "sum (numbers)"
 _SQUARES = "sum (squares of numbers)"
 """Columns of distinct rows: how many they are, and what is known of their numbers of samples."""
 _PROBLEMS = (ValueError, KeyError, OSError, NotImplementedError)
@@ -93,17 +97,20 @@ def counted_run(
     with suppress(*_PROBLEMS):  # reading whole says what is wrong, with its row
         if _can_be_counted(names, reading) and _are_large(names):
             choice = _choose_columns(names, reading)
-            rows = _distinct_rows(choice) if choice else None
+            rows = _distinct_rows(choice, reading) if choice else None
     if choice is None or rows is None:
         return None
     try:
         if choice.number and _may_have_repeats(rows, choice):
             return None
+        run = _run_of_counts(rows, choice, reading, read_table)
         if (some := _rows_of_some(rows, choice)) is not None:
             read_table(some, reading)
-        return _run_of_counts(rows, choice, reading, read_table)
-    except SelectionError:
-        raise
+        return run
+    except SelectionError as error:
+        if not any(isinstance(part, Index) for part in error.args):
+            raise
+        return None  # The rows that it names are no rows of the files.
     except _PROBLEMS:
         return None
 
@@ -132,7 +139,7 @@ def _can_be_counted(names: Sequence[str], reading: ReadingOptions) -> bool:
     """Return whether all files are local and of one format, and no option needs single samples."""
     needs_samples = (
         any((reading.group_size, reading.records, reading.has_labels, reading.unfinished))
-        or reading.checker
+        or any((reading.checker, reading.in_order))
         or reading.pool not in ((), ("files",))
         or len(reading.questions) > 1
         or any(len(entries) > 1 for entries in reading.where.values())
@@ -196,7 +203,10 @@ def _choose_columns(names: Sequence[str], reading: ReadingOptions) -> Choice | N
     numbers = sample_numbers(columns, choice.distinct)
     numbers = [x for x in numbers if plain_name(x) not in usual.SHARED_NUMBERS]
     cells = itertools.chain(*(columns[name] for name in choice.distinct))
-    if len(numbers) > 1 or not {list, dict}.isdisjoint(map(type, cells)):
+    # DuckDB has the text true for the bool of JSON, whose label is True.
+    labels = itertools.chain(*(columns[name] for name in (choice.question, *others)))
+    are_bools = names[0].lower().endswith(_LINES) and bool in map(type, labels)
+    if len(numbers) > 1 or are_bools or not {list, dict}.isdisjoint(map(type, cells)):
         return None
     return choice._replace(number="".join(numbers))
 
@@ -214,12 +224,13 @@ def _columns_beside(head: Table, reading: ReadingOptions) -> list[str]:
 # --- Distinct rows, by Arrow and DuckDB -------------------------------------------------------
 
 
-def _distinct_rows(choice: Choice) -> Any | None:
+def _distinct_rows(choice: Choice, reading: ReadingOptions) -> Any | None:
     """Return the distinct rows of files as a table of Arrow, or None to have files read whole.
 
-    Beside the columns `choice.distinct` it has the index of the file in `FILE`, how often the row
-    occurs in `_N` and, if samples are numbered, `_LEAST`, `_MOST`, `_SUM` and
-    `_SQUARES` of their numbers.
+    The rows are in the order in which they first occur. Beside the columns `choice.distinct` they
+    have the index of the file in `FILE`, how often the row occurs in `_N` and, if samples are
+    numbered, `_LEAST`, `_MOST`, `_SUM` and `_SQUARES` of their numbers. A ValueError is raised if
+    `reading.where` selects no row of a file.
     """
     import pyarrow as pa
 
@@ -229,13 +240,16 @@ def _distinct_rows(choice: Choice) -> Any | None:
         rows = _lines_counted(name, choice) if is_lines else _rows_counted(name, choice)
         if rows is None:
             return None
+        if reading.where:
+            cells = rows.select([*reading.where]).to_pydict()
+            rows_where(Table(cells, name, is_csv=choice.head.is_csv), reading.where)
         tables.append(rows.append_column(FILE, pa.array([index] * len(rows), pa.int64())))
     rows = pa.concat_tables(tables)
     if len(rows) > _MOST_KEPT or (choice.number and rows[_SUM].null_count):
         return None
     if _has_unclear_ids(rows[choice.question], choice.question):
         return None
-    return rows.sort_by(choice.question)
+    return rows
 
 
 def _has_unclear_ids(ids: Any, column: str) -> bool:
@@ -254,7 +268,8 @@ def _has_unclear_ids(ids: Any, column: str) -> bool:
 def _rows_counted(name: str, choice: Choice) -> Any | None:
     """Return the distinct rows of a Parquet or CSV file, counted by Arrow, as a table of Arrow.
 
-    The columns are those of `_distinct_rows`, without `FILE`. Return None for CSV with quotes.
+    The columns are those of `_distinct_rows`, without `FILE`. Return None for CSV with quotes, or
+    if the columns are not those of the first file.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -263,10 +278,15 @@ def _rows_counted(name: str, choice: Choice) -> Any | None:
     if choice.head.is_csv and _has_quotes(name):
         return None
     dataset = _dataset([name], choice.head)
+    if {*dataset.schema.names} != choice.head.columns.keys():
+        return None
     columns = {x: pc.field(x) for x in choice.distinct}
     for column in columns:
-        if pa.types.is_dictionary(kind := dataset.schema.field(column).type):
+        kind = dataset.schema.field(column).type
+        if pa.types.is_dictionary(kind):
             columns[column] = columns[column].cast(kind.value_type)
+        elif pa.types.is_string_view(kind):
+            columns[column] = columns[column].cast(pa.large_string())
     totals: list[Any] = [([], "hash_count_all", None, _N)]
     if choice.number:
         columns[_SUM] = pc.field(choice.number).cast(pa.int64())
@@ -282,7 +302,26 @@ def _rows_counted(name: str, choice: Choice) -> Any | None:
     }
     plan = acero.Declaration.from_sequence([acero.Declaration(*step) for step in steps.items()])
     # Without threads: a process that ends soon after they start is aborted by Arrow.
-    return plan.to_table(use_threads=False)
+    rows = plan.to_table(use_threads=False)
+    ids = _ids_in_order(dataset, columns[choice.question])
+    return _sorted_by(rows, pc.index_in(rows[choice.question].combine_chunks(), value_set=ids))
+
+
+def _sorted_by(rows: Any, order: Any) -> Any:
+    """Return the rows of a table of Arrow by ascending entries of the array `order`."""
+    return rows.append_column(_FIRST, order).sort_by(_FIRST).drop_columns(_FIRST)
+
+
+def _ids_in_order(dataset: Any, column: Any) -> Any:
+    """Return the distinct entries of a column as an array of Arrow, each where it first occurs."""
+    import pyarrow as pa
+
+    scanner = dataset.scanner(columns={_FIRST: column}, batch_size=_BATCH, use_threads=False)
+    ids = None
+    for batch in scanner.to_batches():
+        chunks = [batch[_FIRST]] if ids is None else [ids, batch[_FIRST]]
+        ids = pa.chunked_array(chunks).unique()
+    return ids
 
 
 def _has_quotes(name: str) -> bool:
@@ -307,7 +346,10 @@ def _dataset(names: Sequence[str], head: Table) -> Any:
 
 
 def _lines_counted(name: str, choice: Choice) -> Any | None:
-    """Return the distinct rows of a JSON Lines file, counted by DuckDB, or None if that fails."""
+    """Return the distinct rows of a JSON Lines file, counted by DuckDB, or None if that fails.
+
+    Return None as well if the keys are not those of the first rows of the first file.
+    """
     try:
         import duckdb
     except ImportError:
@@ -324,24 +366,40 @@ def _lines_counted(name: str, choice: Choice) -> Any | None:
     """
     try:
         with duckdb.connect() as connection:
-            if not _keys_of_lines(connection, name) <= choice.head.columns.keys():
+            if _keys_of_lines(connection, name) != choice.head.columns.keys():
                 return None
-            return connection.sql(
+            counted = connection.sql(
                 f"""
-                SELECT {keys}, count(*) AS "{_N}" {of_numbers if choice.number else ""}
-                FROM read_json(?, format='newline_delimited', columns=?, auto_detect=false)
-                GROUP BY ALL
+                SELECT {keys}, count(*) AS "{_N}", min(row) AS "{_FIRST}"
+                    {of_numbers if choice.number else ""}
+                FROM (
+                    SELECT *, row_number() OVER () AS row
+                    FROM read_json(
+                        ?, format='newline_delimited', columns=?, auto_detect=false,
+                        hive_partitioning=false
+                    )
+                )
+                GROUP BY {keys}
                 """,
-                params=[name, columns],
+                params=[_without_wildcards(name), columns],
             ).to_arrow_table()
+            return _sorted_by(counted.drop_columns(_FIRST), counted[_FIRST])
     except duckdb.Error:
         return None
 
 
 def _keys_of_lines(connection: Any, name: str) -> set[str]:
     """Return the keys of the objects in a file of JSON Lines; `connection` is one of DuckDB."""
-    keys = "SELECT DISTINCT unnest(json_keys(json)) FROM read_ndjson_objects(?)"
-    return {key for (key,) in connection.execute(keys, [name]).fetchall()}
+    keys = (
+        "SELECT DISTINCT unnest(json_keys(json)) "
+        "FROM read_ndjson_objects(?, hive_partitioning=false)"
+    )
+    return {key for (key,) in connection.execute(keys, [_without_wildcards(name)]).fetchall()}
+
+
+def _without_wildcards(name: str) -> str:
+    """Return the pattern of DuckDB that matches the file with this name, and no other."""
+    return re.sub(r"[\[*?]", r"[\g<0>]", name)
 
 
 # --- Questions that are looked at -------------------------------------------------------------
@@ -369,14 +427,17 @@ def _may_have_repeats(rows: Any, choice: Choice) -> bool:
 
 
 def _rows_of_some(rows: Any, choice: Choice) -> Table | None:
-    """Return the table of all rows of the first and the last questions, to look for settings.
+    """Return the table of all rows of some questions, to look for settings and repeated rows.
 
+    They are evenly spaced in the files, where the rows of a run that was resumed are a block.
     `rows` are the distinct rows of the files. Columns of long texts cannot be settings and are left
     out. Return None if then no columns remain except those that have been counted.
     """
-    names, head, half = choice.names, choice.head, _LOOKED_AT // 2
-    ids = rows[choice.question].unique()
-    ids = [*ids[:half].to_pylist(), *ids[-half:].to_pylist()]
+    names, head = choice.names, choice.head
+    ids = rows[choice.question].unique().to_pylist()
+    samples = max(1, sum(rows[_N].to_pylist()) // len(ids))
+    number = min(len(ids), max(32, _LOOKED_AT // samples))
+    ids = [ids[i * (len(ids) - 1) // max(1, number - 1)] for i in range(number)]
     read = {*choice.distinct, choice.number}
     others = [x for x, cells in head.columns.items() if x in read or not _is_wide(cells)]
     if {*others} <= read:
@@ -403,8 +464,12 @@ def _lines_of(names: Sequence[str], question: str, ids: Sequence[str]) -> list[d
 
     with duckdb.connect() as connection:
         rows = connection.execute(
-            "SELECT json FROM read_ndjson_objects(?) WHERE list_contains(?, "
-            "json_extract_string(json, ?))",
-            [list(names), list(ids), f"$.{json.dumps(question, ensure_ascii=False)}"],
+            "SELECT json FROM read_ndjson_objects(?, hive_partitioning=false) "
+            "WHERE list_contains(?, json_extract_string(json, ?))",
+            [
+                list(map(_without_wildcards, names)),
+                list(ids),
+                f"$.{json.dumps(question, ensure_ascii=False)}",
+            ],
         ).fetchall()
     return [json.loads(x) for (x,) in rows]

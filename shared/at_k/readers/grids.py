@@ -324,9 +324,9 @@ def _refuse_two_meanings(
 ) -> None:
     """Raise a SelectionError if columns with a sample each, by their names, may be something else.
 
-    Columns 0 and 1 may count the samples with these outcomes, if no row has words or only zeros. Columns
-    such as run_1, run_2 may hold outcomes beside references, if all entries are outcomes and the
-    references are not. `rows` are the entries of these columns, and `others` the other columns.
+    Columns 0 and 1 may count the samples with these outcomes, if no row has words or only zeros.
+    Columns such as run_1, run_2 may hold outcomes beside references, if all entries are outcomes
+    and the references are not. `rows` are the entries of these columns, and `others` the others.
     """
     outcomes = Way({"outcomes": tuple(samples)})
     outcomes_of_rows = [[*map(as_outcome, row)] for row in rows]

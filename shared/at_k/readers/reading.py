@@ -18,7 +18,7 @@ from ..core.checks import (
 )
 from .missing import CHOICES
 from .names import PER_SAMPLE
-from .words import as_outcome
+from .words import as_outcome, number_in
 
 FIRST_COLUMN = "column 1"
 """The value of `references` if the columns have no names and the first has the references."""
@@ -37,6 +37,7 @@ class ReadingOptions:
         by_order: whether references in a file belong to the rows in the same order.
         has_labels: whether outcomes are labels, such as verdicts or categories, which are kept as
             they are written.
+        in_order: whether single samples are needed, in their order, so that none may be counted.
         unnamed: "references" if the columns have no names and the first holds the references.
     """
 
@@ -55,6 +56,7 @@ class ReadingOptions:
     unfinished: str | None = None
     checker: Any = None
     has_labels: bool = False
+    in_order: bool = False
     unnamed: str = ""
 
     @property
@@ -82,6 +84,10 @@ def make_reading(**options: Any) -> ReadingOptions:
     """
     if options.get("references") == FIRST_COLUMN:
         options |= {"references": "reference", "unnamed": "references"}
+    if options.get("has_labels") and is_list_like(options.get("counts")):
+        names_of_counts = checked_names("counts", options["counts"])
+        if len(names_of_counts) > 1:  # The columns are named by the labels that they count.
+            options["counts"] = {number_in(x): x for x in names_of_counts}
     names = {field.name for field in fields(ReadingOptions)} & options.keys()
     known = {name: x for name in names if (x := options.pop(name)) is not None}
     for name, check in _CHECKS.items():

@@ -351,7 +351,8 @@ def _cells(
 
 def _add_options(table: Table, chosen: dict[str, Any]) -> None:
     """Add the column of lists of options to `chosen`, if there is one with a usual name."""
-    if names := columns_named(table.columns, ("choices", "options")):
+    names = columns_named(table.columns, ("choices", "options"))
+    if names and any(isinstance(x, (list, dict)) for x in table.columns[names[0]]):
         chosen["options"] = names[0]
 
 

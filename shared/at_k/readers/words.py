@@ -207,6 +207,12 @@ def at_least(cells: Sequence[Any], least: float, name: str) -> list[Any]:
 
     outcomes = map_entries(reaches, cells)
     most = max((score for score in flat(cells) if score is not None), default=least)
+    if most <= 1 < least:
+        warnings.warn(
+            f"{name} has scores up to {most:g}, and correct_at_least is {least:g}: no sample is "
+            f"correct. For scores from 0 to 1, give a number between them.",
+            stacklevel=2,
+        )
     if 0 < least < 1 < most:
         warnings.warn(
             f"{name} has scores up to {most:g}, and correct_at_least is {least:g}, as for scores "
