@@ -93,6 +93,14 @@ def test_an_answer_may_be_the_index_of_a_choice(capsys, tmp_path, prediction, ou
     assert pass_at_k(capsys, file, "--check-correct-fn", "choice") == {"pass@1": outcome}
 
 
+def test_options_are_read_from_the_file_of_references(capsys, tmp_path):
+    row = {"id": 1, "choices": ["Paris", "Rome"], "answer": "B"}
+    answers = write_json_lines(tmp_path / "answers.jsonl", [row])
+    file = write_json_lines(tmp_path / "a.jsonl", [{"id": 1, "prediction": "Rome"}])
+    flags = ("--references", answers, "--check-correct-fn", "choice")
+    assert pass_at_k(capsys, file, *flags) == {"pass@1": 1}
+
+
 def test_indices_of_options_that_may_count_from_1_are_warned_about(tmp_path):
     rows = [
         {"id": i, "choices": ["Paris", "Rome", "Bern"], "answer": answer, "predictions": ["B"]}

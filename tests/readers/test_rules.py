@@ -410,6 +410,12 @@ def test_equal_rows_are_samples_unless_a_column_identifies_rows():
     many = [row | {"seconds": i} for i, row in enumerate(plain * 4)]
     with pytest.raises(SelectionError, match="seconds differs in all other rows"):
         at_k.read([*many, many[4]])
+    responses = [{"id": i // 2, "response": f"text {i}", "passed": i % 2} for i in range(24)]
+    with pytest.raises(SelectionError, match=r"rows 0 and 24 .* are equal, and response differs"):
+        at_k.read(responses * 2)
+    greedy = [row | {"id": i} for i, row in enumerate(responses)]
+    assert at_k.read([*responses, responses[3]])["predictions"][1] == [0, 1, 1]  # equal by chance
+    assert len(at_k.read(greedy * 2)["predictions"]) == 24
 
 
 def test_rows_with_all_samples_of_a_question_are_not_repeated_for_some_of_them(tmp_path):
@@ -1162,6 +1168,16 @@ def test_an_object_of_ids_has_a_row_for_each_key(capsys):
     [
         ({"a": {"passed": 1}, "b": {"passed": 0, "note": "x"}}, [[1], [0]]),
         ({"a": [[1, 0]], "b": [[1, 1]]}, [[1, 0], [1, 1]]),
+        (  # of bigcode's evaluation harness
+            {
+                "0": [
+                    [0, {"task_id": "a", "passed": True}],
+                    [1, {"task_id": "a", "passed": False}],
+                ],
+                "1": [[0, {"task_id": "b", "passed": True}]],
+            },
+            [[True, False], [True]],
+        ),
         ({"a": [{"passed": 1}, {"passed": 0}], "b": [{"passed": 1}]}, [[1, 0], [1]]),
         ({"a": True, "b": False}, [[True], [False]]),
         ({"a": ["12", "13"], "b": ["7"]}, [["12", "13"], ["7"]]),
@@ -1321,6 +1337,8 @@ def test_files_of_two_models_are_not_pooled_unless_it_is_said(capsys, tmp_path):
     remedy = "--groups 'file (index)' --questions 'file (index)' id (different benchmarks)"
     assert error.endswith(f"Add --pool files (repeated runs) or {remedy}.\n")
     assert "2 samples each" in output_of(capsys, "gpassk", *files, "--pool", "files", "--k", 1)
+    flags = ("--groups", "files", "--questions", "id", "file (index)")
+    assert "groups from file (index)" in output_of(capsys, "gpassk", *files, *flags, "--k", 1)
 
 
 def test_an_error_of_many_files_does_not_begin_with_all_their_names(capsys, tmp_path):

@@ -40,19 +40,34 @@ def test_a_quote_that_is_not_closed_is_an_error_with_the_line(
         at_k.read(file, outcomes="outcome")
 
 
-def test_rows_inside_of_a_cell_are_warned_about(tmp_path):
-    text = 'id,outcome,note\n1,1,"a"\n2,1,"cut\n3,0,b\n4,0,c\n5,1,"\n6,0,d\n'
-    (tmp_path / "run.csv").write_text(text)
-    with pytest.warns(UserWarning, match=r"line 3: a cell in quotes contains the line '3,0,b'"):
-        at_k.read(tmp_path / "run.csv", outcomes="outcome")
+@pytest.mark.parametrize(
+    "text",
+    [
+        'id,outcome,note\n1,1,"a"\n2,1,"cut\n3,0,b\n4,0,c\n5,1,"\n6,0,d\n',
+        'id\tanswer\toutcome\n1\t7\t1\n2\t"so, it is 7\t1\n3\tx"\t0\n4\ty\t1\n',
+    ],
+)
+def test_quotes_that_make_one_row_of_several_are_refused(tmp_path, text):
+    file = tmp_path / ("run.tsv" if "\t" in text else "run.csv")
+    file.write_text(text)
+    with pytest.raises(ValueError, match=r"line 3: a quote is closed in a later line, and each of"):
+        at_k.read(file, outcomes="outcome")
 
 
 def test_texts_of_several_lines_are_no_rows(tmp_path):
     text = 'id,outcome,note\n1,1,"so, 2, 3\nthen, that is, all\nand 4"\n2,0,"a ""quoted"" word"\n'
+    text += '3,1,"one, or\nanother, and\na third, too"\n'
     (tmp_path / "run.csv").write_text(text)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert at_k.read(tmp_path / "run.csv", outcomes="outcome")["predictions"] == [[1], [0]]
+        assert at_k.read(tmp_path / "run.csv", outcomes="outcome")["predictions"] == [[1], [0], [1]]
+
+
+def test_lists_of_samples_of_one_row_have_one_length():
+    rows = [{"id": i, "outputs": [*"abc"], "correct": [1, 0, 1]} for i in range(5)]
+    rows[3]["correct"] = [1, 0]
+    with pytest.raises(ValueError, match=r"row 3 .*: outputs has 3 entries, and correct has 2"):
+        at_k.read(rows)
 
 
 @pytest.mark.parametrize("rows", [1, 50_000])
