@@ -169,18 +169,15 @@ def test_rows_inside_of_one_object_are_read_where_they_are(capsys, tmp_path):
     scores = pass_at_k(capsys, file, *flags, k=2)
     outcomes = np.array([x["ok"] for x in NESTED["results"]["rows"]], int).reshape(4, 4)
     assert scores == {"pass@2": at_k.pass_at_k(outcomes, 2)}
-
-
-def test_samples_of_several_questions_in_one_row_are_told_apart_by_their_ids(capsys, tmp_path):
-    file = tmp_path / "nested.json"
-    file.write_text(json.dumps(NESTED))
     flags = ("--outcomes", "results.rows.ok", "--questions", "results.rows.vars.q")
-    inside = ("--records", "results.rows", "--outcomes", "ok", "--questions", "vars.q")
-    assert pass_at_k(capsys, file, *flags, k=2) == pass_at_k(capsys, file, *inside, k=2)
+    assert pass_at_k(capsys, file, *flags, k=2) == scores
 
 
 def test_samples_that_have_ids_of_questions_beside_them_are_not_merged(capsys, tmp_path):
-    trials = [{"task_id": f"t{i // 2}", "info": {"reward": i % 2}} for i in range(6)]
+    trials = [
+        {"task_id": f"t{i // 2}", "info": {"reward": i % 2}, "usage": {"prompt": i}}
+        for i in range(6)
+    ]
     (tmp_path / "run.json").write_text(json.dumps({"about": {}, "trials": trials}))
     flags = (tmp_path / "run.json", "--outcomes", "trials.info.reward")
     error = error_of(capsys, "gpassk", *flags)
@@ -438,17 +435,6 @@ def test_columns_0_and_1_may_be_a_table_of_counts(capsys, tmp_path):
     assert pass_at_k(capsys, tmp_path / "a.csv", *flags) == {"pass@1": 0.5}
 
 
-def test_an_index_of_problems_identifies_them_beside_their_text(capsys, tmp_path):
-    rows = [
-        ("problem_idx", "problem", "correct"),
-        (0, "Which?", 1),
-        (1, "Which?", 0),
-        (2, "2+2?", 0),
-    ]
-    (tmp_path / "a.csv").write_text("".join(f"{','.join(map(str, row))}\n" for row in rows))
-    assert pass_at_k(capsys, tmp_path / "a.csv") == {"pass@1": pytest.approx(1 / 3)}
-
-
 def test_counts_are_read_as_read_returns_them(capsys, tmp_path):
     (tmp_path / "a.json").write_text('{"predictions": {"n": [4, 8], "correct": [2, 2]}}')
     assert pass_at_k(capsys, tmp_path / "a.json") == {"pass@1": 0.375}
@@ -466,22 +452,6 @@ def test_numbers_in_a_column_of_answers_are_no_outcomes(tmp_path):
     with pytest.raises(SelectionError, match="prediction has answers by its name"):
         at_k.read(file)
     assert at_k.read(file, outcomes="prediction") == {"predictions": [[1]]}
-
-
-@pytest.mark.parametrize(
-    ("answer", "options", "correct"),
-    [
-        ("B", ["London", "Paris"], 1),
-        ("Paris", ["London", "Paris"], 1),
-        ("A", ["London", "Paris"], 0),
-    ],
-)
-def test_choice_reads_the_text_of_an_option_beside_a_letter(
-    capsys, tmp_path, answer, options, correct
-):
-    row = {"id": 1, "prediction": "Paris", "answer": answer, "options": options}
-    file = write_json_lines(tmp_path / "a.jsonl", [row])
-    assert pass_at_k(capsys, file, "--check-correct-fn", "choice") == {"pass@1": correct}
 
 
 # --- Rows of a tool with further columns ------------------------------------------------
