@@ -29,7 +29,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from collections.abc import Callable, Iterable
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Callable, Mapping
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Collection, Sequence
 from collections.abc import Iterable
 from collections.abc import Iterable, Iterator, Mapping
@@ -331,6 +331,23 @@ def category_numbers(categories) -> dict[str, float] | None:
 # --- Labels of questions, such as groups and clusters -------------------------------------
 
 
+def require_same_index(values: Mapping[str, Any]) -> None:
+    """Raise a ValueError if two frames or columns of pandas have other labels in their rows.
+
+    `values` has what is paired by its rows, by name; values of other types have no labels.
+    """
+    (first, index), *others = [
+        (name, x.index) for name, x in values.items() if hasattr(x, "iloc")
+    ] or [("", None)]
+    for name, other in others:
+        if not other.equals(index):
+            raise ValueError(
+                f"The rows of {first} and {name} have different labels, or another order: the "
+                f"first are {', '.join(map(str, index[:3]))} and {', '.join(map(str, other[:3]))}. "
+                f"Give {name}.loc[{first}.index], or {name}.to_numpy() if the order is the same."
+            )
+
+
 def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarray]:
     """Return the distinct labels as texts, and the index of each question's label among them, (M,).
 
@@ -514,7 +531,7 @@ raise an error that names the missing package. `at_k/__init__` replaces it by a 
 """
 
 
-KERNEL = "209e4382001d"
+KERNEL = "4c415db87853"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -6773,6 +6790,9 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         self._refuse_call_from_checker("compute")
         check_options(self.computation.results, options, ("predictions", "references"))
         ordered = self.computation.ordered_options(options)
+        paired = ("groups", "clusters", "question_weights", "R0", *ordered)
+        samples = {"predictions": predictions, "references": references}
+        require_same_index(samples | {name: options.get(name) for name in paired})
         if ordered and (self._added or self._exchange is not None):
             raise ValueError(
                 f"{ordered[0]} goes with the samples of one call, in their order: give all "

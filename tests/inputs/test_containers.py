@@ -128,3 +128,18 @@ def test_an_array_that_cannot_be_converted_raises_a_type_error():
         at_k.pass_at_k(WithoutData(), 1)
     with pytest.raises(TypeError, match=cannot):
         METRICS["gpassk"].compute(predictions=WithoutData(), k=1)
+
+
+def test_rows_of_pandas_with_other_labels_are_not_paired_by_their_order():
+    frame = pd.DataFrame(R, index=["a", "b", "c"])
+    weights = pd.Series([3, 1, 1], index=["c", "b", "a"])
+    compute = METRICS["gpassk"].compute
+    with pytest.raises(ValueError, match=r"rows of predictions and question_weights have diff"):
+        compute(predictions=frame, k=1, question_weights=weights)
+    expected = compute(predictions=R, k=1, question_weights=[1, 1, 3])
+    ordered = weights.loc[frame.index]
+    assert compute(predictions=frame, k=1, question_weights=ordered) == expected
+    for options in ({}, {"question_weights": weights}):
+        with pytest.raises(ValueError, match=r"Give (R_b|question_weights)\.loc\[R_a\.index\]"):
+            at_k.compare(frame, frame if options else frame.iloc[::-1], k=1, **options)
+    assert at_k.compare(frame, frame.iloc[::-1], k=1, by_order=True)["pass@1"] == 0

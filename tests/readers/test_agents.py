@@ -88,6 +88,16 @@ def test_tau2_may_have_one_task(tmp_path):
     assert pass_at_k_of(file, k=[1, 2]) == {"pass@1": pytest.approx(1 / 3), "pass@2": 2 / 3}
 
 
+def test_simulations_of_tau2_at_two_temperatures_are_not_pooled(tmp_path):
+    log = json.loads((FIXTURES / "tau2" / "results.json").read_text())
+    for run, temperature in enumerate((0.0, 0.7)):
+        log["info"]["agent_info"]["llm_args"] = {"temperature": temperature}
+        log["simulations"][run]["reward_info"]["reward"] = run
+        (tmp_path / f"run{run}.json").write_text(json.dumps(log))
+    with pytest.raises(ValueError, match=r"different values of temperature: '0', '0\.7'"):
+        at_k.read(sorted(tmp_path.iterdir()))
+
+
 def test_rollouts_of_verifiers_give_its_scores(capsys):
     folder = FIXTURES / "verifiers"
     reported = json.loads((folder / "metadata.json").read_text())

@@ -86,11 +86,37 @@ def test_lists_in_cells_of_csv_are_acceptable_answers_if_all_are_lists(tmp_path,
         assert read == (references if pred == "Rome" else cells)  # where lists are answers
 
 
-@pytest.mark.parametrize(("prediction", "outcome"), [("A", 1), ("Paris", 1), ("B", 0)])
-def test_an_answer_may_be_the_index_of_a_choice(capsys, tmp_path, prediction, outcome):
-    row = {"id": 1, "choices": ["Paris", "Rome"], "answer": 0, "prediction": prediction}
+@pytest.mark.parametrize(
+    ("answer", "options", "prediction", "correct"),
+    [
+        (0, ["Paris", "Rome"], "A", 1),
+        (0, ["Paris", "Rome"], "Paris", 1),
+        (0, ["Paris", "Rome"], "B", 0),
+        ("B", ["London", "Paris"], "Paris", 1),
+        ("Paris", ["London", "Paris"], "Paris", 1),
+        ("A", ["London", "Paris"], "Paris", 0),
+        ("B", ["0", "2", "3"], "The answer is 2.", 1),
+        ("B", ["x", "y", "2"], "The answer is 2.", 0),
+    ],
+)
+@pytest.mark.parametrize("name", ["choices", "options"])
+def test_an_answer_is_an_index_a_letter_or_the_text_of_an_option(
+    capsys, tmp_path, answer, options, prediction, correct, name
+):
+    row = {"id": 1, name: options, "answer": answer, "prediction": prediction}
     file = write_json_lines(tmp_path / "a.jsonl", [row])
-    assert pass_at_k(capsys, file, "--check-correct-fn", "choice") == {"pass@1": outcome}
+    checked = ("--check-correct-fn", "choice")
+    assert pass_at_k(capsys, file, *checked) == {"pass@1": correct}
+    first = output_of(capsys, "gpassk", file, *checked, "--k", 1)
+    assert f"; options from {name}; questions from id." in first.splitlines()[0]
+
+
+def test_options_are_read_from_the_file_of_references(capsys, tmp_path):
+    row = {"id": 1, "choices": ["Paris", "Rome"], "answer": "B"}
+    answers = write_json_lines(tmp_path / "answers.jsonl", [row])
+    file = write_json_lines(tmp_path / "a.jsonl", [{"id": 1, "prediction": "Rome"}])
+    flags = ("--references", answers, "--check-correct-fn", "choice")
+    assert pass_at_k(capsys, file, *flags) == {"pass@1": 1}
 
 
 def test_indices_of_options_that_may_count_from_1_are_warned_about(tmp_path):
@@ -108,12 +134,3 @@ def test_a_file_of_scores_is_told_from_a_file_of_samples(tmp_path):
     file.write_text('{"results": {"gsm8k": {"exact_match,strict": 0.5}}, "configs": {}}')
     with pytest.raises(ValueError, match="In results there are scores of whole runs: give the"):
         at_k.read(file)
-
-
-@pytest.mark.parametrize(("options", "correct"), [(["0", "2", "3"], 1), (["x", "y", "2"], 0)])
-def test_options_may_be_digits(capsys, tmp_path, options, correct):
-    row = {"id": 1, "options": options, "answer": "B", "prediction": "The answer is 2."}
-    file = write_json_lines(tmp_path / "a.jsonl", [row])
-    first = output_of(capsys, "gpassk", file, "--check-correct-fn", "choice", "--k", 1)
-    assert "; options from options; questions from id." in first.splitlines()[0]
-    assert pass_at_k(capsys, file, "--check-correct-fn", "choice") == {"pass@1": correct}

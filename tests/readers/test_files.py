@@ -105,6 +105,7 @@ def test_a_zip_file_with_one_file_is_read_as_that_file(tmp_path):
         archive.writestr("folder/", b"")
         archive.writestr("folder/a.jsonl", LINES)
         archive.writestr("__MACOSX/folder/._a.jsonl", b"x")
+        archive.writestr("folder/.DS_Store", b"x")
     assert at_k.read(file) == READ
     with zipfile.ZipFile(file, "a") as archive:
         archive.writestr("b.jsonl", LINES)

@@ -57,6 +57,7 @@ TABLES = {
         "id;outcome\na;0,5\na;1\nb;0\nb;0,25",
         {"predictions": [[0.5, 1], [0, 0.25]]},
     ),
+    "the first line of Excel": ("sep=;\nid;1;2\na;1;0\nb;1;1", GRADED),
     "groups": ("group,1,2\nx,1,0\ny,1,1", GRADED | {"groups": ["x", "y"]}),
 }
 WITH_MISSING = {
@@ -159,6 +160,7 @@ def test_data_frames_have_a_column_for_each_sample_too():
         ("[[1, 0],\n[1", "The file, line 2: invalid JSON"),
         ('id,1,2\na,"1,0\nb,1,1', "a quote is not closed"),
         ("x_1,x_2\n1,0\n0,1", "There is no column with a usual name for samples"),
+        ("id;reward\n1;1.234\n1;1,5", "1,5 and 1.234 have a decimal comma and a point"),
         ("| a | 1 |\n| b | 1 | 0 |", "row 1: 3 cells, but line 1 has 2"),
         ("question n correct\na 8 3", "The columns are 'question n correct'."),
         ("| id | id |\n| 1 | 1 |", "two columns have the same name"),

@@ -87,12 +87,6 @@ def test_scores_are_numbers_and_none_where_there_is_none():
     assert closeness["predictions"][3] == [0.5, 1, 1, None]
 
 
-def test_several_scorers_are_refused(capsys):
-    error = error_of(capsys, "gpassk", FOLDER / "samples_df.parquet")
-    assert "score_" in error
-    assert "--outcomes" in error
-
-
 def test_several_logs_in_a_data_frame_are_refused(tmp_path, capsys):
     import pandas
 

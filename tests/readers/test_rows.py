@@ -46,21 +46,6 @@ def test_different_runs_are_not_samples_of_one_question(tmp_path, name, key):
     assert read_rows(tmp_path, rows, pool=name) == {"predictions": [[1, 0, 0]] * 4}
 
 
-def test_the_error_of_a_mixture_shows_the_flags(capsys, tmp_path):
-    file = write_json_lines(tmp_path / "rows.jsonl", rows_of_runs("filter"))
-    error = error_of(capsys, "gpassk", file, "--k", 1)
-    ways = (
-        "--where filter=x (only these samples) or --groups filter --questions doc_id filter "
-        "(scores for each of them) or --questions doc_id filter (each is another question) or "
-        "--pool filter (they are samples of one question)"
-    )
-    assert error.endswith(f"Add {ways}.\n")
-    assert pass_at_k(capsys, file, "--where", "filter=x") == {"pass@1": 1.0}
-    printed = output_of(capsys, "gpassk", file, "--k", 1, "--questions", "filter", "doc_id")
-    assert printed.startswith("12 questions, 1 sample each")
-    assert "questions from filter, doc_id." in printed
-
-
 def test_a_name_that_all_questions_share_does_not_identify_them(tmp_path):
     rows = [{"task_id": "gsm8k", "question": f"q{i}", "correct": 1} for i in range(3)]
     with pytest.raises(SelectionError, match="different values of question"):

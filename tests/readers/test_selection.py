@@ -6,7 +6,7 @@ import itertools
 import at_k
 import pytest
 from at_k.readers.table import SelectionError
-from run_command import error_of, output_of, pass_at_k, write_json_lines
+from run_command import error_of, output_of, write_json_lines
 
 LONG = [
     {"id": question, "sample": sample, "correct": True}
@@ -31,14 +31,6 @@ def test_the_index_of_a_sample_is_not_its_outcome(tmp_path, name, first):
     ]
     assert read_rows(tmp_path, rows) == {"predictions": [[True, True], [True, True]]}
     assert read_rows(tmp_path, rows[::-1]) == {"predictions": [[True, True], [True, True]]}
-
-
-def test_an_index_of_samples_in_csv_or_in_lists_is_not_an_outcome(capsys, tmp_path):
-    file = tmp_path / "long.csv"
-    file.write_text("id,sample,correct\na,0,true\na,1,true\nb,0,true\nb,1,true\n")
-    assert pass_at_k(capsys, file) == {"pass@1": 1.0}
-    rows = [{"id": name, "sample": [0, 1, 2], "correct": [1, 1, 1]} for name in "ab"]
-    assert read_rows(tmp_path, rows) == {"predictions": [[1, 1, 1]] * 2}
 
 
 @pytest.mark.parametrize("name", ["sample", "generation", "epoch"])
@@ -83,15 +75,6 @@ def test_the_caller_chooses_between_outcomes_and_samples_that_can_be_checked(cap
     assert ways in error_of(capsys, "gpassk", file)
     printed = output_of(capsys, "gpassk", file, "--k", 1, "--check-correct-fn", "exact_match")
     assert "in response, checked against answer with exact_match." in printed
-
-
-def test_samples_beside_scores_that_nothing_checks_are_asked_about(capsys, tmp_path):
-    rows = [{"id": "a", "response": "12", "score": 0.5}, {"id": "b", "response": "13", "score": 1}]
-    with pytest.raises(SelectionError, match="or outcomes='score' or outcomes='response'"):
-        read_rows(tmp_path, rows)
-    ways = "Add --correct-at-least .. or --outcomes score or --outcomes response."
-    assert ways in error_of(capsys, "max_at_k", tmp_path / "rows.jsonl")
-    assert read_rows(tmp_path, rows, outcomes="score") == {"predictions": [[0.5], [1]]}
 
 
 def test_several_columns_have_a_sample_each(capsys, tmp_path):

@@ -40,19 +40,34 @@ def test_a_quote_that_is_not_closed_is_an_error_with_the_line(
         at_k.read(file, outcomes="outcome")
 
 
-def test_rows_inside_of_a_cell_are_warned_about(tmp_path):
-    text = 'id,outcome,note\n1,1,"a"\n2,1,"cut\n3,0,b\n4,0,c\n5,1,"\n6,0,d\n'
-    (tmp_path / "run.csv").write_text(text)
-    with pytest.warns(UserWarning, match=r"line 3: a cell in quotes contains the line '3,0,b'"):
-        at_k.read(tmp_path / "run.csv", outcomes="outcome")
+@pytest.mark.parametrize(
+    "text",
+    [
+        'id,outcome,note\n1,1,"a"\n2,1,"cut\n3,0,b\n4,0,c\n5,1,"\n6,0,d\n',
+        'id\tanswer\toutcome\n1\t7\t1\n2\t"so, it is 7\t1\n3\tx"\t0\n4\ty\t1\n',
+    ],
+)
+def test_quotes_that_make_one_row_of_several_are_refused(tmp_path, text):
+    file = tmp_path / ("run.tsv" if "\t" in text else "run.csv")
+    file.write_text(text)
+    with pytest.raises(ValueError, match=r"line 3: a quote is closed in a later line, and each of"):
+        at_k.read(file, outcomes="outcome")
 
 
 def test_texts_of_several_lines_are_no_rows(tmp_path):
     text = 'id,outcome,note\n1,1,"so, 2, 3\nthen, that is, all\nand 4"\n2,0,"a ""quoted"" word"\n'
+    text += '3,1,"one, or\nanother, and\na third, too"\n'
     (tmp_path / "run.csv").write_text(text)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert at_k.read(tmp_path / "run.csv", outcomes="outcome")["predictions"] == [[1], [0]]
+        assert at_k.read(tmp_path / "run.csv", outcomes="outcome")["predictions"] == [[1], [0], [1]]
+
+
+def test_lists_of_samples_of_one_row_have_one_length():
+    rows = [{"id": i, "outputs": [*"abc"], "correct": [1, 0, 1]} for i in range(5)]
+    rows[3]["correct"] = [1, 0]
+    with pytest.raises(ValueError, match=r"row 3 .*: outputs has 3 entries, and correct has 2"):
+        at_k.read(rows)
 
 
 @pytest.mark.parametrize("rows", [1, 50_000])
@@ -154,6 +169,8 @@ def test_rows_inside_of_one_object_are_read_where_they_are(capsys, tmp_path):
     scores = pass_at_k(capsys, file, *flags, k=2)
     outcomes = np.array([x["ok"] for x in NESTED["results"]["rows"]], int).reshape(4, 4)
     assert scores == {"pass@2": at_k.pass_at_k(outcomes, 2)}
+    flags = ("--outcomes", "results.rows.ok", "--questions", "results.rows.vars.q")
+    assert pass_at_k(capsys, file, *flags, k=2) == scores
 
 
 @pytest.mark.parametrize("key", ["results", "m", "samples", "correct"])
@@ -180,16 +197,11 @@ def test_lists_in_a_column_of_single_answers_are_refused(capsys, tmp_path):
     assert pass_at_k(capsys, tmp_path / "a.csv", k=1) == {"pass@1": 0.5}
 
 
-def test_samples_of_several_questions_in_one_row_are_told_apart_by_their_ids(capsys, tmp_path):
-    file = tmp_path / "nested.json"
-    file.write_text(json.dumps(NESTED))
-    flags = ("--outcomes", "results.rows.ok", "--questions", "results.rows.vars.q")
-    inside = ("--records", "results.rows", "--outcomes", "ok", "--questions", "vars.q")
-    assert pass_at_k(capsys, file, *flags, k=2) == pass_at_k(capsys, file, *inside, k=2)
-
-
 def test_samples_that_have_ids_of_questions_beside_them_are_not_merged(capsys, tmp_path):
-    trials = [{"task_id": f"t{i // 2}", "info": {"reward": i % 2}} for i in range(6)]
+    trials = [
+        {"task_id": f"t{i // 2}", "info": {"reward": i % 2}, "usage": {"prompt": i}}
+        for i in range(6)
+    ]
     (tmp_path / "run.json").write_text(json.dumps({"about": {}, "trials": trials}))
     flags = (tmp_path / "run.json", "--outcomes", "trials.info.reward")
     error = error_of(capsys, "gpassk", *flags)
@@ -447,17 +459,6 @@ def test_columns_0_and_1_may_be_a_table_of_counts(capsys, tmp_path):
     assert pass_at_k(capsys, tmp_path / "a.csv", *flags) == {"pass@1": 0.5}
 
 
-def test_an_index_of_problems_identifies_them_beside_their_text(capsys, tmp_path):
-    rows = [
-        ("problem_idx", "problem", "correct"),
-        (0, "Which?", 1),
-        (1, "Which?", 0),
-        (2, "2+2?", 0),
-    ]
-    (tmp_path / "a.csv").write_text("".join(f"{','.join(map(str, row))}\n" for row in rows))
-    assert pass_at_k(capsys, tmp_path / "a.csv") == {"pass@1": pytest.approx(1 / 3)}
-
-
 def test_counts_are_read_as_read_returns_them(capsys, tmp_path):
     (tmp_path / "a.json").write_text('{"predictions": {"n": [4, 8], "correct": [2, 2]}}')
     assert pass_at_k(capsys, tmp_path / "a.json") == {"pass@1": 0.375}
@@ -475,22 +476,6 @@ def test_numbers_in_a_column_of_answers_are_no_outcomes(tmp_path):
     with pytest.raises(SelectionError, match="prediction has answers by its name"):
         at_k.read(file)
     assert at_k.read(file, outcomes="prediction") == {"predictions": [[1]]}
-
-
-@pytest.mark.parametrize(
-    ("answer", "options", "correct"),
-    [
-        ("B", ["London", "Paris"], 1),
-        ("Paris", ["London", "Paris"], 1),
-        ("A", ["London", "Paris"], 0),
-    ],
-)
-def test_choice_reads_the_text_of_an_option_beside_a_letter(
-    capsys, tmp_path, answer, options, correct
-):
-    row = {"id": 1, "prediction": "Paris", "answer": answer, "options": options}
-    file = write_json_lines(tmp_path / "a.jsonl", [row])
-    assert pass_at_k(capsys, file, "--check-correct-fn", "choice") == {"pass@1": correct}
 
 
 # --- Rows of a tool with further columns ------------------------------------------------

@@ -3,9 +3,7 @@
 import gzip
 import io
 import json
-import os
 import re
-from pathlib import Path
 
 import at_k
 import datasets
@@ -80,15 +78,6 @@ def test_wildcards_in_a_file_name_are_not_expanded(capsys, tmp_path):
     (tmp_path / "run1.jsonl").write_text('{"outcomes": [1, 1]}')
     (tmp_path / "run[1].jsonl").write_text('{"outcomes": [0, 0]}')
     assert pass_at_k(capsys, tmp_path / "run[1].jsonl") == {"pass@1": 0.0}
-
-
-def test_a_changed_file_of_the_same_time_is_read_again_and_leaves_no_copy(capsys, tmp_path):
-    file = tmp_path / "c.jsonl"
-    for outcome in (1, 0):
-        file.write_text(json.dumps({"outcomes": [outcome]}))
-        os.utime(file, (0, 0))
-        assert pass_at_k(capsys, file) == {"pass@1": float(outcome)}
-    assert not list(Path(datasets.config.HF_DATASETS_CACHE).glob("text/**/*.arrow"))
 
 
 def test_the_cells_of_csv_are_not_converted(capsys, tmp_path):
@@ -185,23 +174,6 @@ def test_open_files_are_read(opened):
 
 
 COOL = ROOT / "shared" / "at_k" / "samples" / "smollm2_cool.jsonl"
-
-
-def test_what_is_read_can_be_scored():
-    arguments = at_k.read(COOL, groups="topic")
-    assert list(arguments) == ["predictions", "references", "groups"]
-    scores = at_k.load("gpassk").compute(
-        **arguments, check_correct_fn="numeric", k=1, include="pass@k"
-    )
-    assert round(scores["pass@1"], 3) == 0.419
-
-
-def test_rows_beside_what_is_said_of_them_are_named_by_their_path(capsys, tmp_path):
-    file = tmp_path / "a.json"
-    rows = [{"id": i, "correct": i % 2} for i in range(4)]
-    file.write_text(json.dumps({"rows": rows, "metrics": {"mean": 0.5}, "number": 4}))
-    assert error_of(capsys, "gpassk", file).endswith("Add --records rows.\n")
-    assert pass_at_k(capsys, file, "--records", "rows") == {"pass@1": 0.5}
 
 
 def test_spreadsheets_are_saved_as_csv(tmp_path):

@@ -11,7 +11,7 @@ import difflib
 import itertools
 import math
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from numbers import Integral, Real
@@ -272,6 +272,23 @@ def category_numbers(categories) -> dict[str, float] | None:
 
 
 # --- Labels of questions, such as groups and clusters -------------------------------------
+
+
+def require_same_index(values: Mapping[str, Any]) -> None:
+    """Raise a ValueError if two frames or columns of pandas have other labels in their rows.
+
+    `values` has what is paired by its rows, by name; values of other types have no labels.
+    """
+    (first, index), *others = [
+        (name, x.index) for name, x in values.items() if hasattr(x, "iloc")
+    ] or [("", None)]
+    for name, other in others:
+        if not other.equals(index):
+            raise ValueError(
+                f"The rows of {first} and {name} have different labels, or another order: the "
+                f"first are {', '.join(map(str, index[:3]))} and {', '.join(map(str, other[:3]))}. "
+                f"Give {name}.loc[{first}.index], or {name}.to_numpy() if the order is the same."
+            )
 
 
 def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarray]:

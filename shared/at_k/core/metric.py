@@ -15,7 +15,7 @@ from evaluate.module import temp_seed
 
 from .batches import check_alike, unite, with_batch
 from .checking import CheckCache
-from .checks import short
+from .checks import require_same_index, short
 from .computation import Computation, SampledQuestions
 from .package import PACKAGE
 from .samples import Samples
@@ -134,6 +134,9 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         self._refuse_call_from_checker("compute")
         check_options(self.computation.results, options, ("predictions", "references"))
         ordered = self.computation.ordered_options(options)
+        paired = ("groups", "clusters", "question_weights", "R0", *ordered)
+        samples = {"predictions": predictions, "references": references}
+        require_same_index(samples | {name: options.get(name) for name in paired})
         if ordered and (self._added or self._exchange is not None):
             raise ValueError(
                 f"{ordered[0]} goes with the samples of one call, in their order: give all "

@@ -18,7 +18,7 @@ from ..core.checks import Index, InputError, short
 from . import names as usual
 from .formats import FORMATS, file_format
 from .missing import missing_answers, missing_outcomes, warn_of_api_messages
-from .names import last_part, plain_name, shown_name
+from .names import columns_named, last_part, plain_name, shown_name
 from .opening import is_remote
 from .reading import ReadingOptions
 from .roles import column_of_role, columns_of_role, count_column, question_columns
@@ -100,7 +100,20 @@ def _lists_by_sample(table: Table, chosen: ColumnsByRole) -> Columns:
         for name, column in (table.columns | _lists_of_objects(table, aligned[0])).items()
         if name not in fixed and _sizes(column) == sizes
     }
+    for name in table.columns:
+        if last_part(name) in usual.OF_SAMPLE and name != chosen.get("references"):
+            _refuse_other_sizes(table, name, aligned[0])
     return lists if {*aligned} < lists.keys() and 0 not in sizes else {}
+
+
+def _refuse_other_sizes(table: Table, name: str, samples: str) -> None:
+    """Raise an InputError if a column has lists as long as those of `samples` in most rows only."""
+    sizes = list(zip(*(_sizes(table.columns[x]) for x in (name, samples)), strict=True))
+    others = [row for row, (one, other) in enumerate(sizes) if one != other and one and other]
+    if 0 < len(others) < sum(one == other > 0 for one, other in sizes):
+        one, other = sizes[others[0]]
+        problem = f": {shown_name(name)} has {one} entries, and {shown_name(samples)} has {other}"
+        raise InputError(*table.row_place(others[0]), f"{problem}. Give one for each sample.")
 
 
 def _sizes(column: Sequence[Any]) -> list[int]:
@@ -480,7 +493,7 @@ def join_references(
     columns = reading.questions or question_columns(table)
     name = Path(references).name if isinstance(references, str) else "references"
     if isinstance(references, str) and not columns and reading.by_order:
-        references = _answers_in(references)[1]
+        references = _answers_in(references, reading)[1]
     if isinstance(references, (list, tuple)):
         if len(references) != table.size:
             raise ValueError(
@@ -498,7 +511,7 @@ def join_references(
     if isinstance(references, Mapping):
         pairs = references.items()
     else:
-        pairs = zip(*_answers_in(str(references), columns[0]), strict=True)
+        pairs = zip(*_answers_in(str(references), reading, columns[0]), strict=True)
     answers = _answers_by_id(table, columns[0], pairs, name)
     return table.with_columns({**table.columns, name: answers}), name
 
@@ -519,11 +532,14 @@ def _answers_by_id(
     return [by_text[text] for text in texts]
 
 
-def _answers_in(file: str, question: str = "") -> tuple[list[str], list[Any]]:
+def _answers_in(
+    file: str, reading: ReadingOptions, question: str = ""
+) -> tuple[list[str], list[Any]]:
     """Return the ids of questions as texts, and their references, in a file or FILE:COLUMN.
 
     `question` is the column of the ids if the caller names it. The list of ids is empty if no
-    column has ids.
+    column has ids. References for `choice` have the options in the file, if it has a column of
+    them.
     """
     from .sources import load_files, names_in
 
@@ -546,4 +562,6 @@ def _answers_in(file: str, question: str = "") -> tuple[list[str], list[Any]]:
     except SelectionError as error:
         raise ValueError(f"{file}: {error}{remedy}") from None
     ids = list(map(entry_text, answers.columns[key[0]])) if key else []
-    return ids, list(answers.columns[column])
+    references = list(answers.columns[column])
+    options = columns_named(answers.columns, usual.OPTIONS) if reading.checker == "choice" else []
+    return ids, _with_options(references, answers.columns[options[0]]) if options else references

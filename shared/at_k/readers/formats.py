@@ -11,11 +11,9 @@ import bz2
 import csv
 import gzip
 import io
-import itertools
 import json
 import lzma
 import re
-import warnings
 import zipfile
 import zlib
 from collections.abc import Sequence
@@ -106,7 +104,9 @@ def _opened(data: bytes, kind: str, name: str) -> Any:
     """Return a stream of the decompressed bytes; `kind` is one of `COMPRESSED`, such as ".gz"."""
     if kind == ".zip":
         archive = zipfile.ZipFile(io.BytesIO(data))
-        files = [x for x in archive.infolist() if not x.is_dir() and "__MACOSX" not in x.filename]
+        members = [x for x in archive.infolist() if not x.is_dir()]
+        # macOS adds hidden files, such as __MACOSX/._a.csv and .DS_Store.
+        files = [x for x in members if not Path(x.filename).name.startswith(".")]
         if len(files) != 1:
             shown = ", ".join(x.filename for x in files[:5])
             raise ValueError(f"{name} holds {len(files)} files: extract the one to read. {shown}")
@@ -289,6 +289,8 @@ def _parse_text(text: str, name: str, has_tabs: bool, unnamed: str) -> Table:
         return Table({}, name)
     if head.lstrip().startswith("["):  # lists that do not end
         return _parse_json(text, name, unnamed)
+    if separator := re.fullmatch("sep=(.)", head):  # of Excel
+        return _parse_text(text.replace(head, "", 1), name, separator[1] == "\t", unnamed)
     delimiter = "\t" if has_tabs and "\t" in head else delimiter_of(head)
     rows, lines = _rows_of_csv(text, name, delimiter)
     known = {"is_csv": True, "has_decimal_commas": delimiter in "\t;"}
@@ -307,7 +309,7 @@ def _rows_of_csv(text: str, name: str, delimiter: str) -> tuple[list[list[str]],
                 rows.append(row)
                 lines.append(last + 1)
             if reader.line_num > last + 1:
-                _warn_of_rows_in_cell(row, f"{name}, line {last + 1}", delimiter)
+                _refuse_rows_in_cell(row, f"{name}, line {last + 1}", delimiter)
             last = reader.line_num
     except csv.Error as error:
         problem = "a quote is not closed" if "end of data" in str(error) else str(error)
@@ -318,16 +320,14 @@ def _rows_of_csv(text: str, name: str, delimiter: str) -> tuple[list[list[str]],
     return rows, lines
 
 
-def _warn_of_rows_in_cell(record: list[str], where: str, delimiter: str) -> None:
-    """Warn if a line inside of a cell looks like a row: its quotes may be a typing error."""
+def _refuse_rows_in_cell(record: list[str], where: str, delimiter: str) -> None:
+    """Raise a ValueError if each line of a record looks like a row: its quotes may be literal."""
+    lines = [line.split(delimiter) for line in delimiter.join(record).splitlines()]
     numbers = [i for i, cell in enumerate(record) if is_value(cell)]
-    for line in itertools.chain.from_iterable(cell.splitlines()[1:] for cell in record):
-        cells = line.split(delimiter)
-        has_columns = len(cells) == len(record) > 1
-        if numbers and has_columns and all(is_value(cells[i]) for i in numbers):
-            warnings.warn(
-                f"{where}: a cell in quotes contains the line {line[:60]!r}, which looks like a "
-                f"row of its own. If it is one, close the quote before it.",
-                stacklevel=2,
-            )
-            return
+    have_columns = all(len(cells) == len(record) > 1 for cells in lines)
+    if numbers and have_columns and all(is_value(cells[i]) for cells in lines for i in numbers):
+        raise ValueError(
+            f"{where}: a quote is closed in a later line, and each of the {len(lines)} lines looks "
+            f"like a row. Write a quote that belongs to a text twice, in a cell in quotes. If the "
+            f"text has several lines, write the table as JSON Lines."
+        )

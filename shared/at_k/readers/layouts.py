@@ -521,6 +521,7 @@ def _tau2_rows(log: LogRow) -> list[LogRow]:
     info = log["info"]
     facts = {"domain": info["environment_info"]["domain_name"]}
     facts["user_model"] = (info.get("user_info") or {}).get("llm")
+    facts["temperature"] = ((info.get("agent_info") or {}).get("llm_args") or {}).get("temperature")
     runs = log["simulations"] or log.get("simulation_index") or []
     return [facts | {x: y for x, y in run.items() if x != "id"} for run in runs]
 

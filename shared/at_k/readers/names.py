@@ -61,6 +61,9 @@ COLUMN_NAMES = {
 SCORES = ("score", "scores", "grade", "grades")
 """Names of outcomes if `correct_at_least` says which scores are correct."""
 
+OPTIONS = ("choices", "options")
+"""Names of the lists of options of a question."""
+
 PER_QUESTION = ("groups", "R0", "clusters", "question_weights")
 """The optional parameters of `compute` that take one value per question, each from a column."""
 

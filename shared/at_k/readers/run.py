@@ -295,6 +295,8 @@ def clusters_of_settings(run: Run) -> tuple[list[str], str] | None:
 def _with_named_columns(table: Table, reading: ReadingOptions) -> tuple[Table, dict[str, Any]]:
     """Return the table of the rows that are read, and the columns by role that are named."""
     named = reading.named()
+    if named.get("groups") == "files" and "files" not in table.columns:
+        named["groups"] = FILE
     if are_elsewhere(named.get("references"), table):
         fields = [("questions", name) for name in reading.questions]
         table, named["references"] = join_references(
@@ -336,7 +338,7 @@ def _cells(
     for role in usual.PER_QUESTION:
         if role not in reading.columns:
             continue
-        name = column_per_question(table, role, reading.columns[role])
+        name = column_per_question(table, role, named.get(role))
         if name is not None:
             chosen[role] = name
             cells[role] = entries_of_role(role, table.columns[name], table.is_csv)
@@ -351,7 +353,7 @@ def _cells(
 
 def _add_options(table: Table, chosen: dict[str, Any]) -> None:
     """Add the column of lists of options to `chosen`, if there is one with a usual name."""
-    names = columns_named(table.columns, ("choices", "options"))
+    names = columns_named(table.columns, usual.OPTIONS)
     if names and any(isinstance(x, (list, dict)) for x in table.columns[names[0]]):
         chosen["options"] = names[0]
 

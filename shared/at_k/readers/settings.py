@@ -388,7 +388,8 @@ def _refuse_equal_rows(questions: QuestionRows) -> None:
     """Raise a SelectionError if two rows are equal, and a column without a role identifies rows.
 
     It does if it differs in all distinct rows, also within a question. Fewer than 20 values count
-    only if they are random ids or times, because others may differ by chance.
+    only if they are random ids or times, because others may differ by chance. Responses may be
+    equal by chance too, and identify rows only if all rows occur equally often.
     """
     table = questions.table
     texts = {name: list(map(entry_text, cells)) for name, cells in nested_columns(table).items()}
@@ -399,9 +400,10 @@ def _refuse_equal_rows(questions: QuestionRows) -> None:
     if len(first) == len(rows):
         return
     distinct = list(first.values())
+    is_copied = len({*Counter(rows).values()}) == 1
+    taken = {*questions.key, *questions.reading.pool} | (set() if is_copied else questions.used)
     for name in texts:
-        taken = {*questions.key, *questions.used, *questions.reading.pool}
-        if name in taken or last_part(name) in usual.OF_SAMPLE:
+        if name in taken or (last_part(name) in usual.OF_SAMPLE and not is_copied):
             continue
         values = [texts[name][row] for row in distinct]
         if len({*values}) < len(values) or not _differs(texts[name], questions.several):

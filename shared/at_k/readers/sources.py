@@ -329,8 +329,8 @@ def _table_of_object(record: dict[str, Any], table: Table, reading: ReadingOptio
 
     The keys are names of columns if one of them is among `COLUMN_NAMES` or is named by the caller.
     Otherwise they are ids. MLflow, W&B and pandas write the names in `columns` and the rows in
-    `data`, and the server of the Hub writes `rows`, each with its `row`. Other objects stay the
-    only row of the `table`.
+    `data`, the server of the Hub writes `rows`, each with its `row`, and bigcode's harness lists
+    [number, row] by task. Other objects stay the only row of the `table`.
     """
     title, counts = table.title, record.get("predictions")
     if isinstance(counts, dict) and counts.keys() == {"n", "correct"}:  # as `read` returns them
@@ -342,6 +342,8 @@ def _table_of_object(record: dict[str, Any], table: Table, reading: ReadingOptio
         return table_of_columns(columns, title)
     if is_arc(record):
         return read_layout(ARC, table_of_rows([record], title))
+    if all(is_list_of(x, list) and all(map(_is_numbered_row, x)) for x in record.values()):
+        return table_of_rows([row for rows in record.values() for _, row in rows], title)
     if not _has_column_names(record, reading):
         _refuse_keys_of_samples(record, title, reading)
         if (keyed := _keyed_rows(record, title)) is None:
@@ -351,6 +353,11 @@ def _table_of_object(record: dict[str, Any], table: Table, reading: ReadingOptio
         return replace(table_of_rows(keyed, title), origin=origin)
     columns = _columns_of_object(record, table.is_line)
     return table if columns is None else table_of_columns(columns, title)
+
+
+def _is_numbered_row(entry: list[Any]) -> bool:
+    """Return whether a list is a number and a row, as bigcode's evaluation harness writes them."""
+    return list(map(type, entry)) == [int, dict]
 
 
 def _columns_of_object(record: Mapping[str, Any], is_line: bool) -> dict[str, list[Any]] | None:

@@ -40,7 +40,7 @@ KNOWN_WORDS = (
     "0 and 1, true and false, yes and no, pass and fail, passed and failed, correct and incorrect, "
     "right and wrong, C and I, T and F, Y and N, ticks and crosses"
 )
-_COMMA_NUMBER = re.compile(r"\s*([-+]?\d+),(\d+)\s*")
+_COMMA_NUMBER = re.compile(r"\s*[-+]?\d+,\d+\s*")
 _WHOLE_NUMBER = re.compile(r"(0|-?[1-9][0-9]*)\.0")
 _ADJACENT = re.compile(r"['\"]\s+['\"]")
 _VARIATION = "\ufe0e\ufe0f"  # whether a tick is shown as text or as a picture
@@ -110,13 +110,26 @@ def as_outcomes(
     `has_labels`.
     """
     if has_decimal_commas:
-        cells = map_entries(
-            lambda x: _COMMA_NUMBER.sub(r"\1.\2", x) if isinstance(x, str) else x, cells
-        )
+        cells = _with_decimal_points(cells)
     is_label = has_labels and isinstance(next(filter(None, flat(cells)), None), str)
     if is_label or any(isinstance(as_outcome(x), (str, list, dict)) for x in flat(cells)):
         return map_entries(lambda x: _as_label(x, has_labels), cells)
     return map_entries(as_outcome, cells)
+
+
+def _with_decimal_points(cells: Sequence[Any]) -> list[Any]:
+    """Return cells with 0.5 for 0,5; a ValueError if others have a point, as thousands may."""
+    texts = [x for x in flat(cells) if isinstance(x, str)]
+    comma = next(filter(is_decimal_comma, texts), None)
+    point = next((x for x in texts if "." in x and not isinstance(number_in(x), str)), None)
+    if comma is not None and point is not None:
+        raise ValueError(
+            f"The outcomes {comma} and {point} have a decimal comma and a point, which may "
+            f"separate thousands: write all of them in one way."
+        )
+    return map_entries(
+        lambda x: x.replace(",", ".") if isinstance(x, str) and is_decimal_comma(x) else x, cells
+    )
 
 
 def flat(cells: Iterable[Any]) -> Iterator[Any]:

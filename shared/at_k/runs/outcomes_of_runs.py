@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from ..core.checking import Checked, Checking
-from ..core.checks import InputError, InPython, Place, as_list, short
+from ..core.checks import InputError, InPython, Place, as_list, require_same_index, short
 from ..core.columns import stored, to_python
 from ..core.containers import to_numpy
 from ..core.samples import (
@@ -84,7 +84,8 @@ def grade_sources(
         checker_rates: the true-positive and the false-positive rate of the checker, or None.
         labels: a sequence with the labels of each run, or None. Default: the labels that the runs
             were read with, unless checker_rates are given.
-        by_order: whether questions without ids are in the same order in all runs.
+        by_order: whether questions without ids are in the same order in all runs, whatever labels
+            the rows of data frames have.
         common: whether questions that a run lacks are left out of all runs.
 
     Returns:
@@ -95,6 +96,9 @@ def grade_sources(
         ValueError: if a source is invalid, the runs have different questions, a checker is given
             but no run has references, or labels are invalid or too few.
     """
+    if not by_order:
+        roles = ("clusters", "groups", "question_weights")
+        require_same_index({**dict(sources), **{x: getattr(options, x) for x in roles}})
     sources, orders = in_one_order(sources, by_order, common)
     first = sources[0][1]
     with naming_questions(first):
