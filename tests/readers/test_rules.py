@@ -1271,11 +1271,22 @@ def test_files_of_two_models_are_not_pooled_unless_it_is_said(capsys, tmp_path):
     ]
     error = error_of(capsys, "gpassk", *files)
     assert "have the same questions, such as '0'" in error
-    remedy = "--groups 'file (index)' --questions 'file (index)' id (different benchmarks)"
+    remedy = "--groups files --questions files id (different benchmarks)"
     assert error.endswith(f"Add --pool files (repeated runs) or {remedy}.\n")
     assert "2 samples each" in output_of(capsys, "gpassk", *files, "--pool", "files", "--k", 1)
-    flags = ("--groups", "files", "--questions", "id", "file (index)")
-    assert "groups from file (index)" in output_of(capsys, "gpassk", *files, *flags, "--k", 1)
+    scores = scores_of(capsys, "gpassk", *files, *remedy.split()[:5], "--include", "pass@k")
+    assert scores == {"pass@1": 0.625, "llama/pass@1": 0.75, "qwen/pass@1": 0.5}
+
+
+def test_benchmarks_of_two_folders_are_paired_by_the_names_of_their_files(capsys, tmp_path):
+    for model, benchmarks in (("a", "xy"), ("b", "wx")):
+        (tmp_path / model).mkdir()
+        for name in benchmarks:
+            rows = [{"id": i, "passed": int(name == "x")} for i in range(4)]
+            write_json_lines(tmp_path / model / f"{name}.jsonl", rows)
+    flags = (tmp_path / "a", tmp_path / "b", "--groups", "files", "--questions", "files", "id")
+    assert "or --common to compare the 4" in error_of(capsys, "compare", *flags)
+    assert '"pass@1_a": 1.0' in output_of(capsys, "compare", *flags, "--common", "--json")
 
 
 def test_an_error_of_many_files_does_not_begin_with_all_their_names(capsys, tmp_path):

@@ -145,7 +145,7 @@ def _names_of_runs(names: Sequence[str] | None, files: Sequence[str]) -> list[st
         )
     if len({*names} - {""}) < len(names) or not all(name.strip() for name in names):
         raise ValueError("--names has a blank name, or one twice: give each run its own.")
-    return list(names)
+    return [" ".join(name.split()) for name in names]
 
 
 def _path_unless_in_name(name: str, file: str) -> str:

@@ -28,7 +28,7 @@ FORMATS_OF_OUTPUT = ("table", "json", "csv", "markdown", "latex")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 _STARTS_OF_FORMULAS = "=+-@\uff1d\uff0b\uff0d\uff20"
 _NUMBER_IN_CELL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?(inf|nan)")
-_BEYOND_PDFLATEX = re.compile("[^\x00-\u017f]|[ĦħĸĿŀŉŦŧſ]")
+_BEYOND_PDFLATEX = re.compile("[^\x00-\u017f\u2013\u2014\u2018\u2019\u201c\u201d]|[ĦħĸĿŀŉŦŧſ]")
 _LATEX_CHARACTERS = {
     "\\": r"\textbackslash{}",
     "^": r"\textasciicircum{}",

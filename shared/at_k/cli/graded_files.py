@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
@@ -68,8 +69,12 @@ def file_arguments(flags: dict[str, Any], files: Sequence[str] = ()) -> FileArgu
     second = {x: y for x in ROLES_OF_SECOND if (y := flags.pop(f"{x}_b", None)) is not None}
     if "where" in second:
         second["where"] = [pair for pair in second["where"] if pair is not None]
-    if len({*files}) < len(files) and not second:
-        file = shlex.quote(next(file for file in files if files.count(file) > 1))
+    paths = list(map(os.path.realpath, files))
+    is_same = all(flags.get(role) == x for role, x in second.items())
+    if len({*paths}) < len(paths) and is_same:
+        file = shlex.quote(
+            next(x for x, path in zip(files, paths, strict=True) if paths.count(path) > 1)
+        )
         raise ValueError(
             f"{file} is given twice, so a run would be compared with itself. If it has two runs, "
             f"say which rows are whose: --where model=A --where-b model=B."
@@ -153,7 +158,7 @@ def _read_files(
         start, ways, end = "" if files[0] in str(error) else f"{files[0]}: ", error.ways, ""
         if (index, number) == (1, 2):
             ways = list(map(_way_of_second, ways))
-            if "where" in error.roles:
+            if "where" in error.roles and reading.get("where"):
                 end = " To read all rows of this file, add --where-b ''."
         elif index:
             end = " If other files have other columns, at_k.leaderboard takes runs of at_k.read."

@@ -22,6 +22,7 @@ from .roles import columns_of_role, question_columns, whole_numbers
 from .settings import are_parts, refuse_repeats, refuse_settings
 from .table import (
     FILE,
+    FILES,
     ROW,
     ColumnsByRole,
     QuestionRows,
@@ -311,7 +312,7 @@ def are_repeated_runs(names: Sequence[str]) -> bool:
 def _refuse_mixed_files(questions: QuestionRows) -> None:
     """Raise a SelectionError if files with the same questions may belong to different models."""
     table, rows_of = questions.table, questions.rows
-    if FILE not in table.columns or {"files", FILE} & {*questions.reading.pool}:
+    if FILE not in table.columns or {FILES, FILE} & {*questions.reading.pool}:
         return
     files = list(table.columns[FILE])
     if not questions.key:
@@ -331,8 +332,8 @@ def _refuse_mixed_files(questions: QuestionRows) -> None:
         f"different models with at-k compare. If these are repeated runs of one model, or "
         f"different benchmarks, say so.",
         [
-            Way({"pool": ("files",)}, "repeated runs"),
-            Way({"groups": FILE, "questions": (FILE, *questions.key)}, "different benchmarks"),
+            Way({"pool": (FILES,)}, "repeated runs"),
+            Way({"groups": FILES, "questions": (FILES, *questions.key)}, "different benchmarks"),
         ],
     )
 

@@ -32,10 +32,12 @@ from .roles import choose_columns, column_per_question, columns_of_role, finish_
 from .sources import load_files, load_object, names_in
 from .table import (
     FILE,
+    FILES,
     ColumnsByRole,
     SelectionError,
     Table,
     Way,
+    names_of_files,
     pairs_of,
     rows_where,
     with_fields,
@@ -284,9 +286,9 @@ def clusters_of_settings(run: Run) -> tuple[list[str], str] | None:
     settings is no independent question, so these are one cluster. Return None for other runs, such
     as those of several benchmarks, whose questions have the same numbers.
     """
-    key, group = str(run.columns.get("questions", "")).split(", "), run.columns.get("groups", FILE)
+    key, group = str(run.columns.get("questions", "")).split(", "), run.columns.get("groups", FILES)
     others = [i for i, name in enumerate(key) if name != group]
-    are_parts = group == FILE or last_part(group) in PARTS or "harness" in run.origin
+    are_parts = group == FILES or last_part(group) in PARTS or "harness" in run.origin
     if are_parts or not (run.ids and 0 < len(others) < len(key) == len(run.ids[0])):
         return None
     return [", ".join(x[i] for i in others) for x in run.ids], ", ".join(key[i] for i in others)
@@ -295,8 +297,8 @@ def clusters_of_settings(run: Run) -> tuple[list[str], str] | None:
 def _with_named_columns(table: Table, reading: ReadingOptions) -> tuple[Table, dict[str, Any]]:
     """Return the table of the rows that are read, and the columns by role that are named."""
     named = reading.named()
-    if named.get("groups") == "files" and "files" not in table.columns:
-        named["groups"] = FILE
+    if FILES in (named.get("groups"), *reading.questions) and FILES not in table.columns:
+        table = table.with_columns({**table.columns, **names_of_files(table)})
     if are_elsewhere(named.get("references"), table):
         fields = [("questions", name) for name in reading.questions]
         table, named["references"] = join_references(
@@ -305,7 +307,7 @@ def _with_named_columns(table: Table, reading: ReadingOptions) -> tuple[Table, d
     elif reading.checker and "references" not in named:
         table = with_tests(table)
         named |= {"references": TESTS} if TESTS in table.columns else {}
-    pool = [name for name in reading.pool if name != "files"]
+    pool = [name for name in reading.pool if name != FILES]
     lists = {"questions": reading.questions, "pool": pool, "where": list(reading.where)}
     table = with_fields(table, pairs_of(named | lists))
     table, lists_of_samples = with_sample_lists(table, named | lists, reading)

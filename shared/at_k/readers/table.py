@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core.checks import FROM_0, Index, InputError, did_you_mean, short
@@ -30,6 +31,9 @@ ColumnsByRole = Mapping[str, Any]
 
 FILE = "file (index)"
 """The name of the column that has the index of the file of each row, if there are several."""
+
+FILES = "files"
+"""The name by which a caller means the file of each row, as in `pool`, `groups` and `questions`."""
 
 ROW = "row (index)"
 """The name of the column that has the index of the source's row of each sample.
@@ -392,6 +396,19 @@ def join_tables(tables: Sequence[Table]) -> Table:
         has_decimal_commas=all(table.has_decimal_commas for table in tables),
         numbers=list(itertools.chain(*map(Table.row_numbers, tables))),
     )
+
+
+def names_of_files(table: Table) -> Columns:
+    """Return the column `FILES`, the name of the file of each row; {} if the table has one file.
+
+    Names are without their suffixes, or with their paths if two are equal.
+    """
+    if FILE not in table.columns:
+        return {}
+    names = [Path(file).name.split(".")[0] for file in table.files]
+    if len({*names}) < len(names):
+        names = list(table.files)
+    return {FILES: [names[index] for index in table.columns[FILE]]}
 
 
 def _joined_column(tables: Sequence[Table], name: str) -> list[Any]:
