@@ -70,9 +70,9 @@ from typing import NamedTuple
 
 """Validation of parameters, and errors about input.
 
-A function `check_x` returns the valid parameter, or raises a ValueError that says what would be
-valid. Its argument `name` is the name of the parameter in the message. There are M questions, and n
-samples of a question.
+A function `check_x` raises a ValueError unless a parameter is valid, and most of them return it as
+a plain Python value. Their argument `name` is what the message calls the parameter. There are M
+questions, and n samples of a question. A "page" is a web page that shows a metric.
 """
 
 
@@ -99,8 +99,8 @@ class Place(NamedTuple):
         parameter: the parameter, such as "predictions"; or the word "question" or "Question".
         question: index of the question.
         sample: index of the sample in its question, or None for the whole question.
-        key: the column, such as "correct", if the input consists of counts of samples.
-        value: the invalid outcome, if the input consists of counts, whose samples have no index.
+        key: the column, such as "correct", of input that consists of counts of samples; or None.
+        value: the invalid outcome, if it is one of counted samples, which have no index; or None.
     """
 
     parameter: str
@@ -204,7 +204,7 @@ def is_list_like(value) -> bool:
 
 
 def as_list(name: str, value) -> list[Any]:
-    """Return one value, or several in a list, as a list; raise a ValueError if it is empty."""
+    """Return several values as a list, or one value in a list; raise a ValueError for no value."""
     values = list(value) if is_list_like(value) else [value]
     if not values:
         raise ValueError(f"{name} is empty: give at least one.")
@@ -252,8 +252,8 @@ def is_missing(entry) -> bool:
         return True
     if isinstance(entry, Decimal):
         return entry.is_nan()
-    is_number = isinstance(entry, (float, np.floating, np.datetime64, np.timedelta64))
-    return is_number and bool(entry != entry)
+    may_be_nan = isinstance(entry, (float, np.floating, np.datetime64, np.timedelta64))
+    return may_be_nan and bool(entry != entry)  # NaN and NaT differ from themselves.
 
 
 _METRIC_OF_SCORE = {
@@ -265,11 +265,14 @@ _METRIC_OF_SCORE = {
     "pass^k": "gpassk",
     "G-Pass@k": "gpassk",
 }
-"""The metrics of scores that users look for in another metric."""
+"""The metric that has each of these scores, for which users often ask another metric."""
 
 
 def check_name(name: str, choice: Any, known: Collection[str]) -> Any:
-    """Return `choice`, the value of a parameter; raise a ValueError if it is not a known name."""
+    """Return `choice`, the value of the parameter `name`; raise a ValueError unless it is `known`.
+
+    The message suggests a similar name, and "pass@k" with k=4 in place of "pass@4".
+    """
     hint = ""
     if isinstance(choice, str):
         if choice in known:
@@ -285,7 +288,7 @@ def check_name(name: str, choice: Any, known: Collection[str]) -> Any:
 
 
 def check_names(name: str, names: str | Iterable[str], known: Collection[str]) -> list[str]:
-    """Return one or more names as a list; raise a ValueError if a name is not known."""
+    """Return one or more names as a list; raise a ValueError if one is not in `known`."""
     return [check_name(name, choice, known) for choice in as_list(name, names)]
 
 
@@ -307,7 +310,7 @@ def did_you_mean(choice: str, names: Iterable[str]) -> str:
 
 
 def _spelled_out(name: str) -> str:
-    """Return the letters and digits of a name, with "at" for @ and "hat" for ^."""
+    """Return the letters and digits of a name in lower case, with "at" for @ and "hat" for ^."""
     spelled = name.lower().replace("@", "at").replace("^", "hat")
     return re.sub(r"[^a-z0-9]", "", spelled)
 
@@ -470,12 +473,11 @@ def choose_ks(
     allow_above_n: bool = False,
     remedy: str = "",
 ) -> list[int]:
-    """Return the k at which scores are computed.
+    """Return the requested `ks`, or by default the k of `default` that every question allows.
 
-    These are the requested `ks`. A k above an n, (M,), raises a ValueError, unless `allow_above_n`.
-    Its message ends with `remedy`, which says what else the user can do.
-
-    If `ks` is None, these are the k of `default` up to the smallest n, or this n if there are none.
+    By default no k exceeds the smallest n, (M,), which is the only k if `default` has none so
+    small. A requested k above an n raises a ValueError, unless `allow_above_n`. Its message ends
+    with `remedy`, which says what else the user can do.
     """
     if ks is not None:
         if not allow_above_n:
@@ -514,7 +516,7 @@ raise an error that names the missing package. `at_k/__init__` replaces it by a 
 """
 
 
-KERNEL = "209e4382001d"
+KERNEL = "2550e5f9fd8a"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -628,9 +630,9 @@ PACKAGE = SimpleNamespace(rooms=Rooms())
 
 # --- shared/at_k/core/counts.py -------------------------------------------------------------------
 
-"""Counts of outcomes, on which alone a score of exchangeable samples depends.
+"""Counts of outcomes, on which a score depends if the order of samples does not matter.
 
-There are M questions with S samples, and U distinct pairs (n, c).
+There are M questions with S samples in all, and U distinct pairs (n, c).
 """
 
 
@@ -639,7 +641,7 @@ class BinaryCounts:
     """The number of samples of each question, and how many of them are correct.
 
     Questions with equal counts have equal scores, so scores are computed once for each distinct
-    pair (n, c). The properties `unique` and `inverse` are those results of np.unique.
+    pair (n, c): `unique` returns the pairs, and `scores[inverse]` has the score of each question.
 
     Args:
         n: (M,) number of samples.
@@ -671,11 +673,14 @@ class BinaryCounts:
 
     @cached_property
     def _distinct(self) -> tuple[np.ndarray, np.ndarray, UniqueIntegers]:
-        """Return n and c of the distinct pairs, (U,) each, and the integers that encode them."""
-        if size := one_size(self.n):  # The usual case, in which c alone distinguishes the pairs.
+        """Return n and c of the distinct pairs, (U,) each, and the codes of all pairs.
+
+        The code of a pair is c if all n are equal, else base x (rank of n) + rank of c. The ranks
+        among the distinct n and c are small, so that codes fit into 64 bits.
+        """
+        if size := one_size(self.n):
             codes = UniqueIntegers(self.c, size)
             return np.full(len(codes.values), self.n[0]), codes.values, codes
-        # Ranks among the distinct n and c take the place of these, so that codes fit into 64 bits.
         n, c = (UniqueIntegers(x, int(x.max())) for x in (self.n, self.c))
         base = len(c.values)
         codes = UniqueIntegers(c.inverse + base * n.inverse, base * len(n.values))
@@ -684,15 +689,15 @@ class BinaryCounts:
 
     @cached_property
     def memo(self) -> dict[Any, Any]:
-        """Return a dict in which callers keep results for these counts, such as a fitted prior."""
+        """Return a dict, empty at first, in which callers cache results, such as a fitted prior."""
         return {}
 
 
 class UniqueIntegers:
     """The distinct values of an array of integers from 0 to `most`, as np.unique returns them.
 
-    Small values are counted, which is faster than sorting. The first call of np.unique would be
-    slow, because it imports a module.
+    If `most` is small, a table of the counts of 0 .. `most` is faster than sorting. np.unique is
+    not used, because its first call imports a module.
 
     Attributes:
         values: (U,) the distinct values, ascending.
@@ -713,7 +718,7 @@ class UniqueIntegers:
 
     @cached_property
     def inverse(self) -> np.ndarray:
-        """Return the index of each entry of the array in `values`."""
+        """Return the index in `values` of each entry of the array."""
         if self.values[-1] > 8 * len(self._array):
             return np.searchsorted(self.values, self._array)
         index = np.empty(self.values[-1] + 1, dtype=np.int64)
@@ -743,16 +748,17 @@ def sums_per_question(counts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 def _row_sums(rows: np.ndarray) -> np.ndarray:
     """Return the sum of each row, (M,), of (M, N) integers, or floats 0 and 1.
 
-    Entries of one byte have to be 0 or 1.
+    Entries of one byte have to be 0 or 1. einsum is faster than `sum` for short rows.
     """
     if rows.itemsize > 1:
         return np.einsum("ij->i", rows, dtype=np.int64, casting="unsafe")
     samples = rows.shape[1]
     rows = rows.view(np.uint8)
-    word_bytes = math.gcd(samples, 64) // 8  # A row is a whole number of words of so many bytes.
+    # If N is a multiple of 8, the bits of a row are a whole number of words of 1, 2, 4 or 8 bytes.
+    word_bytes = math.gcd(samples, 64) // 8
     if word_bytes and hasattr(np, "bitwise_count"):  # since NumPy 2
-        # Packed to one bit per sample, up to 64 samples are counted at once. That takes twice as
-        # long as reading the bytes; adding them takes up to ten times as long.
+        # Up to 64 samples are packed into one word and counted at once, which takes twice as long
+        # as reading the bytes. Adding them would take up to ten times as long.
         words = np.packbits(rows.reshape(-1).view(bool)).view(f"u{word_bytes}")
         rows = np.bitwise_count(words).reshape(len(rows), -1)
     if rows.shape[1] == 1:
@@ -779,17 +785,15 @@ _NOT_SAMPLES = {
     *("reference", "answer", "target"),
     *("n", "c", "correct", "passed", "outcome", "reward", "score", "verdict"),
 }
-"""Column names, in lower case, that show that the columns of a data frame are not samples."""
+"""Names in lower case, one of which shows that the columns of a data frame are not samples."""
 
 
 def to_array(values) -> np.ndarray:
     """Convert an array of any library, on any device, to a NumPy array.
 
-    bfloat16, and float8 of JAX, become float32 without loss, and a longdouble becomes a double.
-
-    Raises:
-        TypeError: if the array has named fields that are no samples, or if the library cannot
-            convert it, for example because it has no data.
+    bfloat16, and float8 of JAX, become float32 without loss, and a longdouble becomes a double. A
+    TypeError is raised if the name of a field shows that the fields are no samples, or if the
+    library cannot convert the array, for example because it has no data.
     """
     names = getattr(getattr(values, "dtype", None), "names", None) or ()
     if not _NOT_SAMPLES.isdisjoint(name.lower() for name in names):
@@ -803,7 +807,8 @@ def to_array(values) -> np.ndarray:
     except (RuntimeError, NotImplementedError, TypeError) as error:
         kind = f"{type(values).__module__}.{type(values).__name__}"
         raise TypeError(f"A {kind} cannot be converted to an array: {error}") from error
-    # JAX has its own float types, which np.unique and other functions cannot sort.
+    # `isbuiltin` is 2 for types that a library adds to NumPy, such as the floats of JAX, which
+    # np.unique and other functions cannot sort.
     is_foreign = array.dtype.isbuiltin == 2 and array.dtype.name.startswith(("float", "bfloat"))
     if array.dtype == np.longdouble:
         return array.astype(float)
@@ -836,10 +841,11 @@ def plain_entry(value) -> Any:
 
 
 def plain_container(values) -> Any:
-    """Convert a container to a list, a NumPy array of numbers, or an Arrow column.
+    """Convert a container to a list, a NumPy array of numbers, or a chunked array of Arrow.
 
-    Data frames, and values that are not list-like, such as dicts and texts, are returned unchanged.
-    A TypeError is raised if a library cannot convert its array.
+    A data frame is returned as it is, or as an Arrow table if it is one of polars or DuckDB. Values
+    that are not list-like, such as dicts and texts, are returned as they are. A TypeError is raised
+    if a library cannot convert its array.
     """
     values = as_arrow(values)
     if isinstance(values, (list, tuple)):
@@ -860,7 +866,7 @@ def plain_container(values) -> Any:
 
 
 def _parse_json_texts(entry: Any) -> Any:
-    """Return the value of a JSON text, None for None, or a list with both replaced in it."""
+    """Parse a JSON text, or all JSON texts in a list, which may be nested. None stays None."""
     if isinstance(entry, list):
         return [_parse_json_texts(nested) for nested in entry]
     return None if entry is None else json.loads(entry)
@@ -880,11 +886,12 @@ def plain_list(values) -> list[Any]:
 def arrow_column(values) -> Any:
     """Return an Arrow array, or a column of `datasets`, as a chunked array; None for other values.
 
-    None is also returned for view types, which Arrow does not always cast correctly, and for
+    None is also returned for Arrow's view types, which it does not always cast correctly, and for
     run-end encoded columns, which it cannot cast.
     """
     source = getattr(values, "source", None)  # the dataset, if this is a column of one
-    # A dataset may convert its entries to arrays of a library, so they are read in Arrow instead.
+    # A dataset may convert its entries to arrays of a library, so they are read in Arrow instead. A
+    # custom format may change the entries, so these are taken as the format returns them.
     if source is not None and getattr(source, "format", {}).get("type", "custom") != "custom":
         values = source.with_format("arrow")[values.column_name][:]
     if not hasattr(values, "to_pylist") or not hasattr(values, "null_count"):
@@ -966,20 +973,22 @@ def to_numpy(values) -> np.ndarray:
     kind = str(values.type)
     if kind == "null":
         return np.zeros(len(values), dtype=np.int8)
+    # The entries are those from `start` to `stop` of the buffer, which other arrays may share.
     data, start, stop = values.buffers()[-1], values.offset, values.offset + len(values)
     if values.null_count or data is None or kind not in _NUMERIC:
         return values.to_numpy(zero_copy_only=False)
     if kind != "bool":
         return np.frombuffer(data, values.type.to_pandas_dtype())[start:stop]
-    first = start // 8  # A small part of a large column is read without the bytes before it.
-    bits = np.unpackbits(np.frombuffer(data, np.uint8)[first : -(-stop // 8)], bitorder="little")
-    return bits[start - 8 * first : stop - 8 * first].view(bool)
+    first_byte = start // 8  # Arrow stores 8 bools in a byte. Only the bytes of the array are read.
+    used_bytes = np.frombuffer(data, np.uint8)[first_byte : -(-stop // 8)]
+    bits = np.unpackbits(used_bytes, bitorder="little")
+    return bits[start - 8 * first_byte : stop - 8 * first_byte].view(bool)
 
 
 def numbers_and_scored(values) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return Arrow numbers as a NumPy array, with 0 for null, and an array that is False for null.
+    """Return an Arrow array of numbers as a NumPy array, and whether each number is not null.
 
-    The second result is None if there is no null.
+    Null becomes 0. The second result is an array of bools, or None if there is no null.
     """
     if not values.null_count:
         return to_numpy(values), None
@@ -1001,7 +1010,7 @@ def sample_rows(frame, name: str) -> np.ndarray | list[list[Any]]:
     """Return the rows of a data frame, each of which has the samples of one question.
 
     Raises a ValueError if a column name shows that the columns are not samples, or if the only
-    column has lists, so that the caller should give the column.
+    column has lists. `name` is the name of the data frame in messages.
     """
     for column in column_names(frame):
         if column.lower() in _NOT_SAMPLES:
@@ -1026,7 +1035,7 @@ def frame_rows(frame) -> np.ndarray | list[list[Any]]:
     dtypes = getattr(frame, "dtypes", [])
     if all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in dtypes):
         return np.asarray(frame)
-    return np.asarray(frame.astype(object)).tolist()  # The type object keeps missing entries.
+    return np.asarray(frame.astype(object)).tolist()  # Other types would change missing entries.
 
 
 # --- shared/at_k/core/signatures.py ---------------------------------------------------------------
@@ -1365,7 +1374,7 @@ _FORMS = ({"n", "correct"}, {"counts"}, {"answers", "counts"})
 
 
 def is_counts(values) -> bool:
-    """Return whether the values have the keys of counts. Their entries are not looked at.
+    """Return whether the keys of the values, or of the first one in a list, are those of counts.
 
     Raises a ValueError if a data frame has n, correct and other columns.
     """
@@ -1385,17 +1394,18 @@ def is_counts(values) -> bool:
 
 
 def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
-    """Return the distinct samples that counts stand for, and how often each occurs.
+    """Return the categories or answers that are counted, their counts, and their number.
 
     `values` are counts, for which `is_counts` returns True, and `name` is their name in messages.
+    Let S be the number of counts of all questions.
 
     Returns:
-        The S distinct samples, as an array of categories or as M lists of answers; how often each
-        occurs, (S,); and the number of distinct samples of each question, (M,).
+        The categories that are counted, (S,), or M lists of answers; the counts, (S,); and the
+        number of counts of each question, (M,).
 
     Raises:
-        ValueError: if a count is not a whole number of at least 0, or if the numbers of counts,
-            categories or answers differ. The message has the question.
+        ValueError: if a count is not a whole number of at least 0, or if questions differ in their
+            number of categories, or if a question has not one count for each answer.
     """
     columns = _columns_of_counts(values, name)
     if "n" in columns:
@@ -1422,7 +1432,10 @@ def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
 
 
 def _read_binary(columns: dict[str, Any], name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the results of `read_counts` for the columns n and correct: categories 0 and 1."""
+    """Return the results of `read_counts` for the columns n and correct.
+
+    The categories of each question are 0, with n - correct samples, and 1.
+    """
     n, correct = (_whole_numbers(columns[key], name, key) for key in ("n", "correct"))
     if (correct > n).any():
         question = int(np.argmax(correct > n))
@@ -1435,7 +1448,10 @@ def _read_binary(columns: dict[str, Any], name: str) -> tuple[np.ndarray, np.nda
 
 
 def _require_one_count_each(answers: list[Any], sizes: np.ndarray, name: str) -> None:
-    """Raise a ValueError if a question has not as many answers as counts, (M,)."""
+    """Raise a ValueError unless each question has a list of answers, one for each of its counts.
+
+    `sizes`, (M,), is the number of counts of each question.
+    """
     for question, size in enumerate(sizes.tolist()):
         if not is_list_like(answers[question]) or len(answers[question]) != size:
             raise InputError(
@@ -1446,9 +1462,9 @@ def _require_one_count_each(answers: list[Any], sizes: np.ndarray, name: str) ->
 
 
 def _columns_of_counts(values, name: str) -> dict[str, Any]:
-    """Return a dict from each key of counts to its M entries.
+    """Return a dict from each key of counts, such as "n", to a sequence of M entries.
 
-    Raises a ValueError if there are not equally many entries of each key.
+    Raises a ValueError if keys differ in their number of entries, or dicts in their keys.
     """
     if is_frame(values):
         return {key: entries_of(name, values[key]) for key in column_names(values)}
@@ -1477,18 +1493,20 @@ def _columns_of_counts(values, name: str) -> dict[str, Any]:
 def _whole_numbers(entries, name: str, key: str, sizes: np.ndarray | None = None) -> np.ndarray:
     """Return counts as an array of integers; raise a ValueError for the first invalid one.
 
+    `name` and `key` are those of the counts in the message, such as predictions['correct'].
     `sizes`, (M,), is the number of counts of each question, or None for one each.
     """
-    plain = [plain_entry(entry) for entry in entries]
-    for index, count in enumerate(plain):
+    counts = [plain_entry(entry) for entry in entries]
+    for index, count in enumerate(counts):
         is_number = isinstance(count, (int, float)) and not isinstance(count, bool)
-        if is_number and 0 <= count < 2**53 and count % 1 == 0:
+        if is_number and 0 <= count < 2**53 and count % 1 == 0:  # Larger floats have gaps.
             continue
-        ends = np.arange(1, len(plain) + 1) if sizes is None else np.cumsum(sizes)
-        location = Place(name, int(np.searchsorted(ends, index, side="right")), key=key)
+        question = index
+        if sizes is not None:
+            question = int(np.searchsorted(np.cumsum(sizes), index, side="right"))
         what = f" has the count {short(entries[index])}: give a whole number of at least 0."
-        raise InputError(location, what)
-    return np.array(plain, dtype=np.int64)
+        raise InputError(Place(name, question, key=key), what)
+    return np.array(counts, dtype=np.int64)
 
 
 # --- shared/at_k/core/interval.py -----------------------------------------------------------------
@@ -2748,7 +2766,7 @@ _TEXTS_AND_NONE = {str, type(None)}
 
 
 def stored(samples: Samples, references: Any = None) -> Samples:
-    """Return the samples with their values in an Arrow column, and with a column of references.
+    """Return the samples with values in an Arrow column, null if not scored, and with references.
 
     `references` has one for each of M questions, or is None for no references.
 
@@ -2767,9 +2785,10 @@ def stored(samples: Samples, references: Any = None) -> Samples:
 
 
 def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
-    """Return one reference for each question as a column.
+    """Return references as an Arrow column, (M,).
 
-    Raises a ValueError if there are not so many references, or if one cannot be stored.
+    `questions` is M. A ValueError is raised if there are not M references, or if neither Arrow nor
+    JSON can hold one.
     """
     values = plain_container(references)
     if isinstance(values, np.ndarray) and values.ndim == 1:
@@ -2799,6 +2818,7 @@ def _column_of_numbers(numbers: np.ndarray, scored: np.ndarray | None = None) ->
     if scored is not None and not scored.any():
         return pa.chunked_array([pa.nulls(len(numbers))])
     if numbers.dtype.kind == "f" and numbers.itemsize < 8:
+        # Printing is slow, so each distinct number is printed once.
         distinct, inverse = np.unique(numbers, return_inverse=True)
         numbers = np.array([float(str(number)) for number in distinct])[inverse]
     return pa.chunked_array([from_numpy(numbers, scored)])
@@ -2831,7 +2851,7 @@ def check_types(samples: Samples) -> None:
 
 
 def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa.Array:
-    """Return values as an array of their type, or as JSON if they have no common Arrow type.
+    """Return values as an Arrow array of their type, or of type `JSON` without a common type.
 
     `sizes`, (M,), are the numbers of values of each question, or None for one value each.
     """
@@ -2846,7 +2866,7 @@ def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) 
 def _array_of_one_type(values: list[Any]) -> pa.Array | None:
     """Return values as an array; None if they have no common Arrow type, or if some are dicts."""
     types = {type(value) for value in values} - {type(None)}
-    if types == {list}:
+    if types == {list}:  # Arrow would turn an integer among floats in a list into a float.
         entries = itertools.chain.from_iterable(value for value in values if value is not None)
         types_of_entries = {type(entry) for entry in entries} - {type(None)}
         if len(types_of_entries) > 1 or types_of_entries & {dict, tuple}:
@@ -2865,9 +2885,10 @@ def _array_of_one_type(values: list[Any]) -> pa.Array | None:
 
 
 def to_json(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa.Array:
-    """Return values as an array of the type `JSON`, for the same arguments as `_typed_array`.
+    """Return values as an array of the type `JSON`.
 
-    Raises a ValueError with the index of a value that JSON cannot hold.
+    `sizes`, (M,), are the numbers of values of each question, or None for one value each. A
+    ValueError with the index of a value is raised if JSON cannot hold it.
     """
     texts = []
     for index, value in enumerate(values):
@@ -2885,7 +2906,7 @@ def to_json(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa
 def _json_default(value) -> Any:
     """Return an array or number of any library as a JSON value; raise a TypeError for others."""
     plain = plain_entry(value)
-    if plain is value and hasattr(value, "tolist"):
+    if plain is value and hasattr(value, "tolist"):  # an array
         plain = value.tolist()
     if plain is value:
         raise TypeError(f"it is a {type(value).__name__}")
@@ -2913,7 +2934,7 @@ def sample_kind(values: pa.ChunkedArray) -> str | None:
         return None
     if values.type == TEXTS:
         return "texts"
-    if values.type == JSON:
+    if values.type == JSON:  # All samples are of one kind, so the first one tells.
         first = next(text for text in pc.struct_field(values, 0) if text.is_valid).as_py()
         if first.startswith(("[", "{")):
             return "other values"
@@ -2952,7 +2973,10 @@ def one_chunk(values: pa.ChunkedArray) -> pa.Array:
 
 
 def distinct_entries(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
-    """Return the distinct entries, and the index of each entry among them, (S,), or -1 for null."""
+    """Return the distinct entries that are not null, and the index of each entry among them, (S,).
+
+    The index of null is -1.
+    """
     if values.type == JSON:
         texts, index = distinct_entries(pc.struct_field(values, 0))
         return pa.StructArray.from_arrays([texts], fields=list(JSON)), index
@@ -2966,14 +2990,15 @@ def distinct_entries(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
 
 def _distinct_lists(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
     """Return the results of `distinct_entries` for lists, which Arrow cannot compare."""
+    # Lists are compared by their texts, because a dict cannot have lists as keys.
     texts = [None if entry is None else repr(entry) for entry in values.to_pylist()]
-    first: dict[str, int] = {}  # the index of the first entry with each text
+    first_entry: dict[str, int] = {}  # the index of the first entry with each text
     for i, text in enumerate(texts):
         if text is not None:
-            first.setdefault(text, i)
-    number: dict[str | None, int] = {text: i for i, text in enumerate(first)}
-    index = np.array([number.get(text, -1) for text in texts])
-    return values.combine_chunks().take(from_numpy(np.array([*first.values()], int))), index
+            first_entry.setdefault(text, i)
+    rank: dict[str | None, int] = {text: i for i, text in enumerate(first_entry)}
+    index = np.array([rank.get(text, -1) for text in texts])
+    return values.combine_chunks().take(from_numpy(np.array([*first_entry.values()], int))), index
 
 
 # --- shared/at_k/core/score_agg.py ----------------------------------------------------------------
@@ -3137,7 +3162,7 @@ computes the expected values.
 
 
 _VALID_TAU = "a threshold is a share of the k samples, from 0 to 1"
-_MOST_CREDITS = 20_000_000  # A score has k credits, and all scores together at most so many.
+_MOST_CREDITS = 20_000_000  # The limit for all scores together. A score at k has k credits.
 
 Credits = tuple[float, ...]
 """The credits (w_1, .., w_k) of the first, second, .., k-th correct sample, none negative."""
@@ -3146,7 +3171,7 @@ Credits = tuple[float, ...]
 def at_least(k: int, needed: int) -> Credits:
     """Return the credits of a score that is 1 if at least `needed` of k samples are correct.
 
-    Otherwise the score is 0, as it always is if k < needed.
+    Otherwise the score is 0. All credits are 0 if k < needed.
     """
     return ((0.0,) * (needed - 1) + (1.0,) + (0.0,) * (k - needed))[:k]
 
@@ -3201,12 +3226,12 @@ def check_thresholds(thresholds) -> list[float]:
 
 
 def above_half(k: int) -> Credits:
-    """Return the credits of mG-Pass@k: 2/k for each correct sample beyond ceil(k/2).
+    """Return the credits of mG-Pass@k: 2/k for each correct sample beyond ceil(k/2), otherwise 0.
 
-    The score is then (2/k) times the sum of G-Pass@k_(i/k) over i = ceil(k/2) + 1 .. k: the Riemann
-    sum of Liu et al. (2024, arXiv:2412.13147) for twice the area under G-Pass@k_tau from
-    tau = 1/2 to 1. The sum equals the area for even k. For odd k it is smaller, and (k-1)/k if all
-    k are correct.
+    So mG-Pass@k is 2/k times the sum of P(at least i of k samples are correct) over
+    i = ceil(k/2) + 1 .. k. This is the definition of Liu et al. (2024, arXiv:2412.13147), a Riemann
+    sum for twice the area under G-Pass@k_tau from tau = 1/2 to 1. It equals the area for even k.
+    For odd k it is smaller: if all samples are correct, it is (k-1)/k, and not 1.
     """
     half = -(-k // 2)
     return (0.0,) * half + (2 / k,) * (k - half)
@@ -3215,23 +3240,23 @@ def above_half(k: int) -> Credits:
 def area_under_pass(k: int) -> Credits:
     """Return the credits of AUC@k: the area under pass@j from j = 1 to k, divided by k - 1.
 
-    The area is that of the trapezoidal rule. If i of k samples are correct, a share
+    The area is that of the trapezoidal rule. If i >= 1 of k samples are correct, a share
     C(k-i, j) / C(k, j) of the subsets of size j has no correct sample. The sum of these shares over
-    j is (k+1) / (i+1) - 1, so i correct samples have the value
-    [(k+1) i/(i+1) - (i/k + 1)/2] / (k-1). The credits are the differences between successive i (Hu
-    et al. 2026, arXiv:2601.08763).
+    j = 1 .. k is (k+1) / (i+1) - 1, so i correct samples have the value
+    V_i = [(k+1) i/(i+1) - (i/k + 1)/2] / (k-1), and V_0 is 0. The credits are the differences
+    V_r - V_(r-1) (Hu et al. 2026, arXiv:2601.08763).
     """
     if k == 1:
         return any_correct(1)
     first = (k + 1) / (2 * k)
-    # Python rounds quotients of integers correctly.
+    # Each credit is a quotient of two integers, which Python rounds correctly.
     return first, *(
         (2 * k * (k + 1) - r * (r + 1)) / (2 * k * (k - 1) * r * (r + 1)) for r in range(2, k + 1)
     )
 
 
 def spectrum(k: int, weights=None) -> Credits:
-    """Return the k weights as credits of the threshold spectrum, or those of mG-Pass@k for None.
+    """Return `weights` as the credits of Spectrum@k; or the credits of mG-Pass@k if it is None.
 
     Raises a ValueError unless there are k weights in [0, 1] whose sum is at most 1.
     """
@@ -3253,30 +3278,33 @@ def spectrum(k: int, weights=None) -> Credits:
 
 
 def geom(k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) -> Score:
-    """Return Geom@k: the mean over questions of pass@k^pass_power x pass^k^unanimous_power."""
+    """Return Geom@k: the mean of (pass@k)^pass_power x (pass^k)^unanimous_power of a question."""
     powers = check_powers(pass_power, unanimous_power)
     return _product((any_correct(k), all_correct(k)), powers, pooled=False)
 
 
 def geom_ds(k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) -> Score:
-    """Return Geom_ds@k: the product of these powers of the means of pass@k and of pass^k."""
+    """Return Geom_ds@k: (mean pass@k)^pass_power x (mean pass^k)^unanimous_power."""
     powers = check_powers(pass_power, unanimous_power)
     return _product((any_correct(k), all_correct(k)), powers, pooled=True)
 
 
 def geo_spectrum(k: int, lam: float = 0.5, weights=None) -> Score:
-    """Return GeoSpectrum@k: the product of mean pass@k^lam and mean S_w^(1 - lam)."""
+    """Return GeoSpectrum@k: (mean pass@k)^lam x (mean Spectrum@k)^(1 - lam)."""
     lam = check_lam(lam)
     return _product((any_correct(k), spectrum(k, weights)), (lam, 1 - lam), pooled=True)
 
 
 def check_lam(lam) -> float:
-    """Return the power of pass@k in GeoSpectrum@k; raise a ValueError unless it is from 0 to 1."""
+    """Return lam as a float; raise a ValueError unless it is from 0 to 1."""
     return check_number("lam", lam, "it is a number from 0 to 1", 0, 1)
 
 
 def check_powers(pass_power, unanimous_power) -> tuple[float, float]:
-    """Return both powers; raise a ValueError unless finite, not both 0, and of a sum >= 0."""
+    """Return both powers as floats; raise a ValueError for an invalid one.
+
+    Powers are finite, they are not both 0, and their sum is at least 0.
+    """
     wanted = "a power is a finite number, and at least one of the two is not 0"
     most = sys.float_info.max
     powers = (
@@ -3294,7 +3322,7 @@ def check_powers(pass_power, unanimous_power) -> tuple[float, float]:
 
 
 def _product(credits: tuple[Credits, ...], powers: tuple[float, ...], pooled: bool) -> Score:
-    """Return the product of powers of expected credits, without factors whose power is 0."""
+    """Return the `Score` whose terms are credits to powers, without factors whose power is 0."""
     factors = [(credit, power) for credit, power in zip(credits, powers, strict=True) if power]
     terms, powers_of_terms = zip(*factors, strict=True)
     return Score(terms, powers_of_terms, pooled)
@@ -3333,7 +3361,7 @@ PASS_FAMILY: dict[str, Callable[[int, float, ScoreOptions], Score]] = {
 }
 """For each name of a score, a function that builds the score at one k.
 
-Only G-Pass@k uses the threshold tau. All code that takes names of these scores uses this dict.
+Only G-Pass@k uses the threshold tau.
 """
 
 
@@ -3346,13 +3374,11 @@ def scores_of_one_mean() -> list[str]:
 def build_scores(
     requested: Iterable[ScoreId], ks: Sequence[int], options: ScoreOptions
 ) -> dict[ScoreId, Score]:
-    """Return the requested scores by their ids.
+    """Return a dict of the requested scores by their ids. Their terms are credits.
 
-    An id without k is built at every k of `ks`, and "G-Pass@k" without tau at every threshold.
-
-    Raises:
-        ValueError: if there are several k, and the sum of k over all scores exceeds a limit, as the
-            time grows with this sum.
+    An id without k is built at every k of `ks`, and "G-Pass@k" without tau at every threshold. A
+    ValueError is raised if there are several k, and the sum of k over all scores exceeds 20
+    million, because time and memory grow with this sum.
     """
     ids = [
         (name, k, tau)
@@ -3380,16 +3406,17 @@ def included_scores(
     metrics: Mapping[str, str] = {},
     parameter: str = "include",
 ) -> tuple[list[ScoreId], list[int] | None]:
-    """Return the ids of the scores that the parameter `include` names, and the list of all k.
+    """Return the ids of the scores that `include` lists, and a list of the k.
 
-    The list is None if neither `k` nor a key gives a k, so that the caller takes its default.
+    The list is that of `k`, or by default has the k of all keys. It is None if there are none, so
+    that the caller takes its default.
 
     Args:
         include: names, such as "pass@k", and keys, such as "pass@4", which are scores at one k.
         k: one or more k, or None.
         known: the names that are valid.
-        metrics: the metric of the `ScoreId` for names that differ from it.
-        parameter: the name of the parameter, for messages.
+        metrics: a dict from each name that is not the `metric` of its `ScoreId` to that `metric`.
+        parameter: the name of the parameter `include` in messages.
 
     Raises:
         ValueError: if an entry is neither a name nor a key, or if `k` lacks the k of a key.
@@ -3412,7 +3439,7 @@ def included_scores(
 def _score_of_key(entry: Any, known: Collection[str]) -> ScoreId | None:
     """Return the id of the score with a key such as "G-Pass@4_0.5"; None if the entry is no key.
 
-    `known` are the names of scores.
+    `known` are the names of scores. A ValueError is raised if tau in the key is not from 0 to 1.
     """
     score = read_score(entry) if isinstance(entry, str) else ScoreId("")
     # The n of avg@n is the number of samples, which a key cannot choose.
@@ -3425,7 +3452,7 @@ def _score_of_key(entry: Any, known: Collection[str]) -> ScoreId | None:
 
 
 def is_included(metric: str, k: int | str | None, included: Iterable[ScoreId]) -> bool:
-    """Return whether ids include a metric at k, or without a k, which means at all k."""
+    """Return whether an id of `included` is that of the metric at k, or without k, at all k."""
     return any(score.metric == metric and score.k in (None, k) for score in included)
 
 
@@ -3433,7 +3460,7 @@ def is_included(metric: str, k: int | str | None, included: Iterable[ScoreId]) -
 
 """Batches of questions, which `add_batch` keeps until `compute`, and which processes exchange.
 
-A batch has outcomes, which may be counted, or an Arrow column of samples that are not graded yet.
+The values of a batch are outcomes, or an Arrow column of samples that are not graded yet.
 
 Small batches are merged, so that many of them take no more memory than a few large ones. Batches
 are merged with others of a similar size, so a question is copied a logarithmic number of times.
@@ -3444,16 +3471,17 @@ _SMALL_BATCHES = 64  # Up to this number, merging would take longer than reading
 
 
 def with_batch(batches: list[Samples], batch: Samples, counts_suffice: bool) -> list[Samples]:
-    """Return the batches and one more, with small batches merged.
+    """Return a list of the batches and one more, with the last ones merged if there are many.
 
-    `counts_suffice` is whether scores do not depend on the order of the samples of a question, not
-    even in the last digit. A ValueError is raised if the new batch cannot be scored together with
-    the others.
+    `counts_suffice` is False if the order of the samples of a question may change a score, be it
+    in the last digit. A ValueError is raised if the new batch cannot be scored together with the
+    others.
     """
     check_alike(batch, batches)
     batches = [*batches, _in_own_memory(batch, counts_suffice)]
     if len(batches) <= _SMALL_BATCHES:
         return batches
+    # A batch is merged with those after it, unless it has more than twice their questions.
     start, size = len(batches) - 1, len(batches[-1])
     while start > 0 and len(batches[start - 1]) <= 2 * size:
         start -= 1
@@ -3468,7 +3496,7 @@ def _in_own_memory(batch: Samples, counts_suffice: bool) -> Samples:
     table. If `counts_suffice`, the batch may be stored as counts to save memory.
     """
     if not batch.are_numbers:
-        sink = pa.BufferOutputStream()
+        sink = pa.BufferOutputStream()  # A copy in Arrow's format has only the rows of the batch.
         write_batch(batch, sink)
         return read_batch(sink.getvalue())
     counted = _as_counts(batch) if counts_suffice else None
@@ -3476,16 +3504,16 @@ def _in_own_memory(batch: Samples, counts_suffice: bool) -> Samples:
 
 
 def _as_counts(outcomes: Samples) -> Samples | None:
-    """Return outcomes with each category of a question once, and how often it occurs.
+    """Return outcomes with each category of a question once, and its count as the multiplicity.
 
-    Returns None if that would not be shorter, if outcomes are no categories, or if they have a
-    multiplicity already.
+    Returns None if that may not be shorter, if outcomes are no categories, or if they have a
+    multiplicity already. Outcomes that are not scored are dropped.
     """
     values = outcomes.values
     if values.dtype.kind == "f" or outcomes.multiplicity is not None or values.min() < 0:
         return None
     categories = int(values.max()) + 1
-    if 8 * categories * len(outcomes.sizes) > values.nbytes:
+    if 8 * categories * len(outcomes.sizes) > values.nbytes:  # A count has 8 bytes.
         return None
     table = outcomes.category_counts(categories)
     occurs, category = table > 0, np.arange(categories, dtype=values.dtype)
@@ -3543,8 +3571,8 @@ def unite(batches: Sequence[Samples]) -> Samples:
 def _one_column(columns: list[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
     """Return the entries of all columns as one column.
 
-    If the types differ, predictions that are all numbers become doubles if no value changes. All
-    others become JSON. `name` is "predictions" or "references".
+    If the types differ, predictions that are all numbers become doubles, and other entries JSON.
+    `name` is "predictions" or "references".
     """
     types = {column.type for column in columns if not pa.types.is_null(column.type)}
     if len(types) > 1:
@@ -3557,12 +3585,12 @@ def _one_column(columns: list[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
 
 
 def _as_doubles_or_none(columns: list[pa.ChunkedArray]) -> list[pa.ChunkedArray] | None:
-    """Return columns of numbers as doubles; None if there are others, bools, or too large ones."""
-    if any(pa.types.is_boolean(x.type) or not is_numeric(x.type) for x in columns):
+    """Return columns of numbers as doubles; None if an entry is a bool, a text or too large."""
+    if any(pa.types.is_boolean(column.type) or not is_numeric(column.type) for column in columns):
         return None
     try:
         return [column.cast(pa.float64()) for column in columns]
-    except pa.ArrowInvalid:  # an integer that no double holds
+    except pa.ArrowInvalid:  # An integer is above 2^53, beyond which doubles have gaps.
         return None
 
 
@@ -3577,7 +3605,10 @@ def _as_json(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
 
 
 def write_batch(batch: Samples, file: BinaryIO) -> None:
-    """Write a batch to a file as an Arrow stream, with a row for each question."""
+    """Write a batch to a file as an Arrow stream, with a row for each question.
+
+    Numbers that are not scored become null.
+    """
     if batch.are_numbers:
         values = from_numpy(batch.values, batch.scored)
     else:
@@ -3938,19 +3969,20 @@ class CoherentIntervals(DerivedIntervals):
 
 """Scores of the pass@k family: expected credits of k of the n samples of a question.
 
-Choose k of the n samples, c of which are correct, without replacement. The number of correct ones
+Choose k of the n samples, c of which are correct, without replacement. The number j of correct ones
 among the k is hypergeometric,
 
-    P(j) = C(c, j) C(n - c, k - j) / C(n, k),
+    P(j) = C(c, j) C(n - c, k - j) / C(n, k).
 
-and an expected credit under it (see `credits`) is an unbiased estimate.
+The j-th correct sample adds a credit w_j (see `credits`). The expected sum of credits is an
+unbiased estimate of the score of k new samples.
 
 For n up to 128 a probability is a quotient of two integers, and only the quotient is rounded. For
 larger n the probabilities are products of the ratios P(j + 1) / P(j), from the mode outwards. No
 number is subtracted from one of similar size, so 13 digits are correct for n = 10,000. Logarithms
 of gamma functions would give 11.
 
-U is the number of distinct pairs (n, c), m the number of vectors of credits, and R the number of r.
+U is the number of distinct pairs (n, c), and m the number of vectors of credits.
 """
 
 
@@ -3959,16 +3991,13 @@ _CELLS_AT_ONCE = 1 << 18  # so many probabilities are computed at once, to bound
 
 
 def pass_scores(counts: BinaryCounts, scores: Mapping[ScoreKey, Score]) -> Scores:
-    """Return unbiased estimates of scores whose terms are credits. No k exceeds any n."""
+    """Return unbiased estimates of scores whose terms are credits. No k may exceed any n."""
     credits, keys = number_terms(scores)
     return Scores(keys, counts.inverse, expected_credits(*counts.unique, credits))
 
 
 def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -> np.ndarray:
-    """Return the expected values of m vectors of credits for each pair (n, c), (U, m).
-
-    The value of k samples, r of which are correct, is the sum of the first r credits of a vector.
-    The expected value is its mean over all subsets of k of the n samples.
+    """Return the expected sums of credits of k of n samples, for m vectors of credits, (U, m).
 
     Args:
         n: (U,) number of samples.
@@ -3982,10 +4011,10 @@ def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -
         if 0 < size <= _MOST_EXACT:  # A cached table has the values for all c from 0 to n.
             result[:, columns] = _expected_table(size, credits_of_k)[c]
             continue
-        # With equal n, pass@k and pass^k of all c follow from one pass over the samples. For many
-        # questions this is fast. For k = 1 it would lose a digit.
-        are_by_rank = {*credits_of_k} <= {any_correct(k), all_correct(k)}
-        if k > 1 and 0 < size <= len(c) * k and are_by_rank:
+        # With equal n, sums over ranks give pass@k and pass^k for all c at once, in a time that
+        # grows with n, and not with U k. For k = 1 they would lose a digit.
+        are_pass_scores = {*credits_of_k} <= {any_correct(k), all_correct(k)}
+        if k > 1 and 0 < size <= len(c) * k and are_pass_scores:
             for column in columns:
                 result[:, column] = _sums_over_ranks(size, k, credits[column])[c]
             continue
@@ -3996,14 +4025,18 @@ def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -
 
 
 def _sums_over_ranks(n: int, k: int, credits: Credits) -> np.ndarray:
-    """Return pass@k or pass^k, whichever has these credits, for c = 0 .. n, (n + 1,)."""
+    """Return pass@k or pass^k, whichever has these credits, for c = 0 .. n, (n + 1,).
+
+    Of k random ones of n samples in a row, let the last have the rank i. If the last c of the row
+    are correct, pass@k is P(i > n - c); if the first c are correct, pass^k is P(i <= c).
+    """
     chances, is_pass_at_k = chance_of_rank(n, k), credits[0] > 0
     sums = np.append(0.0, np.cumsum(chances[::-1] if is_pass_at_k else chances))
     return sums / sums[-1]
 
 
 def columns_by_k(credits: Sequence[Credits]) -> dict[int, list[int]]:
-    """Return a dict from each k to the indices of its vectors of credits that are not all 0."""
+    """Return a dict from each k to the indices of the vectors of k credits, without those of 0."""
     columns: dict[int, list[int]] = {}
     for column, credit in enumerate(credits):
         if any(credit):
@@ -4012,33 +4045,32 @@ def columns_by_k(credits: Sequence[Credits]) -> dict[int, list[int]]:
 
 
 def blocks_of_rows(rows: np.ndarray, k: int) -> Iterator[np.ndarray]:
-    """Yield blocks of rows, so that the memory for k + 1 probabilities of each row is bounded."""
+    """Yield parts of an array of rows, each of which has few enough for k + 1 numbers per row."""
     step = max(1, _CELLS_AT_ONCE // (k + 1))
     return (rows[start : start + step] for start in range(0, len(rows), step))
 
 
 @lru_cache(maxsize=1 << 10)
 def _expected_table(n: int, credits: tuple[Credits, ...]) -> np.ndarray:
-    """Return the expected values of m vectors of credits of one k for c = 0 .. n, (n + 1, m)."""
+    """Return the expected sums of m vectors of k credits for c = 0 .. n, (n + 1, m)."""
     return _expected_of_k(np.full(n + 1, n), np.arange(n + 1), np.array(credits))
 
 
 def _expected_of_k(n: np.ndarray, c: np.ndarray, credits: np.ndarray) -> np.ndarray:
-    """Return the expected values of (m, k) credits for (U,) n and c, (U, m).
+    """Return the expected sums of credits, (U, m), from (m, k) credits, and (U,) n and c.
 
-    The probabilities are rounded before they are added, as in the formula of mG-Pass@k, so all
-    published digits are reproduced.
+    They are S_w, the sum over r of w_r x P(at least r of k samples are correct). The probabilities
+    are rounded before they are added, as by the formula of mG-Pass@k in its paper, whose published
+    digits are reproduced.
     """
-    values = []
-    needed = np.flatnonzero(credits.any(axis=0))  # r - 1 of the credits w_r that are not 0
-    tails = _tails(n, c, credits.shape[1], needed + 1)
-    for credit in credits[:, needed]:
+    sums = []
+    tails = _tails(n, c, credits.shape[1])
+    for credit in credits:
         credited = np.flatnonzero(credit)
         terms = tails[:, credited] * credit[credited]
-        is_long = terms.shape[1] > _MOST_EXACT
-        sums = terms.sum(axis=1) if is_long else np.array([*map(math.fsum, terms.tolist())])
-        values.append(sums)
-    return np.stack(values, axis=1)
+        is_long = terms.shape[1] > _MOST_EXACT  # `fsum` is exact, but slow.
+        sums.append(terms.sum(axis=1) if is_long else [math.fsum(row) for row in terms.tolist()])
+    return np.stack(sums, axis=1)
 
 
 # --- Probabilities ------------------------------------------------------------------------
@@ -4046,28 +4078,28 @@ def _expected_of_k(n: np.ndarray, c: np.ndarray, credits: np.ndarray) -> np.ndar
 
 @lru_cache(maxsize=64)
 def chance_of_rank(n: int, k: int) -> np.ndarray:
-    """Return the probability of each rank i = 1 .. n of the last of k random samples, (n,).
+    """Return the probability that the last of k random samples has the rank i = 1 .. n, (n,).
 
-    For n samples in a row it is C(i - 1, k - 1) / C(n, k). If the last c samples are correct, its
-    sum over their ranks is pass@k; if the first c are correct, its sum over their ranks is pass^k.
+    For n samples in a row it is C(i - 1, k - 1) / C(n, k): k / n for i = n, and
+    (i + 1 - k) / i times that of i + 1 for smaller i, or 0.
     """
-    earlier = np.arange(n - 1, 0, -1)
-    return k / n * np.cumprod([1.0, *np.maximum(earlier + 1 - k, 0) / earlier])[::-1]
+    i = np.arange(n - 1, 0, -1)
+    return k / n * np.cumprod([1.0, *np.maximum(i + 1 - k, 0) / i])[::-1]
 
 
-def _tails(n: np.ndarray, c: np.ndarray, k: int, r: np.ndarray) -> np.ndarray:
-    """Return P(at least r of k samples are correct), (U, R), for (U,) n and c and (R,) r >= 1."""
+def _tails(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
+    """Return P(at least r of k samples are correct) for r = 1 .. k, (U, k), from (U,) n and c."""
     if (n == k).all():
-        return (c[:, None] >= r).astype(float)
+        return (c[:, None] > np.arange(k)).astype(float)
     tails, is_small = np.empty((len(n), k)), n <= _MOST_EXACT
     for rows, tails_of in ((is_small, _exact_tails), (~is_small, _tails_by_ratios)):
         if rows.any():
             tails[rows] = tails_of(n[rows], c[rows], k)
-    return tails[:, r - 1]
+    return tails
 
 
 def _exact_tails(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
-    """Return P(at least r of k samples are correct) for r = 1 .. k, (U, k), by exact integers."""
+    """Return the results of `_tails` for n up to 128, from counts of subsets as Python integers."""
     binomials, r = _binomials(int(n.max())), np.arange(k, 0, -1)
     subsets = binomials[c[:, None], r] * binomials[(n - c)[:, None], k - r]
     tails = np.cumsum(subsets, axis=1) / binomials[n, k][:, None]
@@ -4085,7 +4117,11 @@ def _binomials(most: int) -> np.ndarray:
 
 
 def _tails_by_ratios(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
-    """Return P(at least r of k samples are correct) for r = 1 .. k, (U, k), by pmf ratios."""
+    """Return the results of `_tails` from the ratios of successive probabilities P(j).
+
+    P(j) is computed relative to P(mode): upwards from the mode as a product of the ratios
+    P(j + 1) / P(j), and downwards as a product of their reciprocals.
+    """
     n, c = n[:, None], c[:, None]
     mode = np.clip(np.rint(k * (c / n)), np.maximum(0, k - (n - c)), np.minimum(c, k))
     # At more than 20 sqrt(k) from the mean, probabilities are below exp(-800), which is 0 in floats
@@ -4093,18 +4129,16 @@ def _tails_by_ratios(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
     reach = 20 * math.sqrt(k) + 1
     first, last = max(0, int(mode.min() - reach)), min(k, int(mode.max() + reach))
     j = np.arange(first, last)
-    # P(j + 1) / P(j) = gain / loss. gain is 0 if P(j + 1) is 0, and loss is 0 if P(j) is 0.
-    gain = (k - j) * np.maximum(c - j, 0.0)
-    loss = (j + 1) * np.maximum(n - c - k + j + 1, 0.0)
+    # The ratio is numerator / denominator. These are 0 where P(j + 1) and P(j) are 0.
+    numerator = (k - j) * np.maximum(c - j, 0.0)
+    denominator = (j + 1) * np.maximum(n - c - k + j + 1, 0.0)
     is_above = j >= mode
-    # Probabilities are computed relative to that of the mode: upwards from the mode as products of
-    # the ratios, and downwards as products of their reciprocals.
-    relative = np.ones((len(n), len(j) + 1))
-    upwards = np.where(is_above, gain / np.where(is_above, loss, 1), 1)
+    upwards = np.where(is_above, numerator / np.where(is_above, denominator, 1), 1)
+    downwards = np.where(is_above, 1, denominator / np.where(is_above, 1, numerator))
+    relative = np.ones((len(n), len(j) + 1))  # P(j) / P(mode) for j = first .. last
     relative[:, 1:] *= np.cumprod(upwards, axis=1)
-    downwards = np.where(is_above, 1, loss / np.where(is_above, 1, gain))
     relative[:, :-1] *= np.cumprod(downwards[:, ::-1], axis=1)[:, ::-1]
-    sums = np.cumsum(relative[:, ::-1], axis=1)[:, ::-1]
+    sums = np.cumsum(relative[:, ::-1], axis=1)[:, ::-1]  # over all values from j to `last`
     tails = np.zeros((len(n), k))
     tails[:, :first] = 1.0
     tails[:, first:last] = sums[:, 1:] / sums[:, :1]
@@ -5707,8 +5741,8 @@ def limits_for_questions(
 """The scores of cons_at_k: cons@k, avg@n, pass@k, maj@k, vote@k, and mean shares of correctness.
 
 The first four depend on a question only through its counts: n samples, c of them correct. cons@k is
-1 if more than k/2 of all n samples are correct, otherwise 0, so it has no posterior. `votes` has
-vote@k. There are M questions, and U distinct pairs (n, c).
+1 if more than k/2 of all n samples are correct, otherwise 0. The module `votes` computes vote@k.
+There are M questions, and U distinct pairs (n, c).
 """
 
 
@@ -5721,13 +5755,13 @@ class Consensus:
     """The data on which the scores of cons_at_k depend.
 
     Attributes:
-        shares: the share of correctness of each sample.
-        correct: whether the share of each sample is above 1/2.
-        counts: the counts of correct samples.
-        ks: a dict from the k in keys to the k of scores. For k = n, all samples of each question,
-            the first is their number or "n", and the second is None.
-        votes: M counts of answers, or None if there are no answers, or vote@k is not included.
-        weighted: the `WeightedVotes` of the package, or None.
+        shares: outcomes from 0 to 1, the shares of correctness of samples.
+        correct: outcomes that are True if the share of a sample is above 1/2.
+        counts: numbers of samples and of correct samples.
+        ks: a dict from each k as keys show it to k; or, for the score of all n samples of each
+            question, from their number, or "n" if it differs, to None.
+        votes: the counts of answers of each question; None without answers or without vote@k.
+        weighted: the `WeightedVotes` of the package, or None if votes have no weights.
     """
 
     shares: Samples
@@ -5743,14 +5777,13 @@ class Consensus:
     ) -> Consensus:
         """Return the data for the scores of checked samples.
 
+        A ValueError is raised if a k exceeds the number of scored samples of a question.
+
         Args:
             checked: the outcomes, and the answers if there are any.
             ks: the requested k, or None for k = n.
             merge_right: whether all correct answers to a question count as one answer in votes.
             with_votes: whether vote@k is included.
-
-        Raises:
-            ValueError: if a k exceeds the number of scored samples of a question.
         """
         correct = more_than_half(checked.outcomes)
         counts = correct.counts
@@ -5768,12 +5801,12 @@ class Consensus:
         return n_in_keys(self.counts.n)
 
     def sizes(self, k: int | None) -> int | np.ndarray:
-        """Return k, or for None the number of samples of each question, (M,)."""
+        """Return k, or the number of samples of each question, (M,), if k is None."""
         return self.counts.n if k is None else k
 
     @property
     def has_shares(self) -> bool:
-        """Return whether outcomes are floats: shares of correctness, whose mean is a score too."""
+        """Return whether outcomes are floats, whose mean, the accuracy, is a score too."""
         return self.shares.values.dtype.kind == "f"
 
     def count_scores(self) -> dict[ScoreId, CountScore]:
@@ -5789,7 +5822,7 @@ class Consensus:
         return scores
 
     def values(self) -> dict[ScoreId, np.ndarray]:
-        """Return a dict of the values of each score for the questions, (M,)."""
+        """Return a dict from each score to its values for the questions, (M,)."""
         counts = self.counts
         values = {
             key: score(*counts.unique)[counts.inverse] for key, score in self.count_scores().items()
@@ -5802,7 +5835,7 @@ class Consensus:
         return values | self.weighted_scores()
 
     def weighted_scores(self) -> dict[ScoreId, np.ndarray]:
-        """Return a dict of weighted_vote@k of the questions, (M,); {} if votes have no weights."""
+        """Return a dict from weighted_vote@k at each k to its values, (M,); {} without weights."""
         if self.weighted is None:
             return {}
         return {
@@ -5827,10 +5860,9 @@ def _share_correct(n: np.ndarray, c: np.ndarray) -> np.ndarray:
 def _expected_credit(
     credits: Callable[[int], Credits], k: int | None, n: np.ndarray, c: np.ndarray
 ) -> np.ndarray:
-    """Return the mean credit of subsets of k of the n samples of a question, (U,).
+    """Return the mean credit of subsets of k of n samples, c of them correct, for each pair, (U,).
 
-    The questions have n samples, c of them correct, (U,) each. `credits` returns the credits of the
-    score at a k. If `k` is None, all n samples are the subset.
+    `credits` returns the credits of the score at a k. If `k` is None, k is n.
     """
     result = np.empty(len(n))
     for size, rows in rows_by_k(k, n):
@@ -5839,7 +5871,10 @@ def _expected_credit(
 
 
 def rows_by_k(k: int | None, n: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-    """Yield each distinct k, ascending, and the indices of its rows. `k` is None for k = n."""
+    """Yield each distinct k, ascending, and the indices of its rows.
+
+    `k` is that of all rows; or it is None, and the k of each row is its entry of `n`, (U,).
+    """
     ks = n if k is None else np.full(len(n), k)
     for size in sorted({*ks.tolist()}):
         yield size, np.flatnonzero(ks == size)
@@ -6044,7 +6079,7 @@ DEFAULT_K = (4, 8, 16)
 
 @dataclass(frozen=True)
 class SampledQuestions:
-    """The samples of M questions, with what is needed to turn them into outcomes.
+    """The samples of M questions, which `check` turns into outcomes.
 
     Args:
         batch: the samples.
@@ -6066,9 +6101,10 @@ class SampledQuestions:
         return self.batch.n
 
     def check(self, checking: Checking) -> Checked:
-        """Return the validated outcomes of all samples, and the answers that the checker compared.
+        """Return the outcomes of all samples, and the answers that the checker compared, if any.
 
-        Samples without references are outcomes already, or labels that `checking` has numbers for.
+        Samples without references are outcomes already, or labels whose numbers are in
+        `checking.labels`.
 
         Raises:
             ValueError: if a check fails, if the metric does not accept an outcome, or if a checker
@@ -6096,15 +6132,15 @@ class Computation:
 
     Args:
         results: a function of `SampledQuestions` and the parameters of the metric. It returns the
-            flat dict of `compute`.
+            dict of `compute`, which has a number for each key.
         validate: raises a ValueError for outcomes that the metric does not accept. The message has
             the index of the first one.
         accepts_labels: whether already-graded outcomes may be labels, for which a parameter of the
             metric has numbers.
-        counts_suffice: whether the results do not depend on the order of the samples of a question,
-            not even in the last digit.
-        in_order: names of parameters that need all samples in one call of `compute`, in their
-            order, because they have a value for each sample, for example.
+        counts_suffice: False if the order of the samples of a question may change a result, be it
+            in the last digit. If True, outcomes may be stored as counts.
+        in_order: names of parameters that refer to samples by their order, for example with a value
+            for each sample. All samples are then given in one call of `compute`.
     """
 
     results: Callable[..., Any]
@@ -6121,16 +6157,16 @@ class Computation:
         return parameters
 
     def ordered_options(self, options: Mapping[str, Any]) -> list[str]:
-        """Return the names of given options in `in_order`, without dicts, which are counts."""
-        values = {name: options.get(name) for name in self.in_order}
-        return [name for name, x in values.items() if x is not None and not isinstance(x, Mapping)]
+        """Return the names in `in_order` whose option is given, and is no dict of counts."""
+        no_order = (type(None), Mapping)
+        return [name for name in self.in_order if not isinstance(options.get(name), no_order)]
 
     def read(self, predictions, references) -> Samples:
         """Return the samples of all questions, from the arguments of `compute`.
 
-        With references, or if they are texts that may be labels, the samples are stored in Arrow.
-        Other samples are outcomes, which are validated. A ValueError is raised if an argument is
-        invalid; its message has the index of the question.
+        Samples with references, and texts that may be labels, are stored in Arrow. Other samples
+        are outcomes, which are validated. A ValueError is raised if an argument is invalid; its
+        message has the index of the question.
         """
         if predictions is None:
             raise ValueError("predictions are missing: give each question's list of samples.")
@@ -6154,15 +6190,19 @@ class Computation:
         return outcomes
 
     def samples(self, predictions, references, options: Mapping[str, Any]) -> SampledQuestions:
-        """Return what `results` takes; raise a TypeError for an option that is no parameter."""
+        """Return the samples as `results` takes them.
+
+        A TypeError is raised if one of the `options` is no parameter of `results`, and a ValueError
+        as by `read`.
+        """
         check_options(self.results, options)
         batch = self.read(predictions, references)
         return SampledQuestions(batch, self.validate, CheckCache())
 
     def compute(self, *, predictions, references=None, **options: Any) -> dict[str, Any]:
-        """Return the flat dict of scores for these predictions, references and parameters.
+        """Return the dict of scores for these predictions, references and parameters.
 
-        Raises a ValueError or TypeError if an input is invalid. The message has its index.
+        Raises a ValueError or TypeError if an input is invalid.
         """
         return self.results(self.samples(predictions, references, options), **options)
 
@@ -6189,14 +6229,14 @@ class SharedOptions:
     keys: str = "exact"
 
     def checking(self, labels: Labels | None = None) -> Checking:
-        """Return the checker and its options. The checker may return these labels."""
+        """Return the `Checking` of these options; `labels` are those that a checker may return."""
         return Checking(self.check_correct_fn, self.num_proc, self.executor, self.timeout, labels)
 
     def report(self, questions: int, with_mu: bool = True, **own: Any) -> Report:
-        """Return the `Report` that makes the dict of `compute` for M `questions`.
+        """Return the `Report`, which makes the dict of `compute`, for valid parameters.
 
-        All parameters are validated. `with_mu` is whether to add the centers of intervals, and
-        `own` are further arguments of `interval_options`, which not all metrics have.
+        `questions` is M, `with_mu` is whether to add the centers of intervals, and `own` are
+        arguments of `interval_options` that not all metrics have.
         """
         weighting = question_weighting(self.average, self.question_weights, self.groups, questions)
         options = interval_options(
@@ -6216,7 +6256,8 @@ class SharedOptions:
 """The computations of the five metrics from the samples of questions.
 
 All five take the same steps: validate the parameters, check the samples against the references,
-estimate the scores, choose the method of limits, and return the flat dict of `Report.result`.
+estimate the scores (`points`), choose the `method` that computes their confidence limits, or None
+for no limits, and return the dict of `Report.result`. What takes long comes after all validation.
 """
 
 
@@ -6227,7 +6268,7 @@ _FOR_K_ABOVE_N = (
     " With a confidence, and without clusters, a prior or average='groups', "
     "interval='hierarchical' allows k > n for most scores."
 )
-"""A sentence for the error about a k above n, which says what else the user can do."""
+"""The end of the error about a k above n."""
 
 
 @shows_options(SharedOptions, SharedOptions)
@@ -6294,14 +6335,14 @@ def gpassk_results(
 
 
 def _errors_of_checker(checker_rates, labels) -> Any:
-    """Return the `CheckerErrors` of the package, or None if neither parameter is given."""
+    """Return a model of the checker's errors, or None if neither parameter is given."""
     if checker_rates is None and labels is None:
         return None
     return PACKAGE.rooms.errors(checker_rates, labels)
 
 
 def _refuse_posterior_with_errors(errors: Any, options: IntervalOptions) -> None:
-    """Raise a ValueError if a posterior is requested, and a model of the checker's errors."""
+    """Raise a ValueError if interval='posterior' is given with a model of the checker's errors."""
     if errors is not None and options.confidence is not None and options.method == "posterior":
         raise ValueError(
             "interval='posterior' does not correct for the errors of a checker: use 'sampling' or "
@@ -6314,8 +6355,8 @@ def _check_budget(
 ) -> int:
     """Return the budget, the largest number of samples of a question, as an int.
 
-    Raises a ValueError if a requested k exceeds it, if a score other than pass@k is included, or if
-    there is a prior or a model of the checker's `errors`.
+    Raises a ValueError if one of `ks` exceeds it, if `metrics` has another score than pass@k, or if
+    `options` have a prior, or `errors` is a model of the checker's errors.
     """
     budget = check_k(budget, name="budget")
     if ks and max(ks) > budget:
@@ -6374,7 +6415,7 @@ def bayes_at_n_results(
     outcomes = checked.outcomes if errors is None else require_binary(checked.outcomes)
     warn_of_stopping(outcomes)
     n = n_in_keys(outcomes.n)
-    # Both scores estimate the mean reward, which is Max@1.
+    # Both scores estimate the mean reward, which is Max@k for k = 1.
     ks = {ScoreId("bayes@N", n): 1, ScoreId("avg@N", n): 1}
     are_real = are_real_rewards(outcomes, w, R0, categories)
     if are_real:
@@ -6386,7 +6427,7 @@ def bayes_at_n_results(
         points = Scores(moments.keys, moments.inverse, moments.mean)
     method: IntervalMethod | None = None
     if not are_real and (common.interval is None or options.method == "posterior"):
-        # The posterior defines Bayes@N, so it is the default, which results do not name.
+        # The posterior defines Bayes@N, so it is the default. Results name it only if it is given.
         check_clusters(common.clusters, "posterior", len(questions))
         range_of_rewards = float(rewards.levels[0]), float(rewards.levels[-1])
         name = None if common.interval is None else "posterior"
@@ -6417,7 +6458,7 @@ _SCORES_OF_REWARDS = {
     "picked@k": "picked@k",
     "max@k": "max@k",
 }
-"""The names of scores in `include`, and the `metric` of the `ScoreId` of each."""
+"""The `metric` in the `ScoreId` of each name that `include` may have."""
 
 
 @shows_options(SharedOptions, SharedOptions)
@@ -6455,8 +6496,8 @@ def max_at_k_results(
         rewards = real_rewards(outcomes)
     else:
         rewards = category_rewards(outcomes, rewards_of_categories, prior)
-    # The checker may have left samples unscored, and n samples say nothing about real rewards above
-    # the largest observed.
+    # The checker may have left samples unscored. For real rewards no k exceeds n, because n samples
+    # say nothing about rewards above the largest observed.
     ks = choose_ks(requested, DEFAULT_K, rewards.n, options.allow_above_n and not are_real)
     if any(score.metric != "max@k" for score in included):
         check_samples(ks, rewards.n)
@@ -6485,7 +6526,7 @@ def max_at_k_results(
 def _included_rewards(
     include: str | list[str] | None, k: int | list[int] | None, picked_by: Any
 ) -> tuple[list[ScoreId], list[int] | None]:
-    """Return the ids of the included scores, and the list of their k or None.
+    """Return the ids of the included scores, and a list of all requested k, or None for no request.
 
     The default of `include` is Max@k, or picked@k if `picked_by` is given. A ValueError is raised
     if only one of picked@k and `picked_by` is given.
@@ -6504,7 +6545,10 @@ def _included_rewards(
 def _included_tails(
     included: list[ScoreId], ks: list[int], thresholds: list[float]
 ) -> list[tuple[int, float]]:
-    """Return the pairs (k, threshold) at which TailPass@k is included."""
+    """Return the distinct pairs (k, threshold) at which TailPass@k is included.
+
+    An id without k stands for all `ks`, and one without tau for all `thresholds`.
+    """
     pairs = [
         (k, tau)
         for score in included
@@ -6519,7 +6563,10 @@ def _included_tails(
 def _join_parts(
     parts: list[tuple[Scores, IntervalMethod | None]],
 ) -> tuple[Scores, IntervalMethod | None]:
-    """Return all scores as one `Scores`, and one method for their limits, or None for no limits."""
+    """Return all scores as one `Scores`, and one method for their limits.
+
+    `parts` has a method for all scores; or None for all, and None is returned as the method.
+    """
     points, method = parts[0]
     for scores, method_of_scores in parts[1:]:
         points = join_scores(points, scores)
@@ -6545,7 +6592,7 @@ _SCORES_OF_CONSENSUS = {
     "vote@k": "vote@k",
     "weighted_vote@k": "weighted_vote@k",
 }
-"""The names of scores in `include`, and the `metric` of the `ScoreId` of each."""
+"""The `metric` in the `ScoreId` of each name that `include` may have."""
 
 
 @shows_options(SharedOptions, SharedOptions)
@@ -6599,9 +6646,9 @@ def cons_at_k_results(
 
 
 def _check_included(included: set[str], known: set[str]) -> None:
-    """Raise a ValueError if an included metric needs other outcomes or parameters.
+    """Raise a ValueError if a metric is included that is not `known`.
 
-    `known` are the metrics that the outcomes and parameters of this call allow.
+    `known` are the metrics that have a value for the outcomes and parameters of this call.
     """
     reasons = {
         "vote@k": "is a vote among answers: give predictions and references, or counts of answers",
