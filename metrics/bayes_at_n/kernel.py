@@ -511,19 +511,19 @@ def check_samples(ks: list[int], n: np.ndarray, remedy: str = "") -> None:
 
 A metric that `evaluate` loads as a script has only the core, in one file, its kernel. The installed
 package has more: limits for the same questions, other checkers, worker processes, rarer scores. The
-core calls them as methods of `PACKAGE.rooms`. In a script this is a `Rooms` object, whose methods
-raise an error that names the missing package. `at_k/__init__` replaces it by a `PackageRooms`.
+core calls them as methods of `PACKAGE.rooms`. In a script this is a `Rooms` object, most of whose
+methods raise an error that names the missing package. In the package it is a `PackageRooms`.
 """
 
 
-KERNEL = "2550e5f9fd8a"
+KERNEL = "a5616dac1c9c"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
 
 
 def installed_version() -> str | None:
-    """Return "VERSION (kernel HASH)" of the installed package, or None if there is none."""
+    """Return "VERSION (kernel HASH)" of the installed package, or None without a package."""
     try:
         from at_k import __version__
         from at_k.loading import core_hash
@@ -533,10 +533,10 @@ def installed_version() -> str | None:
 
 
 def has_same_package() -> bool:
-    """Return whether this code is a kernel, and an installed package has the same core.
+    """Return whether this code is a kernel, and the installed package has the same core.
 
-    The script then uses the class of the package, so that a process has one copy of each class. If
-    the package has another core, a warning says that the kernel may be out of date.
+    If so, the script uses the package, so that a process has one copy of each class. If the package
+    has another core, a warning says that the kernel may be out of date.
     """
     version = installed_version()
     if not KERNEL or version is None:  # This is the package itself, or there is no package.
@@ -582,7 +582,7 @@ OPTIONS = {
     "joined": "include with several kinds of scores and a confidence",
     "bands": "band=True",
 }
-"""The option that needs each method. A format field such as {0} is an argument of the call."""
+"""The option that needs each method. {2.method!r} shows the `method` of its third argument."""
 
 
 class Rooms:
@@ -592,34 +592,34 @@ class Rooms:
     """
 
     def __getattr__(self, method: str) -> Callable[..., Any]:
-        """Return a function that raises the ImportError for the option of a method."""
+        """Return a function that raises the ImportError for the option of a method.
+
+        An AttributeError is raised for a name that is not in `OPTIONS`.
+        """
         if method not in OPTIONS:
             raise AttributeError(method)
         return lambda *arguments: raise_needs_package(OPTIONS[method].format(*arguments))
 
     def check_workers(self, checking: Any) -> None:
-        """Raise an ImportError, because checks with these options need worker processes."""
-        option = "A batched check_correct_fn"
+        """Raise the ImportError for the option of a `Checking` that needs worker processes."""
         if checking.timeout is not None:
-            option = "timeout"
-        elif (checking.num_proc or 1) > 1:
-            option = "num_proc"
-        elif checking.is_async:
-            option = "An async check_correct_fn"
-        raise_needs_package(option)
+            raise_needs_package("timeout")
+        if (checking.num_proc or 1) > 1:
+            raise_needs_package("num_proc")
+        raise_needs_package(f"{'An async' if checking.is_async else 'A batched'} check_correct_fn")
 
     def check_pairs(self, checking: Any, pairs: list[Any]) -> Any:
-        """Call `checking.check_here`. The package checks pairs in worker processes too."""
+        """Return the results of `checking.check_here`. The package may use worker processes."""
         return checking.check_here(pairs)
 
     def run_name(self) -> str | None:
-        """Return a name that all processes of this run share; None without the package."""
+        """Return None. The package returns a name that all processes of this run share."""
         return None
 
     def result(self, scores: dict[str, Any], estimates: Any, averaging: str) -> dict[str, Any]:
-        """Return `scores`, the dict of `compute`. The package returns a `Result` of all arguments.
+        """Return `scores`, the dict of `compute`. The package returns a `Result`, which is a dict.
 
-        `averaging` says how questions are averaged, such as "averaged over 3 groups", or is "".
+        A `Result` also shows `estimates`, and `averaging`, such as "averaged over 3 groups" or "".
         """
         return scores
 
@@ -1047,7 +1047,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def shows_options(names: type, values: type) -> Callable[[Function], Function]:
-    """Return a decorator that lists options in the signature of a function with **options.
+    """Return a decorator for a function with **options, whose signature then lists the options.
+
+    Editors and `inspect` then show them as parameters that have to be named.
 
     Args:
         names: a class whose annotations are the names and types of the options.
@@ -1056,7 +1058,7 @@ def shows_options(names: type, values: type) -> Callable[[Function], Function]:
     defaults = {option.name: option.default for option in fields(values)}
 
     def decorate(function: Function) -> Function:
-        """Change the signature and annotations of the function, and return it."""
+        """Put options in place of ** in the signature and annotations; return the function."""
         signature = inspect.signature(function)
         *own, var_keyword = signature.parameters.values()
         del function.__annotations__[var_keyword.name]
@@ -1076,10 +1078,10 @@ def shows_options(names: type, values: type) -> Callable[[Function], Function]:
 def check_options(
     function: Callable[..., Any], options: Iterable[str], data: Iterable[str] = ()
 ) -> None:
-    """Raise a TypeError if an option is no parameter of the function.
+    """Raise a TypeError if the name of an option is no parameter of the function.
 
-    Its first parameter, the data, is no option. The names in `data`, by which a user gives the data
-    instead, are valid.
+    The first parameter, which takes the data, is no option. The names in `data` are also valid:
+    they are those by which a user gives the data.
     """
     _, *parameters = inspect.signature(function).parameters
     known = [*data, *parameters]
@@ -1090,7 +1092,10 @@ def check_options(
 
 
 def parameters_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    """Return the parameters of a function by name, with types in place of texts as annotations."""
+    """Return a dict of the parameters of a function by name, whose annotations are types.
+
+    Modules with postponed evaluation of annotations have texts instead.
+    """
     types = get_type_hints(function)
     return {
         name: parameter.replace(annotation=types[name])
@@ -1107,7 +1112,7 @@ combinations are products of powers of two means. Both are a `Score`, whose term
 is made of. The distinct terms of many scores become the columns of a table of numbers, so that each
 term is computed once. Questions with equal counts share a row of the table.
 
-There are M questions, U distinct rows, and m columns.
+There are M questions, U distinct rows, and m columns. (..) is the shape of the values of a column.
 """
 
 
@@ -1138,7 +1143,7 @@ class ScoreId(NamedTuple):
         name, k = self.metric, self.k
         if name.endswith(")"):  # "accuracy (n runs average)"
             name = name.replace("(n ", f"({k} ")
-        elif k is not None:
+        elif k is not None:  # The name ends with k, N or n.
             name = f"{name[:-1]}{k}"
         return name if self.tau is None else f"{name}_{self.tau}"
 
@@ -1166,27 +1171,28 @@ class Score(NamedTuple):
         return ((a, b) for a in self.terms for b in self.terms if a <= b)
 
     def value(self, columns):
-        """Return the product of the powers of the terms, for the values of m columns.
+        """Return the product of the powers of the terms, (..), for the values of m columns.
 
-        `columns` has a number or an array of the shape (..) for each column, and the product has
-        this shape. It is 0 if a factor with a positive power is 0. An estimate that corrects for
-        the errors of a checker may be below 0, and counts as 0 if it is one of several factors. A
-        ValueError is raised if the product is infinite.
+        `columns` has a number or an array, (..), for each column. The product is 0 if a factor with
+        a positive power is 0. An estimate that corrects for the errors of a checker may be below 0,
+        and counts as 0 in a product of several factors. A ValueError is raised if the product is
+        infinite.
         """
         if self.powers == (1.0,):
             return columns[self.terms[0]]
         factors = [(_not_negative(columns[column]), power) for column, power in self._factors()]
         if min(self.powers) > 0:
             return math.prod(base**power for base, power in factors)
-        zero = sum((base == 0) & (power > 0) for base, power in factors)
-        infinite = sum((base == 0) & (power < 0) for base, power in factors)
-        if np.any(infinite > zero):  # The other factor does not make the product 0.
+        zeros = sum((base == 0) & (power > 0) for base, power in factors)
+        infinities = sum((base == 0) & (power < 0) for base, power in factors)
+        if np.any(infinities > zeros):  # A product of 0 and infinity counts as 0.
             raise ValueError(
                 "pass_power or unanimous_power is negative where its score is 0, so the product "
                 "is infinite: give powers that are not negative."
             )
-        # 1 takes the place of a factor 0, and the product is then 0 because of the last factor.
-        return math.prod((base + (base == 0)) ** power for base, power in factors) * (zero == 0)
+        # 1 replaces a base of 0, which cannot have a negative power. (zeros == 0) then sets the
+        # product to 0.
+        return math.prod((base + (base == 0)) ** power for base, power in factors) * (zeros == 0)
 
     def variance(self, columns, covariance):
         """Return the variance of the product, (..), to first order (delta method).
@@ -1206,7 +1212,7 @@ class Score(NamedTuple):
     def gradient(self, columns: np.ndarray) -> np.ndarray:
         """Return the partial derivatives of the score by each column, (m,), at (m,) values.
 
-        Those of a product are set to 0 where the product is 0, although they may be infinite there.
+        They are 0 for a product that is 0, although the true derivatives may be infinite.
         """
         result = np.zeros(len(columns))
         if self.powers == (1.0,):
@@ -1228,12 +1234,12 @@ def _not_negative(number):
 
 
 def _quotient(number, divisor):
-    """Return number / divisor, or the number itself where the divisor is at most 1e-300."""
+    """Return number / divisor, or `number` where the divisor is (almost) 0: at most 1e-300."""
     return number / np.where(np.greater(divisor, 1e-300), divisor, 1.0)
 
 
 def number_terms(scores: Mapping[ScoreKey, Score]) -> tuple[list[Any], dict[ScoreKey, Score]]:
-    """Return the distinct terms of all scores, and the scores with indices of these as terms."""
+    """Return the distinct terms of all scores, and the scores with indices in place of terms."""
     distinct = dict.fromkeys(term for score in scores.values() for term in score.terms)
     number = {term: i for i, term in enumerate(distinct)}
     numbered = {
@@ -1244,7 +1250,7 @@ def number_terms(scores: Mapping[ScoreKey, Score]) -> tuple[list[Any], dict[Scor
 
 
 def one_column_each(keys: Iterable[ScoreKey]) -> dict[ScoreKey, Score]:
-    """Return scores that are one column each: column 0 for the first key, 1 for the next, .."""
+    """Return a dict of scores of one column each: column 0 for the first key, 1 for the next, .."""
     return {key: Score((column,)) for column, key in enumerate(keys)}
 
 
@@ -1263,7 +1269,7 @@ class Scores:
     columns: np.ndarray
 
     def means(self, multiplicity: np.ndarray) -> dict[ScoreKey, float]:
-        """Return each score averaged over questions.
+        """Return a dict of each score averaged over questions.
 
         `multiplicity`, (U,), is the number of questions in each row, or the sum of their weights.
         """
@@ -1282,7 +1288,7 @@ class Scores:
     def over(
         self, questions: np.ndarray, weights: np.ndarray | None = None
     ) -> dict[ScoreKey, float]:
-        """Return each score averaged over the questions with these indices.
+        """Return a dict of each score averaged over the questions with these indices.
 
         `weights`, (M,), has the weight of every question, or is None if these are equal.
         """
@@ -1291,11 +1297,11 @@ class Scores:
             return self.means(np.bincount(rows, weights[questions], minlength=size))
         if len(rows) >= size:
             return self.means(np.bincount(rows, minlength=size))
-        used = UniqueIntegers(rows, size)
+        used = UniqueIntegers(rows, size)  # For few questions, most rows are left out.
         return replace(self, columns=self.columns[used.values]).means(used.multiplicity)
 
     def with_unpooled_as_columns(self) -> Scores:
-        """Return the same scores, of which those that are not `pooled` have a column of their own.
+        """Return the same scores, with one column in place of each product that is not `pooled`.
 
         The column holds the product for each row, so all scores are then functions of means.
         """
@@ -1307,10 +1313,11 @@ class Scores:
         return replace(self, keys=scores, columns=np.stack(columns, axis=1))
 
     def linearized(self, weights: np.ndarray | None = None) -> np.ndarray:
-        """Return a number for each of M questions and each score, (M, scores).
+        """Return the linear approximation of each score as a mean over questions, (M, scores).
 
-        To first order, the mean of a column varies as the score does if the questions change.
-        `weights`, (M,), has the weight of each question, or is None if these are equal.
+        If questions change, the mean of a column varies as the score does, to first order, so its
+        variance is that of the score. `weights`, (M,), has the weight of each question, or is None
+        if these are equal.
         """
         scores = self.with_unpooled_as_columns()
         means = np.average(scores.columns[scores.inverse], axis=0, weights=weights)
@@ -1328,7 +1335,7 @@ class Scores:
 def join_scores(a: Scores, b: Scores) -> Scores:
     """Return all scores of `a` and `b`, which are scores of the same questions."""
     if a.inverse is not b.inverse:
-        # Their rows differ, so each question gets a row.
+        # Their rows may differ, so each question gets its own row.
         a, b = (Scores(x.keys, np.arange(len(x.inverse)), x.columns[x.inverse]) for x in (a, b))
     offset = a.columns.shape[1]
     scores_b = {
@@ -1340,7 +1347,7 @@ def join_scores(a: Scores, b: Scores) -> Scores:
 
 @dataclass(frozen=True)
 class Moments:
-    """Posterior means and covariances for each question. Questions are independent.
+    """Posterior means and covariances of terms for each question. Questions are independent.
 
     Args:
         keys: the scores by their keys. Their terms are indices of columns.
@@ -1610,15 +1617,16 @@ Functions take outcomes, and metrics take predictions. Both accept
 become a NumPy array, and are outcomes. Other values remain a list of Python objects or an Arrow
 column, until a checker compares them with references, or `as_outcomes` replaces labels by numbers.
 
-M is the number of questions, N the number of samples of each question, and S the number of samples
-of all questions. If values have a multiplicity, S is the number of values that are stored.
+M is the number of questions, N the number of samples of each question, and S the number of values
+that are stored: one for each sample of all questions, or one for several equal samples of a
+question, with their number as its multiplicity.
 """
 
 
 _PLAIN_TYPES = {bool, int, float, str, type(None)}
 
 Labels = Mapping[str, float]
-"""The number that each label of outcomes stands for."""
+"""A dict from each label that an outcome may have to its number."""
 
 
 def sample_place(name: str, sizes: np.ndarray, sample: int) -> Place:
@@ -1638,8 +1646,8 @@ class Samples:
         values: (S,) an array of numbers; or an Arrow column or a list of other values.
         sizes: (M,) number of values of each question, at least one.
         name: what the caller calls the samples, for messages.
-        scored: (S,) False for each number in place of None; or None if all numbers are scored. It
-            is None if the values are no numbers.
+        scored: (S,) False for each number that stands for None; or None if there is none, or if the
+            values are no numbers.
         multiplicity: (S,) how often each value occurs, or None if each occurs once.
         references: (M,) an Arrow column of references, or None if there are none. With references,
             the values are an Arrow column too.
@@ -1713,15 +1721,16 @@ class Samples:
 
     @property
     def scored_values(self) -> np.ndarray:
-        """Return the outcomes of all scored samples, (sum of n,), each as often as it occurs."""
+        """Return the outcome of each scored sample, (sum of n,), question after question."""
         if self.multiplicity is not None:
             return np.repeat(self.values, self.weights)
         return self.values if self.scored is None else self.values[self.scored]
 
     def require(self, valid: np.ndarray, *wanted: str) -> None:
-        """Raise a ValueError for the first scored outcome that is not `valid`, (S,), if any is.
+        """Raise a ValueError for the first scored outcome that is not valid.
 
-        `wanted` are pieces of the message, which say what a valid outcome is.
+        `valid`, (S,), is whether each outcome is. `wanted` are the pieces of the message that say
+        what a valid outcome is.
         """
         invalid = ~valid if self.scored is None else ~valid & self.scored
         if invalid.any():
@@ -1757,6 +1766,7 @@ class Samples:
         values = require_categories(self).values
         if values.max() >= categories:
             self.require(values < categories, f"the categories are 0 to {categories - 1}")
+        # The cell of the flat table in which each sample is counted: a row is a question.
         cell = np.repeat(np.arange(len(self.n)) * categories, self.sizes)
         np.add(cell, values, out=cell, casting="unsafe")
         occur_once = self.scored is None and self.multiplicity is None
@@ -1790,7 +1800,7 @@ def _is_binary(values: np.ndarray) -> bool:
     if values.dtype.kind == "b":
         return True
     if values.dtype.kind in "iu":
-        # OR-ing all values costs half as much as comparing them.
+        # The bitwise OR is 0 or 1 if all values are, and takes half as long as comparing them.
         return np.bitwise_or.reduce(values.reshape(-1)) in (0, 1)
     return bool(((values == 0) | (values == 1)).all())
 
@@ -1798,8 +1808,8 @@ def _is_binary(values: np.ndarray) -> bool:
 def warn_of_stopping(outcomes: Samples, run: str = "") -> None:
     """Warn if the samples of each question seem to stop at the first correct one.
 
-    They seem to if no question has two correct samples, and at least three have fewer samples than
-    others, and one correct sample. `run` is the start of the message, which names the run.
+    They seem to if no question has two correct samples, and at least three questions have fewer
+    samples than others, each with one correct sample. `run` is the start of the message.
     """
     n = outcomes.n
     is_short = n < n.max()
@@ -1886,7 +1896,10 @@ def _not_a_list(name: str, question: int, entry: Any) -> ValueError:
 
 
 def _samples_from_counts(counts, name: str) -> Samples:
-    """Return each category or answer of a question once, with its count as the multiplicity."""
+    """Return samples with each category or answer of a question once, and its count.
+
+    The counts are the multiplicity of the values.
+    """
     values, multiplicity, sizes = read_counts(counts, name)
     if isinstance(values, list):  # answers
         answers = read_samples(values, name) if len(values) else Samples([], sizes, name)
@@ -1939,7 +1952,11 @@ def _has_lists(column) -> bool:
 
 
 def _samples_from_lists(lists: list[Any], name: str) -> Samples:
-    """Return the samples in a list with a list or array for each question."""
+    """Return the samples in a list with a list or array for each question.
+
+    Texts become an Arrow column, numbers an array, and entries of several types a list. A
+    ValueError is raised if the entry of a question is not list-like.
+    """
     if (texts := _column_of_texts(lists)) is not None:
         return Samples(texts, _lengths(lists), name)
     for question, entry in enumerate(lists):
@@ -1954,7 +1971,7 @@ def _samples_from_lists(lists: list[Any], name: str) -> Samples:
 
 
 def _plain_entries(lists: list[Any], name: str) -> list[Any]:
-    """Return the entries of all lists as Python values, in one list."""
+    """Return the entries of all lists in one list, with Python values for those of a library."""
     entries = list(itertools.chain.from_iterable(lists))
     if {*map(type, entries)} <= _PLAIN_TYPES:
         return entries
@@ -1972,11 +1989,11 @@ def _lengths(lists: list[Any]) -> np.ndarray:
 
 
 def _numbers_or_none(entries: list[Any]) -> tuple[np.ndarray, np.ndarray | None] | None:
-    """Return the numbers among entries and whether each entry is scored.
+    """Return entries that are numbers as an array, and whether each is scored; otherwise None.
 
-    Returns:
-        (S,) numbers, with 0 for None; and (S,) False where an entry is None, or None if none is.
-        None in place of both if an entry is no number, or if an array would change its value.
+    None, an entry that is not scored, becomes 0. The second result, (S,), is None if there is no
+    such entry. None takes the place of both results if an entry is neither a number nor None, or if
+    an array would change its value.
     """
     types, scored = {*map(type, entries)}, None
     if not types <= _PLAIN_TYPES - {str}:
@@ -1993,7 +2010,7 @@ def _numbers_or_none(entries: list[Any]) -> tuple[np.ndarray, np.ndarray | None]
 def _keeps_values(numbers: np.ndarray, types: set[type], entries: list[Any]) -> bool:
     """Return whether the array `numbers` keeps the values of the entries that it was made from.
 
-    It does not if there are bools among numbers, which become 0 and 1, or integers above 2^53 among
+    It may not if there are bools among numbers, which become 0 and 1, or integers above 2^53 among
     floats, which may be rounded. `types` are the types of the entries.
     """
     if bool in types:
@@ -2004,9 +2021,10 @@ def _keeps_values(numbers: np.ndarray, types: set[type], entries: list[Any]) -> 
 
 
 def _column_of_texts(lists: list[Any]) -> Any:
-    """Return the texts in lists as one Arrow column, or None if there are values of other types.
+    """Return the entries of lists as one Arrow column, or None if some are no texts.
 
-    Bytes among texts are decoded as UTF-8.
+    Null is allowed for None, and bytes among texts are decoded as UTF-8. To be fast, the result is
+    also None if the first entry is no text.
     """
     if not {*map(type, lists)} <= {list, tuple} or not (lists and lists[0]):
         return None
@@ -2031,7 +2049,7 @@ def _is_numeric_array(value: Any) -> bool:
 
 
 def n_in_keys(n: np.ndarray) -> int | str:
-    """Return the number of samples in keys such as "avg@8": "n" if it differs between questions.
+    """Return the number in keys such as "avg@8": the number of samples, or "n" if it differs.
 
     `n`, (M,), are the numbers of samples of the questions.
     """
@@ -2049,7 +2067,7 @@ def read_outcomes(R, name: str = "R", labels: Labels | None = None) -> Samples:
         labels: the number of each label, such as {"fully": 1.0}, if outcomes may be texts; or None.
 
     Raises:
-        ValueError: if R or an outcome is invalid. The message has the index.
+        ValueError: if R or an outcome is invalid.
     """
     values = plain_container(outcomes_in_run(R, name))
     if is_list_like(values) and hasattr(values, "chunks") and not _has_lists(values):
@@ -2063,8 +2081,8 @@ def read_outcomes(R, name: str = "R", labels: Labels | None = None) -> Samples:
 def outcomes_in_run(R: Any, name: str) -> Any:
     """Return R["predictions"] if R is a dict as `at_k.read` returns it, otherwise R itself.
 
-    Raises a ValueError if the dict also has references, clusters or weights, which a function would
-    ignore.
+    Raises a ValueError if the dict has other keys than predictions and groups, such as references
+    or clusters, which a function would ignore.
     """
     if not isinstance(R, Mapping) or "predictions" not in R:
         return R
@@ -2080,9 +2098,9 @@ def outcomes_in_run(R: Any, name: str) -> Any:
 def as_outcomes(samples: Samples, labels: Labels | None = None) -> Samples:
     """Return samples without references as outcomes, with numbers in place of labels.
 
-    `labels` has the number of each label, or is None if there are no labels. A ValueError with the
-    index is raised if a sample is neither a finite number nor one of the labels, or if a question
-    has no scored sample.
+    `labels` has the number of each label, or is None if there are no labels. A ValueError is raised
+    if a sample is not a finite number, one of the labels, or None; or if a question has no scored
+    sample.
     """
     outcomes = samples
     if not samples.are_numbers:
@@ -2099,10 +2117,11 @@ def as_outcomes(samples: Samples, labels: Labels | None = None) -> Samples:
 
 
 def _numbers_of_labels(samples: Samples, labels: Labels) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return the numbers of samples, (S,), and whether each is scored, (S,), or None if all are.
+    """Return the number of each sample, (S,), and whether it is scored, (S,), or None if all are.
 
-    A label in small letters may also be written with capitals, such as "Fully" for "fully". A
-    ValueError is raised for a sample that is neither a label, nor a number of 64 bits, nor None.
+    The number is 0 if a sample is None. A label in small letters may also be written with capitals,
+    such as "Fully" for "fully". A ValueError is raised for a sample that is neither a label, nor a
+    float, nor an integer of 64 bits, nor None.
     """
     entries, index = _distinct_samples(samples.values)
     numbers = [
@@ -2121,8 +2140,8 @@ def _numbers_of_labels(samples: Samples, labels: Labels) -> tuple[np.ndarray, np
 def _distinct_samples(values: Any) -> tuple[list[Any], np.ndarray]:
     """Return a list of entries, and the index in it of each sample, (S,).
 
-    For an Arrow column of texts, the entries are the distinct texts and finally None, which has the
-    index -1. For any other samples, the entries are all samples.
+    For an Arrow column of texts, the entries are the distinct texts, and None in the end, whose
+    index is -1. For other samples, the entries are the samples themselves, in their order.
     """
     if isinstance(values, list) or str(values.type) != "large_string":
         entries = values if isinstance(values, list) else values.to_pylist()
@@ -2132,7 +2151,7 @@ def _distinct_samples(values: Any) -> tuple[list[Any], np.ndarray]:
 
 
 def _not_an_outcome(samples: Samples, sample: int, entry: Any, labels: Labels) -> ValueError:
-    """Return the error for `entry`, the sample with the index `sample`, that is no outcome."""
+    """Return the error for an entry that is no outcome. `sample` is its index among S samples."""
     problem = ": an outcome is a number or a bool."
     if labels:
         problem = f", which is none of {', '.join(labels)}, and no number."
@@ -2363,43 +2382,43 @@ def normal_limits(mu, sigma, confidence: float, bounds: tuple[float, float]):
 
 """Intervals for other questions like these, in closed form.
 
-The mean U of M scores in [0, 1] has the estimated variance V. A proportion of m independent trials
-has the same variance for m = U (1 - U) / V, the effective number of trials, and the interval of U
+The mean u of M scores in [0, 1] has the estimated variance v. A proportion of N independent trials
+has the same variance for N = u (1 - u) / v, the effective number of trials, and the interval of u
 is Wilson's (1927) for that proportion, with the quantile z of Student's t in place of the normal
 one:
 
-    (U + z^2 / 2m -+ z sqrt(U (1 - U) / m + z^2 / 4m^2)) / (1 + z^2 / m).
+    (u + z^2 / 2N -+ z sqrt(u (1 - u) / N + z^2 / 4N^2)) / (1 + z^2 / N).
 
 It stays inside the range of the scores without clipping, and is longer towards the middle of the
 range. Scores in another range are scaled to it.
 
 *Clusters.* Questions of one cluster, such as those about one text, are correlated. Leave out each
-cluster in turn: with D_g the sum over cluster g of its n_g deviations from U,
+cluster in turn: with D_g the sum over cluster g of its n_g deviations from u,
 
-    V = (G - 1) / G x the sum over the G clusters of (D_g / (M - n_g))^2,
+    v = (G - 1) / G x the sum over the G clusters of (D_g / (M - n_g))^2,
 
 the jackknife, which is not too small where clusters differ in size. For single questions it is the
 sample variance divided by M (MacKinnon, Nielsen & Webb 2023, J. Econometrics 232, 272). The degrees
 of freedom are those of the effective number of clusters, G* = M^2 / sum of n_g^2 (Kish 1965), less
 1 but at least 1: ten clusters, one of which has half of the questions, are effectively 3.6.
 
-*Weights.* If questions have weights w, then U is the weighted mean, D_g is a sum of weighted
+*Weights.* If questions have weights w, then u is the weighted mean, D_g is a sum of weighted
 deviations, n_g and M are sums of weights, and the effective number of questions without clusters is
 (sum w)^2 / sum w^2. In a mean over groups, a question of a group of size n has the weight 1 / n.
-Other questions may differ in their groups too: where groups have other scores, this is wider than a
-standard error from the variances within groups, which are then those of fixed groups.
+Other questions may belong to other groups, so where the scores of groups differ, the interval is
+wider than one from the variances within groups, which is for fixed groups.
 
 *What M questions cannot show.* Their effective number is M* = M divided by the factor by which
 clusters increase the variance, but at least G*; without clusters it is M.
 
-- An eighth of an event is added to V and to the largest variance that the mean allows, both for one
-  question, because M* observations cannot show rarer events.
+- The variance of one question is M* v, and at most u (1 - u). 1 / (8 M*), an eighth of an event, is
+  added to both, because M* observations cannot show rarer events.
 - A kind of questions that is a share 1 - r of all is missed by M questions with the probability
-  r^M. With alpha / 2 for it, r = (alpha / 2)^(1 / M), and such questions may have any score: the
-  limits are at most U r and at least 1 - (1 - U) r. All questions of a cluster may be of one kind,
-  so with clusters G takes the place of M.
+  r^M. With alpha / 2 for it, r = (alpha / 2)^(1 / M), and such questions may have any score. So the
+  lower limit is at most u r, and the upper limit at least 1 - (1 - u) r. All questions of a cluster
+  may be of one kind, so with clusters G takes the place of M.
 - Near a limit of the range the score is a sum of rare events. If their number is Poisson, matching
-  the mean and the variance gives the size V / U of each. Below four events the interval extends at
+  the mean and the variance gives the size v / u of each. Below four events the interval extends at
   least to Garwood's exact limit (1936, Biometrika 28, 437), where the probability of as many events
   or more is alpha. Brown, Cai & DasGupta (2001, Statistical Science 16, 101) modify Wilson's
   interval in the same way.
@@ -2407,8 +2426,8 @@ clusters increase the variance, but at least G*; without clusters it is M.
 *Products.* The limits of a product of means follow from the limits of its factors:
 `limits_of_product` says how.
 
-Symbols: there are M questions, U distinct rows of scores, m columns of scores and G clusters.
-alpha is 1 - confidence.
+In the code, M is the number of questions, G that of clusters, m that of columns of scores, and U
+that of distinct rows of scores. alpha is 1 - confidence.
 """
 
 
@@ -2423,7 +2442,7 @@ _EVENT = 1 / 8  # This share of an event in one question is added to variances.
 FEW_EVENTS = 4.0  # For fewer events the normal approximation is too poor.
 
 Ranges = tuple[np.ndarray | float, np.ndarray | float]
-"""The smallest and the largest possible values of scores."""
+"""The smallest and the largest possible values of scores, as two arrays or numbers."""
 
 
 class MeansOfQuestions(NamedTuple):
@@ -2432,9 +2451,9 @@ class MeansOfQuestions(NamedTuple):
     Attributes:
         mean: (m,) means.
         covariance: (m, m) covariance of the errors of the means.
-        effective_questions: (m,) effective number of questions of each column, M*.
+        effective_questions: (m,) M* of each column. The module docstring defines M* and G*.
         clusters: number of clusters, G; or of questions, if each is its own cluster.
-        effective_clusters: effective number of clusters, G*.
+        effective_clusters: G*.
     """
 
     mean: np.ndarray
@@ -2456,8 +2475,8 @@ class MeansOfQuestions(NamedTuple):
         Args:
             confidence: the confidence of each interval.
             score_range: smallest and largest possible scores of a question, (m,) or a number each.
-            range_of_estimates: smallest and largest possible estimates, if an estimate may lie
-                outside of the range of the scores. Default: `score_range`.
+            range_of_estimates: smallest and largest possible estimates of a question, (m,) or a
+                number each, which may lie outside of the range of scores. Default: `score_range`.
         """
         alpha = 1 - confidence
         z = student_quantile(degrees_of_freedom(self.effective_clusters), alpha)
@@ -2471,7 +2490,7 @@ class MeansOfQuestions(NamedTuple):
         lo = np.minimum(lo, _lower_limit_of_few_events(u, v, alpha))
         hi = np.maximum(hi, 1 - _lower_limit_of_few_events(1 - u, v, alpha))
         lo, hi = least + width * lo, least + width * hi
-        # Questions of a kind that is not among these may have any score.
+        # A share 1 - r of all questions may be of a kind that is not among these.
         r = 1 - unseen_share(self.clusters, alpha)
         lo = np.minimum(lo, score_range[0] + (self.mean - score_range[0]) * r)
         hi = np.maximum(hi, score_range[1] - (score_range[1] - self.mean) * r)
@@ -2509,18 +2528,18 @@ def means_of_questions(
     questions = effective_clusters(None, len(columns), weights)
     effective = effective_clusters(clusters, len(columns), weights)
     # The factor by which clusters increase the variance of each mean. Scores that do not vary do
-    # not show it, so the largest one is assumed.
+    # not show it, so it is then the number of questions, which makes M* as small as G*.
     factor = np.full(len(mean), questions)
-    variance = np.sum(cluster_errors(columns, None, weights) ** 2, axis=0)
-    np.divide(np.diag(covariance), variance, out=factor, where=variance > 0)
-    number = np.clip(questions / np.maximum(factor, 1.0), effective, questions)
-    return MeansOfQuestions(mean, covariance, number, len(errors), effective)
+    variance_without = np.sum(cluster_errors(columns, None, weights) ** 2, axis=0)
+    np.divide(np.diag(covariance), variance_without, out=factor, where=variance_without > 0)
+    effective_questions = np.clip(questions / np.maximum(factor, 1.0), effective, questions)
+    return MeansOfQuestions(mean, covariance, effective_questions, len(errors), effective)
 
 
 def cluster_errors(
     columns: np.ndarray, clusters: np.ndarray | None, weights: np.ndarray | None = None
 ) -> np.ndarray:
-    """Return by how much the means of columns change if each cluster is left out, (G, m).
+    """Return how much leaving out each cluster changes the mean of each column, (G, m).
 
     The changes are scaled so that the sum of their squares is the variance of the mean.
 
@@ -2545,10 +2564,11 @@ def cluster_errors(
 def effective_clusters(
     clusters: np.ndarray | None, questions: int, weights: np.ndarray | None = None
 ) -> float:
-    """Return G*, the number of clusters of equal size whose mean is as uncertain as that of these.
+    """Return G*, the effective number of clusters: (sum of sizes)^2 / (sum of squared sizes).
 
     `clusters`, (M,), are the labels of the clusters of M `questions`, or None if each is its own.
-    `weights`, (M,), are the weights of the questions, or None if they are equal.
+    `weights`, (M,), are the weights of the questions, whose sum over a cluster is its size, or None
+    if they are equal.
     """
     sizes = np.ones(questions) if weights is None else weights
     if clusters is not None:
@@ -2577,22 +2597,22 @@ def unseen_share(clusters: float, alpha: float) -> float:
 def wilson_limits(u, v, number, z: float):
     """Return Wilson's lower and upper limits of means u, from 0 to 1, with variances v.
 
-    `number` is the effective number of observations of each mean. All may be numbers or arrays.
+    `number` is M* of each mean, and z a quantile. All may be numbers or arrays.
     """
     u, event = np.clip(u, 0.0, 1.0), _EVENT / number
     # The variance of one question, as a share of the largest that the mean allows.
     share = (number * v + event) / (u * (1 - u) + event)
-    m = number / np.maximum(share, 1e-6)
-    center = (u + z**2 / 2 / m) / (1 + z**2 / m)
-    margin = z / (1 + z**2 / m) * np.sqrt(u * (1 - u) / m + z**2 / 4 / m**2)
+    trials = number / np.maximum(share, 1e-6)  # the effective number of trials
+    center = (u + z**2 / 2 / trials) / (1 + z**2 / trials)
+    margin = z / (1 + z**2 / trials) * np.sqrt(u * (1 - u) / trials + z**2 / 4 / trials**2)
     lo, hi = np.minimum(center - margin, u), np.maximum(center + margin, u)
     return np.maximum(lo, 0.0), np.minimum(hi, 1.0)
 
 
 def _lower_limit_of_few_events(u: np.ndarray, v: np.ndarray, alpha: float) -> np.ndarray:
-    """Return Garwood's lower limits, (m,), of means u that are sums of few events, 1 for others.
+    """Return Garwood's lower limit of each mean, (m,); or 1 for a mean of four events or more.
 
-    The means are from 0 to 1, and have the variances v.
+    The means u are from 0 to 1, and have the variances v. The module docstring defines events.
     """
     from scipy.special import gammaincinv
 
@@ -2618,15 +2638,18 @@ def limits_of_product(
     all factors are at their upper limits, and each alone moves back to its estimate. The limits are
     never beyond the products of all lower and of all upper limits.
 
-    `lower` and `upper` are the limits of the columns, (m, ..), around each `estimate`, (m, ..), and
-    `covariance` has the covariance of each pair of columns, (..).
+    `lower`, `estimate` and `upper`, (m, ..), are those of the columns, and `covariance` has the
+    covariance of each pair of columns, (..).
     """
     if score.powers == (1.0,):
         (column,) = score.terms
         return lower[column], upper[column]
 
     def root_sum_of_moves(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        """Return the combined change if each column alone moves from `high` to `low`."""
+        """Return the change of the score if columns move from `high` to `low`.
+
+        The changes by each column alone are added as errors with the columns' correlations.
+        """
         moves = {}
         for column in score.terms:
             moved = high.copy()
@@ -2636,8 +2659,8 @@ def limits_of_product(
         for a, b in score.pairs():
             if a != b:
                 sd_product = np.sqrt(np.maximum(covariance[a, a] * covariance[b, b], 0.0))
-                # All columns rise with the number of correct samples, so none correlates
-                # negatively with another one.
+                # All columns rise with the number of correct samples, so a negative correlation
+                # counts as 0.
                 r = np.clip(covariance[a, b] / np.where(sd_product > 0, sd_product, 1.0), 0.0, 1.0)
                 square = square + 2 * r * moves[a] * moves[b]
         return np.sqrt(square)
@@ -2656,8 +2679,8 @@ class QuestionIntervals(IntervalMethod):
         scores: the scores of the questions.
         ranges: the smallest and the largest possible true scores, which broadcast to (U, m).
         clusters: (M,) label of each question's cluster, or None if each question is its own.
-        allow_one: whether the interval of one question or cluster is the whole range. If not,
-            `problem` says that it has no interval.
+        allow_one: whether one question or cluster has an interval, the whole range. If not,
+            `problem` says why it has none.
         ranges_of_estimates: the ranges of estimates, if an estimate may lie outside of `ranges`.
         weights: (M,) weights of the questions, or None if they are equal.
     """
@@ -2682,7 +2705,10 @@ class QuestionIntervals(IntervalMethod):
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        """Return a dict of the interval of each score for each group of question indices."""
+        """Return a list with a dict of the interval of each score for each group of questions.
+
+        A group is an array of indices of questions.
+        """
         return [self._intervals(questions, confidence) for questions in groups]
 
     def means(self, questions: np.ndarray) -> MeansOfQuestions:
@@ -2696,9 +2722,9 @@ class QuestionIntervals(IntervalMethod):
         return means_of_questions(columns[rows], None, clusters, weights)
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        """Return the covariance of the errors of the scores over these questions.
+        """Return the covariance of the errors of the scores with these keys, (keys, keys).
 
-        A score of another method has the variance 1 and no covariance.
+        `questions` are indices. A key that is not in `scores` has the variance 1 and no covariance.
         """
         result, scores = np.eye(len(keys)), self._scores.keys
         known = [i for i, key in enumerate(keys) if key in scores]
@@ -2712,9 +2738,8 @@ class QuestionIntervals(IntervalMethod):
         rows = self._scores.inverse[questions]
         least, most = self._extremes(self._ranges, rows)
         if self._is_one_cluster(questions):
-            mean = self._scores.columns[rows].mean(axis=0)
-            if self._weights is not None:
-                mean = np.average(self._scores.columns[rows], 0, self._weights[questions])
+            weights = None if self._weights is None else self._weights[questions]
+            mean = np.average(self._scores.columns[rows], 0, weights)
             return {
                 key: whole_range(
                     score.value(mean), score.value(least), score.value(most), ONE_CLUSTER
@@ -2733,7 +2758,10 @@ class QuestionIntervals(IntervalMethod):
         return result
 
     def _extremes(self, ranges: Ranges, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the smallest and the largest possible value of each column, (m,), in some rows."""
+        """Return the smallest and the largest possible value of each column in the rows, (m,) each.
+
+        `rows` are indices.
+        """
         least, most = (np.broadcast_to(x, self._scores.columns.shape)[rows] for x in ranges)
         return least.min(axis=0), most.max(axis=0)
 
@@ -3011,8 +3039,8 @@ An item has n verdicts with weights x_i from 0 to 1. Their power mean
 
 increases with p: from the minimum (p to -infinity) through the geometric mean (p = 0) and the
 arithmetic mean (p = 1) to the maximum (p to infinity). The temperature, from 0.1 (strict) to 1.0
-(lenient), determines p. In addition, each verdict of 0 lowers the score by a penalty. There are M
-items.
+(lenient), determines p. In addition, each verdict of 0 lowers the score by a penalty. An item is a
+question, and there are M of them.
 
 Source: "Score Aggregation" in the documentation of Eval AI Library, from which both tables below
 are taken; A. Meshkov, arXiv:2604.08595.
@@ -3030,7 +3058,10 @@ _EXPONENTS = (-8.0, -2.5, 1.0, 4.6, 12.25)
 
 
 def exponent(temperature: float) -> float:
-    """Return the exponent p of a temperature, by linear interpolation in the table."""
+    """Return the exponent p of a temperature, by linear interpolation in the table above.
+
+    Raises a ValueError unless the temperature is from 0.1 to 1.0.
+    """
     wanted = "give a temperature from 0.1 (strict) to 1.0 (lenient)"
     temperature = check_number("temperature", temperature, wanted, 0.1, 1.0)
     return float(np.interp(temperature, _TEMPERATURES, _EXPONENTS))
@@ -3049,7 +3080,7 @@ def check_eps(eps) -> float:
 
 
 def check_weights(weights) -> dict[str, float]:
-    """Return a dict of the weights of labels; raise a ValueError unless all are from 0 to 1."""
+    """Return a dict from label to weight; raise a ValueError unless all weights are from 0 to 1."""
     if not isinstance(weights, Mapping) or not weights:
         raise ValueError(
             f"weights is {short(weights)}: give a dict from labels to numbers, such as "
@@ -3075,7 +3106,7 @@ def require_weights(outcomes: Samples) -> Samples:
 def power_means(x: np.ndarray, p: float, eps: float = 0.0) -> np.ndarray:
     """Return the power means of M items with n weights each, (M,), for any p.
 
-    The weights are scaled by the maximum of the item, or for p < 0 by its minimum, so that no
+    The weights are divided by the maximum of the item, or for p < 0 by its minimum, so that no
     power overflows. For p near 0, x^p is close to 1, and the mean is computed from the small
     differences instead: exp(log1p(mean of expm1(p log x)) / p).
 
@@ -3091,6 +3122,7 @@ def power_means(x: np.ndarray, p: float, eps: float = 0.0) -> np.ndarray:
     else:
         scale = np.maximum(maximum if p >= 0 else minimum, eps)
         divisor = np.where(scale > 0, scale, 1.0)
+        # ratio^|p| is (weight / divisor)^p, and at most 1.
         ratio = weight / divisor if p >= 0 else divisor / weight
         if abs(p) >= 0.5:
             means = scale * (ratio ** abs(p)).mean(axis=0) ** (1 / p)
@@ -3104,7 +3136,7 @@ def power_means(x: np.ndarray, p: float, eps: float = 0.0) -> np.ndarray:
 
 
 def agg_scores(verdicts: Samples, p: float, penalty: float = 0.1, eps: float = 1e-9) -> Scores:
-    """Return the results of `item_scores` as `Scores` with one column."""
+    """Return `item_scores` of the same arguments as `Scores` with one column."""
     values = item_scores(verdicts, p, penalty, eps)
     return Scores(one_column_each([ScoreId("score_agg")]), np.arange(len(values)), values[:, None])
 
@@ -3126,14 +3158,14 @@ def item_scores(verdicts: Samples, p: float, penalty: float, eps: float) -> np.n
 
 
 def _penalized_means(x: np.ndarray, p: float, penalty: float, eps: float) -> np.ndarray:
-    """Return the scores of M items with n verdicts each, (M,), from (n, M) weights.
+    """Return the scores of M items with n verdicts each, (M,), from their weights x, (n, M).
 
-    With a weight of 0, the power mean is 0 for every p <= 0. So eps replaces smaller weights for
-    p <= 0, and the other verdicts still count: for p = 0 the result is the geometric mean of them
-    and eps. No power mean with p < 1 exceeds the arithmetic mean, so if eps raises a mean above it,
-    the score is the arithmetic mean. For 0 < p < 1 the power mean does not use eps, so with a
-    weight of 0 it is close to 0 for p just above 0. The score is the maximum of this mean and of
-    the mean at p = 0, so it never decreases as the temperature rises.
+    - p >= 1: the score is the power mean, before the penalty.
+    - p <= 0: a weight of 0 would make the power mean 0. So that other verdicts still count, eps
+      replaces smaller weights. The result is at most the arithmetic mean, as all power means with
+      p < 1 are without eps.
+    - 0 < p < 1: without eps the power mean is close to 0 for p just above 0, if a weight is 0. So
+      the score is at least the result for p = 0, and never decreases as the temperature rises.
     """
     if p >= 1:
         means = power_means(x, p)
@@ -4744,16 +4776,16 @@ if one of the k samples is, so P_l is pass@k of m correct samples. This gives th
 
 Bayes@N is the posterior mean of the reward of a new sample (Hariri et al. 2026, arXiv:2510.04265).
 Its t outcomes are the observed ones, prior outcomes if there are some, and one of each category for
-the uniform Dirichlet prior. If a_l of them are at most r_l, the share A_l of rewards that are at
-most r_l has
+the uniform Dirichlet prior. Let a_l of them have rewards of at most r_l, and let A_l be the unknown
+probability that a new sample has one of at most r_l. Its posterior has
 
     E[A_l] = a_l / t = Q_l,    Cov[A_l, A_m] = Q_l (t - a_m) / (t (t + 1))    for l <= m,
 
 because A_l is A_m times an independent share. The mean reward is r_L minus the sum of
 (r_(l+1) - r_l) A_l, so its variance is a sum of positive terms.
 
-There are M questions with S samples in all, U distinct rows of counts, L rewards, and C + 1
-categories.
+There are M questions with S samples in all, L distinct rewards, C + 1 categories, and U distinct
+rows of counts.
 """
 
 
@@ -4808,21 +4840,21 @@ class Rewards:
         """
         if k == 1:
             return self._mean(self.at_most)
-        # P_l, the chance that the maximum is above r_l, is pass@k of the samples above r_l.
+        # P_l, the chance that the maximum is above r_l, is pass@k if those above r_l are correct.
         n = np.repeat(self.sizes, len(self.levels))
         counts = BinaryCounts(n, n - self.at_most.ravel())
-        above = expected_credits(*counts.unique, [any_correct(k)])[counts.inverse]
-        above = above.reshape(self.at_most.shape)
-        chance_of_level = np.hstack([np.ones((len(above), 1)), above[:, :-1]]) - above
-        return (self.levels * chance_of_level).sum(axis=1)
+        p = expected_credits(*counts.unique, [any_correct(k)])[counts.inverse]
+        p = p.reshape(self.at_most.shape)
+        return (self.levels * -np.diff(p, axis=1, prepend=1.0)).sum(axis=1)
 
     def posterior(self, prior_outcomes: bool = True) -> tuple[np.ndarray, np.ndarray]:
         """Return the posterior mean and variance of the mean reward of each row, (U,) each.
 
-        `prior_outcomes` is whether to add the prior outcomes to the uniform prior.
+        `prior_outcomes` is whether to add the prior outcomes to the uniform prior. The module
+        docstring has the formulas for the a and t that are used here.
         """
         a = self.posterior_counts(prior_outcomes)
-        t = a[:, -1:]  # the number of outcomes
+        t = a[:, -1:]
         cov_factor = (t - a) / (t * (t + 1.0))
         return self._mean(a), self.posterior_variance_of_expected_max(a / t, cov_factor)
 
@@ -4831,25 +4863,25 @@ class Rewards:
     ) -> np.ndarray:
         """Return the posterior variance of the expected maximum of new samples, (U,).
 
-        Let F_l be the probability that the maximum is at most r_l, given the unknown rates of the
-        categories. The expected maximum is r_L minus the sum of (r_(l+1) - r_l) F_l.
+        Let F_l be the unknown probability that the maximum is at most r_l. The expected maximum is
+        r_L minus the sum of (r_(l+1) - r_l) F_l. Its variance is the sum of all covariances of
+        these terms, which is added up for each m: the one of l = m, and twice those of l < m.
 
         Args:
             mean_cdf: (U, L) posterior means of F_l.
             cov_factor: (U, L) factors with Cov[F_l, F_m] = mean_cdf_l x cov_factor_m for l <= m.
         """
-        gaps = np.diff(self.levels, append=self.levels[-1:])
+        gaps = np.diff(self.levels, append=self.levels[-1:])  # r_(l+1) - r_l, and 0 for l = L
         terms = gaps * mean_cdf
-        preceding = np.cumsum(terms, axis=1) - terms
-        return (gaps * cov_factor * (terms + 2 * preceding)).sum(axis=1)
+        sum_of_earlier = np.cumsum(terms, axis=1) - terms
+        return (gaps * cov_factor * (terms + 2 * sum_of_earlier)).sum(axis=1)
 
     def average(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the average reward of the n samples of each row and its variance, (U,) each.
 
-        Let t = n + C + 1. Without prior outcomes R0, the posterior mean is that of t outcomes: the
-        n samples, and one of each category. It is an affine function of the average, so the
-        standard deviation of the average is t/n times that of the posterior (eq. 20 of the Bayes@N
-        paper).
+        Without prior outcomes, the posterior mean is that of t = n + C + 1 outcomes: the n samples,
+        and one of each category. So it is n/t times the average plus a constant, and the standard
+        deviation of the average is t/n times that of the posterior (eq. 20 of the Bayes@N paper).
         """
         _, variance = self.posterior(prior_outcomes=False)
         t = self.posterior_counts(prior_outcomes=False)[:, -1]
@@ -4869,14 +4901,14 @@ class Rewards:
         return self.at_most + self.categories + (self.prior if prior_outcomes else 0)
 
     def _mean(self, at_most: np.ndarray) -> np.ndarray:
-        """Return the mean reward of each row, (U,), from (U, L) counts of at most each reward."""
+        """Return the mean reward of each row, (U,), from (U, L) counts with at most each reward."""
         counts = np.diff(at_most, axis=1, prepend=0)
         return (self.levels * counts).sum(axis=1) / at_most[:, -1]
 
 
 @dataclass(frozen=True)
 class RankedRewards(Rewards):
-    """Real rewards, which are stored for each sample. The rows are the questions, so U is M.
+    """Real rewards, which are stored for each sample. Each question has its own row, so U is M.
 
     Args:
         inverse: (M,) the index of each question.
@@ -4899,14 +4931,14 @@ class RankedRewards(Rewards):
     @property
     def _last(self) -> np.ndarray:
         """Return the index of the largest reward of each question in `levels`, (M,)."""
-        starts = np.flatnonzero(self.at_most == 1)
+        starts = np.flatnonzero(self.at_most == 1)  # The smallest reward of a question has rank 1.
         return np.append(starts[1:], len(self.at_most)) - 1
 
     def max_of(self, k: int) -> np.ndarray:
         """Return the unbiased estimate of Max@k of each question, (M,), for k <= n."""
         sizes = self.sizes
         start, result = self._last + 1 - sizes, np.empty(len(sizes))
-        # Questions with equal n have the same probabilities of the rank of the maximum.
+        # The maximum of k samples has the rank i with a probability that depends on n, k and i.
         for n in sorted({*sizes.tolist()}):
             questions = np.flatnonzero(sizes == n)
             levels = self.levels[start[questions, None] + np.arange(n)]
@@ -4960,10 +4992,10 @@ def category_rewards(outcomes: Samples, w: np.ndarray, prior: np.ndarray) -> Rew
 
 
 def _unique_rows(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the index of one of each set of equal rows, (U,), and the set of each row, (M,).
+    """Return the indices of U distinct rows, and which of them equals each of the M rows, (M,).
 
-    The table has M rows of counts. This is a faster np.unique with axis=0, `return_index` and
-    `return_inverse`, which orders the sets otherwise and may choose another row of a set.
+    `table` has M rows of counts. This is faster than np.unique with axis=0, `return_index` and
+    `return_inverse`. The distinct rows have another order, and of equal rows any may be returned.
     """
     # Each row is encoded as one integer below n_codes, if that fits into 62 bits.
     encoded, n_codes = table[:, 0], int(table[:, 0].max()) + 1
@@ -4992,8 +5024,8 @@ def has_real_rewards(outcomes: Samples) -> bool:
 def are_real_rewards(outcomes: Samples, w, R0=None, categories=None) -> bool:
     """Return whether outcomes are real rewards, and not categories.
 
-    They are if the parameter w is None, and a scored outcome is a float other than 0 and 1. Then a
-    ValueError is raised if the parameters R0 or categories are given.
+    They are if w is None, and a scored outcome is a float other than 0 and 1. In this case a
+    ValueError is raised if R0 or categories is given. All three are parameters of the metric.
     """
     if w is not None or not has_real_rewards(outcomes):
         return False
@@ -5004,7 +5036,7 @@ def are_real_rewards(outcomes: Samples, w, R0=None, categories=None) -> bool:
 
 
 def real_rewards(outcomes: Samples) -> Rewards:
-    """Return the rewards of outcomes that are real rewards.
+    """Return outcomes that are real rewards as `RankedRewards`.
 
     Raises a ValueError if a reward is not from -1e150 to 1e150. The message names its sample.
     """
@@ -5012,7 +5044,7 @@ def real_rewards(outcomes: Samples) -> Rewards:
     n, values = outcomes.n, outcomes.scored_values.astype(float)
     if size := one_size(n):
         values = np.sort(values.reshape(-1, size), axis=1).ravel()
-    else:
+    else:  # Sort by question, and by value within a question.
         values = values[np.lexsort((values, np.repeat(np.arange(len(n)), n)))]
     rank = np.arange(1, len(values) + 1) - np.repeat(np.cumsum(n) - n, n)
     return RankedRewards(np.arange(len(n)), values, rank)
@@ -5022,7 +5054,7 @@ def check_rewards(w, labels: Mapping[str, float] | None = None) -> np.ndarray:
     """Return the parameter w, the rewards of the categories, as an array, (C + 1,).
 
     None stands for the rewards 0 and 1. A ValueError is raised if a reward is not from -1e150 to
-    1e150; or if `labels`, the names of the categories, are given, and there are not C + 1.
+    1e150, or if `labels`, which has an entry for each category, has not C + 1 entries.
     """
     rewards = [0.0, 1.0] if w is None else as_list("w", w)
     rewards = [int(x) if isinstance(x, (bool, np.bool_)) else x for x in rewards]
@@ -5076,9 +5108,9 @@ def _has_no_entries(R0, questions: int) -> bool:
 
 
 def max_scores(rewards: Rewards, ks: Mapping[ScoreKey, int]) -> Scores:
-    """Return the unbiased estimates of Max@k at the k of each key. No k exceeds any n."""
-    none = np.empty((len(rewards.sizes), 0))  # for the case that there are no keys
-    columns = np.column_stack([none, *(rewards.max_of(k) for k in ks.values())])
+    """Return unbiased estimates of Max@k at the k of each key. No k may exceed any n."""
+    no_column = np.empty((len(rewards.sizes), 0))  # so that `ks` may be empty
+    columns = np.column_stack([no_column, *(rewards.max_of(k) for k in ks.values())])
     return Scores(one_column_each(ks), rewards.inverse, columns)
 
 
@@ -5090,7 +5122,10 @@ def bayes_moments(rewards: Rewards, bayes: ScoreKey, avg: ScoreKey) -> Moments:
 def moments_by_key(
     rewards: Rewards, moments: Mapping[ScoreKey, tuple[np.ndarray, np.ndarray]]
 ) -> Moments:
-    """Return moments, without covariances, from the mean and the variance of each score, (U,)."""
+    """Return the `Moments` of scores, from the mean and the variance of each, (U,) each.
+
+    Covariances of different scores are left out.
+    """
     mean = np.stack([mean for mean, _ in moments.values()], axis=1)
     variances = {(i, i): variance for i, (_, variance) in enumerate(moments.values())}
     return Moments(one_column_each(moments), rewards.inverse, mean, variances)
@@ -5102,23 +5137,24 @@ def moments_by_key(
 
 Draw k of the n samples of a question, without replacement. The answer with the most votes wins, and
 answers with equally many votes share the win. Let m_i samples give the answer i, u samples give no
-answer, and t be the number of votes of a winner. In the generating function
+answer, and t be the number of votes of a winner. [z^k] is the coefficient of z^k, and C(m, t) a
+binomial coefficient. In the generating function
 
     G_t(z, y) = (1 + z)^u
                 * product over i of (C(m_i, 0) + .. + C(m_i, t-1) z^(t-1) + y C(m_i, t) z^t)
 
 the coefficient of z^k y^w is the number of subsets of k samples in which w answers have t votes
 each and no answer has more. Each of the w winners has the share 1/w, the integral of y^(w-1) from 0
-to 1. So
+to 1. If the answer a wins, the other factors of G_t have y^(w-1). So
 
     vote@k = sum over t, and over correct answers a, of
              [z^k] integral of C(m_a, t) z^t G_t(z, y) / (factor of a) dy,  divided by C(n, k).
 
 The integrand is a polynomial in y of degree at most k/t - 1, which Gauss-Legendre quadrature with
 half as many nodes integrates exactly. No quadrature is needed for t = 1, where all answers with a
-vote win: w is the degree in z without the samples that have no answer. No term is negative, so no
-digits are lost by cancellation. If a judge accepts only some samples of an answer, the answer
-counts with the share of accepted samples.
+vote win: w is the number of the k samples that have an answer. No term is negative, so no digits
+are lost by cancellation. If a judge accepts only some samples of an answer, the answer counts with
+its share of accepted samples, its credit.
 
 There are M questions with S samples in all.
 """
@@ -5134,10 +5170,10 @@ class AnswerCounts(NamedTuple):
     answer, or none. A judge may accept only some of them.
 
     Attributes:
-        correct: number of samples of each answer that has accepted samples, ascending.
-        incorrect: number of samples of each other answer, ascending.
-        unanswered: number of samples without an answer. They are drawn, but have no vote.
-        accepted: number of accepted samples of each answer in `correct`; () if all are accepted.
+        correct: the number of samples of each answer that has accepted ones, ascending.
+        incorrect: the number of samples of each other answer, ascending.
+        unanswered: the number of samples without an answer. They are drawn, but have no vote.
+        accepted: the number of accepted samples of each answer in `correct`; () if all are.
     """
 
     correct: tuple[int, ...]
@@ -5166,18 +5202,19 @@ class AnswerCounts(NamedTuple):
 
 
 def count_answers(correct: Samples, answers: np.ndarray, merge_correct: bool) -> list[AnswerCounts]:
-    """Return the answer counts of each question.
+    """Return a list of the answer counts of each question.
 
     Args:
         correct: outcomes that say whether each sample is correct.
-        answers: (S,) integer code of the answer of each sample, or -1 for no answer.
+        answers: (S,) integer from 0 for the answer of each sample, or -1 for no answer.
         merge_correct: whether all answers to a question that are accepted in more than half of
             their samples count as one answer.
     """
     question = np.repeat(np.arange(len(correct.sizes)), correct.sizes)
     scored = correct.weights > 0
     weights, is_correct = correct.weights[scored], correct.values[scored]
-    # Each question has `width` codes: 0 for no answer, one for each answer, and one for all merged.
+    # The code of an answer is question x width + number: 0 for no answer, from 1 for the answers,
+    # and width - 1 for all merged ones.
     width = int(answers.max(initial=0)) + 3
     code = question[scored] * width + answers[scored] + 1
     code, samples, accepted = _sums_by_code(code, weights, weights * is_correct)
@@ -5186,6 +5223,7 @@ def count_answers(correct: Samples, answers: np.ndarray, merge_correct: bool) ->
         code_if_merged = code // width * width + width - 1
         code = np.where(is_merged, code_if_merged, code)
         code, samples, accepted = _sums_by_code(code, samples, accepted)
+    # The codes are ascending, so those of one question follow each other.
     ends = np.cumsum(np.bincount(code // width, minlength=len(correct.sizes)))[:-1]
     columns = (np.split(column, ends) for column in (code % width > 0, samples, accepted))
     return [
@@ -5198,7 +5236,7 @@ def count_answers(correct: Samples, answers: np.ndarray, merge_correct: bool) ->
 
 
 def _sums_by_code(code: np.ndarray, *columns: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return the distinct codes, ascending, and the sums of each column of integers by code."""
+    """Return the distinct codes, ascending, and for each the sum of every column of integers."""
     distinct, inverse = np.unique(code, return_inverse=True)
     return distinct, *(np.bincount(inverse, column).astype(np.int64) for column in columns)
 
@@ -5215,10 +5253,14 @@ def vote_at_k(counts: Sequence[AnswerCounts], k: int | np.ndarray) -> np.ndarray
 
 
 def _check_work(counts: Sequence[AnswerCounts], ks: Sequence[int]) -> None:
-    """Raise a ValueError if vote@k of a question, at its k, needs more than 3e10 operations."""
+    """Raise a ValueError if vote@k of a question, at its k, needs more than 3e10 operations.
+
+    For winners with t votes, each node of quadrature needs k operations for each power of z in the
+    factors of all answers, which have up to t powers.
+    """
     for question, (answers, k) in enumerate(zip(counts, ks, strict=True)):
         n_answers = len(answers.correct) + len(answers.incorrect)
-        # This bound on the number of operations suffices in the usual case, and is fast.
+        # Up to rounding, k^3 n_answers / 4 is a bound on the operations, and fast to compute.
         if k**3 * n_answers <= 4 * _MOST_OPERATIONS or not answers.correct:
             continue
         samples = np.array(answers.correct + answers.incorrect)
@@ -5238,10 +5280,7 @@ def _check_work(counts: Sequence[AnswerCounts], ks: Sequence[int]) -> None:
 
 @lru_cache(maxsize=1 << 14)
 def vote_probability(counts: AnswerCounts, k: int) -> float:
-    """Return vote@k of one question: the expected credit of the winner of k votes.
-
-    The credit of an answer is its share of accepted samples, and tied answers share the win.
-    """
+    """Return vote@k of one question: the expected credit of the winner of k votes."""
     correct, incorrect, unanswered, _ = counts
     if not correct:
         return 0.0
@@ -5269,9 +5308,9 @@ def _credit_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
     t, y, weight = (np.array(column)[:, None] for column in zip(*nodes, strict=True))
     first_row_of_power = np.searchsorted(t[:, 0], np.arange(t.max() + 1))  # t is ascending
     has_single_votes = t[0, 0] == 1  # The first node is that of t = 1, without quadrature.
-    # Scaling by powers of two is exact, and keeps the coefficients of polynomials near 1: z is
-    # scaled by 2^shift, each factor by a power of its own, and the products after every 32 factors.
-    # The exponent of the scale of each row is in `exponents`.
+    # Scaling by powers of two is exact, and keeps the coefficients of polynomials from overflow: z
+    # is scaled by 2^shift, each factor by a power of its own, and the products after every 32
+    # factors. The true numbers of a row are those of the table times 2^exponents[row].
     shift = round(math.log2((k + 0.5) / (n - k + 0.5)))
     ways_unanswered, exponent = _scaled_binomials(unanswered, k, shift)
     exponents = np.full(len(nodes), exponent)
@@ -5284,9 +5323,9 @@ def _credit_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
     for answer, (m, credit) in enumerate(zip(incorrect + correct, credits, strict=True)):
         ways, exponent = _scaled_binomials(m, int(t.max()), shift)  # by the number of votes
         votes = np.arange(len(ways))
-        wins = ways * (votes == t)
+        wins = ways * (votes == t)  # only C(m, t)
         factor = ways * (votes < t) + y * wins
-        if credit > 0:  # The answer is correct.
+        if credit > 0:  # (old sum) x factor + credit x C(m, t) z^t x (old product)
             winning = _multiply_truncated(winning, factor, first_row_of_power)
             for votes_of_winner, start, stop in _rows_by_votes(t[:, 0], len(ways)):
                 rows = slice(start, stop)
@@ -5294,22 +5333,22 @@ def _credit_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
                 winning[rows, votes_of_winner:] += wins_of_rows * product[rows, :-votes_of_winner]
         product = _multiply_truncated(product, factor, first_row_of_power)
         exponents += exponent
-        if answer % 32 == 31:
+        if answer % 32 == 31:  # Scale the largest coefficient of each row to below 1.
             excess = np.frexp(np.maximum(product.max(axis=1), winning.max(axis=1)))[1]
             product = np.ldexp(product, -excess[:, None])
             winning = np.ldexp(winning, -excess[:, None])
             exponents += excess
     subsets, exponent = _mantissa_and_exponent(math.comb(n, k))
     sums = winning[:, k].copy()
-    if has_single_votes:
-        winners = np.arange(max(1, k + 1 - len(ways_unanswered)), k + 1)
-        sums[0] = (winning[0, winners] / winners) @ ways_unanswered[k - winners]
+    if has_single_votes:  # k - w of the samples have no answer, and each winner has the share 1/w.
+        w = np.arange(max(1, k + 1 - len(ways_unanswered)), k + 1)
+        sums[0] = (winning[0, w] / w) @ ways_unanswered[k - w]
     integrands = np.ldexp(sums / subsets, exponents - exponent - shift * k)
     return float((weight[:, 0] * integrands).sum())
 
 
 def _nodes(counts: AnswerCounts, k: int) -> list[tuple[int, float, float]]:
-    """Return the quadrature nodes (t, y, weight) of the integrals over y, ascending in t.
+    """Return a list of the quadrature nodes (t, y, weight) of the integrals, ascending in t.
 
     t is the number of votes of the winners, at most k/2. `counts` describe one question.
     """
@@ -5329,9 +5368,9 @@ def _number_of_nodes(k: int, t: int) -> int:
 
 
 def _rows_by_votes(t: np.ndarray, most: int) -> list[tuple[int, int, int]]:
-    """Return tuples (value, start, stop): the rows t[start:stop] of each value of t below `most`.
+    """Return a list of tuples (value, start, stop) for each value below `most` in ascending t.
 
-    t is ascending.
+    t[start:stop] are all entries with this value.
     """
     values, starts = np.unique(t[t < most], return_index=True)
     stops = np.searchsorted(t, values, side="right")
@@ -5341,13 +5380,14 @@ def _rows_by_votes(t: np.ndarray, most: int) -> list[tuple[int, int, int]]:
 def _multiply_truncated(
     polynomial: np.ndarray, factor: np.ndarray, first_row_of_power: np.ndarray
 ) -> np.ndarray:
-    """Return the products of polynomials in each row, up to the degree k, (nodes, k + 1).
+    """Return the product of two polynomials in z for each node, up to the degree k, (nodes, k + 1).
 
     Args:
         polynomial: (nodes, k + 1) coefficients of z^0 .. z^k.
-        factor: (nodes, any) coefficients of the other factor, of degree t in each row.
-        first_row_of_power: for each power, the first row with t of at least this power. The rows
-            above it are skipped, because their coefficient is 0.
+        factor: (nodes, any) coefficients of z^0, z^1, .. of the other factor, at most up to z^t for
+            the t of the node.
+        first_row_of_power: for each power, the first node with t of at least this power. Earlier
+            ones are skipped, because their coefficient is 0.
     """
     product = factor[:, :1] * polynomial
     for power, row in enumerate(first_row_of_power[: factor.shape[1]].tolist()):
@@ -5358,7 +5398,7 @@ def _multiply_truncated(
 
 @lru_cache(maxsize=1 << 12)
 def _scaled_binomials(m: int, most: int, shift: int) -> tuple[np.ndarray, int]:
-    """Return C(m, x) 2^(shift x - e) for x = 0 .. min(m, most), and e, so that all are <= 1."""
+    """Return C(m, x) 2^(shift x - e) for x = 0 .. min(m, most), and e that makes all at most 1."""
     floats = [_mantissa_and_exponent(math.comb(m, x)) for x in range(min(m, most) + 1)]
     exponents = [exponent + shift * x for x, (_, exponent) in enumerate(floats)]
     e = max(exponents)
@@ -5367,7 +5407,10 @@ def _scaled_binomials(m: int, most: int, shift: int) -> tuple[np.ndarray, int]:
 
 
 def _mantissa_and_exponent(number: int) -> tuple[float, int]:
-    """Return the mantissa, from 1/2 to 1 and rounded once, and the exponent of an integer > 0."""
+    """Return the mantissa, from 1/2 to 1, and the exponent of an integer > 0, as `math.frexp` does.
+
+    The integer may be too large for a float.
+    """
     exponent = number.bit_length()
     return number / (1 << exponent), exponent
 
@@ -6714,9 +6757,9 @@ _computing: ContextVar[tuple[int, ...]] = ContextVar("_computing", default=())
 class SampledMetric(evaluate.Metric, abc.ABC):
     """A metric of several samples per question.
 
-    A question has a list of predictions, and a reference. Questions are read and validated when
-    they are added, and kept until a `compute` succeeds: an error in `compute` loses nothing that
-    was added before. One thread at a time adds or computes, and the others wait.
+    A question has a list of predictions, and may have a reference. Questions are read and validated
+    when they are added, and kept until a `compute` succeeds, so an error in `compute` loses none of
+    them. One thread at a time adds or computes, and the others wait.
 
     With several processes, all of them have to call `compute` (see `at_k.exchange`).
     """
@@ -6748,13 +6791,16 @@ class SampledMetric(evaluate.Metric, abc.ABC):
     @staticmethod
     @abc.abstractmethod
     def _compute(questions: SampledQuestions):
-        """Return the scores of questions. Subclasses set it to `computation.results`.
+        """Return the scores of questions. In a subclass this is the `results` of `computation`.
 
-        `evaluate` and other tools inspect its signature.
+        `compute` does not call it, but `evaluate` and other tools inspect its signature.
         """
 
     def _build_data_dir(self) -> str:
-        """Return the folder of the metric. Only `Exchange` creates it, for several processes."""
+        """Return the folder of the metric, without creating it as `evaluate` does.
+
+        Only several processes need it, and `Exchange` creates it for them.
+        """
         return str(Path(self._data_dir_root, self.name, self.config_name))
 
     def _forget(self) -> None:
@@ -6801,7 +6847,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
     def compute(
         self, *unnamed, predictions=None, references=None, **options
     ) -> dict[str, Any] | None:
-        """Return the flat dict of scores of these questions and all that were added before.
+        """Return the dict of scores of these questions and all that were added before.
 
         `options` are the parameters of the metric. With several processes, all but one return None.
 
@@ -6830,7 +6876,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
             try:
                 read = partial(self._all_batches, predictions, references)
                 score = partial(self._scores_of_batches, options=options)
-                # With several processes, one of them scores what all have read.
+                # With several processes, one of them scores the batches of all.
                 result = self._exchange.compute(read, score) if self._exchange else score(read())
             finally:
                 _computing.reset(token)
