@@ -269,7 +269,7 @@ _METRIC_OF_SCORE = {
 
 
 def check_name(name: str, choice: Any, known: Collection[str]) -> Any:
-    """Return `choice`, the value of the parameter `name`; raise a ValueError unless it is `known`.
+    """Return `choice`, a value of the parameter `name`; raise a ValueError if it is not in `known`.
 
     The message suggests a similar name, and "pass@k" with k=4 in place of "pass@4".
     """
@@ -391,11 +391,7 @@ def check_flag(name: str, value) -> bool:
 
 
 def check_count(
-    name: str,
-    value,
-    wanted: str = "give a positive integer",
-    least: int = 1,
-    most: float = math.inf,
+    name: str, value, wanted="give a positive integer", least: int = 1, most: float = math.inf
 ) -> int:
     """Return `value` as an int; raise a ValueError unless it is an integer from `least` to `most`.
 
@@ -473,11 +469,10 @@ def choose_ks(
     allow_above_n: bool = False,
     remedy: str = "",
 ) -> list[int]:
-    """Return the requested `ks`, or by default the k of `default` that every question allows.
+    """Return the requested `ks`; or if it is None, the k of `default` up to the smallest n, (M,).
 
-    By default no k exceeds the smallest n, (M,), which is the only k if `default` has none so
-    small. A requested k above an n raises a ValueError, unless `allow_above_n`. Its message ends
-    with `remedy`, which says what else the user can do.
+    If `default` has none so small, the smallest n itself is returned. A requested k above an n
+    raises a ValueError, unless `allow_above_n`. Its message ends with `remedy`.
     """
     if ks is not None:
         if not allow_above_n:
@@ -490,8 +485,7 @@ def choose_ks(
 def check_samples(ks: list[int], n: np.ndarray, remedy: str = "") -> None:
     """Raise a ValueError if a k exceeds the number of samples of a question.
 
-    `n`, (M,), has the numbers of samples. The message ends with `remedy`, which says what else the
-    user can do.
+    `n`, (M,), has the numbers of samples. `remedy` ends the message: what else the user can do.
     """
     question = int(np.argmin(n))
     least = n[question]
@@ -516,7 +510,7 @@ methods raise an error that names the missing package. In the package it is a `P
 """
 
 
-KERNEL = "a5616dac1c9c"
+KERNEL = "b8f8a9addf75"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -1092,10 +1086,7 @@ def check_options(
 
 
 def parameters_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    """Return a dict of the parameters of a function by name, whose annotations are types.
-
-    Modules with postponed evaluation of annotations have texts instead.
-    """
+    """Return a dict of the parameters of a function, with types as annotations, never texts."""
     types = get_type_hints(function)
     return {
         name: parameter.replace(annotation=types[name])
@@ -1404,15 +1395,10 @@ def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
     """Return the categories or answers that are counted, their counts, and their number.
 
     `values` are counts, for which `is_counts` returns True, and `name` is their name in messages.
-    Let S be the number of counts of all questions.
-
-    Returns:
-        The categories that are counted, (S,), or M lists of answers; the counts, (S,); and the
-        number of counts of each question, (M,).
-
-    Raises:
-        ValueError: if a count is not a whole number of at least 0, or if questions differ in their
-            number of categories, or if a question has not one count for each answer.
+    With S counts of all questions, the results are the categories that are counted, (S,), or M
+    lists of answers; the counts, (S,); and the number of counts of each question, (M,). A
+    ValueError is raised if a count is not a whole number of at least 0, if questions differ in
+    their number of categories, or if a question has not one count for each answer.
     """
     columns = _columns_of_counts(values, name)
     if "n" in columns:
@@ -1852,12 +1838,9 @@ def require_shares(outcomes: Samples) -> Samples:
 def read_samples(values, name: str = "predictions") -> Samples:
     """Read the samples of M questions from any container that the module docstring lists.
 
-    `name` is what the caller calls the samples, for messages.
-
-    Raises:
-        ValueError: if there is no question; or if a question has no list of samples, or an empty
-            list. The message names the question.
-        TypeError: if a library cannot convert its array.
+    `name` is what the caller calls the samples, for messages. A ValueError is raised if there is no
+    question, or if one has no list of samples, or an empty list; and a TypeError if a library
+    cannot convert its array.
     """
     return _read_plain(plain_container(values), name)
 
@@ -1896,10 +1879,7 @@ def _not_a_list(name: str, question: int, entry: Any) -> ValueError:
 
 
 def _samples_from_counts(counts, name: str) -> Samples:
-    """Return samples with each category or answer of a question once, and its count.
-
-    The counts are the multiplicity of the values.
-    """
+    """Return each category or answer of a question once, with its count as the multiplicity."""
     values, multiplicity, sizes = read_counts(counts, name)
     if isinstance(values, list):  # answers
         answers = read_samples(values, name) if len(values) else Samples([], sizes, name)
@@ -1954,8 +1934,8 @@ def _has_lists(column) -> bool:
 def _samples_from_lists(lists: list[Any], name: str) -> Samples:
     """Return the samples in a list with a list or array for each question.
 
-    Texts become an Arrow column, numbers an array, and entries of several types a list. A
-    ValueError is raised if the entry of a question is not list-like.
+    Texts become an Arrow column, numbers an array, and other entries a list. A ValueError is raised
+    if the entry of a question is not list-like.
     """
     if (texts := _column_of_texts(lists)) is not None:
         return Samples(texts, _lengths(lists), name)
@@ -2059,15 +2039,14 @@ def n_in_keys(n: np.ndarray) -> int | str:
 def read_outcomes(R, name: str = "R", labels: Labels | None = None) -> Samples:
     """Read already-graded outcomes, or counts of outcomes. The values of the result are numbers.
 
+    A ValueError is raised if R or an outcome is invalid.
+
     Args:
         R: any container that `read_samples` takes, or a flat list or array, which is one question;
             or a dict as `at_k.read` returns it, whose predictions are used. Missing entries (None,
             masked, or NA of pandas) are not scored.
         name: what the caller calls R, for messages.
         labels: the number of each label, such as {"fully": 1.0}, if outcomes may be texts; or None.
-
-    Raises:
-        ValueError: if R or an outcome is invalid.
     """
     values = plain_container(outcomes_in_run(R, name))
     if is_list_like(values) and hasattr(values, "chunks") and not _has_lists(values):
@@ -2577,7 +2556,7 @@ def effective_clusters(
 
 
 def degrees_of_freedom(clusters: float) -> float:
-    """Return the degrees of freedom of a variance that is estimated from G* clusters."""
+    """Return G* - 1, but at least 1: the degrees of freedom of a variance over G* `clusters`."""
     return max(1.0, clusters - 1)
 
 
@@ -2633,10 +2612,10 @@ def limits_of_product(
 
     A product of powers is far from linear where a factor is near 0. So its limits are combined from
     the limits of the factors, as for a difference by Zou & Donner (2008, Statistics in Medicine 27,
-    1693). For the lower limit, each factor alone moves from its estimate to its lower
-    limit, and the changes of the product are added as correlated errors are. For the upper limit,
-    all factors are at their upper limits, and each alone moves back to its estimate. The limits are
-    never beyond the products of all lower and of all upper limits.
+    1693). For the lower limit, each factor alone moves from its estimate to its lower limit, and
+    the changes of the product are added as correlated errors are. For the upper limit, all factors
+    are at their upper limits, and each alone moves back to its estimate. The limits are never
+    beyond the products of all lower and of all upper limits.
 
     `lower`, `estimate` and `upper`, (m, ..), are those of the columns, and `covariance` has the
     covariance of each pair of columns, (..).
@@ -2705,10 +2684,7 @@ class QuestionIntervals(IntervalMethod):
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        """Return a list with a dict of the interval of each score for each group of questions.
-
-        A group is an array of indices of questions.
-        """
+        """Return a dict from score to interval for each group, an array of indices of questions."""
         return [self._intervals(questions, confidence) for questions in groups]
 
     def means(self, questions: np.ndarray) -> MeansOfQuestions:
@@ -2758,10 +2734,7 @@ class QuestionIntervals(IntervalMethod):
         return result
 
     def _extremes(self, ranges: Ranges, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the smallest and the largest possible value of each column in the rows, (m,) each.
-
-        `rows` are indices.
-        """
+        """Return the smallest and the largest possible value in `rows` of each column, (m,)."""
         least, most = (np.broadcast_to(x, self._scores.columns.shape)[rows] for x in ranges)
         return least.min(axis=0), most.max(axis=0)
 
@@ -2796,11 +2769,9 @@ _TEXTS_AND_NONE = {str, type(None)}
 def stored(samples: Samples, references: Any = None) -> Samples:
     """Return the samples with values in an Arrow column, null if not scored, and with references.
 
-    `references` has one for each of M questions, or is None for no references.
-
-    Raises:
-        ValueError: if samples have different types, if there is not one reference for each
-            question, or if neither Arrow nor JSON can hold a value. The message has its index.
+    `references` has one for each of M questions, or is None for no references. A ValueError is
+    raised if samples have different types, if there are not M references, or if neither Arrow nor
+    JSON can hold a value.
     """
     values = samples.values
     if samples.are_numbers:
@@ -2852,9 +2823,6 @@ def _column_of_numbers(numbers: np.ndarray, scored: np.ndarray | None = None) ->
     return pa.chunked_array([from_numpy(numbers, scored)])
 
 
-# --- Values of Python ---------------------------------------------------------------------
-
-
 def check_types(samples: Samples) -> None:
     """Raise a ValueError with two indices if a sample has another type than the first scored one.
 
@@ -2879,7 +2847,7 @@ def check_types(samples: Samples) -> None:
 
 
 def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa.Array:
-    """Return values as an Arrow array of their type, or of type `JSON` without a common type.
+    """Return values as an Arrow array of their type, or as JSON if they have no common Arrow type.
 
     `sizes`, (M,), are the numbers of values of each question, or None for one value each.
     """
@@ -2907,9 +2875,6 @@ def _array_of_one_type(values: list[Any]) -> pa.Array | None:
         return None
     # A struct would have the keys of all dicts, with None where a dict lacks one.
     return None if "struct" in str(array.type) else array
-
-
-# --- JSON ---------------------------------------------------------------------------------
 
 
 def to_json(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa.Array:
@@ -2953,9 +2918,6 @@ def _check_keys(value) -> None:
             _check_keys(entry)
 
 
-# --- Kinds --------------------------------------------------------------------------------
-
-
 def sample_kind(values: pa.ChunkedArray) -> str | None:
     """Return "texts", "numbers" or "other values" for a column of samples; None if all are None."""
     if pa.types.is_null(values.type):
@@ -2968,9 +2930,6 @@ def sample_kind(values: pa.ChunkedArray) -> str | None:
             return "other values"
         return "texts" if first.startswith('"') else "numbers"
     return "numbers" if is_numeric(values.type) else "other values"
-
-
-# --- Arrow and Python ---------------------------------------------------------------------
 
 
 def from_numpy(values: np.ndarray, valid: np.ndarray | None = None) -> pa.Array:
@@ -3001,10 +2960,7 @@ def one_chunk(values: pa.ChunkedArray) -> pa.Array:
 
 
 def distinct_entries(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
-    """Return the distinct entries that are not null, and the index of each entry among them, (S,).
-
-    The index of null is -1.
-    """
+    """Return the distinct entries, and the index of each entry among them, (S,), or -1 for null."""
     if values.type == JSON:
         texts, index = distinct_entries(pc.struct_field(values, 0))
         return pa.StructArray.from_arrays([texts], fields=list(JSON)), index
@@ -3054,9 +3010,6 @@ _TEMPERATURES = (0.1, 0.3, 0.5, 0.7, 1.0)
 _EXPONENTS = (-8.0, -2.5, 1.0, 4.6, 12.25)
 
 
-# --- Parameters -------------------------------------------------------------------------
-
-
 def exponent(temperature: float) -> float:
     """Return the exponent p of a temperature, by linear interpolation in the table above.
 
@@ -3098,9 +3051,6 @@ def require_weights(outcomes: Samples) -> Samples:
     values = outcomes.values
     outcomes.require((values >= 0) & (values <= 1), "a verdict is a weight from 0 to 1")
     return outcomes
-
-
-# --- Power means ------------------------------------------------------------------------
 
 
 def power_means(x: np.ndarray, p: float, eps: float = 0.0) -> np.ndarray:
@@ -3306,9 +3256,6 @@ def spectrum(k: int, weights=None) -> Credits:
     return credits
 
 
-# --- Geometric combinations -------------------------------------------------------------
-
-
 def geom(k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) -> Score:
     """Return Geom@k: the mean of (pass@k)^pass_power x (pass^k)^unanimous_power of a question."""
     powers = check_powers(pass_power, unanimous_power)
@@ -3358,9 +3305,6 @@ def _product(credits: tuple[Credits, ...], powers: tuple[float, ...], pooled: bo
     factors = [(credit, power) for credit, power in zip(credits, powers, strict=True) if power]
     terms, powers_of_terms = zip(*factors, strict=True)
     return Score(terms, powers_of_terms, pooled)
-
-
-# --- Scores by name ---------------------------------------------------------------------
 
 
 class ScoreOptions(NamedTuple):
@@ -3441,7 +3385,8 @@ def included_scores(
     """Return the ids of the scores that `include` lists, and a list of the k.
 
     The list is that of `k`, or by default has the k of all keys. It is None if there are none, so
-    that the caller takes its default.
+    that the caller takes its default. A ValueError is raised if an entry is neither a name nor a
+    key, or if `k` lacks the k of a key.
 
     Args:
         include: names, such as "pass@k", and keys, such as "pass@4", which are scores at one k.
@@ -3449,9 +3394,6 @@ def included_scores(
         known: the names that are valid.
         metrics: a dict from each name that is not the `metric` of its `ScoreId` to that `metric`.
         parameter: the name of the parameter `include` in messages.
-
-    Raises:
-        ValueError: if an entry is neither a name nor a key, or if `k` lacks the k of a key.
     """
     ks, ks_of_keys, included = check_ks(k), [], []
     for entry in as_list(parameter, include):
@@ -3505,9 +3447,8 @@ _SMALL_BATCHES = 64  # Up to this number, merging would take longer than reading
 def with_batch(batches: list[Samples], batch: Samples, counts_suffice: bool) -> list[Samples]:
     """Return a list of the batches and one more, with the last ones merged if there are many.
 
-    `counts_suffice` is False if the order of the samples of a question may change a score, be it
-    in the last digit. A ValueError is raised if the new batch cannot be scored together with the
-    others.
+    `counts_suffice` is False if a score may depend on the order of the samples of a question, even
+    if only in the last digit. A ValueError is raised if `check_alike` refuses the new batch.
     """
     check_alike(batch, batches)
     batches = [*batches, _in_own_memory(batch, counts_suffice)]
@@ -3557,11 +3498,11 @@ def _as_counts(outcomes: Samples) -> Samples | None:
     )
 
 
-# --- All batches as one -------------------------------------------------------------------
-
-
 def check_alike(batch: Samples, earlier: Sequence[Samples]) -> None:
-    """Raise a ValueError unless a batch can be scored together with earlier ones."""
+    """Raise a ValueError unless a batch can be scored together with earlier ones.
+
+    All have references, or none has; and all samples are numbers, texts or other values.
+    """
     if not earlier:
         return
     if (batch.references is None) != (earlier[-1].references is None):
@@ -3631,9 +3572,6 @@ def _as_json(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     if column.type == JSON or pa.types.is_null(column.type):
         return column
     return pa.chunked_array([to_json(to_python(column), name)])
-
-
-# --- Files --------------------------------------------------------------------------------
 
 
 def write_batch(batch: Samples, file: BinaryIO) -> None:
@@ -4029,7 +3967,7 @@ def pass_scores(counts: BinaryCounts, scores: Mapping[ScoreKey, Score]) -> Score
 
 
 def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -> np.ndarray:
-    """Return the expected sums of credits of k of n samples, for m vectors of credits, (U, m).
+    """Return the expected sum of credits of k random ones of n samples for m vectors, (U, m).
 
     Args:
         n: (U,) number of samples.
@@ -4068,7 +4006,7 @@ def _sums_over_ranks(n: int, k: int, credits: Credits) -> np.ndarray:
 
 
 def columns_by_k(credits: Sequence[Credits]) -> dict[int, list[int]]:
-    """Return a dict from each k to the indices of the vectors of k credits, without those of 0."""
+    """Return a dict from each k to the indices of vectors of k credits that are not all 0."""
     columns: dict[int, list[int]] = {}
     for column, credit in enumerate(credits):
         if any(credit):
@@ -4077,7 +4015,7 @@ def columns_by_k(credits: Sequence[Credits]) -> dict[int, list[int]]:
 
 
 def blocks_of_rows(rows: np.ndarray, k: int) -> Iterator[np.ndarray]:
-    """Yield parts of an array of rows, each of which has few enough for k + 1 numbers per row."""
+    """Yield blocks of an array of rows, small enough to keep k + 1 numbers of each row."""
     step = max(1, _CELLS_AT_ONCE // (k + 1))
     return (rows[start : start + step] for start in range(0, len(rows), step))
 
@@ -4103,9 +4041,6 @@ def _expected_of_k(n: np.ndarray, c: np.ndarray, credits: np.ndarray) -> np.ndar
         is_long = terms.shape[1] > _MOST_EXACT  # `fsum` is exact, but slow.
         sums.append(terms.sum(axis=1) if is_long else [math.fsum(row) for row in terms.tolist()])
     return np.stack(sums, axis=1)
-
-
-# --- Probabilities ------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=64)
@@ -4834,9 +4769,9 @@ class Rewards:
         return np.broadcast_to(self.levels[[0, -1]], (len(self.sizes), 2))
 
     def max_of(self, k: int) -> np.ndarray:
-        """Return the expected maximum of k of the n samples of each row, (U,), for k <= n.
+        """Return the unbiased estimate of Max@k of each row, (U,): the mean maximum of k samples.
 
-        It is the unbiased estimate of Max@k. Its error is about 1e-16 of the largest reward.
+        The mean is over all subsets of k of the n samples. k may not exceed any n.
         """
         if k == 1:
             return self._mean(self.at_most)
@@ -4958,14 +4893,12 @@ class RankedRewards(Rewards):
 def category_rewards(outcomes: Samples, w: np.ndarray, prior: np.ndarray) -> Rewards:
     """Return the rewards of outcomes that are categories 0, 1, .., C.
 
+    A ValueError is raised for another outcome; or if all outcomes are bools, and C is above 1.
+
     Args:
         outcomes: the categories of samples.
         w: (C + 1,) the reward of each category.
         prior: (M, C + 1) number of prior outcomes of each category.
-
-    Raises:
-        ValueError: if an outcome is above C, below 0 or not whole; or if all are bools, and C is
-            above 1.
     """
     if (largest := int(outcomes.values.max())) >= len(w):
         shown = f", such as w={[*range(largest + 1)]}" if largest <= 20 else ""
@@ -5071,14 +5004,13 @@ def check_rewards(w, labels: Mapping[str, float] | None = None) -> np.ndarray:
 def check_prior_outcomes(R0, questions: int, categories: int) -> np.ndarray:
     """Return the number of prior outcomes of each question in each category, (M, C + 1).
 
+    A ValueError is raised if R0 has another shape than described here, or a missing entry.
+
     Args:
         R0: M rows of D prior outcomes; or a flat list of all M x D, question after question; or
             None for no prior outcomes.
         questions: M.
         categories: C + 1.
-
-    Raises:
-        ValueError: if R0 has another shape or a missing entry.
     """
     if is_list_like(R0) and not hasattr(R0, "__len__"):  # a generator, which is read twice below
         R0 = list(R0)
@@ -5300,19 +5232,17 @@ def _credit_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
 
     `counts` describe one question with n samples. The module docstring has the formula.
     """
-    correct, incorrect, unanswered, _ = counts
-    credits = [*(0.0 for _ in incorrect), *counts.credits.tolist()]
     nodes = _nodes(counts, k)
     if not nodes:
         return 0.0
     t, y, weight = (np.array(column)[:, None] for column in zip(*nodes, strict=True))
     first_row_of_power = np.searchsorted(t[:, 0], np.arange(t.max() + 1))  # t is ascending
     has_single_votes = t[0, 0] == 1  # The first node is that of t = 1, without quadrature.
-    # Scaling by powers of two is exact, and keeps the coefficients of polynomials from overflow: z
-    # is scaled by 2^shift, each factor by a power of its own, and the products after every 32
-    # factors. The true numbers of a row are those of the table times 2^exponents[row].
+    # Scaling by powers of two is exact, and prevents overflow: z is scaled by 2^shift, each factor
+    # by a power of its own, and the products after every 32 factors. Without the scale of z, the
+    # coefficients of a row are those of the table times 2^exponents[row].
     shift = round(math.log2((k + 0.5) / (n - k + 0.5)))
-    ways_unanswered, exponent = _scaled_binomials(unanswered, k, shift)
+    ways_unanswered, exponent = _scaled_binomials(counts.unanswered, k, shift)
     exponents = np.full(len(nodes), exponent)
     product = np.zeros((len(nodes), k + 1))  # the coefficients of z^0 .. z^k of G_t at each node
     product[:, : len(ways_unanswered)] = ways_unanswered
@@ -5320,17 +5250,15 @@ def _credit_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
         product[0] = np.arange(k + 1) == 0  # Samples without an answer are added in the end.
     # The sum over correct answers a of their credit x C(m_a, t) z^t G_t / (factor of a):
     winning = np.zeros_like(product)
-    for answer, (m, credit) in enumerate(zip(incorrect + correct, credits, strict=True)):
+    for answer, (m, accepted) in enumerate(counts.answers):
         ways, exponent = _scaled_binomials(m, int(t.max()), shift)  # by the number of votes
         votes = np.arange(len(ways))
-        wins = ways * (votes == t)  # only C(m, t)
-        factor = ways * (votes < t) + y * wins
-        if credit > 0:  # (old sum) x factor + credit x C(m, t) z^t x (old product)
+        factor = ways * (votes < t) + y * ways * (votes == t)
+        if accepted:  # Either an earlier answer is the winner of the formula, or this one.
             winning = _multiply_truncated(winning, factor, first_row_of_power)
-            for votes_of_winner, start, stop in _rows_by_votes(t[:, 0], len(ways)):
-                rows = slice(start, stop)
-                wins_of_rows = credit * wins[rows, votes_of_winner, None]
-                winning[rows, votes_of_winner:] += wins_of_rows * product[rows, :-votes_of_winner]
+            for row, votes_of_winner in enumerate(t[t < len(ways)].tolist()):
+                wins = accepted / m * ways[votes_of_winner]
+                winning[row, votes_of_winner:] += wins * product[row, :-votes_of_winner]
         product = _multiply_truncated(product, factor, first_row_of_power)
         exponents += exponent
         if answer % 32 == 31:  # Scale the largest coefficient of each row to below 1.
@@ -5365,16 +5293,6 @@ def _nodes(counts: AnswerCounts, k: int) -> list[tuple[int, float, float]]:
 def _number_of_nodes(k: int, t: int) -> int:
     """Return the number of quadrature nodes for winners with t of k votes."""
     return 1 if t == 1 else -(-(k // t) // 2)
-
-
-def _rows_by_votes(t: np.ndarray, most: int) -> list[tuple[int, int, int]]:
-    """Return a list of tuples (value, start, stop) for each value below `most` in ascending t.
-
-    t[start:stop] are all entries with this value.
-    """
-    values, starts = np.unique(t[t < most], return_index=True)
-    stops = np.searchsorted(t, values, side="right")
-    return [*zip(values.tolist(), starts.tolist(), stops.tolist(), strict=True)]
 
 
 def _multiply_truncated(
@@ -5801,8 +5719,8 @@ class Consensus:
         shares: outcomes from 0 to 1, the shares of correctness of samples.
         correct: outcomes that are True if the share of a sample is above 1/2.
         counts: numbers of samples and of correct samples.
-        ks: a dict from each k as keys show it to k; or, for the score of all n samples of each
-            question, from their number, or "n" if it differs, to None.
+        ks: a dict from the k in the key of a score to its k. If scores use all n samples of each
+            question, the first is n, or "n" if it differs between questions, and the second None.
         votes: the counts of answers of each question; None without answers or without vote@k.
         weighted: the `WeightedVotes` of the package, or None if votes have no weights.
     """
@@ -5858,7 +5776,7 @@ class Consensus:
             ScoreId("cons@k", k_in_key): partial(_has_majority, k)
             for k_in_key, k in self.ks.items()
         }
-        scores[ScoreId("avg@N", self.n)] = _share_correct
+        scores[ScoreId("avg@N", self.n)] = lambda n, c: c / n
         for metric, credits in (("pass@k", any_correct), ("maj@k", majority)):
             for k_in_key, k in self.ks.items():
                 scores[ScoreId(metric, k_in_key)] = partial(_expected_credit, credits, k)
@@ -5887,17 +5805,9 @@ class Consensus:
         }
 
 
-# --- Single scores ----------------------------------------------------------------------
-
-
 def _has_majority(k: int | None, n: np.ndarray, c: np.ndarray) -> np.ndarray:
     """Return cons@k, (U,): 1.0 if more than k/2 of n samples are correct. `k` is None for k = n."""
     return (2 * c > (n if k is None else k)).astype(float)
-
-
-def _share_correct(n: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """Return avg@n, (U,), of questions with n samples, c of them correct."""
-    return c / n
 
 
 def _expected_credit(
@@ -5921,9 +5831,6 @@ def rows_by_k(k: int | None, n: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
     ks = n if k is None else np.full(len(n), k)
     for size in sorted({*ks.tolist()}):
         yield size, np.flatnonzero(ks == size)
-
-
-# --- Shares of correctness --------------------------------------------------------------
 
 
 def more_than_half(outcomes: Samples) -> Samples:
@@ -6146,12 +6053,9 @@ class SampledQuestions:
     def check(self, checking: Checking) -> Checked:
         """Return the outcomes of all samples, and the answers that the checker compared, if any.
 
-        Samples without references are outcomes already, or labels whose numbers are in
-        `checking.labels`.
-
-        Raises:
-            ValueError: if a check fails, if the metric does not accept an outcome, or if a checker
-                other than "exact_match" is given without references.
+        Samples without references are outcomes, or labels whose numbers are in `checking.labels`. A
+        ValueError is raised if a check fails, if the metric does not accept an outcome, or if a
+        checker other than "exact_match" is given without references.
         """
         batch = self.batch
         if batch.references is not None:
@@ -6180,8 +6084,8 @@ class Computation:
             the index of the first one.
         accepts_labels: whether already-graded outcomes may be labels, for which a parameter of the
             metric has numbers.
-        counts_suffice: False if the order of the samples of a question may change a result, be it
-            in the last digit. If True, outcomes may be stored as counts.
+        counts_suffice: False if a result may depend on the order of the samples of a question, even
+            if only in the last digit. If True, outcomes may be stored as counts.
         in_order: names of parameters that refer to samples by their order, for example with a value
             for each sample. All samples are then given in one call of `compute`.
     """
@@ -6250,9 +6154,6 @@ class Computation:
         return self.results(self.samples(predictions, references, options), **options)
 
 
-# --- Parameters of all metrics --------------------------------------------------------------
-
-
 @dataclass
 class SharedOptions:
     """The parameters that all metrics have. The scripts of the metrics document them."""
@@ -6276,7 +6177,7 @@ class SharedOptions:
         return Checking(self.check_correct_fn, self.num_proc, self.executor, self.timeout, labels)
 
     def report(self, questions: int, with_mu: bool = True, **own: Any) -> Report:
-        """Return the `Report`, which makes the dict of `compute`, for valid parameters.
+        """Return the `Report`, which makes the dict of `compute`. All options are validated.
 
         `questions` is M, `with_mu` is whether to add the centers of intervals, and `own` are
         arguments of `interval_options` that not all metrics have.
@@ -6332,7 +6233,7 @@ def gpassk_results(
     budget: int | None = None,
     **shared: Any,
 ) -> dict[str, Any]:
-    """Return the flat dict of scores. metrics/<name>/<name>.py documents the parameters."""
+    """Return the dict of scores of gpassk. metrics/gpassk documents the parameters."""
     common = SharedOptions(**shared)
     checking = common.checking()
     if include is None:
@@ -6358,6 +6259,7 @@ def gpassk_results(
         checked = questions.check(checking)
         points, method = PACKAGE.rooms.first_successes(checked, budget, requested, options)
         return report.result(points, n, method)
+    # An invalid k is refused here, before the checker runs.
     ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n, _FOR_K_ABOVE_N)
     scores = build_scores(included, ks, score_options)
     refuse_group_average_of_products(common.average, scores)
@@ -6435,7 +6337,7 @@ def bayes_at_n_results(
     labels: list[list[int]] | dict[str, int] | None = None,
     **shared: Any,
 ) -> dict[str, Any]:
-    """Return the flat dict of scores. metrics/<name>/<name>.py documents the parameters."""
+    """Return the dict of scores of bayes_at_n. metrics/bayes_at_n documents the parameters."""
     category_of_label = category_numbers(categories)
     common = SharedOptions(confidence=confidence, **shared)
     checking = common.checking(category_of_label)
@@ -6518,7 +6420,7 @@ def max_at_k_results(
     band: bool = False,
     **shared: Any,
 ) -> dict[str, Any]:
-    """Return the flat dict of scores. metrics/<name>/<name>.py documents the parameters."""
+    """Return the dict of scores of max_at_k. metrics/max_at_k documents the parameters."""
     category_of_label = category_numbers(categories)
     common = SharedOptions(**shared)
     checking = common.checking(category_of_label)
@@ -6650,7 +6552,7 @@ def cons_at_k_results(
     band: bool = False,
     **shared: Any,
 ) -> dict[str, Any]:
-    """Return the flat dict of scores. metrics/<name>/<name>.py documents the parameters."""
+    """Return the dict of scores of cons_at_k. metrics/cons_at_k documents the parameters."""
     common = SharedOptions(**shared)
     checking = common.checking()
     names = _SCORES_OF_CONSENSUS
@@ -6718,7 +6620,7 @@ def score_agg_results(
     weights: dict[str, float] = VERDICTS,
     **shared: Any,
 ) -> dict[str, Any]:
-    """Return the flat dict of scores. metrics/<name>/<name>.py documents the parameters."""
+    """Return the dict of scores of score_agg. metrics/score_agg documents the parameters."""
     labels = check_weights(weights)
     common = SharedOptions(**shared)
     checking = common.checking(labels)
@@ -6831,11 +6733,8 @@ class SampledMetric(evaluate.Metric, abc.ABC):
     def add_batch(self, *, predictions=None, references=None):
         """Add questions: a list of predictions for each, and a reference for each, or None.
 
-        Outcomes that are categories may be stored as counts, to save memory.
-
-        Raises:
-            ValueError: if an input is invalid, with its index; or if a checker of this object makes
-                the call. Nothing is added then.
+        Outcomes that are categories may be stored as counts, to save memory. A ValueError is raised
+        if an input is invalid, or if a checker of this object makes the call; nothing is added.
         """
         self._refuse_call_from_checker("add_batch")
         batch = self.computation.read(predictions, references)

@@ -26,9 +26,8 @@ _SMALL_BATCHES = 64  # Up to this number, merging would take longer than reading
 def with_batch(batches: list[Samples], batch: Samples, counts_suffice: bool) -> list[Samples]:
     """Return a list of the batches and one more, with the last ones merged if there are many.
 
-    `counts_suffice` is False if the order of the samples of a question may change a score, be it
-    in the last digit. A ValueError is raised if the new batch cannot be scored together with the
-    others.
+    `counts_suffice` is False if a score may depend on the order of the samples of a question, even
+    if only in the last digit. A ValueError is raised if `check_alike` refuses the new batch.
     """
     check_alike(batch, batches)
     batches = [*batches, _in_own_memory(batch, counts_suffice)]
@@ -78,11 +77,11 @@ def _as_counts(outcomes: Samples) -> Samples | None:
     )
 
 
-# --- All batches as one -------------------------------------------------------------------
-
-
 def check_alike(batch: Samples, earlier: Sequence[Samples]) -> None:
-    """Raise a ValueError unless a batch can be scored together with earlier ones."""
+    """Raise a ValueError unless a batch can be scored together with earlier ones.
+
+    All have references, or none has; and all samples are numbers, texts or other values.
+    """
     if not earlier:
         return
     if (batch.references is None) != (earlier[-1].references is None):
@@ -152,9 +151,6 @@ def _as_json(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     if column.type == JSON or pa.types.is_null(column.type):
         return column
     return pa.chunked_array([to_json(to_python(column), name)])
-
-
-# --- Files --------------------------------------------------------------------------------
 
 
 def write_batch(batch: Samples, file: BinaryIO) -> None:

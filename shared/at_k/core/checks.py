@@ -212,7 +212,7 @@ _METRIC_OF_SCORE = {
 
 
 def check_name(name: str, choice: Any, known: Collection[str]) -> Any:
-    """Return `choice`, the value of the parameter `name`; raise a ValueError unless it is `known`.
+    """Return `choice`, a value of the parameter `name`; raise a ValueError if it is not in `known`.
 
     The message suggests a similar name, and "pass@k" with k=4 in place of "pass@4".
     """
@@ -334,11 +334,7 @@ def check_flag(name: str, value) -> bool:
 
 
 def check_count(
-    name: str,
-    value,
-    wanted: str = "give a positive integer",
-    least: int = 1,
-    most: float = math.inf,
+    name: str, value, wanted="give a positive integer", least: int = 1, most: float = math.inf
 ) -> int:
     """Return `value` as an int; raise a ValueError unless it is an integer from `least` to `most`.
 
@@ -416,11 +412,10 @@ def choose_ks(
     allow_above_n: bool = False,
     remedy: str = "",
 ) -> list[int]:
-    """Return the requested `ks`, or by default the k of `default` that every question allows.
+    """Return the requested `ks`; or if it is None, the k of `default` up to the smallest n, (M,).
 
-    By default no k exceeds the smallest n, (M,), which is the only k if `default` has none so
-    small. A requested k above an n raises a ValueError, unless `allow_above_n`. Its message ends
-    with `remedy`, which says what else the user can do.
+    If `default` has none so small, the smallest n itself is returned. A requested k above an n
+    raises a ValueError, unless `allow_above_n`. Its message ends with `remedy`.
     """
     if ks is not None:
         if not allow_above_n:
@@ -433,8 +428,7 @@ def choose_ks(
 def check_samples(ks: list[int], n: np.ndarray, remedy: str = "") -> None:
     """Raise a ValueError if a k exceeds the number of samples of a question.
 
-    `n`, (M,), has the numbers of samples. The message ends with `remedy`, which says what else the
-    user can do.
+    `n`, (M,), has the numbers of samples. `remedy` ends the message: what else the user can do.
     """
     question = int(np.argmin(n))
     least = n[question]

@@ -43,11 +43,9 @@ _TEXTS_AND_NONE = {str, type(None)}
 def stored(samples: Samples, references: Any = None) -> Samples:
     """Return the samples with values in an Arrow column, null if not scored, and with references.
 
-    `references` has one for each of M questions, or is None for no references.
-
-    Raises:
-        ValueError: if samples have different types, if there is not one reference for each
-            question, or if neither Arrow nor JSON can hold a value. The message has its index.
+    `references` has one for each of M questions, or is None for no references. A ValueError is
+    raised if samples have different types, if there are not M references, or if neither Arrow nor
+    JSON can hold a value.
     """
     values = samples.values
     if samples.are_numbers:
@@ -99,9 +97,6 @@ def _column_of_numbers(numbers: np.ndarray, scored: np.ndarray | None = None) ->
     return pa.chunked_array([from_numpy(numbers, scored)])
 
 
-# --- Values of Python ---------------------------------------------------------------------
-
-
 def check_types(samples: Samples) -> None:
     """Raise a ValueError with two indices if a sample has another type than the first scored one.
 
@@ -126,7 +121,7 @@ def check_types(samples: Samples) -> None:
 
 
 def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa.Array:
-    """Return values as an Arrow array of their type, or of type `JSON` without a common type.
+    """Return values as an Arrow array of their type, or as JSON if they have no common Arrow type.
 
     `sizes`, (M,), are the numbers of values of each question, or None for one value each.
     """
@@ -154,9 +149,6 @@ def _array_of_one_type(values: list[Any]) -> pa.Array | None:
         return None
     # A struct would have the keys of all dicts, with None where a dict lacks one.
     return None if "struct" in str(array.type) else array
-
-
-# --- JSON ---------------------------------------------------------------------------------
 
 
 def to_json(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa.Array:
@@ -200,9 +192,6 @@ def _check_keys(value) -> None:
             _check_keys(entry)
 
 
-# --- Kinds --------------------------------------------------------------------------------
-
-
 def sample_kind(values: pa.ChunkedArray) -> str | None:
     """Return "texts", "numbers" or "other values" for a column of samples; None if all are None."""
     if pa.types.is_null(values.type):
@@ -215,9 +204,6 @@ def sample_kind(values: pa.ChunkedArray) -> str | None:
             return "other values"
         return "texts" if first.startswith('"') else "numbers"
     return "numbers" if is_numeric(values.type) else "other values"
-
-
-# --- Arrow and Python ---------------------------------------------------------------------
 
 
 def from_numpy(values: np.ndarray, valid: np.ndarray | None = None) -> pa.Array:
@@ -248,10 +234,7 @@ def one_chunk(values: pa.ChunkedArray) -> pa.Array:
 
 
 def distinct_entries(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
-    """Return the distinct entries that are not null, and the index of each entry among them, (S,).
-
-    The index of null is -1.
-    """
+    """Return the distinct entries, and the index of each entry among them, (S,), or -1 for null."""
     if values.type == JSON:
         texts, index = distinct_entries(pc.struct_field(values, 0))
         return pa.StructArray.from_arrays([texts], fields=list(JSON)), index

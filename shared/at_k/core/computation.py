@@ -50,12 +50,9 @@ class SampledQuestions:
     def check(self, checking: Checking) -> Checked:
         """Return the outcomes of all samples, and the answers that the checker compared, if any.
 
-        Samples without references are outcomes already, or labels whose numbers are in
-        `checking.labels`.
-
-        Raises:
-            ValueError: if a check fails, if the metric does not accept an outcome, or if a checker
-                other than "exact_match" is given without references.
+        Samples without references are outcomes, or labels whose numbers are in `checking.labels`. A
+        ValueError is raised if a check fails, if the metric does not accept an outcome, or if a
+        checker other than "exact_match" is given without references.
         """
         batch = self.batch
         if batch.references is not None:
@@ -84,8 +81,8 @@ class Computation:
             the index of the first one.
         accepts_labels: whether already-graded outcomes may be labels, for which a parameter of the
             metric has numbers.
-        counts_suffice: False if the order of the samples of a question may change a result, be it
-            in the last digit. If True, outcomes may be stored as counts.
+        counts_suffice: False if a result may depend on the order of the samples of a question, even
+            if only in the last digit. If True, outcomes may be stored as counts.
         in_order: names of parameters that refer to samples by their order, for example with a value
             for each sample. All samples are then given in one call of `compute`.
     """
@@ -154,9 +151,6 @@ class Computation:
         return self.results(self.samples(predictions, references, options), **options)
 
 
-# --- Parameters of all metrics --------------------------------------------------------------
-
-
 @dataclass
 class SharedOptions:
     """The parameters that all metrics have. The scripts of the metrics document them."""
@@ -180,7 +174,7 @@ class SharedOptions:
         return Checking(self.check_correct_fn, self.num_proc, self.executor, self.timeout, labels)
 
     def report(self, questions: int, with_mu: bool = True, **own: Any) -> Report:
-        """Return the `Report`, which makes the dict of `compute`, for valid parameters.
+        """Return the `Report`, which makes the dict of `compute`. All options are validated.
 
         `questions` is M, `with_mu` is whether to add the centers of intervals, and `own` are
         arguments of `interval_options` that not all metrics have.

@@ -88,7 +88,7 @@ def gpassk_results(
     budget: int | None = None,
     **shared: Any,
 ) -> dict[str, Any]:
-    """Return the flat dict of scores. metrics/<name>/<name>.py documents the parameters."""
+    """Return the dict of scores of gpassk. metrics/gpassk documents the parameters."""
     common = SharedOptions(**shared)
     checking = common.checking()
     if include is None:
@@ -114,6 +114,7 @@ def gpassk_results(
         checked = questions.check(checking)
         points, method = PACKAGE.rooms.first_successes(checked, budget, requested, options)
         return report.result(points, n, method)
+    # An invalid k is refused here, before the checker runs.
     ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n, _FOR_K_ABOVE_N)
     scores = build_scores(included, ks, score_options)
     refuse_group_average_of_products(common.average, scores)
@@ -191,7 +192,7 @@ def bayes_at_n_results(
     labels: list[list[int]] | dict[str, int] | None = None,
     **shared: Any,
 ) -> dict[str, Any]:
-    """Return the flat dict of scores. metrics/<name>/<name>.py documents the parameters."""
+    """Return the dict of scores of bayes_at_n. metrics/bayes_at_n documents the parameters."""
     category_of_label = category_numbers(categories)
     common = SharedOptions(confidence=confidence, **shared)
     checking = common.checking(category_of_label)
@@ -274,7 +275,7 @@ def max_at_k_results(
     band: bool = False,
     **shared: Any,
 ) -> dict[str, Any]:
-    """Return the flat dict of scores. metrics/<name>/<name>.py documents the parameters."""
+    """Return the dict of scores of max_at_k. metrics/max_at_k documents the parameters."""
     category_of_label = category_numbers(categories)
     common = SharedOptions(**shared)
     checking = common.checking(category_of_label)
@@ -406,7 +407,7 @@ def cons_at_k_results(
     band: bool = False,
     **shared: Any,
 ) -> dict[str, Any]:
-    """Return the flat dict of scores. metrics/<name>/<name>.py documents the parameters."""
+    """Return the dict of scores of cons_at_k. metrics/cons_at_k documents the parameters."""
     common = SharedOptions(**shared)
     checking = common.checking()
     names = _SCORES_OF_CONSENSUS
@@ -474,7 +475,7 @@ def score_agg_results(
     weights: dict[str, float] = VERDICTS,
     **shared: Any,
 ) -> dict[str, Any]:
-    """Return the flat dict of scores. metrics/<name>/<name>.py documents the parameters."""
+    """Return the dict of scores of score_agg. metrics/score_agg documents the parameters."""
     labels = check_weights(weights)
     common = SharedOptions(**shared)
     checking = common.checking(labels)

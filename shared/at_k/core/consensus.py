@@ -35,8 +35,8 @@ class Consensus:
         shares: outcomes from 0 to 1, the shares of correctness of samples.
         correct: outcomes that are True if the share of a sample is above 1/2.
         counts: numbers of samples and of correct samples.
-        ks: a dict from each k as keys show it to k; or, for the score of all n samples of each
-            question, from their number, or "n" if it differs, to None.
+        ks: a dict from the k in the key of a score to its k. If scores use all n samples of each
+            question, the first is n, or "n" if it differs between questions, and the second None.
         votes: the counts of answers of each question; None without answers or without vote@k.
         weighted: the `WeightedVotes` of the package, or None if votes have no weights.
     """
@@ -92,7 +92,7 @@ class Consensus:
             ScoreId("cons@k", k_in_key): partial(_has_majority, k)
             for k_in_key, k in self.ks.items()
         }
-        scores[ScoreId("avg@N", self.n)] = _share_correct
+        scores[ScoreId("avg@N", self.n)] = lambda n, c: c / n
         for metric, credits in (("pass@k", any_correct), ("maj@k", majority)):
             for k_in_key, k in self.ks.items():
                 scores[ScoreId(metric, k_in_key)] = partial(_expected_credit, credits, k)
@@ -121,17 +121,9 @@ class Consensus:
         }
 
 
-# --- Single scores ----------------------------------------------------------------------
-
-
 def _has_majority(k: int | None, n: np.ndarray, c: np.ndarray) -> np.ndarray:
     """Return cons@k, (U,): 1.0 if more than k/2 of n samples are correct. `k` is None for k = n."""
     return (2 * c > (n if k is None else k)).astype(float)
-
-
-def _share_correct(n: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """Return avg@n, (U,), of questions with n samples, c of them correct."""
-    return c / n
 
 
 def _expected_credit(
@@ -155,9 +147,6 @@ def rows_by_k(k: int | None, n: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
     ks = n if k is None else np.full(len(n), k)
     for size in sorted({*ks.tolist()}):
         yield size, np.flatnonzero(ks == size)
-
-
-# --- Shares of correctness --------------------------------------------------------------
 
 
 def more_than_half(outcomes: Samples) -> Samples:

@@ -49,15 +49,10 @@ def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
     """Return the categories or answers that are counted, their counts, and their number.
 
     `values` are counts, for which `is_counts` returns True, and `name` is their name in messages.
-    Let S be the number of counts of all questions.
-
-    Returns:
-        The categories that are counted, (S,), or M lists of answers; the counts, (S,); and the
-        number of counts of each question, (M,).
-
-    Raises:
-        ValueError: if a count is not a whole number of at least 0, or if questions differ in their
-            number of categories, or if a question has not one count for each answer.
+    With S counts of all questions, the results are the categories that are counted, (S,), or M
+    lists of answers; the counts, (S,); and the number of counts of each question, (M,). A
+    ValueError is raised if a count is not a whole number of at least 0, if questions differ in
+    their number of categories, or if a question has not one count for each answer.
     """
     columns = _columns_of_counts(values, name)
     if "n" in columns:

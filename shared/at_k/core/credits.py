@@ -136,9 +136,6 @@ def spectrum(k: int, weights=None) -> Credits:
     return credits
 
 
-# --- Geometric combinations -------------------------------------------------------------
-
-
 def geom(k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) -> Score:
     """Return Geom@k: the mean of (pass@k)^pass_power x (pass^k)^unanimous_power of a question."""
     powers = check_powers(pass_power, unanimous_power)
@@ -188,9 +185,6 @@ def _product(credits: tuple[Credits, ...], powers: tuple[float, ...], pooled: bo
     factors = [(credit, power) for credit, power in zip(credits, powers, strict=True) if power]
     terms, powers_of_terms = zip(*factors, strict=True)
     return Score(terms, powers_of_terms, pooled)
-
-
-# --- Scores by name ---------------------------------------------------------------------
 
 
 class ScoreOptions(NamedTuple):
@@ -271,7 +265,8 @@ def included_scores(
     """Return the ids of the scores that `include` lists, and a list of the k.
 
     The list is that of `k`, or by default has the k of all keys. It is None if there are none, so
-    that the caller takes its default.
+    that the caller takes its default. A ValueError is raised if an entry is neither a name nor a
+    key, or if `k` lacks the k of a key.
 
     Args:
         include: names, such as "pass@k", and keys, such as "pass@4", which are scores at one k.
@@ -279,9 +274,6 @@ def included_scores(
         known: the names that are valid.
         metrics: a dict from each name that is not the `metric` of its `ScoreId` to that `metric`.
         parameter: the name of the parameter `include` in messages.
-
-    Raises:
-        ValueError: if an entry is neither a name nor a key, or if `k` lacks the k of a key.
     """
     ks, ks_of_keys, included = check_ks(k), [], []
     for entry in as_list(parameter, include):

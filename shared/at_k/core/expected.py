@@ -39,7 +39,7 @@ def pass_scores(counts: BinaryCounts, scores: Mapping[ScoreKey, Score]) -> Score
 
 
 def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -> np.ndarray:
-    """Return the expected sums of credits of k of n samples, for m vectors of credits, (U, m).
+    """Return the expected sum of credits of k random ones of n samples for m vectors, (U, m).
 
     Args:
         n: (U,) number of samples.
@@ -78,7 +78,7 @@ def _sums_over_ranks(n: int, k: int, credits: Credits) -> np.ndarray:
 
 
 def columns_by_k(credits: Sequence[Credits]) -> dict[int, list[int]]:
-    """Return a dict from each k to the indices of the vectors of k credits, without those of 0."""
+    """Return a dict from each k to the indices of vectors of k credits that are not all 0."""
     columns: dict[int, list[int]] = {}
     for column, credit in enumerate(credits):
         if any(credit):
@@ -87,7 +87,7 @@ def columns_by_k(credits: Sequence[Credits]) -> dict[int, list[int]]:
 
 
 def blocks_of_rows(rows: np.ndarray, k: int) -> Iterator[np.ndarray]:
-    """Yield parts of an array of rows, each of which has few enough for k + 1 numbers per row."""
+    """Yield blocks of an array of rows, small enough to keep k + 1 numbers of each row."""
     step = max(1, _CELLS_AT_ONCE // (k + 1))
     return (rows[start : start + step] for start in range(0, len(rows), step))
 
@@ -113,9 +113,6 @@ def _expected_of_k(n: np.ndarray, c: np.ndarray, credits: np.ndarray) -> np.ndar
         is_long = terms.shape[1] > _MOST_EXACT  # `fsum` is exact, but slow.
         sums.append(terms.sum(axis=1) if is_long else [math.fsum(row) for row in terms.tolist()])
     return np.stack(sums, axis=1)
-
-
-# --- Probabilities ------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=64)

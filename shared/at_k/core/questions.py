@@ -206,7 +206,7 @@ def effective_clusters(
 
 
 def degrees_of_freedom(clusters: float) -> float:
-    """Return the degrees of freedom of a variance that is estimated from G* clusters."""
+    """Return G* - 1, but at least 1: the degrees of freedom of a variance over G* `clusters`."""
     return max(1.0, clusters - 1)
 
 
@@ -262,10 +262,10 @@ def limits_of_product(
 
     A product of powers is far from linear where a factor is near 0. So its limits are combined from
     the limits of the factors, as for a difference by Zou & Donner (2008, Statistics in Medicine 27,
-    1693). For the lower limit, each factor alone moves from its estimate to its lower
-    limit, and the changes of the product are added as correlated errors are. For the upper limit,
-    all factors are at their upper limits, and each alone moves back to its estimate. The limits are
-    never beyond the products of all lower and of all upper limits.
+    1693). For the lower limit, each factor alone moves from its estimate to its lower limit, and
+    the changes of the product are added as correlated errors are. For the upper limit, all factors
+    are at their upper limits, and each alone moves back to its estimate. The limits are never
+    beyond the products of all lower and of all upper limits.
 
     `lower`, `estimate` and `upper`, (m, ..), are those of the columns, and `covariance` has the
     covariance of each pair of columns, (..).
@@ -334,10 +334,7 @@ class QuestionIntervals(IntervalMethod):
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        """Return a list with a dict of the interval of each score for each group of questions.
-
-        A group is an array of indices of questions.
-        """
+        """Return a dict from score to interval for each group, an array of indices of questions."""
         return [self._intervals(questions, confidence) for questions in groups]
 
     def means(self, questions: np.ndarray) -> MeansOfQuestions:
@@ -387,10 +384,7 @@ class QuestionIntervals(IntervalMethod):
         return result
 
     def _extremes(self, ranges: Ranges, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the smallest and the largest possible value of each column in the rows, (m,) each.
-
-        `rows` are indices.
-        """
+        """Return the smallest and the largest possible value in `rows` of each column, (m,)."""
         least, most = (np.broadcast_to(x, self._scores.columns.shape)[rows] for x in ranges)
         return least.min(axis=0), most.max(axis=0)
 

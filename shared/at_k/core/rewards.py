@@ -82,9 +82,9 @@ class Rewards:
         return np.broadcast_to(self.levels[[0, -1]], (len(self.sizes), 2))
 
     def max_of(self, k: int) -> np.ndarray:
-        """Return the expected maximum of k of the n samples of each row, (U,), for k <= n.
+        """Return the unbiased estimate of Max@k of each row, (U,): the mean maximum of k samples.
 
-        It is the unbiased estimate of Max@k. Its error is about 1e-16 of the largest reward.
+        The mean is over all subsets of k of the n samples. k may not exceed any n.
         """
         if k == 1:
             return self._mean(self.at_most)
@@ -206,14 +206,12 @@ class RankedRewards(Rewards):
 def category_rewards(outcomes: Samples, w: np.ndarray, prior: np.ndarray) -> Rewards:
     """Return the rewards of outcomes that are categories 0, 1, .., C.
 
+    A ValueError is raised for another outcome; or if all outcomes are bools, and C is above 1.
+
     Args:
         outcomes: the categories of samples.
         w: (C + 1,) the reward of each category.
         prior: (M, C + 1) number of prior outcomes of each category.
-
-    Raises:
-        ValueError: if an outcome is above C, below 0 or not whole; or if all are bools, and C is
-            above 1.
     """
     if (largest := int(outcomes.values.max())) >= len(w):
         shown = f", such as w={[*range(largest + 1)]}" if largest <= 20 else ""
@@ -319,14 +317,13 @@ def check_rewards(w, labels: Mapping[str, float] | None = None) -> np.ndarray:
 def check_prior_outcomes(R0, questions: int, categories: int) -> np.ndarray:
     """Return the number of prior outcomes of each question in each category, (M, C + 1).
 
+    A ValueError is raised if R0 has another shape than described here, or a missing entry.
+
     Args:
         R0: M rows of D prior outcomes; or a flat list of all M x D, question after question; or
             None for no prior outcomes.
         questions: M.
         categories: C + 1.
-
-    Raises:
-        ValueError: if R0 has another shape or a missing entry.
     """
     if is_list_like(R0) and not hasattr(R0, "__len__"):  # a generator, which is read twice below
         R0 = list(R0)

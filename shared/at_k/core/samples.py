@@ -284,12 +284,9 @@ def require_shares(outcomes: Samples) -> Samples:
 def read_samples(values, name: str = "predictions") -> Samples:
     """Read the samples of M questions from any container that the module docstring lists.
 
-    `name` is what the caller calls the samples, for messages.
-
-    Raises:
-        ValueError: if there is no question; or if a question has no list of samples, or an empty
-            list. The message names the question.
-        TypeError: if a library cannot convert its array.
+    `name` is what the caller calls the samples, for messages. A ValueError is raised if there is no
+    question, or if one has no list of samples, or an empty list; and a TypeError if a library
+    cannot convert its array.
     """
     return _read_plain(plain_container(values), name)
 
@@ -328,10 +325,7 @@ def _not_a_list(name: str, question: int, entry: Any) -> ValueError:
 
 
 def _samples_from_counts(counts, name: str) -> Samples:
-    """Return samples with each category or answer of a question once, and its count.
-
-    The counts are the multiplicity of the values.
-    """
+    """Return each category or answer of a question once, with its count as the multiplicity."""
     values, multiplicity, sizes = read_counts(counts, name)
     if isinstance(values, list):  # answers
         answers = read_samples(values, name) if len(values) else Samples([], sizes, name)
@@ -386,8 +380,8 @@ def _has_lists(column) -> bool:
 def _samples_from_lists(lists: list[Any], name: str) -> Samples:
     """Return the samples in a list with a list or array for each question.
 
-    Texts become an Arrow column, numbers an array, and entries of several types a list. A
-    ValueError is raised if the entry of a question is not list-like.
+    Texts become an Arrow column, numbers an array, and other entries a list. A ValueError is raised
+    if the entry of a question is not list-like.
     """
     if (texts := _column_of_texts(lists)) is not None:
         return Samples(texts, _lengths(lists), name)
@@ -491,15 +485,14 @@ def n_in_keys(n: np.ndarray) -> int | str:
 def read_outcomes(R, name: str = "R", labels: Labels | None = None) -> Samples:
     """Read already-graded outcomes, or counts of outcomes. The values of the result are numbers.
 
+    A ValueError is raised if R or an outcome is invalid.
+
     Args:
         R: any container that `read_samples` takes, or a flat list or array, which is one question;
             or a dict as `at_k.read` returns it, whose predictions are used. Missing entries (None,
             masked, or NA of pandas) are not scored.
         name: what the caller calls R, for messages.
         labels: the number of each label, such as {"fully": 1.0}, if outcomes may be texts; or None.
-
-    Raises:
-        ValueError: if R or an outcome is invalid.
     """
     values = plain_container(outcomes_in_run(R, name))
     if is_list_like(values) and hasattr(values, "chunks") and not _has_lists(values):

@@ -30,9 +30,6 @@ _TEMPERATURES = (0.1, 0.3, 0.5, 0.7, 1.0)
 _EXPONENTS = (-8.0, -2.5, 1.0, 4.6, 12.25)
 
 
-# --- Parameters -------------------------------------------------------------------------
-
-
 def exponent(temperature: float) -> float:
     """Return the exponent p of a temperature, by linear interpolation in the table above.
 
@@ -74,9 +71,6 @@ def require_weights(outcomes: Samples) -> Samples:
     values = outcomes.values
     outcomes.require((values >= 0) & (values <= 1), "a verdict is a weight from 0 to 1")
     return outcomes
-
-
-# --- Power means ------------------------------------------------------------------------
 
 
 def power_means(x: np.ndarray, p: float, eps: float = 0.0) -> np.ndarray:

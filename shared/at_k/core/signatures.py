@@ -58,10 +58,7 @@ def check_options(
 
 
 def parameters_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    """Return a dict of the parameters of a function by name, whose annotations are types.
-
-    Modules with postponed evaluation of annotations have texts instead.
-    """
+    """Return a dict of the parameters of a function, with types as annotations, never texts."""
     types = get_type_hints(function)
     return {
         name: parameter.replace(annotation=types[name])

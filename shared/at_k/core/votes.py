@@ -178,19 +178,17 @@ def _credit_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
 
     `counts` describe one question with n samples. The module docstring has the formula.
     """
-    correct, incorrect, unanswered, _ = counts
-    credits = [*(0.0 for _ in incorrect), *counts.credits.tolist()]
     nodes = _nodes(counts, k)
     if not nodes:
         return 0.0
     t, y, weight = (np.array(column)[:, None] for column in zip(*nodes, strict=True))
     first_row_of_power = np.searchsorted(t[:, 0], np.arange(t.max() + 1))  # t is ascending
     has_single_votes = t[0, 0] == 1  # The first node is that of t = 1, without quadrature.
-    # Scaling by powers of two is exact, and keeps the coefficients of polynomials from overflow: z
-    # is scaled by 2^shift, each factor by a power of its own, and the products after every 32
-    # factors. The true numbers of a row are those of the table times 2^exponents[row].
+    # Scaling by powers of two is exact, and prevents overflow: z is scaled by 2^shift, each factor
+    # by a power of its own, and the products after every 32 factors. Without the scale of z, the
+    # coefficients of a row are those of the table times 2^exponents[row].
     shift = round(math.log2((k + 0.5) / (n - k + 0.5)))
-    ways_unanswered, exponent = _scaled_binomials(unanswered, k, shift)
+    ways_unanswered, exponent = _scaled_binomials(counts.unanswered, k, shift)
     exponents = np.full(len(nodes), exponent)
     product = np.zeros((len(nodes), k + 1))  # the coefficients of z^0 .. z^k of G_t at each node
     product[:, : len(ways_unanswered)] = ways_unanswered
@@ -198,17 +196,15 @@ def _credit_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
         product[0] = np.arange(k + 1) == 0  # Samples without an answer are added in the end.
     # The sum over correct answers a of their credit x C(m_a, t) z^t G_t / (factor of a):
     winning = np.zeros_like(product)
-    for answer, (m, credit) in enumerate(zip(incorrect + correct, credits, strict=True)):
+    for answer, (m, accepted) in enumerate(counts.answers):
         ways, exponent = _scaled_binomials(m, int(t.max()), shift)  # by the number of votes
         votes = np.arange(len(ways))
-        wins = ways * (votes == t)  # only C(m, t)
-        factor = ways * (votes < t) + y * wins
-        if credit > 0:  # (old sum) x factor + credit x C(m, t) z^t x (old product)
+        factor = ways * (votes < t) + y * ways * (votes == t)
+        if accepted:  # Either an earlier answer is the winner of the formula, or this one.
             winning = _multiply_truncated(winning, factor, first_row_of_power)
-            for votes_of_winner, start, stop in _rows_by_votes(t[:, 0], len(ways)):
-                rows = slice(start, stop)
-                wins_of_rows = credit * wins[rows, votes_of_winner, None]
-                winning[rows, votes_of_winner:] += wins_of_rows * product[rows, :-votes_of_winner]
+            for row, votes_of_winner in enumerate(t[t < len(ways)].tolist()):
+                wins = accepted / m * ways[votes_of_winner]
+                winning[row, votes_of_winner:] += wins * product[row, :-votes_of_winner]
         product = _multiply_truncated(product, factor, first_row_of_power)
         exponents += exponent
         if answer % 32 == 31:  # Scale the largest coefficient of each row to below 1.
@@ -243,16 +239,6 @@ def _nodes(counts: AnswerCounts, k: int) -> list[tuple[int, float, float]]:
 def _number_of_nodes(k: int, t: int) -> int:
     """Return the number of quadrature nodes for winners with t of k votes."""
     return 1 if t == 1 else -(-(k // t) // 2)
-
-
-def _rows_by_votes(t: np.ndarray, most: int) -> list[tuple[int, int, int]]:
-    """Return a list of tuples (value, start, stop) for each value below `most` in ascending t.
-
-    t[start:stop] are all entries with this value.
-    """
-    values, starts = np.unique(t[t < most], return_index=True)
-    stops = np.searchsorted(t, values, side="right")
-    return [*zip(values.tolist(), starts.tolist(), stops.tolist(), strict=True)]
 
 
 def _multiply_truncated(
