@@ -510,7 +510,7 @@ methods raise an error that names the missing package. In the package it is a `P
 """
 
 
-KERNEL = "b8f8a9addf75"
+KERNEL = "fef9d088544e"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -603,7 +603,10 @@ class Rooms:
         raise_needs_package(f"{'An async' if checking.is_async else 'A batched'} check_correct_fn")
 
     def check_pairs(self, checking: Any, pairs: list[Any]) -> Any:
-        """Return the results of `checking.check_here`. The package may use worker processes."""
+        """Return an iterator over the results of `checking.check_here`.
+
+        A pair is a sample and its reference. The package can check pairs in worker processes.
+        """
         return checking.check_here(pairs)
 
     def run_name(self) -> str | None:
@@ -1392,7 +1395,7 @@ def is_counts(values) -> bool:
 
 
 def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
-    """Return the categories or answers that are counted, their counts, and their number.
+    """Return the categories or answers of all questions, their counts, and how many a question has.
 
     `values` are counts, for which `is_counts` returns True, and `name` is their name in messages.
     With S counts of all questions, the results are the categories that are counted, (S,), or M
@@ -1673,7 +1676,7 @@ class Samples:
 
     @cached_property
     def scored_or_none(self) -> np.ndarray | None:
-        """Return whether each sample is scored, (S,); or None, which means that all are scored."""
+        """Return whether each sample is scored, (S,), or None if all are scored."""
         if self.are_numbers:
             return self.scored
         if isinstance(self.values, list):
@@ -2684,7 +2687,7 @@ class QuestionIntervals(IntervalMethod):
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        """Return a dict from score to interval for each group, an array of indices of questions."""
+        """Return a list of dicts from score to interval, one for each group of question indices."""
         return [self._intervals(questions, confidence) for questions in groups]
 
     def means(self, questions: np.ndarray) -> MeansOfQuestions:
@@ -2714,8 +2717,9 @@ class QuestionIntervals(IntervalMethod):
         rows = self._scores.inverse[questions]
         least, most = self._extremes(self._ranges, rows)
         if self._is_one_cluster(questions):
-            weights = None if self._weights is None else self._weights[questions]
-            mean = np.average(self._scores.columns[rows], 0, weights)
+            mean = self._scores.columns[rows].mean(axis=0)
+            if self._weights is not None:
+                mean = np.average(self._scores.columns[rows], 0, self._weights[questions])
             return {
                 key: whole_range(
                     score.value(mean), score.value(least), score.value(most), ONE_CLUSTER
@@ -3301,7 +3305,7 @@ def check_powers(pass_power, unanimous_power) -> tuple[float, float]:
 
 
 def _product(credits: tuple[Credits, ...], powers: tuple[float, ...], pooled: bool) -> Score:
-    """Return the `Score` whose terms are credits to powers, without factors whose power is 0."""
+    """Return a product of powers of expected credits as a `Score`, without powers that are 0."""
     factors = [(credit, power) for credit, power in zip(credits, powers, strict=True) if power]
     terms, powers_of_terms = zip(*factors, strict=True)
     return Score(terms, powers_of_terms, pooled)
@@ -6075,7 +6079,7 @@ class SampledQuestions:
 
 @dataclass(frozen=True)
 class Computation:
-    """The computation of a metric.
+    """The functions that compute a metric, and what outcomes it accepts.
 
     Args:
         results: a function of `SampledQuestions` and the parameters of the metric. It returns the

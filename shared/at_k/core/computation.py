@@ -72,7 +72,7 @@ class SampledQuestions:
 
 @dataclass(frozen=True)
 class Computation:
-    """The computation of a metric.
+    """The functions that compute a metric, and what outcomes it accepts.
 
     Args:
         results: a function of `SampledQuestions` and the parameters of the metric. It returns the

@@ -46,7 +46,7 @@ def is_counts(values) -> bool:
 
 
 def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
-    """Return the categories or answers that are counted, their counts, and their number.
+    """Return the categories or answers of all questions, their counts, and how many a question has.
 
     `values` are counts, for which `is_counts` returns True, and `name` is their name in messages.
     With S counts of all questions, the results are the categories that are counted, (S,), or M

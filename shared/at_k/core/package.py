@@ -106,7 +106,10 @@ class Rooms:
         raise_needs_package(f"{'An async' if checking.is_async else 'A batched'} check_correct_fn")
 
     def check_pairs(self, checking: Any, pairs: list[Any]) -> Any:
-        """Return the results of `checking.check_here`. The package may use worker processes."""
+        """Return an iterator over the results of `checking.check_here`.
+
+        A pair is a sample and its reference. The package can check pairs in worker processes.
+        """
         return checking.check_here(pairs)
 
     def run_name(self) -> str | None:

@@ -119,7 +119,7 @@ class Samples:
 
     @cached_property
     def scored_or_none(self) -> np.ndarray | None:
-        """Return whether each sample is scored, (S,); or None, which means that all are scored."""
+        """Return whether each sample is scored, (S,), or None if all are scored."""
         if self.are_numbers:
             return self.scored
         if isinstance(self.values, list):
