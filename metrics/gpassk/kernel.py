@@ -70,9 +70,9 @@ from typing import NamedTuple
 
 """Validation of parameters, and errors about input.
 
-A function `check_x` returns the valid parameter, or raises a ValueError that says what would be
-valid. Its argument `name` is the name of the parameter in the message. There are M questions, and n
-samples of a question.
+A function `check_x` raises a ValueError unless a parameter is valid, and most of them return it as
+a plain Python value. Their argument `name` is what the message calls the parameter. There are M
+questions, and n samples of a question. A "page" is a web page that shows a metric.
 """
 
 
@@ -99,8 +99,8 @@ class Place(NamedTuple):
         parameter: the parameter, such as "predictions"; or the word "question" or "Question".
         question: index of the question.
         sample: index of the sample in its question, or None for the whole question.
-        key: the column, such as "correct", if the input consists of counts of samples.
-        value: the invalid outcome, if the input consists of counts, whose samples have no index.
+        key: the column, such as "correct", of input that consists of counts of samples; or None.
+        value: the invalid outcome, if it is one of counted samples, which have no index; or None.
     """
 
     parameter: str
@@ -204,7 +204,7 @@ def is_list_like(value) -> bool:
 
 
 def as_list(name: str, value) -> list[Any]:
-    """Return one value, or several in a list, as a list; raise a ValueError if it is empty."""
+    """Return several values as a list, or one value in a list; raise a ValueError for no value."""
     values = list(value) if is_list_like(value) else [value]
     if not values:
         raise ValueError(f"{name} is empty: give at least one.")
@@ -252,8 +252,8 @@ def is_missing(entry) -> bool:
         return True
     if isinstance(entry, Decimal):
         return entry.is_nan()
-    is_number = isinstance(entry, (float, np.floating, np.datetime64, np.timedelta64))
-    return is_number and bool(entry != entry)
+    may_be_nan = isinstance(entry, (float, np.floating, np.datetime64, np.timedelta64))
+    return may_be_nan and bool(entry != entry)  # NaN and NaT differ from themselves.
 
 
 _METRIC_OF_SCORE = {
@@ -265,11 +265,14 @@ _METRIC_OF_SCORE = {
     "pass^k": "gpassk",
     "G-Pass@k": "gpassk",
 }
-"""The metrics of scores that users look for in another metric."""
+"""The metric that has each of these scores, for which users often ask another metric."""
 
 
 def check_name(name: str, choice: Any, known: Collection[str]) -> Any:
-    """Return `choice`, the value of a parameter; raise a ValueError if it is not a known name."""
+    """Return `choice`, a value of the parameter `name`; raise a ValueError if it is not in `known`.
+
+    The message suggests a similar name, and "pass@k" with k=4 in place of "pass@4".
+    """
     hint = ""
     if isinstance(choice, str):
         if choice in known:
@@ -285,7 +288,7 @@ def check_name(name: str, choice: Any, known: Collection[str]) -> Any:
 
 
 def check_names(name: str, names: str | Iterable[str], known: Collection[str]) -> list[str]:
-    """Return one or more names as a list; raise a ValueError if a name is not known."""
+    """Return one or more names as a list; raise a ValueError if one is not in `known`."""
     return [check_name(name, choice, known) for choice in as_list(name, names)]
 
 
@@ -307,7 +310,7 @@ def did_you_mean(choice: str, names: Iterable[str]) -> str:
 
 
 def _spelled_out(name: str) -> str:
-    """Return the letters and digits of a name, with "at" for @ and "hat" for ^."""
+    """Return the letters and digits of a name in lower case, with "at" for @ and "hat" for ^."""
     spelled = name.lower().replace("@", "at").replace("^", "hat")
     return re.sub(r"[^a-z0-9]", "", spelled)
 
@@ -405,11 +408,7 @@ def check_flag(name: str, value) -> bool:
 
 
 def check_count(
-    name: str,
-    value,
-    wanted: str = "give a positive integer",
-    least: int = 1,
-    most: float = math.inf,
+    name: str, value, wanted="give a positive integer", least: int = 1, most: float = math.inf
 ) -> int:
     """Return `value` as an int; raise a ValueError unless it is an integer from `least` to `most`.
 
@@ -487,12 +486,10 @@ def choose_ks(
     allow_above_n: bool = False,
     remedy: str = "",
 ) -> list[int]:
-    """Return the k at which scores are computed.
+    """Return the requested `ks`; or if it is None, the k of `default` up to the smallest n, (M,).
 
-    These are the requested `ks`. A k above an n, (M,), raises a ValueError, unless `allow_above_n`.
-    Its message ends with `remedy`, which says what else the user can do.
-
-    If `ks` is None, these are the k of `default` up to the smallest n, or this n if there are none.
+    If `default` has none so small, the smallest n itself is returned. A requested k above an n
+    raises a ValueError, unless `allow_above_n`. Its message ends with `remedy`.
     """
     if ks is not None:
         if not allow_above_n:
@@ -505,8 +502,7 @@ def choose_ks(
 def check_samples(ks: list[int], n: np.ndarray, remedy: str = "") -> None:
     """Raise a ValueError if a k exceeds the number of samples of a question.
 
-    `n`, (M,), has the numbers of samples. The message ends with `remedy`, which says what else the
-    user can do.
+    `n`, (M,), has the numbers of samples. `remedy` ends the message: what else the user can do.
     """
     question = int(np.argmin(n))
     least = n[question]
@@ -526,19 +522,19 @@ def check_samples(ks: list[int], n: np.ndarray, remedy: str = "") -> None:
 
 A metric that `evaluate` loads as a script has only the core, in one file, its kernel. The installed
 package has more: limits for the same questions, other checkers, worker processes, rarer scores. The
-core calls them as methods of `PACKAGE.rooms`. In a script this is a `Rooms` object, whose methods
-raise an error that names the missing package. `at_k/__init__` replaces it by a `PackageRooms`.
+core calls them as methods of `PACKAGE.rooms`. In a script this is a `Rooms` object, most of whose
+methods raise an error that names the missing package. In the package it is a `PackageRooms`.
 """
 
 
-KERNEL = "4c415db87853"
+KERNEL = "6e6adc32138a"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
 
 
 def installed_version() -> str | None:
-    """Return "VERSION (kernel HASH)" of the installed package, or None if there is none."""
+    """Return "VERSION (kernel HASH)" of the installed package, or None without a package."""
     try:
         from at_k import __version__
         from at_k.loading import core_hash
@@ -548,10 +544,10 @@ def installed_version() -> str | None:
 
 
 def has_same_package() -> bool:
-    """Return whether this code is a kernel, and an installed package has the same core.
+    """Return whether this code is a kernel, and the installed package has the same core.
 
-    The script then uses the class of the package, so that a process has one copy of each class. If
-    the package has another core, a warning says that the kernel may be out of date.
+    If so, the script uses the package, so that a process has one copy of each class. If the package
+    has another core, a warning says that the kernel may be out of date.
     """
     version = installed_version()
     if not KERNEL or version is None:  # This is the package itself, or there is no package.
@@ -597,7 +593,7 @@ OPTIONS = {
     "joined": "include with several kinds of scores and a confidence",
     "bands": "band=True",
 }
-"""The option that needs each method. A format field such as {0} is an argument of the call."""
+"""The option that needs each method. {2.method!r} shows the `method` of its third argument."""
 
 
 class Rooms:
@@ -607,34 +603,37 @@ class Rooms:
     """
 
     def __getattr__(self, method: str) -> Callable[..., Any]:
-        """Return a function that raises the ImportError for the option of a method."""
+        """Return a function that raises the ImportError for the option of a method.
+
+        An AttributeError is raised for a name that is not in `OPTIONS`.
+        """
         if method not in OPTIONS:
             raise AttributeError(method)
         return lambda *arguments: raise_needs_package(OPTIONS[method].format(*arguments))
 
     def check_workers(self, checking: Any) -> None:
-        """Raise an ImportError, because checks with these options need worker processes."""
-        option = "A batched check_correct_fn"
+        """Raise the ImportError for the option of a `Checking` that needs worker processes."""
         if checking.timeout is not None:
-            option = "timeout"
-        elif (checking.num_proc or 1) > 1:
-            option = "num_proc"
-        elif checking.is_async:
-            option = "An async check_correct_fn"
-        raise_needs_package(option)
+            raise_needs_package("timeout")
+        if (checking.num_proc or 1) > 1:
+            raise_needs_package("num_proc")
+        raise_needs_package(f"{'An async' if checking.is_async else 'A batched'} check_correct_fn")
 
     def check_pairs(self, checking: Any, pairs: list[Any]) -> Any:
-        """Call `checking.check_here`. The package checks pairs in worker processes too."""
+        """Return an iterator over the results of `checking.check_here`.
+
+        A pair is a sample and its reference. The package can check pairs in worker processes.
+        """
         return checking.check_here(pairs)
 
     def run_name(self) -> str | None:
-        """Return a name that all processes of this run share; None without the package."""
+        """Return None. The package returns a name that all processes of this run share."""
         return None
 
     def result(self, scores: dict[str, Any], estimates: Any, averaging: str) -> dict[str, Any]:
-        """Return `scores`, the dict of `compute`. The package returns a `Result` of all arguments.
+        """Return `scores`, the dict of `compute`. The package returns a `Result`, which is a dict.
 
-        `averaging` says how questions are averaged, such as "averaged over 3 groups", or is "".
+        A `Result` also shows `estimates`, and `averaging`, such as "averaged over 3 groups" or "".
         """
         return scores
 
@@ -645,9 +644,9 @@ PACKAGE = SimpleNamespace(rooms=Rooms())
 
 # --- shared/at_k/core/counts.py -------------------------------------------------------------------
 
-"""Counts of outcomes, on which alone a score of exchangeable samples depends.
+"""Counts of outcomes, on which a score depends if the order of samples does not matter.
 
-There are M questions with S samples, and U distinct pairs (n, c).
+There are M questions with S samples in all, and U distinct pairs (n, c).
 """
 
 
@@ -656,7 +655,7 @@ class BinaryCounts:
     """The number of samples of each question, and how many of them are correct.
 
     Questions with equal counts have equal scores, so scores are computed once for each distinct
-    pair (n, c). The properties `unique` and `inverse` are those results of np.unique.
+    pair (n, c): `unique` returns the pairs, and `scores[inverse]` has the score of each question.
 
     Args:
         n: (M,) number of samples.
@@ -688,11 +687,14 @@ class BinaryCounts:
 
     @cached_property
     def _distinct(self) -> tuple[np.ndarray, np.ndarray, UniqueIntegers]:
-        """Return n and c of the distinct pairs, (U,) each, and the integers that encode them."""
-        if size := one_size(self.n):  # The usual case, in which c alone distinguishes the pairs.
+        """Return n and c of the distinct pairs, (U,) each, and the codes of all pairs.
+
+        The code of a pair is c if all n are equal, else base x (rank of n) + rank of c. The ranks
+        among the distinct n and c are small, so that codes fit into 64 bits.
+        """
+        if size := one_size(self.n):
             codes = UniqueIntegers(self.c, size)
             return np.full(len(codes.values), self.n[0]), codes.values, codes
-        # Ranks among the distinct n and c take the place of these, so that codes fit into 64 bits.
         n, c = (UniqueIntegers(x, int(x.max())) for x in (self.n, self.c))
         base = len(c.values)
         codes = UniqueIntegers(c.inverse + base * n.inverse, base * len(n.values))
@@ -701,15 +703,15 @@ class BinaryCounts:
 
     @cached_property
     def memo(self) -> dict[Any, Any]:
-        """Return a dict in which callers keep results for these counts, such as a fitted prior."""
+        """Return a dict, empty at first, in which callers cache results, such as a fitted prior."""
         return {}
 
 
 class UniqueIntegers:
     """The distinct values of an array of integers from 0 to `most`, as np.unique returns them.
 
-    Small values are counted, which is faster than sorting. The first call of np.unique would be
-    slow, because it imports a module.
+    If `most` is small, a table of the counts of 0 .. `most` is faster than sorting. np.unique is
+    not used, because its first call imports a module.
 
     Attributes:
         values: (U,) the distinct values, ascending.
@@ -730,7 +732,7 @@ class UniqueIntegers:
 
     @cached_property
     def inverse(self) -> np.ndarray:
-        """Return the index of each entry of the array in `values`."""
+        """Return the index in `values` of each entry of the array."""
         if self.values[-1] > 8 * len(self._array):
             return np.searchsorted(self.values, self._array)
         index = np.empty(self.values[-1] + 1, dtype=np.int64)
@@ -760,16 +762,17 @@ def sums_per_question(counts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 def _row_sums(rows: np.ndarray) -> np.ndarray:
     """Return the sum of each row, (M,), of (M, N) integers, or floats 0 and 1.
 
-    Entries of one byte have to be 0 or 1.
+    Entries of one byte have to be 0 or 1. einsum is faster than `sum` for short rows.
     """
     if rows.itemsize > 1:
         return np.einsum("ij->i", rows, dtype=np.int64, casting="unsafe")
     samples = rows.shape[1]
     rows = rows.view(np.uint8)
-    word_bytes = math.gcd(samples, 64) // 8  # A row is a whole number of words of so many bytes.
+    # If N is a multiple of 8, the bits of a row are a whole number of words of 1, 2, 4 or 8 bytes.
+    word_bytes = math.gcd(samples, 64) // 8
     if word_bytes and hasattr(np, "bitwise_count"):  # since NumPy 2
-        # Packed to one bit per sample, up to 64 samples are counted at once. That takes twice as
-        # long as reading the bytes; adding them takes up to ten times as long.
+        # Up to 64 samples are packed into one word and counted at once, which takes twice as long
+        # as reading the bytes. Adding them would take up to ten times as long.
         words = np.packbits(rows.reshape(-1).view(bool)).view(f"u{word_bytes}")
         rows = np.bitwise_count(words).reshape(len(rows), -1)
     if rows.shape[1] == 1:
@@ -796,17 +799,15 @@ _NOT_SAMPLES = {
     *("reference", "answer", "target"),
     *("n", "c", "correct", "passed", "outcome", "reward", "score", "verdict"),
 }
-"""Column names, in lower case, that show that the columns of a data frame are not samples."""
+"""Names in lower case, one of which shows that the columns of a data frame are not samples."""
 
 
 def to_array(values) -> np.ndarray:
     """Convert an array of any library, on any device, to a NumPy array.
 
-    bfloat16, and float8 of JAX, become float32 without loss, and a longdouble becomes a double.
-
-    Raises:
-        TypeError: if the array has named fields that are no samples, or if the library cannot
-            convert it, for example because it has no data.
+    bfloat16, and float8 of JAX, become float32 without loss, and a longdouble becomes a double. A
+    TypeError is raised if the name of a field shows that the fields are no samples, or if the
+    library cannot convert the array, for example because it has no data.
     """
     names = getattr(getattr(values, "dtype", None), "names", None) or ()
     if not _NOT_SAMPLES.isdisjoint(name.lower() for name in names):
@@ -820,7 +821,8 @@ def to_array(values) -> np.ndarray:
     except (RuntimeError, NotImplementedError, TypeError) as error:
         kind = f"{type(values).__module__}.{type(values).__name__}"
         raise TypeError(f"A {kind} cannot be converted to an array: {error}") from error
-    # JAX has its own float types, which np.unique and other functions cannot sort.
+    # `isbuiltin` is 2 for types that a library adds to NumPy, such as the floats of JAX, which
+    # np.unique and other functions cannot sort.
     is_foreign = array.dtype.isbuiltin == 2 and array.dtype.name.startswith(("float", "bfloat"))
     if array.dtype == np.longdouble:
         return array.astype(float)
@@ -853,10 +855,11 @@ def plain_entry(value) -> Any:
 
 
 def plain_container(values) -> Any:
-    """Convert a container to a list, a NumPy array of numbers, or an Arrow column.
+    """Convert a container to a list, a NumPy array of numbers, or a chunked array of Arrow.
 
-    Data frames, and values that are not list-like, such as dicts and texts, are returned unchanged.
-    A TypeError is raised if a library cannot convert its array.
+    A data frame is returned as it is, or as an Arrow table if it is one of polars or DuckDB. Values
+    that are not list-like, such as dicts and texts, are returned as they are. A TypeError is raised
+    if a library cannot convert its array.
     """
     values = as_arrow(values)
     if isinstance(values, (list, tuple)):
@@ -877,7 +880,7 @@ def plain_container(values) -> Any:
 
 
 def _parse_json_texts(entry: Any) -> Any:
-    """Return the value of a JSON text, None for None, or a list with both replaced in it."""
+    """Parse a JSON text, or all JSON texts in a list, which may be nested. None stays None."""
     if isinstance(entry, list):
         return [_parse_json_texts(nested) for nested in entry]
     return None if entry is None else json.loads(entry)
@@ -897,11 +900,12 @@ def plain_list(values) -> list[Any]:
 def arrow_column(values) -> Any:
     """Return an Arrow array, or a column of `datasets`, as a chunked array; None for other values.
 
-    None is also returned for view types, which Arrow does not always cast correctly, and for
+    None is also returned for Arrow's view types, which it does not always cast correctly, and for
     run-end encoded columns, which it cannot cast.
     """
     source = getattr(values, "source", None)  # the dataset, if this is a column of one
-    # A dataset may convert its entries to arrays of a library, so they are read in Arrow instead.
+    # A dataset may convert its entries to arrays of a library, so they are read in Arrow instead. A
+    # custom format may change the entries, so these are taken as the format returns them.
     if source is not None and getattr(source, "format", {}).get("type", "custom") != "custom":
         values = source.with_format("arrow")[values.column_name][:]
     if not hasattr(values, "to_pylist") or not hasattr(values, "null_count"):
@@ -983,20 +987,22 @@ def to_numpy(values) -> np.ndarray:
     kind = str(values.type)
     if kind == "null":
         return np.zeros(len(values), dtype=np.int8)
+    # The entries are those from `start` to `stop` of the buffer, which other arrays may share.
     data, start, stop = values.buffers()[-1], values.offset, values.offset + len(values)
     if values.null_count or data is None or kind not in _NUMERIC:
         return values.to_numpy(zero_copy_only=False)
     if kind != "bool":
         return np.frombuffer(data, values.type.to_pandas_dtype())[start:stop]
-    first = start // 8  # A small part of a large column is read without the bytes before it.
-    bits = np.unpackbits(np.frombuffer(data, np.uint8)[first : -(-stop // 8)], bitorder="little")
-    return bits[start - 8 * first : stop - 8 * first].view(bool)
+    first_byte = start // 8  # Arrow stores 8 bools in a byte. Only the bytes of the array are read.
+    used_bytes = np.frombuffer(data, np.uint8)[first_byte : -(-stop // 8)]
+    bits = np.unpackbits(used_bytes, bitorder="little")
+    return bits[start - 8 * first_byte : stop - 8 * first_byte].view(bool)
 
 
 def numbers_and_scored(values) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return Arrow numbers as a NumPy array, with 0 for null, and an array that is False for null.
+    """Return an Arrow array of numbers as a NumPy array, and whether each number is not null.
 
-    The second result is None if there is no null.
+    Null becomes 0. The second result is an array of bools, or None if there is no null.
     """
     if not values.null_count:
         return to_numpy(values), None
@@ -1018,7 +1024,7 @@ def sample_rows(frame, name: str) -> np.ndarray | list[list[Any]]:
     """Return the rows of a data frame, each of which has the samples of one question.
 
     Raises a ValueError if a column name shows that the columns are not samples, or if the only
-    column has lists, so that the caller should give the column.
+    column has lists. `name` is the name of the data frame in messages.
     """
     for column in column_names(frame):
         if column.lower() in _NOT_SAMPLES:
@@ -1043,7 +1049,7 @@ def frame_rows(frame) -> np.ndarray | list[list[Any]]:
     dtypes = getattr(frame, "dtypes", [])
     if all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in dtypes):
         return np.asarray(frame)
-    return np.asarray(frame.astype(object)).tolist()  # The type object keeps missing entries.
+    return np.asarray(frame.astype(object)).tolist()  # Other types would change missing entries.
 
 
 # --- shared/at_k/core/signatures.py ---------------------------------------------------------------
@@ -1055,7 +1061,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def shows_options(names: type, values: type) -> Callable[[Function], Function]:
-    """Return a decorator that lists options in the signature of a function with **options.
+    """Return a decorator for a function with **options, whose signature then lists the options.
+
+    Editors and `inspect` then show them as parameters that have to be named.
 
     Args:
         names: a class whose annotations are the names and types of the options.
@@ -1064,7 +1072,7 @@ def shows_options(names: type, values: type) -> Callable[[Function], Function]:
     defaults = {option.name: option.default for option in fields(values)}
 
     def decorate(function: Function) -> Function:
-        """Change the signature and annotations of the function, and return it."""
+        """Put options in place of ** in the signature and annotations; return the function."""
         signature = inspect.signature(function)
         *own, var_keyword = signature.parameters.values()
         del function.__annotations__[var_keyword.name]
@@ -1084,10 +1092,10 @@ def shows_options(names: type, values: type) -> Callable[[Function], Function]:
 def check_options(
     function: Callable[..., Any], options: Iterable[str], data: Iterable[str] = ()
 ) -> None:
-    """Raise a TypeError if an option is no parameter of the function.
+    """Raise a TypeError if the name of an option is no parameter of the function.
 
-    Its first parameter, the data, is no option. The names in `data`, by which a user gives the data
-    instead, are valid.
+    The first parameter, which takes the data, is no option. The names in `data` are also valid:
+    they are those by which a user gives the data.
     """
     _, *parameters = inspect.signature(function).parameters
     known = [*data, *parameters]
@@ -1098,7 +1106,7 @@ def check_options(
 
 
 def parameters_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    """Return the parameters of a function by name, with types in place of texts as annotations."""
+    """Return a dict of the parameters of a function, with types as annotations, never texts."""
     types = get_type_hints(function)
     return {
         name: parameter.replace(annotation=types[name])
@@ -1115,7 +1123,7 @@ combinations are products of powers of two means. Both are a `Score`, whose term
 is made of. The distinct terms of many scores become the columns of a table of numbers, so that each
 term is computed once. Questions with equal counts share a row of the table.
 
-There are M questions, U distinct rows, and m columns.
+There are M questions, U distinct rows, and m columns. (..) is the shape of the values of a column.
 """
 
 
@@ -1146,7 +1154,7 @@ class ScoreId(NamedTuple):
         name, k = self.metric, self.k
         if name.endswith(")"):  # "accuracy (n runs average)"
             name = name.replace("(n ", f"({k} ")
-        elif k is not None:
+        elif k is not None:  # The name ends with k, N or n.
             name = f"{name[:-1]}{k}"
         return name if self.tau is None else f"{name}_{self.tau}"
 
@@ -1174,27 +1182,28 @@ class Score(NamedTuple):
         return ((a, b) for a in self.terms for b in self.terms if a <= b)
 
     def value(self, columns):
-        """Return the product of the powers of the terms, for the values of m columns.
+        """Return the product of the powers of the terms, (..), for the values of m columns.
 
-        `columns` has a number or an array of the shape (..) for each column, and the product has
-        this shape. It is 0 if a factor with a positive power is 0. An estimate that corrects for
-        the errors of a checker may be below 0, and counts as 0 if it is one of several factors. A
-        ValueError is raised if the product is infinite.
+        `columns` has a number or an array, (..), for each column. The product is 0 if a factor with
+        a positive power is 0. An estimate that corrects for the errors of a checker may be below 0,
+        and counts as 0 in a product of several factors. A ValueError is raised if the product is
+        infinite.
         """
         if self.powers == (1.0,):
             return columns[self.terms[0]]
         factors = [(_not_negative(columns[column]), power) for column, power in self._factors()]
         if min(self.powers) > 0:
             return math.prod(base**power for base, power in factors)
-        zero = sum((base == 0) & (power > 0) for base, power in factors)
-        infinite = sum((base == 0) & (power < 0) for base, power in factors)
-        if np.any(infinite > zero):  # The other factor does not make the product 0.
+        zeros = sum((base == 0) & (power > 0) for base, power in factors)
+        infinities = sum((base == 0) & (power < 0) for base, power in factors)
+        if np.any(infinities > zeros):  # A product of 0 and infinity counts as 0.
             raise ValueError(
                 "pass_power or unanimous_power is negative where its score is 0, so the product "
                 "is infinite: give powers that are not negative."
             )
-        # 1 takes the place of a factor 0, and the product is then 0 because of the last factor.
-        return math.prod((base + (base == 0)) ** power for base, power in factors) * (zero == 0)
+        # 1 replaces a base of 0, which cannot have a negative power. (zeros == 0) then sets the
+        # product to 0.
+        return math.prod((base + (base == 0)) ** power for base, power in factors) * (zeros == 0)
 
     def variance(self, columns, covariance):
         """Return the variance of the product, (..), to first order (delta method).
@@ -1214,7 +1223,7 @@ class Score(NamedTuple):
     def gradient(self, columns: np.ndarray) -> np.ndarray:
         """Return the partial derivatives of the score by each column, (m,), at (m,) values.
 
-        Those of a product are set to 0 where the product is 0, although they may be infinite there.
+        They are 0 for a product that is 0, although the true derivatives may be infinite.
         """
         result = np.zeros(len(columns))
         if self.powers == (1.0,):
@@ -1236,12 +1245,12 @@ def _not_negative(number):
 
 
 def _quotient(number, divisor):
-    """Return number / divisor, or the number itself where the divisor is at most 1e-300."""
+    """Return number / divisor, or `number` where the divisor is (almost) 0: at most 1e-300."""
     return number / np.where(np.greater(divisor, 1e-300), divisor, 1.0)
 
 
 def number_terms(scores: Mapping[ScoreKey, Score]) -> tuple[list[Any], dict[ScoreKey, Score]]:
-    """Return the distinct terms of all scores, and the scores with indices of these as terms."""
+    """Return the distinct terms of all scores, and the scores with indices in place of terms."""
     distinct = dict.fromkeys(term for score in scores.values() for term in score.terms)
     number = {term: i for i, term in enumerate(distinct)}
     numbered = {
@@ -1252,7 +1261,7 @@ def number_terms(scores: Mapping[ScoreKey, Score]) -> tuple[list[Any], dict[Scor
 
 
 def one_column_each(keys: Iterable[ScoreKey]) -> dict[ScoreKey, Score]:
-    """Return scores that are one column each: column 0 for the first key, 1 for the next, .."""
+    """Return a dict of scores of one column each: column 0 for the first key, 1 for the next, .."""
     return {key: Score((column,)) for column, key in enumerate(keys)}
 
 
@@ -1271,7 +1280,7 @@ class Scores:
     columns: np.ndarray
 
     def means(self, multiplicity: np.ndarray) -> dict[ScoreKey, float]:
-        """Return each score averaged over questions.
+        """Return a dict of each score averaged over questions.
 
         `multiplicity`, (U,), is the number of questions in each row, or the sum of their weights.
         """
@@ -1290,7 +1299,7 @@ class Scores:
     def over(
         self, questions: np.ndarray, weights: np.ndarray | None = None
     ) -> dict[ScoreKey, float]:
-        """Return each score averaged over the questions with these indices.
+        """Return a dict of each score averaged over the questions with these indices.
 
         `weights`, (M,), has the weight of every question, or is None if these are equal.
         """
@@ -1299,11 +1308,11 @@ class Scores:
             return self.means(np.bincount(rows, weights[questions], minlength=size))
         if len(rows) >= size:
             return self.means(np.bincount(rows, minlength=size))
-        used = UniqueIntegers(rows, size)
+        used = UniqueIntegers(rows, size)  # For few questions, most rows are left out.
         return replace(self, columns=self.columns[used.values]).means(used.multiplicity)
 
     def with_unpooled_as_columns(self) -> Scores:
-        """Return the same scores, of which those that are not `pooled` have a column of their own.
+        """Return the same scores, with one column in place of each product that is not `pooled`.
 
         The column holds the product for each row, so all scores are then functions of means.
         """
@@ -1315,10 +1324,11 @@ class Scores:
         return replace(self, keys=scores, columns=np.stack(columns, axis=1))
 
     def linearized(self, weights: np.ndarray | None = None) -> np.ndarray:
-        """Return a number for each of M questions and each score, (M, scores).
+        """Return the linear approximation of each score as a mean over questions, (M, scores).
 
-        To first order, the mean of a column varies as the score does if the questions change.
-        `weights`, (M,), has the weight of each question, or is None if these are equal.
+        If questions change, the mean of a column varies as the score does, to first order, so its
+        variance is that of the score. `weights`, (M,), has the weight of each question, or is None
+        if these are equal.
         """
         scores = self.with_unpooled_as_columns()
         means = np.average(scores.columns[scores.inverse], axis=0, weights=weights)
@@ -1336,7 +1346,7 @@ class Scores:
 def join_scores(a: Scores, b: Scores) -> Scores:
     """Return all scores of `a` and `b`, which are scores of the same questions."""
     if a.inverse is not b.inverse:
-        # Their rows differ, so each question gets a row.
+        # Their rows may differ, so each question gets its own row.
         a, b = (Scores(x.keys, np.arange(len(x.inverse)), x.columns[x.inverse]) for x in (a, b))
     offset = a.columns.shape[1]
     scores_b = {
@@ -1348,7 +1358,7 @@ def join_scores(a: Scores, b: Scores) -> Scores:
 
 @dataclass(frozen=True)
 class Moments:
-    """Posterior means and covariances for each question. Questions are independent.
+    """Posterior means and covariances of terms for each question. Questions are independent.
 
     Args:
         keys: the scores by their keys. Their terms are indices of columns.
@@ -1382,7 +1392,7 @@ _FORMS = ({"n", "correct"}, {"counts"}, {"answers", "counts"})
 
 
 def is_counts(values) -> bool:
-    """Return whether the values have the keys of counts. Their entries are not looked at.
+    """Return whether the keys of the values, or of the first one in a list, are those of counts.
 
     Raises a ValueError if a data frame has n, correct and other columns.
     """
@@ -1402,17 +1412,13 @@ def is_counts(values) -> bool:
 
 
 def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
-    """Return the distinct samples that counts stand for, and how often each occurs.
+    """Return the categories or answers of all questions, their counts, and how many a question has.
 
     `values` are counts, for which `is_counts` returns True, and `name` is their name in messages.
-
-    Returns:
-        The S distinct samples, as an array of categories or as M lists of answers; how often each
-        occurs, (S,); and the number of distinct samples of each question, (M,).
-
-    Raises:
-        ValueError: if a count is not a whole number of at least 0, or if the numbers of counts,
-            categories or answers differ. The message has the question.
+    With S counts of all questions, the results are the categories that are counted, (S,), or M
+    lists of answers; the counts, (S,); and the number of counts of each question, (M,). A
+    ValueError is raised if a count is not a whole number of at least 0, if questions differ in
+    their number of categories, or if a question has not one count for each answer.
     """
     columns = _columns_of_counts(values, name)
     if "n" in columns:
@@ -1439,7 +1445,10 @@ def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
 
 
 def _read_binary(columns: dict[str, Any], name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the results of `read_counts` for the columns n and correct: categories 0 and 1."""
+    """Return the results of `read_counts` for the columns n and correct.
+
+    The categories of each question are 0, with n - correct samples, and 1.
+    """
     n, correct = (_whole_numbers(columns[key], name, key) for key in ("n", "correct"))
     if (correct > n).any():
         question = int(np.argmax(correct > n))
@@ -1452,7 +1461,10 @@ def _read_binary(columns: dict[str, Any], name: str) -> tuple[np.ndarray, np.nda
 
 
 def _require_one_count_each(answers: list[Any], sizes: np.ndarray, name: str) -> None:
-    """Raise a ValueError if a question has not as many answers as counts, (M,)."""
+    """Raise a ValueError unless each question has a list of answers, one for each of its counts.
+
+    `sizes`, (M,), is the number of counts of each question.
+    """
     for question, size in enumerate(sizes.tolist()):
         if not is_list_like(answers[question]) or len(answers[question]) != size:
             raise InputError(
@@ -1463,9 +1475,9 @@ def _require_one_count_each(answers: list[Any], sizes: np.ndarray, name: str) ->
 
 
 def _columns_of_counts(values, name: str) -> dict[str, Any]:
-    """Return a dict from each key of counts to its M entries.
+    """Return a dict from each key of counts, such as "n", to a sequence of M entries.
 
-    Raises a ValueError if there are not equally many entries of each key.
+    Raises a ValueError if keys differ in their number of entries, or dicts in their keys.
     """
     if is_frame(values):
         return {key: entries_of(name, values[key]) for key in column_names(values)}
@@ -1494,18 +1506,20 @@ def _columns_of_counts(values, name: str) -> dict[str, Any]:
 def _whole_numbers(entries, name: str, key: str, sizes: np.ndarray | None = None) -> np.ndarray:
     """Return counts as an array of integers; raise a ValueError for the first invalid one.
 
+    `name` and `key` are those of the counts in the message, such as predictions['correct'].
     `sizes`, (M,), is the number of counts of each question, or None for one each.
     """
-    plain = [plain_entry(entry) for entry in entries]
-    for index, count in enumerate(plain):
+    counts = [plain_entry(entry) for entry in entries]
+    for index, count in enumerate(counts):
         is_number = isinstance(count, (int, float)) and not isinstance(count, bool)
-        if is_number and 0 <= count < 2**53 and count % 1 == 0:
+        if is_number and 0 <= count < 2**53 and count % 1 == 0:  # Larger floats have gaps.
             continue
-        ends = np.arange(1, len(plain) + 1) if sizes is None else np.cumsum(sizes)
-        location = Place(name, int(np.searchsorted(ends, index, side="right")), key=key)
+        question = index
+        if sizes is not None:
+            question = int(np.searchsorted(np.cumsum(sizes), index, side="right"))
         what = f" has the count {short(entries[index])}: give a whole number of at least 0."
-        raise InputError(location, what)
-    return np.array(plain, dtype=np.int64)
+        raise InputError(Place(name, question, key=key), what)
+    return np.array(counts, dtype=np.int64)
 
 
 # --- shared/at_k/core/interval.py -----------------------------------------------------------------
@@ -1609,15 +1623,16 @@ Functions take outcomes, and metrics take predictions. Both accept
 become a NumPy array, and are outcomes. Other values remain a list of Python objects or an Arrow
 column, until a checker compares them with references, or `as_outcomes` replaces labels by numbers.
 
-M is the number of questions, N the number of samples of each question, and S the number of samples
-of all questions. If values have a multiplicity, S is the number of values that are stored.
+M is the number of questions, N the number of samples of each question, and S the number of values
+that are stored: one for each sample of all questions, or one for several equal samples of a
+question, with their number as its multiplicity.
 """
 
 
 _PLAIN_TYPES = {bool, int, float, str, type(None)}
 
 Labels = Mapping[str, float]
-"""The number that each label of outcomes stands for."""
+"""A dict from each label that an outcome may have to its number."""
 
 
 def sample_place(name: str, sizes: np.ndarray, sample: int) -> Place:
@@ -1637,8 +1652,8 @@ class Samples:
         values: (S,) an array of numbers; or an Arrow column or a list of other values.
         sizes: (M,) number of values of each question, at least one.
         name: what the caller calls the samples, for messages.
-        scored: (S,) False for each number in place of None; or None if all numbers are scored. It
-            is None if the values are no numbers.
+        scored: (S,) False for each number that stands for None; or None if there is none, or if the
+            values are no numbers.
         multiplicity: (S,) how often each value occurs, or None if each occurs once.
         references: (M,) an Arrow column of references, or None if there are none. With references,
             the values are an Arrow column too.
@@ -1678,7 +1693,7 @@ class Samples:
 
     @cached_property
     def scored_or_none(self) -> np.ndarray | None:
-        """Return whether each sample is scored, (S,); or None, which means that all are scored."""
+        """Return whether each sample is scored, (S,), or None if all are scored."""
         if self.are_numbers:
             return self.scored
         if isinstance(self.values, list):
@@ -1712,15 +1727,16 @@ class Samples:
 
     @property
     def scored_values(self) -> np.ndarray:
-        """Return the outcomes of all scored samples, (sum of n,), each as often as it occurs."""
+        """Return the outcome of each scored sample, (sum of n,), question after question."""
         if self.multiplicity is not None:
             return np.repeat(self.values, self.weights)
         return self.values if self.scored is None else self.values[self.scored]
 
     def require(self, valid: np.ndarray, *wanted: str) -> None:
-        """Raise a ValueError for the first scored outcome that is not `valid`, (S,), if any is.
+        """Raise a ValueError for the first scored outcome that is not valid.
 
-        `wanted` are pieces of the message, which say what a valid outcome is.
+        `valid`, (S,), is whether each outcome is. `wanted` are the pieces of the message that say
+        what a valid outcome is.
         """
         invalid = ~valid if self.scored is None else ~valid & self.scored
         if invalid.any():
@@ -1756,6 +1772,7 @@ class Samples:
         values = require_categories(self).values
         if values.max() >= categories:
             self.require(values < categories, f"the categories are 0 to {categories - 1}")
+        # The cell of the flat table in which each sample is counted: a row is a question.
         cell = np.repeat(np.arange(len(self.n)) * categories, self.sizes)
         np.add(cell, values, out=cell, casting="unsafe")
         occur_once = self.scored is None and self.multiplicity is None
@@ -1789,7 +1806,7 @@ def _is_binary(values: np.ndarray) -> bool:
     if values.dtype.kind == "b":
         return True
     if values.dtype.kind in "iu":
-        # OR-ing all values costs half as much as comparing them.
+        # The bitwise OR is 0 or 1 if all values are, and takes half as long as comparing them.
         return np.bitwise_or.reduce(values.reshape(-1)) in (0, 1)
     return bool(((values == 0) | (values == 1)).all())
 
@@ -1797,8 +1814,8 @@ def _is_binary(values: np.ndarray) -> bool:
 def warn_of_stopping(outcomes: Samples, run: str = "") -> None:
     """Warn if the samples of each question seem to stop at the first correct one.
 
-    They seem to if no question has two correct samples, and at least three have fewer samples than
-    others, and one correct sample. `run` is the start of the message, which names the run.
+    They seem to if no question has two correct samples, and at least three questions have fewer
+    samples than others, each with one correct sample. `run` is the start of the message.
     """
     n = outcomes.n
     is_short = n < n.max()
@@ -1841,12 +1858,9 @@ def require_shares(outcomes: Samples) -> Samples:
 def read_samples(values, name: str = "predictions") -> Samples:
     """Read the samples of M questions from any container that the module docstring lists.
 
-    `name` is what the caller calls the samples, for messages.
-
-    Raises:
-        ValueError: if there is no question; or if a question has no list of samples, or an empty
-            list. The message names the question.
-        TypeError: if a library cannot convert its array.
+    `name` is what the caller calls the samples, for messages. A ValueError is raised if there is no
+    question, or if one has no list of samples, or an empty list; and a TypeError if a library
+    cannot convert its array.
     """
     return _read_plain(plain_container(values), name)
 
@@ -1938,7 +1952,11 @@ def _has_lists(column) -> bool:
 
 
 def _samples_from_lists(lists: list[Any], name: str) -> Samples:
-    """Return the samples in a list with a list or array for each question."""
+    """Return the samples in a list with a list or array for each question.
+
+    Texts become an Arrow column, numbers an array, and other entries a list. A ValueError is raised
+    if the entry of a question is not list-like.
+    """
     if (texts := _column_of_texts(lists)) is not None:
         return Samples(texts, _lengths(lists), name)
     for question, entry in enumerate(lists):
@@ -1953,7 +1971,7 @@ def _samples_from_lists(lists: list[Any], name: str) -> Samples:
 
 
 def _plain_entries(lists: list[Any], name: str) -> list[Any]:
-    """Return the entries of all lists as Python values, in one list."""
+    """Return the entries of all lists in one list, with Python values for those of a library."""
     entries = list(itertools.chain.from_iterable(lists))
     if {*map(type, entries)} <= _PLAIN_TYPES:
         return entries
@@ -1971,11 +1989,11 @@ def _lengths(lists: list[Any]) -> np.ndarray:
 
 
 def _numbers_or_none(entries: list[Any]) -> tuple[np.ndarray, np.ndarray | None] | None:
-    """Return the numbers among entries and whether each entry is scored.
+    """Return entries that are numbers as an array, and whether each is scored; otherwise None.
 
-    Returns:
-        (S,) numbers, with 0 for None; and (S,) False where an entry is None, or None if none is.
-        None in place of both if an entry is no number, or if an array would change its value.
+    None, an entry that is not scored, becomes 0. The second result, (S,), is None if there is no
+    such entry. None takes the place of both results if an entry is neither a number nor None, or if
+    an array would change its value.
     """
     types, scored = {*map(type, entries)}, None
     if not types <= _PLAIN_TYPES - {str}:
@@ -1992,7 +2010,7 @@ def _numbers_or_none(entries: list[Any]) -> tuple[np.ndarray, np.ndarray | None]
 def _keeps_values(numbers: np.ndarray, types: set[type], entries: list[Any]) -> bool:
     """Return whether the array `numbers` keeps the values of the entries that it was made from.
 
-    It does not if there are bools among numbers, which become 0 and 1, or integers above 2^53 among
+    It may not if there are bools among numbers, which become 0 and 1, or integers above 2^53 among
     floats, which may be rounded. `types` are the types of the entries.
     """
     if bool in types:
@@ -2003,9 +2021,10 @@ def _keeps_values(numbers: np.ndarray, types: set[type], entries: list[Any]) -> 
 
 
 def _column_of_texts(lists: list[Any]) -> Any:
-    """Return the texts in lists as one Arrow column, or None if there are values of other types.
+    """Return the entries of lists as one Arrow column, or None if some are no texts.
 
-    Bytes among texts are decoded as UTF-8.
+    Null is allowed for None, and bytes among texts are decoded as UTF-8. To be fast, the result is
+    also None if the first entry is no text.
     """
     if not {*map(type, lists)} <= {list, tuple} or not (lists and lists[0]):
         return None
@@ -2030,7 +2049,7 @@ def _is_numeric_array(value: Any) -> bool:
 
 
 def n_in_keys(n: np.ndarray) -> int | str:
-    """Return the number of samples in keys such as "avg@8": "n" if it differs between questions.
+    """Return the number in keys such as "avg@8": the number of samples, or "n" if it differs.
 
     `n`, (M,), are the numbers of samples of the questions.
     """
@@ -2040,15 +2059,14 @@ def n_in_keys(n: np.ndarray) -> int | str:
 def read_outcomes(R, name: str = "R", labels: Labels | None = None) -> Samples:
     """Read already-graded outcomes, or counts of outcomes. The values of the result are numbers.
 
+    A ValueError is raised if R or an outcome is invalid.
+
     Args:
         R: any container that `read_samples` takes, or a flat list or array, which is one question;
             or a dict as `at_k.read` returns it, whose predictions are used. Missing entries (None,
             masked, or NA of pandas) are not scored.
         name: what the caller calls R, for messages.
         labels: the number of each label, such as {"fully": 1.0}, if outcomes may be texts; or None.
-
-    Raises:
-        ValueError: if R or an outcome is invalid. The message has the index.
     """
     values = plain_container(outcomes_in_run(R, name))
     if is_list_like(values) and hasattr(values, "chunks") and not _has_lists(values):
@@ -2062,8 +2080,8 @@ def read_outcomes(R, name: str = "R", labels: Labels | None = None) -> Samples:
 def outcomes_in_run(R: Any, name: str) -> Any:
     """Return R["predictions"] if R is a dict as `at_k.read` returns it, otherwise R itself.
 
-    Raises a ValueError if the dict also has references, clusters or weights, which a function would
-    ignore.
+    Raises a ValueError if the dict has other keys than predictions and groups, such as references
+    or clusters, which a function would ignore.
     """
     if not isinstance(R, Mapping) or "predictions" not in R:
         return R
@@ -2079,9 +2097,9 @@ def outcomes_in_run(R: Any, name: str) -> Any:
 def as_outcomes(samples: Samples, labels: Labels | None = None) -> Samples:
     """Return samples without references as outcomes, with numbers in place of labels.
 
-    `labels` has the number of each label, or is None if there are no labels. A ValueError with the
-    index is raised if a sample is neither a finite number nor one of the labels, or if a question
-    has no scored sample.
+    `labels` has the number of each label, or is None if there are no labels. A ValueError is raised
+    if a sample is not a finite number, one of the labels, or None; or if a question has no scored
+    sample.
     """
     outcomes = samples
     if not samples.are_numbers:
@@ -2098,10 +2116,11 @@ def as_outcomes(samples: Samples, labels: Labels | None = None) -> Samples:
 
 
 def _numbers_of_labels(samples: Samples, labels: Labels) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return the numbers of samples, (S,), and whether each is scored, (S,), or None if all are.
+    """Return the number of each sample, (S,), and whether it is scored, (S,), or None if all are.
 
-    A label in small letters may also be written with capitals, such as "Fully" for "fully". A
-    ValueError is raised for a sample that is neither a label, nor a number of 64 bits, nor None.
+    The number is 0 if a sample is None. A label in small letters may also be written with capitals,
+    such as "Fully" for "fully". A ValueError is raised for a sample that is neither a label, nor a
+    float, nor an integer of 64 bits, nor None.
     """
     entries, index = _distinct_samples(samples.values)
     numbers = [
@@ -2120,8 +2139,8 @@ def _numbers_of_labels(samples: Samples, labels: Labels) -> tuple[np.ndarray, np
 def _distinct_samples(values: Any) -> tuple[list[Any], np.ndarray]:
     """Return a list of entries, and the index in it of each sample, (S,).
 
-    For an Arrow column of texts, the entries are the distinct texts and finally None, which has the
-    index -1. For any other samples, the entries are all samples.
+    For an Arrow column of texts, the entries are the distinct texts, and None in the end, whose
+    index is -1. For other samples, the entries are the samples themselves, in their order.
     """
     if isinstance(values, list) or str(values.type) != "large_string":
         entries = values if isinstance(values, list) else values.to_pylist()
@@ -2131,7 +2150,7 @@ def _distinct_samples(values: Any) -> tuple[list[Any], np.ndarray]:
 
 
 def _not_an_outcome(samples: Samples, sample: int, entry: Any, labels: Labels) -> ValueError:
-    """Return the error for `entry`, the sample with the index `sample`, that is no outcome."""
+    """Return the error for an entry that is no outcome. `sample` is its index among S samples."""
     problem = ": an outcome is a number or a bool."
     if labels:
         problem = f", which is none of {', '.join(labels)}, and no number."
@@ -2362,43 +2381,43 @@ def normal_limits(mu, sigma, confidence: float, bounds: tuple[float, float]):
 
 """Intervals for other questions like these, in closed form.
 
-The mean U of M scores in [0, 1] has the estimated variance V. A proportion of m independent trials
-has the same variance for m = U (1 - U) / V, the effective number of trials, and the interval of U
+The mean u of M scores in [0, 1] has the estimated variance v. A proportion of N independent trials
+has the same variance for N = u (1 - u) / v, the effective number of trials, and the interval of u
 is Wilson's (1927) for that proportion, with the quantile z of Student's t in place of the normal
 one:
 
-    (U + z^2 / 2m -+ z sqrt(U (1 - U) / m + z^2 / 4m^2)) / (1 + z^2 / m).
+    (u + z^2 / 2N -+ z sqrt(u (1 - u) / N + z^2 / 4N^2)) / (1 + z^2 / N).
 
 It stays inside the range of the scores without clipping, and is longer towards the middle of the
 range. Scores in another range are scaled to it.
 
 *Clusters.* Questions of one cluster, such as those about one text, are correlated. Leave out each
-cluster in turn: with D_g the sum over cluster g of its n_g deviations from U,
+cluster in turn: with D_g the sum over cluster g of its n_g deviations from u,
 
-    V = (G - 1) / G x the sum over the G clusters of (D_g / (M - n_g))^2,
+    v = (G - 1) / G x the sum over the G clusters of (D_g / (M - n_g))^2,
 
 the jackknife, which is not too small where clusters differ in size. For single questions it is the
 sample variance divided by M (MacKinnon, Nielsen & Webb 2023, J. Econometrics 232, 272). The degrees
 of freedom are those of the effective number of clusters, G* = M^2 / sum of n_g^2 (Kish 1965), less
 1 but at least 1: ten clusters, one of which has half of the questions, are effectively 3.6.
 
-*Weights.* If questions have weights w, then U is the weighted mean, D_g is a sum of weighted
+*Weights.* If questions have weights w, then u is the weighted mean, D_g is a sum of weighted
 deviations, n_g and M are sums of weights, and the effective number of questions without clusters is
 (sum w)^2 / sum w^2. In a mean over groups, a question of a group of size n has the weight 1 / n.
-Other questions may differ in their groups too: where groups have other scores, this is wider than a
-standard error from the variances within groups, which are then those of fixed groups.
+Other questions may belong to other groups, so where the scores of groups differ, the interval is
+wider than one from the variances within groups, which is for fixed groups.
 
 *What M questions cannot show.* Their effective number is M* = M divided by the factor by which
 clusters increase the variance, but at least G*; without clusters it is M.
 
-- An eighth of an event is added to V and to the largest variance that the mean allows, both for one
-  question, because M* observations cannot show rarer events.
+- The variance of one question is M* v, and at most u (1 - u). 1 / (8 M*), an eighth of an event, is
+  added to both, because M* observations cannot show rarer events.
 - A kind of questions that is a share 1 - r of all is missed by M questions with the probability
-  r^M. With alpha / 2 for it, r = (alpha / 2)^(1 / M), and such questions may have any score: the
-  limits are at most U r and at least 1 - (1 - U) r. All questions of a cluster may be of one kind,
-  so with clusters G takes the place of M.
+  r^M. With alpha / 2 for it, r = (alpha / 2)^(1 / M), and such questions may have any score. So the
+  lower limit is at most u r, and the upper limit at least 1 - (1 - u) r. All questions of a cluster
+  may be of one kind, so with clusters G takes the place of M.
 - Near a limit of the range the score is a sum of rare events. If their number is Poisson, matching
-  the mean and the variance gives the size V / U of each. Below four events the interval extends at
+  the mean and the variance gives the size v / u of each. Below four events the interval extends at
   least to Garwood's exact limit (1936, Biometrika 28, 437), where the probability of as many events
   or more is alpha. Brown, Cai & DasGupta (2001, Statistical Science 16, 101) modify Wilson's
   interval in the same way.
@@ -2406,8 +2425,8 @@ clusters increase the variance, but at least G*; without clusters it is M.
 *Products.* The limits of a product of means follow from the limits of its factors:
 `limits_of_product` says how.
 
-Symbols: there are M questions, U distinct rows of scores, m columns of scores and G clusters.
-alpha is 1 - confidence.
+In the code, M is the number of questions, G that of clusters, m that of columns of scores, and U
+that of distinct rows of scores. alpha is 1 - confidence.
 """
 
 
@@ -2422,7 +2441,7 @@ _EVENT = 1 / 8  # This share of an event in one question is added to variances.
 FEW_EVENTS = 4.0  # For fewer events the normal approximation is too poor.
 
 Ranges = tuple[np.ndarray | float, np.ndarray | float]
-"""The smallest and the largest possible values of scores."""
+"""The smallest and the largest possible values of scores, as two arrays or numbers."""
 
 
 class MeansOfQuestions(NamedTuple):
@@ -2431,9 +2450,9 @@ class MeansOfQuestions(NamedTuple):
     Attributes:
         mean: (m,) means.
         covariance: (m, m) covariance of the errors of the means.
-        effective_questions: (m,) effective number of questions of each column, M*.
+        effective_questions: (m,) M* of each column. The module docstring defines M* and G*.
         clusters: number of clusters, G; or of questions, if each is its own cluster.
-        effective_clusters: effective number of clusters, G*.
+        effective_clusters: G*.
     """
 
     mean: np.ndarray
@@ -2455,8 +2474,8 @@ class MeansOfQuestions(NamedTuple):
         Args:
             confidence: the confidence of each interval.
             score_range: smallest and largest possible scores of a question, (m,) or a number each.
-            range_of_estimates: smallest and largest possible estimates, if an estimate may lie
-                outside of the range of the scores. Default: `score_range`.
+            range_of_estimates: smallest and largest possible estimates of a question, (m,) or a
+                number each, which may lie outside of the range of scores. Default: `score_range`.
         """
         alpha = 1 - confidence
         z = student_quantile(degrees_of_freedom(self.effective_clusters), alpha)
@@ -2470,7 +2489,7 @@ class MeansOfQuestions(NamedTuple):
         lo = np.minimum(lo, _lower_limit_of_few_events(u, v, alpha))
         hi = np.maximum(hi, 1 - _lower_limit_of_few_events(1 - u, v, alpha))
         lo, hi = least + width * lo, least + width * hi
-        # Questions of a kind that is not among these may have any score.
+        # A share 1 - r of all questions may be of a kind that is not among these.
         r = 1 - unseen_share(self.clusters, alpha)
         lo = np.minimum(lo, score_range[0] + (self.mean - score_range[0]) * r)
         hi = np.maximum(hi, score_range[1] - (score_range[1] - self.mean) * r)
@@ -2508,18 +2527,18 @@ def means_of_questions(
     questions = effective_clusters(None, len(columns), weights)
     effective = effective_clusters(clusters, len(columns), weights)
     # The factor by which clusters increase the variance of each mean. Scores that do not vary do
-    # not show it, so the largest one is assumed.
+    # not show it, so it is then the number of questions, which makes M* as small as G*.
     factor = np.full(len(mean), questions)
-    variance = np.sum(cluster_errors(columns, None, weights) ** 2, axis=0)
-    np.divide(np.diag(covariance), variance, out=factor, where=variance > 0)
-    number = np.clip(questions / np.maximum(factor, 1.0), effective, questions)
-    return MeansOfQuestions(mean, covariance, number, len(errors), effective)
+    variance_without = np.sum(cluster_errors(columns, None, weights) ** 2, axis=0)
+    np.divide(np.diag(covariance), variance_without, out=factor, where=variance_without > 0)
+    effective_questions = np.clip(questions / np.maximum(factor, 1.0), effective, questions)
+    return MeansOfQuestions(mean, covariance, effective_questions, len(errors), effective)
 
 
 def cluster_errors(
     columns: np.ndarray, clusters: np.ndarray | None, weights: np.ndarray | None = None
 ) -> np.ndarray:
-    """Return by how much the means of columns change if each cluster is left out, (G, m).
+    """Return how much leaving out each cluster changes the mean of each column, (G, m).
 
     The changes are scaled so that the sum of their squares is the variance of the mean.
 
@@ -2544,10 +2563,11 @@ def cluster_errors(
 def effective_clusters(
     clusters: np.ndarray | None, questions: int, weights: np.ndarray | None = None
 ) -> float:
-    """Return G*, the number of clusters of equal size whose mean is as uncertain as that of these.
+    """Return G*, the effective number of clusters: (sum of sizes)^2 / (sum of squared sizes).
 
     `clusters`, (M,), are the labels of the clusters of M `questions`, or None if each is its own.
-    `weights`, (M,), are the weights of the questions, or None if they are equal.
+    `weights`, (M,), are the weights of the questions, whose sum over a cluster is its size, or None
+    if they are equal.
     """
     sizes = np.ones(questions) if weights is None else weights
     if clusters is not None:
@@ -2556,7 +2576,7 @@ def effective_clusters(
 
 
 def degrees_of_freedom(clusters: float) -> float:
-    """Return the degrees of freedom of a variance that is estimated from G* clusters."""
+    """Return G* - 1, but at least 1: the degrees of freedom of a variance over G* `clusters`."""
     return max(1.0, clusters - 1)
 
 
@@ -2576,22 +2596,22 @@ def unseen_share(clusters: float, alpha: float) -> float:
 def wilson_limits(u, v, number, z: float):
     """Return Wilson's lower and upper limits of means u, from 0 to 1, with variances v.
 
-    `number` is the effective number of observations of each mean. All may be numbers or arrays.
+    `number` is M* of each mean, and z a quantile. All may be numbers or arrays.
     """
     u, event = np.clip(u, 0.0, 1.0), _EVENT / number
     # The variance of one question, as a share of the largest that the mean allows.
     share = (number * v + event) / (u * (1 - u) + event)
-    m = number / np.maximum(share, 1e-6)
-    center = (u + z**2 / 2 / m) / (1 + z**2 / m)
-    margin = z / (1 + z**2 / m) * np.sqrt(u * (1 - u) / m + z**2 / 4 / m**2)
+    trials = number / np.maximum(share, 1e-6)  # the effective number of trials
+    center = (u + z**2 / 2 / trials) / (1 + z**2 / trials)
+    margin = z / (1 + z**2 / trials) * np.sqrt(u * (1 - u) / trials + z**2 / 4 / trials**2)
     lo, hi = np.minimum(center - margin, u), np.maximum(center + margin, u)
     return np.maximum(lo, 0.0), np.minimum(hi, 1.0)
 
 
 def _lower_limit_of_few_events(u: np.ndarray, v: np.ndarray, alpha: float) -> np.ndarray:
-    """Return Garwood's lower limits, (m,), of means u that are sums of few events, 1 for others.
+    """Return Garwood's lower limit of each mean, (m,); or 1 for a mean of four events or more.
 
-    The means are from 0 to 1, and have the variances v.
+    The means u are from 0 to 1, and have the variances v. The module docstring defines events.
     """
     from scipy.special import gammaincinv
 
@@ -2612,20 +2632,23 @@ def limits_of_product(
 
     A product of powers is far from linear where a factor is near 0. So its limits are combined from
     the limits of the factors, as for a difference by Zou & Donner (2008, Statistics in Medicine 27,
-    1693). For the lower limit, each factor alone moves from its estimate to its lower
-    limit, and the changes of the product are added as correlated errors are. For the upper limit,
-    all factors are at their upper limits, and each alone moves back to its estimate. The limits are
-    never beyond the products of all lower and of all upper limits.
+    1693). For the lower limit, each factor alone moves from its estimate to its lower limit, and
+    the changes of the product are added as correlated errors are. For the upper limit, all factors
+    are at their upper limits, and each alone moves back to its estimate. The limits are never
+    beyond the products of all lower and of all upper limits.
 
-    `lower` and `upper` are the limits of the columns, (m, ..), around each `estimate`, (m, ..), and
-    `covariance` has the covariance of each pair of columns, (..).
+    `lower`, `estimate` and `upper`, (m, ..), are those of the columns, and `covariance` has the
+    covariance of each pair of columns, (..).
     """
     if score.powers == (1.0,):
         (column,) = score.terms
         return lower[column], upper[column]
 
     def root_sum_of_moves(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        """Return the combined change if each column alone moves from `high` to `low`."""
+        """Return the change of the score if columns move from `high` to `low`.
+
+        The changes by each column alone are added as errors with the columns' correlations.
+        """
         moves = {}
         for column in score.terms:
             moved = high.copy()
@@ -2635,8 +2658,8 @@ def limits_of_product(
         for a, b in score.pairs():
             if a != b:
                 sd_product = np.sqrt(np.maximum(covariance[a, a] * covariance[b, b], 0.0))
-                # All columns rise with the number of correct samples, so none correlates
-                # negatively with another one.
+                # All columns rise with the number of correct samples, so a negative correlation
+                # counts as 0.
                 r = np.clip(covariance[a, b] / np.where(sd_product > 0, sd_product, 1.0), 0.0, 1.0)
                 square = square + 2 * r * moves[a] * moves[b]
         return np.sqrt(square)
@@ -2655,8 +2678,8 @@ class QuestionIntervals(IntervalMethod):
         scores: the scores of the questions.
         ranges: the smallest and the largest possible true scores, which broadcast to (U, m).
         clusters: (M,) label of each question's cluster, or None if each question is its own.
-        allow_one: whether the interval of one question or cluster is the whole range. If not,
-            `problem` says that it has no interval.
+        allow_one: whether one question or cluster has an interval, the whole range. If not,
+            `problem` says why it has none.
         ranges_of_estimates: the ranges of estimates, if an estimate may lie outside of `ranges`.
         weights: (M,) weights of the questions, or None if they are equal.
     """
@@ -2681,7 +2704,7 @@ class QuestionIntervals(IntervalMethod):
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        """Return a dict of the interval of each score for each group of question indices."""
+        """Return a list of dicts from score to interval, one for each group of question indices."""
         return [self._intervals(questions, confidence) for questions in groups]
 
     def means(self, questions: np.ndarray) -> MeansOfQuestions:
@@ -2695,9 +2718,9 @@ class QuestionIntervals(IntervalMethod):
         return means_of_questions(columns[rows], None, clusters, weights)
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        """Return the covariance of the errors of the scores over these questions.
+        """Return the covariance of the errors of the scores with these keys, (keys, keys).
 
-        A score of another method has the variance 1 and no covariance.
+        `questions` are indices. A key that is not in `scores` has the variance 1 and no covariance.
         """
         result, scores = np.eye(len(keys)), self._scores.keys
         known = [i for i, key in enumerate(keys) if key in scores]
@@ -2732,7 +2755,7 @@ class QuestionIntervals(IntervalMethod):
         return result
 
     def _extremes(self, ranges: Ranges, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the smallest and the largest possible value of each column, (m,), in some rows."""
+        """Return the smallest and the largest possible value in `rows` of each column, (m,)."""
         least, most = (np.broadcast_to(x, self._scores.columns.shape)[rows] for x in ranges)
         return least.min(axis=0), most.max(axis=0)
 
@@ -2765,13 +2788,11 @@ _TEXTS_AND_NONE = {str, type(None)}
 
 
 def stored(samples: Samples, references: Any = None) -> Samples:
-    """Return the samples with their values in an Arrow column, and with a column of references.
+    """Return the samples with values in an Arrow column, null if not scored, and with references.
 
-    `references` has one for each of M questions, or is None for no references.
-
-    Raises:
-        ValueError: if samples have different types, if there is not one reference for each
-            question, or if neither Arrow nor JSON can hold a value. The message has its index.
+    `references` has one for each of M questions, or is None for no references. A ValueError is
+    raised if samples have different types, if there are not M references, or if neither Arrow nor
+    JSON can hold a value.
     """
     values = samples.values
     if samples.are_numbers:
@@ -2784,9 +2805,10 @@ def stored(samples: Samples, references: Any = None) -> Samples:
 
 
 def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
-    """Return one reference for each question as a column.
+    """Return references as an Arrow column, (M,).
 
-    Raises a ValueError if there are not so many references, or if one cannot be stored.
+    `questions` is M. A ValueError is raised if there are not M references, or if neither Arrow nor
+    JSON can hold one.
     """
     values = plain_container(references)
     if isinstance(values, np.ndarray) and values.ndim == 1:
@@ -2816,12 +2838,10 @@ def _column_of_numbers(numbers: np.ndarray, scored: np.ndarray | None = None) ->
     if scored is not None and not scored.any():
         return pa.chunked_array([pa.nulls(len(numbers))])
     if numbers.dtype.kind == "f" and numbers.itemsize < 8:
+        # Printing is slow, so each distinct number is printed once.
         distinct, inverse = np.unique(numbers, return_inverse=True)
         numbers = np.array([float(str(number)) for number in distinct])[inverse]
     return pa.chunked_array([from_numpy(numbers, scored)])
-
-
-# --- Values of Python ---------------------------------------------------------------------
 
 
 def check_types(samples: Samples) -> None:
@@ -2848,7 +2868,7 @@ def check_types(samples: Samples) -> None:
 
 
 def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa.Array:
-    """Return values as an array of their type, or as JSON if they have no common Arrow type.
+    """Return values as an Arrow array of their type, or as JSON if they have no common Arrow type.
 
     `sizes`, (M,), are the numbers of values of each question, or None for one value each.
     """
@@ -2863,7 +2883,7 @@ def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) 
 def _array_of_one_type(values: list[Any]) -> pa.Array | None:
     """Return values as an array; None if they have no common Arrow type, or if some are dicts."""
     types = {type(value) for value in values} - {type(None)}
-    if types == {list}:
+    if types == {list}:  # Arrow would turn an integer among floats in a list into a float.
         entries = itertools.chain.from_iterable(value for value in values if value is not None)
         types_of_entries = {type(entry) for entry in entries} - {type(None)}
         if len(types_of_entries) > 1 or types_of_entries & {dict, tuple}:
@@ -2878,13 +2898,11 @@ def _array_of_one_type(values: list[Any]) -> pa.Array | None:
     return None if "struct" in str(array.type) else array
 
 
-# --- JSON ---------------------------------------------------------------------------------
-
-
 def to_json(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa.Array:
-    """Return values as an array of the type `JSON`, for the same arguments as `_typed_array`.
+    """Return values as an array of the type `JSON`.
 
-    Raises a ValueError with the index of a value that JSON cannot hold.
+    `sizes`, (M,), are the numbers of values of each question, or None for one value each. A
+    ValueError with the index of a value is raised if JSON cannot hold it.
     """
     texts = []
     for index, value in enumerate(values):
@@ -2902,7 +2920,7 @@ def to_json(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa
 def _json_default(value) -> Any:
     """Return an array or number of any library as a JSON value; raise a TypeError for others."""
     plain = plain_entry(value)
-    if plain is value and hasattr(value, "tolist"):
+    if plain is value and hasattr(value, "tolist"):  # an array
         plain = value.tolist()
     if plain is value:
         raise TypeError(f"it is a {type(value).__name__}")
@@ -2921,24 +2939,18 @@ def _check_keys(value) -> None:
             _check_keys(entry)
 
 
-# --- Kinds --------------------------------------------------------------------------------
-
-
 def sample_kind(values: pa.ChunkedArray) -> str | None:
     """Return "texts", "numbers" or "other values" for a column of samples; None if all are None."""
     if pa.types.is_null(values.type):
         return None
     if values.type == TEXTS:
         return "texts"
-    if values.type == JSON:
+    if values.type == JSON:  # All samples are of one kind, so the first one tells.
         first = next(text for text in pc.struct_field(values, 0) if text.is_valid).as_py()
         if first.startswith(("[", "{")):
             return "other values"
         return "texts" if first.startswith('"') else "numbers"
     return "numbers" if is_numeric(values.type) else "other values"
-
-
-# --- Arrow and Python ---------------------------------------------------------------------
 
 
 def from_numpy(values: np.ndarray, valid: np.ndarray | None = None) -> pa.Array:
@@ -2983,14 +2995,15 @@ def distinct_entries(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
 
 def _distinct_lists(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
     """Return the results of `distinct_entries` for lists, which Arrow cannot compare."""
+    # Lists are compared by their texts, because a dict cannot have lists as keys.
     texts = [None if entry is None else repr(entry) for entry in values.to_pylist()]
-    first: dict[str, int] = {}  # the index of the first entry with each text
+    first_entry: dict[str, int] = {}  # the index of the first entry with each text
     for i, text in enumerate(texts):
         if text is not None:
-            first.setdefault(text, i)
-    number: dict[str | None, int] = {text: i for i, text in enumerate(first)}
-    index = np.array([number.get(text, -1) for text in texts])
-    return values.combine_chunks().take(from_numpy(np.array([*first.values()], int))), index
+            first_entry.setdefault(text, i)
+    rank: dict[str | None, int] = {text: i for i, text in enumerate(first_entry)}
+    index = np.array([rank.get(text, -1) for text in texts])
+    return values.combine_chunks().take(from_numpy(np.array([*first_entry.values()], int))), index
 
 
 # --- shared/at_k/core/score_agg.py ----------------------------------------------------------------
@@ -3003,8 +3016,8 @@ An item has n verdicts with weights x_i from 0 to 1. Their power mean
 
 increases with p: from the minimum (p to -infinity) through the geometric mean (p = 0) and the
 arithmetic mean (p = 1) to the maximum (p to infinity). The temperature, from 0.1 (strict) to 1.0
-(lenient), determines p. In addition, each verdict of 0 lowers the score by a penalty. There are M
-items.
+(lenient), determines p. In addition, each verdict of 0 lowers the score by a penalty. An item is a
+question, and there are M of them.
 
 Source: "Score Aggregation" in the documentation of Eval AI Library, from which both tables below
 are taken; A. Meshkov, arXiv:2604.08595.
@@ -3018,11 +3031,11 @@ _TEMPERATURES = (0.1, 0.3, 0.5, 0.7, 1.0)
 _EXPONENTS = (-8.0, -2.5, 1.0, 4.6, 12.25)
 
 
-# --- Parameters -------------------------------------------------------------------------
-
-
 def exponent(temperature: float) -> float:
-    """Return the exponent p of a temperature, by linear interpolation in the table."""
+    """Return the exponent p of a temperature, by linear interpolation in the table above.
+
+    Raises a ValueError unless the temperature is from 0.1 to 1.0.
+    """
     wanted = "give a temperature from 0.1 (strict) to 1.0 (lenient)"
     temperature = check_number("temperature", temperature, wanted, 0.1, 1.0)
     return float(np.interp(temperature, _TEMPERATURES, _EXPONENTS))
@@ -3041,7 +3054,7 @@ def check_eps(eps) -> float:
 
 
 def check_weights(weights) -> dict[str, float]:
-    """Return a dict of the weights of labels; raise a ValueError unless all are from 0 to 1."""
+    """Return a dict from label to weight; raise a ValueError unless all weights are from 0 to 1."""
     if not isinstance(weights, Mapping) or not weights:
         raise ValueError(
             f"weights is {short(weights)}: give a dict from labels to numbers, such as "
@@ -3061,13 +3074,10 @@ def require_weights(outcomes: Samples) -> Samples:
     return outcomes
 
 
-# --- Power means ------------------------------------------------------------------------
-
-
 def power_means(x: np.ndarray, p: float, eps: float = 0.0) -> np.ndarray:
     """Return the power means of M items with n weights each, (M,), for any p.
 
-    The weights are scaled by the maximum of the item, or for p < 0 by its minimum, so that no
+    The weights are divided by the maximum of the item, or for p < 0 by its minimum, so that no
     power overflows. For p near 0, x^p is close to 1, and the mean is computed from the small
     differences instead: exp(log1p(mean of expm1(p log x)) / p).
 
@@ -3083,6 +3093,7 @@ def power_means(x: np.ndarray, p: float, eps: float = 0.0) -> np.ndarray:
     else:
         scale = np.maximum(maximum if p >= 0 else minimum, eps)
         divisor = np.where(scale > 0, scale, 1.0)
+        # ratio^|p| is (weight / divisor)^p, and at most 1.
         ratio = weight / divisor if p >= 0 else divisor / weight
         if abs(p) >= 0.5:
             means = scale * (ratio ** abs(p)).mean(axis=0) ** (1 / p)
@@ -3096,7 +3107,7 @@ def power_means(x: np.ndarray, p: float, eps: float = 0.0) -> np.ndarray:
 
 
 def agg_scores(verdicts: Samples, p: float, penalty: float = 0.1, eps: float = 1e-9) -> Scores:
-    """Return the results of `item_scores` as `Scores` with one column."""
+    """Return `item_scores` of the same arguments as `Scores` with one column."""
     values = item_scores(verdicts, p, penalty, eps)
     return Scores(one_column_each([ScoreId("score_agg")]), np.arange(len(values)), values[:, None])
 
@@ -3118,14 +3129,14 @@ def item_scores(verdicts: Samples, p: float, penalty: float, eps: float) -> np.n
 
 
 def _penalized_means(x: np.ndarray, p: float, penalty: float, eps: float) -> np.ndarray:
-    """Return the scores of M items with n verdicts each, (M,), from (n, M) weights.
+    """Return the scores of M items with n verdicts each, (M,), from their weights x, (n, M).
 
-    With a weight of 0, the power mean is 0 for every p <= 0. So eps replaces smaller weights for
-    p <= 0, and the other verdicts still count: for p = 0 the result is the geometric mean of them
-    and eps. No power mean with p < 1 exceeds the arithmetic mean, so if eps raises a mean above it,
-    the score is the arithmetic mean. For 0 < p < 1 the power mean does not use eps, so with a
-    weight of 0 it is close to 0 for p just above 0. The score is the maximum of this mean and of
-    the mean at p = 0, so it never decreases as the temperature rises.
+    - p >= 1: the score is the power mean, before the penalty.
+    - p <= 0: a weight of 0 would make the power mean 0. So that other verdicts still count, eps
+      replaces smaller weights. The result is at most the arithmetic mean, as all power means with
+      p < 1 are without eps.
+    - 0 < p < 1: without eps the power mean is close to 0 for p just above 0, if a weight is 0. So
+      the score is at least the result for p = 0, and never decreases as the temperature rises.
     """
     if p >= 1:
         means = power_means(x, p)
@@ -3154,7 +3165,7 @@ computes the expected values.
 
 
 _VALID_TAU = "a threshold is a share of the k samples, from 0 to 1"
-_MOST_CREDITS = 20_000_000  # A score has k credits, and all scores together at most so many.
+_MOST_CREDITS = 20_000_000  # The limit for all scores together. A score at k has k credits.
 
 Credits = tuple[float, ...]
 """The credits (w_1, .., w_k) of the first, second, .., k-th correct sample, none negative."""
@@ -3163,7 +3174,7 @@ Credits = tuple[float, ...]
 def at_least(k: int, needed: int) -> Credits:
     """Return the credits of a score that is 1 if at least `needed` of k samples are correct.
 
-    Otherwise the score is 0, as it always is if k < needed.
+    Otherwise the score is 0. All credits are 0 if k < needed.
     """
     return ((0.0,) * (needed - 1) + (1.0,) + (0.0,) * (k - needed))[:k]
 
@@ -3218,12 +3229,12 @@ def check_thresholds(thresholds) -> list[float]:
 
 
 def above_half(k: int) -> Credits:
-    """Return the credits of mG-Pass@k: 2/k for each correct sample beyond ceil(k/2).
+    """Return the credits of mG-Pass@k: 2/k for each correct sample beyond ceil(k/2), otherwise 0.
 
-    The score is then (2/k) times the sum of G-Pass@k_(i/k) over i = ceil(k/2) + 1 .. k: the Riemann
-    sum of Liu et al. (2024, arXiv:2412.13147) for twice the area under G-Pass@k_tau from
-    tau = 1/2 to 1. The sum equals the area for even k. For odd k it is smaller, and (k-1)/k if all
-    k are correct.
+    So mG-Pass@k is 2/k times the sum of P(at least i of k samples are correct) over
+    i = ceil(k/2) + 1 .. k. This is the definition of Liu et al. (2024, arXiv:2412.13147), a Riemann
+    sum for twice the area under G-Pass@k_tau from tau = 1/2 to 1. It equals the area for even k.
+    For odd k it is smaller: if all samples are correct, it is (k-1)/k, and not 1.
     """
     half = -(-k // 2)
     return (0.0,) * half + (2 / k,) * (k - half)
@@ -3232,23 +3243,23 @@ def above_half(k: int) -> Credits:
 def area_under_pass(k: int) -> Credits:
     """Return the credits of AUC@k: the area under pass@j from j = 1 to k, divided by k - 1.
 
-    The area is that of the trapezoidal rule. If i of k samples are correct, a share
+    The area is that of the trapezoidal rule. If i >= 1 of k samples are correct, a share
     C(k-i, j) / C(k, j) of the subsets of size j has no correct sample. The sum of these shares over
-    j is (k+1) / (i+1) - 1, so i correct samples have the value
-    [(k+1) i/(i+1) - (i/k + 1)/2] / (k-1). The credits are the differences between successive i (Hu
-    et al. 2026, arXiv:2601.08763).
+    j = 1 .. k is (k+1) / (i+1) - 1, so i correct samples have the value
+    V_i = [(k+1) i/(i+1) - (i/k + 1)/2] / (k-1), and V_0 is 0. The credits are the differences
+    V_r - V_(r-1) (Hu et al. 2026, arXiv:2601.08763).
     """
     if k == 1:
         return any_correct(1)
     first = (k + 1) / (2 * k)
-    # Python rounds quotients of integers correctly.
+    # Each credit is a quotient of two integers, which Python rounds correctly.
     return first, *(
         (2 * k * (k + 1) - r * (r + 1)) / (2 * k * (k - 1) * r * (r + 1)) for r in range(2, k + 1)
     )
 
 
 def spectrum(k: int, weights=None) -> Credits:
-    """Return the k weights as credits of the threshold spectrum, or those of mG-Pass@k for None.
+    """Return `weights` as the credits of Spectrum@k; or the credits of mG-Pass@k if it is None.
 
     Raises a ValueError unless there are k weights in [0, 1] whose sum is at most 1.
     """
@@ -3266,34 +3277,34 @@ def spectrum(k: int, weights=None) -> Credits:
     return credits
 
 
-# --- Geometric combinations -------------------------------------------------------------
-
-
 def geom(k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) -> Score:
-    """Return Geom@k: the mean over questions of pass@k^pass_power x pass^k^unanimous_power."""
+    """Return Geom@k: the mean of (pass@k)^pass_power x (pass^k)^unanimous_power of a question."""
     powers = check_powers(pass_power, unanimous_power)
     return _product((any_correct(k), all_correct(k)), powers, pooled=False)
 
 
 def geom_ds(k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) -> Score:
-    """Return Geom_ds@k: the product of these powers of the means of pass@k and of pass^k."""
+    """Return Geom_ds@k: (mean pass@k)^pass_power x (mean pass^k)^unanimous_power."""
     powers = check_powers(pass_power, unanimous_power)
     return _product((any_correct(k), all_correct(k)), powers, pooled=True)
 
 
 def geo_spectrum(k: int, lam: float = 0.5, weights=None) -> Score:
-    """Return GeoSpectrum@k: the product of mean pass@k^lam and mean S_w^(1 - lam)."""
+    """Return GeoSpectrum@k: (mean pass@k)^lam x (mean Spectrum@k)^(1 - lam)."""
     lam = check_lam(lam)
     return _product((any_correct(k), spectrum(k, weights)), (lam, 1 - lam), pooled=True)
 
 
 def check_lam(lam) -> float:
-    """Return the power of pass@k in GeoSpectrum@k; raise a ValueError unless it is from 0 to 1."""
+    """Return lam as a float; raise a ValueError unless it is from 0 to 1."""
     return check_number("lam", lam, "it is a number from 0 to 1", 0, 1)
 
 
 def check_powers(pass_power, unanimous_power) -> tuple[float, float]:
-    """Return both powers; raise a ValueError unless finite, not both 0, and of a sum >= 0."""
+    """Return both powers as floats; raise a ValueError for an invalid one.
+
+    Powers are finite, they are not both 0, and their sum is at least 0.
+    """
     wanted = "a power is a finite number, and at least one of the two is not 0"
     most = sys.float_info.max
     powers = (
@@ -3311,13 +3322,10 @@ def check_powers(pass_power, unanimous_power) -> tuple[float, float]:
 
 
 def _product(credits: tuple[Credits, ...], powers: tuple[float, ...], pooled: bool) -> Score:
-    """Return the product of powers of expected credits, without factors whose power is 0."""
+    """Return a product of powers of expected credits as a `Score`, without powers that are 0."""
     factors = [(credit, power) for credit, power in zip(credits, powers, strict=True) if power]
     terms, powers_of_terms = zip(*factors, strict=True)
     return Score(terms, powers_of_terms, pooled)
-
-
-# --- Scores by name ---------------------------------------------------------------------
 
 
 class ScoreOptions(NamedTuple):
@@ -3350,7 +3358,7 @@ PASS_FAMILY: dict[str, Callable[[int, float, ScoreOptions], Score]] = {
 }
 """For each name of a score, a function that builds the score at one k.
 
-Only G-Pass@k uses the threshold tau. All code that takes names of these scores uses this dict.
+Only G-Pass@k uses the threshold tau.
 """
 
 
@@ -3363,13 +3371,11 @@ def scores_of_one_mean() -> list[str]:
 def build_scores(
     requested: Iterable[ScoreId], ks: Sequence[int], options: ScoreOptions
 ) -> dict[ScoreId, Score]:
-    """Return the requested scores by their ids.
+    """Return a dict of the requested scores by their ids. Their terms are credits.
 
-    An id without k is built at every k of `ks`, and "G-Pass@k" without tau at every threshold.
-
-    Raises:
-        ValueError: if there are several k, and the sum of k over all scores exceeds a limit, as the
-            time grows with this sum.
+    An id without k is built at every k of `ks`, and "G-Pass@k" without tau at every threshold. A
+    ValueError is raised if there are several k, and the sum of k over all scores exceeds 20
+    million, because time and memory grow with this sum.
     """
     ids = [
         (name, k, tau)
@@ -3397,19 +3403,18 @@ def included_scores(
     metrics: Mapping[str, str] = {},
     parameter: str = "include",
 ) -> tuple[list[ScoreId], list[int] | None]:
-    """Return the ids of the scores that the parameter `include` names, and the list of all k.
+    """Return the ids of the scores that `include` lists, and a list of the k.
 
-    The list is None if neither `k` nor a key gives a k, so that the caller takes its default.
+    The list is that of `k`, or by default has the k of all keys. It is None if there are none, so
+    that the caller takes its default. A ValueError is raised if an entry is neither a name nor a
+    key, or if `k` lacks the k of a key.
 
     Args:
         include: names, such as "pass@k", and keys, such as "pass@4", which are scores at one k.
         k: one or more k, or None.
         known: the names that are valid.
-        metrics: the metric of the `ScoreId` for names that differ from it.
-        parameter: the name of the parameter, for messages.
-
-    Raises:
-        ValueError: if an entry is neither a name nor a key, or if `k` lacks the k of a key.
+        metrics: a dict from each name that is not the `metric` of its `ScoreId` to that `metric`.
+        parameter: the name of the parameter `include` in messages.
     """
     ks, ks_of_keys, included = check_ks(k), [], []
     for entry in as_list(parameter, include):
@@ -3429,7 +3434,7 @@ def included_scores(
 def _score_of_key(entry: Any, known: Collection[str]) -> ScoreId | None:
     """Return the id of the score with a key such as "G-Pass@4_0.5"; None if the entry is no key.
 
-    `known` are the names of scores.
+    `known` are the names of scores. A ValueError is raised if tau in the key is not from 0 to 1.
     """
     score = read_score(entry) if isinstance(entry, str) else ScoreId("")
     # The n of avg@n is the number of samples, which a key cannot choose.
@@ -3442,7 +3447,7 @@ def _score_of_key(entry: Any, known: Collection[str]) -> ScoreId | None:
 
 
 def is_included(metric: str, k: int | str | None, included: Iterable[ScoreId]) -> bool:
-    """Return whether ids include a metric at k, or without a k, which means at all k."""
+    """Return whether an id of `included` is that of the metric at k, or without k, at all k."""
     return any(score.metric == metric and score.k in (None, k) for score in included)
 
 
@@ -3450,7 +3455,7 @@ def is_included(metric: str, k: int | str | None, included: Iterable[ScoreId]) -
 
 """Batches of questions, which `add_batch` keeps until `compute`, and which processes exchange.
 
-A batch has outcomes, which may be counted, or an Arrow column of samples that are not graded yet.
+The values of a batch are outcomes, or an Arrow column of samples that are not graded yet.
 
 Small batches are merged, so that many of them take no more memory than a few large ones. Batches
 are merged with others of a similar size, so a question is copied a logarithmic number of times.
@@ -3461,16 +3466,16 @@ _SMALL_BATCHES = 64  # Up to this number, merging would take longer than reading
 
 
 def with_batch(batches: list[Samples], batch: Samples, counts_suffice: bool) -> list[Samples]:
-    """Return the batches and one more, with small batches merged.
+    """Return a list of the batches and one more, with the last ones merged if there are many.
 
-    `counts_suffice` is whether scores do not depend on the order of the samples of a question, not
-    even in the last digit. A ValueError is raised if the new batch cannot be scored together with
-    the others.
+    `counts_suffice` is False if a score may depend on the order of the samples of a question, even
+    if only in the last digit. A ValueError is raised if `check_alike` refuses the new batch.
     """
     check_alike(batch, batches)
     batches = [*batches, _in_own_memory(batch, counts_suffice)]
     if len(batches) <= _SMALL_BATCHES:
         return batches
+    # A batch is merged with those after it, unless it has more than twice their questions.
     start, size = len(batches) - 1, len(batches[-1])
     while start > 0 and len(batches[start - 1]) <= 2 * size:
         start -= 1
@@ -3485,7 +3490,7 @@ def _in_own_memory(batch: Samples, counts_suffice: bool) -> Samples:
     table. If `counts_suffice`, the batch may be stored as counts to save memory.
     """
     if not batch.are_numbers:
-        sink = pa.BufferOutputStream()
+        sink = pa.BufferOutputStream()  # A copy in Arrow's format has only the rows of the batch.
         write_batch(batch, sink)
         return read_batch(sink.getvalue())
     counted = _as_counts(batch) if counts_suffice else None
@@ -3493,16 +3498,16 @@ def _in_own_memory(batch: Samples, counts_suffice: bool) -> Samples:
 
 
 def _as_counts(outcomes: Samples) -> Samples | None:
-    """Return outcomes with each category of a question once, and how often it occurs.
+    """Return outcomes with each category of a question once, and its count as the multiplicity.
 
-    Returns None if that would not be shorter, if outcomes are no categories, or if they have a
-    multiplicity already.
+    Returns None if that may not be shorter, if outcomes are no categories, or if they have a
+    multiplicity already. Outcomes that are not scored are dropped.
     """
     values = outcomes.values
     if values.dtype.kind == "f" or outcomes.multiplicity is not None or values.min() < 0:
         return None
     categories = int(values.max()) + 1
-    if 8 * categories * len(outcomes.sizes) > values.nbytes:
+    if 8 * categories * len(outcomes.sizes) > values.nbytes:  # A count has 8 bytes.
         return None
     table = outcomes.category_counts(categories)
     occurs, category = table > 0, np.arange(categories, dtype=values.dtype)
@@ -3514,11 +3519,11 @@ def _as_counts(outcomes: Samples) -> Samples | None:
     )
 
 
-# --- All batches as one -------------------------------------------------------------------
-
-
 def check_alike(batch: Samples, earlier: Sequence[Samples]) -> None:
-    """Raise a ValueError unless a batch can be scored together with earlier ones."""
+    """Raise a ValueError unless a batch can be scored together with earlier ones.
+
+    All have references, or none has; and all samples are numbers, texts or other values.
+    """
     if not earlier:
         return
     if (batch.references is None) != (earlier[-1].references is None):
@@ -3560,8 +3565,8 @@ def unite(batches: Sequence[Samples]) -> Samples:
 def _one_column(columns: list[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
     """Return the entries of all columns as one column.
 
-    If the types differ, predictions that are all numbers become doubles if no value changes. All
-    others become JSON. `name` is "predictions" or "references".
+    If the types differ, predictions that are all numbers become doubles, and other entries JSON.
+    `name` is "predictions" or "references".
     """
     types = {column.type for column in columns if not pa.types.is_null(column.type)}
     if len(types) > 1:
@@ -3574,12 +3579,12 @@ def _one_column(columns: list[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
 
 
 def _as_doubles_or_none(columns: list[pa.ChunkedArray]) -> list[pa.ChunkedArray] | None:
-    """Return columns of numbers as doubles; None if there are others, bools, or too large ones."""
-    if any(pa.types.is_boolean(x.type) or not is_numeric(x.type) for x in columns):
+    """Return columns of numbers as doubles; None if an entry is a bool, a text or too large."""
+    if any(pa.types.is_boolean(column.type) or not is_numeric(column.type) for column in columns):
         return None
     try:
         return [column.cast(pa.float64()) for column in columns]
-    except pa.ArrowInvalid:  # an integer that no double holds
+    except pa.ArrowInvalid:  # An integer is above 2^53, beyond which doubles have gaps.
         return None
 
 
@@ -3590,11 +3595,11 @@ def _as_json(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     return pa.chunked_array([to_json(to_python(column), name)])
 
 
-# --- Files --------------------------------------------------------------------------------
-
-
 def write_batch(batch: Samples, file: BinaryIO) -> None:
-    """Write a batch to a file as an Arrow stream, with a row for each question."""
+    """Write a batch to a file as an Arrow stream, with a row for each question.
+
+    Numbers that are not scored become null.
+    """
     if batch.are_numbers:
         values = from_numpy(batch.values, batch.scored)
     else:
@@ -3955,19 +3960,20 @@ class CoherentIntervals(DerivedIntervals):
 
 """Scores of the pass@k family: expected credits of k of the n samples of a question.
 
-Choose k of the n samples, c of which are correct, without replacement. The number of correct ones
+Choose k of the n samples, c of which are correct, without replacement. The number j of correct ones
 among the k is hypergeometric,
 
-    P(j) = C(c, j) C(n - c, k - j) / C(n, k),
+    P(j) = C(c, j) C(n - c, k - j) / C(n, k).
 
-and an expected credit under it (see `credits`) is an unbiased estimate.
+The j-th correct sample adds a credit w_j (see `credits`). The expected sum of credits is an
+unbiased estimate of the score of k new samples.
 
 For n up to 128 a probability is a quotient of two integers, and only the quotient is rounded. For
 larger n the probabilities are products of the ratios P(j + 1) / P(j), from the mode outwards. No
 number is subtracted from one of similar size, so 13 digits are correct for n = 10,000. Logarithms
 of gamma functions would give 11.
 
-U is the number of distinct pairs (n, c), m the number of vectors of credits, and R the number of r.
+U is the number of distinct pairs (n, c), and m the number of vectors of credits.
 """
 
 
@@ -3976,16 +3982,13 @@ _CELLS_AT_ONCE = 1 << 18  # so many probabilities are computed at once, to bound
 
 
 def pass_scores(counts: BinaryCounts, scores: Mapping[ScoreKey, Score]) -> Scores:
-    """Return unbiased estimates of scores whose terms are credits. No k exceeds any n."""
+    """Return unbiased estimates of scores whose terms are credits. No k may exceed any n."""
     credits, keys = number_terms(scores)
     return Scores(keys, counts.inverse, expected_credits(*counts.unique, credits))
 
 
 def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -> np.ndarray:
-    """Return the expected values of m vectors of credits for each pair (n, c), (U, m).
-
-    The value of k samples, r of which are correct, is the sum of the first r credits of a vector.
-    The expected value is its mean over all subsets of k of the n samples.
+    """Return the expected sum of credits of k random ones of n samples for m vectors, (U, m).
 
     Args:
         n: (U,) number of samples.
@@ -3999,10 +4002,10 @@ def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -
         if 0 < size <= _MOST_EXACT:  # A cached table has the values for all c from 0 to n.
             result[:, columns] = _expected_table(size, credits_of_k)[c]
             continue
-        # With equal n, pass@k and pass^k of all c follow from one pass over the samples. For many
-        # questions this is fast. For k = 1 it would lose a digit.
-        are_by_rank = {*credits_of_k} <= {any_correct(k), all_correct(k)}
-        if k > 1 and 0 < size <= len(c) * k and are_by_rank:
+        # With equal n, sums over ranks give pass@k and pass^k for all c at once, in a time that
+        # grows with n, and not with U k. For k = 1 they would lose a digit.
+        are_pass_scores = {*credits_of_k} <= {any_correct(k), all_correct(k)}
+        if k > 1 and 0 < size <= len(c) * k and are_pass_scores:
             for column in columns:
                 result[:, column] = _sums_over_ranks(size, k, credits[column])[c]
             continue
@@ -4013,14 +4016,18 @@ def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -
 
 
 def _sums_over_ranks(n: int, k: int, credits: Credits) -> np.ndarray:
-    """Return pass@k or pass^k, whichever has these credits, for c = 0 .. n, (n + 1,)."""
+    """Return pass@k or pass^k, whichever has these credits, for c = 0 .. n, (n + 1,).
+
+    Of k random ones of n samples in a row, let the last have the rank i. If the last c of the row
+    are correct, pass@k is P(i > n - c); if the first c are correct, pass^k is P(i <= c).
+    """
     chances, is_pass_at_k = chance_of_rank(n, k), credits[0] > 0
     sums = np.append(0.0, np.cumsum(chances[::-1] if is_pass_at_k else chances))
     return sums / sums[-1]
 
 
 def columns_by_k(credits: Sequence[Credits]) -> dict[int, list[int]]:
-    """Return a dict from each k to the indices of its vectors of credits that are not all 0."""
+    """Return a dict from each k to the indices of vectors of k credits that are not all 0."""
     columns: dict[int, list[int]] = {}
     for column, credit in enumerate(credits):
         if any(credit):
@@ -4029,62 +4036,58 @@ def columns_by_k(credits: Sequence[Credits]) -> dict[int, list[int]]:
 
 
 def blocks_of_rows(rows: np.ndarray, k: int) -> Iterator[np.ndarray]:
-    """Yield blocks of rows, so that the memory for k + 1 probabilities of each row is bounded."""
+    """Yield blocks of an array of rows, small enough to keep k + 1 numbers of each row."""
     step = max(1, _CELLS_AT_ONCE // (k + 1))
     return (rows[start : start + step] for start in range(0, len(rows), step))
 
 
 @lru_cache(maxsize=1 << 10)
 def _expected_table(n: int, credits: tuple[Credits, ...]) -> np.ndarray:
-    """Return the expected values of m vectors of credits of one k for c = 0 .. n, (n + 1, m)."""
+    """Return the expected sums of m vectors of k credits for c = 0 .. n, (n + 1, m)."""
     return _expected_of_k(np.full(n + 1, n), np.arange(n + 1), np.array(credits))
 
 
 def _expected_of_k(n: np.ndarray, c: np.ndarray, credits: np.ndarray) -> np.ndarray:
-    """Return the expected values of (m, k) credits for (U,) n and c, (U, m).
+    """Return the expected sums of credits, (U, m), from (m, k) credits, and (U,) n and c.
 
-    The probabilities are rounded before they are added, as in the formula of mG-Pass@k, so all
-    published digits are reproduced.
+    They are S_w, the sum over r of w_r x P(at least r of k samples are correct). The probabilities
+    are rounded before they are added, as by the formula of mG-Pass@k in its paper, whose published
+    digits are reproduced.
     """
-    values = []
-    needed = np.flatnonzero(credits.any(axis=0))  # r - 1 of the credits w_r that are not 0
-    tails = _tails(n, c, credits.shape[1], needed + 1)
-    for credit in credits[:, needed]:
+    sums = []
+    tails = _tails(n, c, credits.shape[1])
+    for credit in credits:
         credited = np.flatnonzero(credit)
         terms = tails[:, credited] * credit[credited]
-        is_long = terms.shape[1] > _MOST_EXACT
-        sums = terms.sum(axis=1) if is_long else np.array([*map(math.fsum, terms.tolist())])
-        values.append(sums)
-    return np.stack(values, axis=1)
-
-
-# --- Probabilities ------------------------------------------------------------------------
+        is_long = terms.shape[1] > _MOST_EXACT  # `fsum` is exact, but slow.
+        sums.append(terms.sum(axis=1) if is_long else [math.fsum(row) for row in terms.tolist()])
+    return np.stack(sums, axis=1)
 
 
 @lru_cache(maxsize=64)
 def chance_of_rank(n: int, k: int) -> np.ndarray:
-    """Return the probability of each rank i = 1 .. n of the last of k random samples, (n,).
+    """Return the probability that the last of k random samples has the rank i = 1 .. n, (n,).
 
-    For n samples in a row it is C(i - 1, k - 1) / C(n, k). If the last c samples are correct, its
-    sum over their ranks is pass@k; if the first c are correct, its sum over their ranks is pass^k.
+    For n samples in a row it is C(i - 1, k - 1) / C(n, k): k / n for i = n, and
+    (i + 1 - k) / i times that of i + 1 for smaller i, or 0.
     """
-    earlier = np.arange(n - 1, 0, -1)
-    return k / n * np.cumprod([1.0, *np.maximum(earlier + 1 - k, 0) / earlier])[::-1]
+    i = np.arange(n - 1, 0, -1)
+    return k / n * np.cumprod([1.0, *np.maximum(i + 1 - k, 0) / i])[::-1]
 
 
-def _tails(n: np.ndarray, c: np.ndarray, k: int, r: np.ndarray) -> np.ndarray:
-    """Return P(at least r of k samples are correct), (U, R), for (U,) n and c and (R,) r >= 1."""
+def _tails(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
+    """Return P(at least r of k samples are correct) for r = 1 .. k, (U, k), from (U,) n and c."""
     if (n == k).all():
-        return (c[:, None] >= r).astype(float)
+        return (c[:, None] > np.arange(k)).astype(float)
     tails, is_small = np.empty((len(n), k)), n <= _MOST_EXACT
     for rows, tails_of in ((is_small, _exact_tails), (~is_small, _tails_by_ratios)):
         if rows.any():
             tails[rows] = tails_of(n[rows], c[rows], k)
-    return tails[:, r - 1]
+    return tails
 
 
 def _exact_tails(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
-    """Return P(at least r of k samples are correct) for r = 1 .. k, (U, k), by exact integers."""
+    """Return the results of `_tails` for n up to 128, from counts of subsets as Python integers."""
     binomials, r = _binomials(int(n.max())), np.arange(k, 0, -1)
     subsets = binomials[c[:, None], r] * binomials[(n - c)[:, None], k - r]
     tails = np.cumsum(subsets, axis=1) / binomials[n, k][:, None]
@@ -4102,7 +4105,11 @@ def _binomials(most: int) -> np.ndarray:
 
 
 def _tails_by_ratios(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
-    """Return P(at least r of k samples are correct) for r = 1 .. k, (U, k), by pmf ratios."""
+    """Return the results of `_tails` from the ratios of successive probabilities P(j).
+
+    P(j) is computed relative to P(mode): upwards from the mode as a product of the ratios
+    P(j + 1) / P(j), and downwards as a product of their reciprocals.
+    """
     n, c = n[:, None], c[:, None]
     mode = np.clip(np.rint(k * (c / n)), np.maximum(0, k - (n - c)), np.minimum(c, k))
     # At more than 20 sqrt(k) from the mean, probabilities are below exp(-800), which is 0 in floats
@@ -4110,18 +4117,16 @@ def _tails_by_ratios(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
     reach = 20 * math.sqrt(k) + 1
     first, last = max(0, int(mode.min() - reach)), min(k, int(mode.max() + reach))
     j = np.arange(first, last)
-    # P(j + 1) / P(j) = gain / loss. gain is 0 if P(j + 1) is 0, and loss is 0 if P(j) is 0.
-    gain = (k - j) * np.maximum(c - j, 0.0)
-    loss = (j + 1) * np.maximum(n - c - k + j + 1, 0.0)
+    # The ratio is numerator / denominator. These are 0 where P(j + 1) and P(j) are 0.
+    numerator = (k - j) * np.maximum(c - j, 0.0)
+    denominator = (j + 1) * np.maximum(n - c - k + j + 1, 0.0)
     is_above = j >= mode
-    # Probabilities are computed relative to that of the mode: upwards from the mode as products of
-    # the ratios, and downwards as products of their reciprocals.
-    relative = np.ones((len(n), len(j) + 1))
-    upwards = np.where(is_above, gain / np.where(is_above, loss, 1), 1)
+    upwards = np.where(is_above, numerator / np.where(is_above, denominator, 1), 1)
+    downwards = np.where(is_above, 1, denominator / np.where(is_above, 1, numerator))
+    relative = np.ones((len(n), len(j) + 1))  # P(j) / P(mode) for j = first .. last
     relative[:, 1:] *= np.cumprod(upwards, axis=1)
-    downwards = np.where(is_above, 1, loss / np.where(is_above, 1, gain))
     relative[:, :-1] *= np.cumprod(downwards[:, ::-1], axis=1)[:, ::-1]
-    sums = np.cumsum(relative[:, ::-1], axis=1)[:, ::-1]
+    sums = np.cumsum(relative[:, ::-1], axis=1)[:, ::-1]  # over all values from j to `last`
     tails = np.zeros((len(n), k))
     tails[:, :first] = 1.0
     tails[:, first:last] = sums[:, 1:] / sums[:, :1]
@@ -4727,16 +4732,16 @@ if one of the k samples is, so P_l is pass@k of m correct samples. This gives th
 
 Bayes@N is the posterior mean of the reward of a new sample (Hariri et al. 2026, arXiv:2510.04265).
 Its t outcomes are the observed ones, prior outcomes if there are some, and one of each category for
-the uniform Dirichlet prior. If a_l of them are at most r_l, the share A_l of rewards that are at
-most r_l has
+the uniform Dirichlet prior. Let a_l of them have rewards of at most r_l, and let A_l be the unknown
+probability that a new sample has one of at most r_l. Its posterior has
 
     E[A_l] = a_l / t = Q_l,    Cov[A_l, A_m] = Q_l (t - a_m) / (t (t + 1))    for l <= m,
 
 because A_l is A_m times an independent share. The mean reward is r_L minus the sum of
 (r_(l+1) - r_l) A_l, so its variance is a sum of positive terms.
 
-There are M questions with S samples in all, U distinct rows of counts, L rewards, and C + 1
-categories.
+There are M questions with S samples in all, L distinct rewards, C + 1 categories, and U distinct
+rows of counts.
 """
 
 
@@ -4785,27 +4790,27 @@ class Rewards:
         return np.broadcast_to(self.levels[[0, -1]], (len(self.sizes), 2))
 
     def max_of(self, k: int) -> np.ndarray:
-        """Return the expected maximum of k of the n samples of each row, (U,), for k <= n.
+        """Return the unbiased estimate of Max@k of each row, (U,): the mean maximum of k samples.
 
-        It is the unbiased estimate of Max@k. Its error is about 1e-16 of the largest reward.
+        The mean is over all subsets of k of the n samples. k may not exceed any n.
         """
         if k == 1:
             return self._mean(self.at_most)
-        # P_l, the chance that the maximum is above r_l, is pass@k of the samples above r_l.
+        # P_l, the chance that the maximum is above r_l, is pass@k if those above r_l are correct.
         n = np.repeat(self.sizes, len(self.levels))
         counts = BinaryCounts(n, n - self.at_most.ravel())
-        above = expected_credits(*counts.unique, [any_correct(k)])[counts.inverse]
-        above = above.reshape(self.at_most.shape)
-        chance_of_level = np.hstack([np.ones((len(above), 1)), above[:, :-1]]) - above
-        return (self.levels * chance_of_level).sum(axis=1)
+        p = expected_credits(*counts.unique, [any_correct(k)])[counts.inverse]
+        p = p.reshape(self.at_most.shape)
+        return (self.levels * -np.diff(p, axis=1, prepend=1.0)).sum(axis=1)
 
     def posterior(self, prior_outcomes: bool = True) -> tuple[np.ndarray, np.ndarray]:
         """Return the posterior mean and variance of the mean reward of each row, (U,) each.
 
-        `prior_outcomes` is whether to add the prior outcomes to the uniform prior.
+        `prior_outcomes` is whether to add the prior outcomes to the uniform prior. The module
+        docstring has the formulas for the a and t that are used here.
         """
         a = self.posterior_counts(prior_outcomes)
-        t = a[:, -1:]  # the number of outcomes
+        t = a[:, -1:]
         cov_factor = (t - a) / (t * (t + 1.0))
         return self._mean(a), self.posterior_variance_of_expected_max(a / t, cov_factor)
 
@@ -4814,25 +4819,25 @@ class Rewards:
     ) -> np.ndarray:
         """Return the posterior variance of the expected maximum of new samples, (U,).
 
-        Let F_l be the probability that the maximum is at most r_l, given the unknown rates of the
-        categories. The expected maximum is r_L minus the sum of (r_(l+1) - r_l) F_l.
+        Let F_l be the unknown probability that the maximum is at most r_l. The expected maximum is
+        r_L minus the sum of (r_(l+1) - r_l) F_l. Its variance is the sum of all covariances of
+        these terms, which is added up for each m: the one of l = m, and twice those of l < m.
 
         Args:
             mean_cdf: (U, L) posterior means of F_l.
             cov_factor: (U, L) factors with Cov[F_l, F_m] = mean_cdf_l x cov_factor_m for l <= m.
         """
-        gaps = np.diff(self.levels, append=self.levels[-1:])
+        gaps = np.diff(self.levels, append=self.levels[-1:])  # r_(l+1) - r_l, and 0 for l = L
         terms = gaps * mean_cdf
-        preceding = np.cumsum(terms, axis=1) - terms
-        return (gaps * cov_factor * (terms + 2 * preceding)).sum(axis=1)
+        sum_of_earlier = np.cumsum(terms, axis=1) - terms
+        return (gaps * cov_factor * (terms + 2 * sum_of_earlier)).sum(axis=1)
 
     def average(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the average reward of the n samples of each row and its variance, (U,) each.
 
-        Let t = n + C + 1. Without prior outcomes R0, the posterior mean is that of t outcomes: the
-        n samples, and one of each category. It is an affine function of the average, so the
-        standard deviation of the average is t/n times that of the posterior (eq. 20 of the Bayes@N
-        paper).
+        Without prior outcomes, the posterior mean is that of t = n + C + 1 outcomes: the n samples,
+        and one of each category. So it is n/t times the average plus a constant, and the standard
+        deviation of the average is t/n times that of the posterior (eq. 20 of the Bayes@N paper).
         """
         _, variance = self.posterior(prior_outcomes=False)
         t = self.posterior_counts(prior_outcomes=False)[:, -1]
@@ -4852,14 +4857,14 @@ class Rewards:
         return self.at_most + self.categories + (self.prior if prior_outcomes else 0)
 
     def _mean(self, at_most: np.ndarray) -> np.ndarray:
-        """Return the mean reward of each row, (U,), from (U, L) counts of at most each reward."""
+        """Return the mean reward of each row, (U,), from (U, L) counts with at most each reward."""
         counts = np.diff(at_most, axis=1, prepend=0)
         return (self.levels * counts).sum(axis=1) / at_most[:, -1]
 
 
 @dataclass(frozen=True)
 class RankedRewards(Rewards):
-    """Real rewards, which are stored for each sample. The rows are the questions, so U is M.
+    """Real rewards, which are stored for each sample. Each question has its own row, so U is M.
 
     Args:
         inverse: (M,) the index of each question.
@@ -4882,14 +4887,14 @@ class RankedRewards(Rewards):
     @property
     def _last(self) -> np.ndarray:
         """Return the index of the largest reward of each question in `levels`, (M,)."""
-        starts = np.flatnonzero(self.at_most == 1)
+        starts = np.flatnonzero(self.at_most == 1)  # The smallest reward of a question has rank 1.
         return np.append(starts[1:], len(self.at_most)) - 1
 
     def max_of(self, k: int) -> np.ndarray:
         """Return the unbiased estimate of Max@k of each question, (M,), for k <= n."""
         sizes = self.sizes
         start, result = self._last + 1 - sizes, np.empty(len(sizes))
-        # Questions with equal n have the same probabilities of the rank of the maximum.
+        # The maximum of k samples has the rank i with a probability that depends on n, k and i.
         for n in sorted({*sizes.tolist()}):
             questions = np.flatnonzero(sizes == n)
             levels = self.levels[start[questions, None] + np.arange(n)]
@@ -4909,14 +4914,12 @@ class RankedRewards(Rewards):
 def category_rewards(outcomes: Samples, w: np.ndarray, prior: np.ndarray) -> Rewards:
     """Return the rewards of outcomes that are categories 0, 1, .., C.
 
+    A ValueError is raised for another outcome; or if all outcomes are bools, and C is above 1.
+
     Args:
         outcomes: the categories of samples.
         w: (C + 1,) the reward of each category.
         prior: (M, C + 1) number of prior outcomes of each category.
-
-    Raises:
-        ValueError: if an outcome is above C, below 0 or not whole; or if all are bools, and C is
-            above 1.
     """
     if (largest := int(outcomes.values.max())) >= len(w):
         shown = f", such as w={[*range(largest + 1)]}" if largest <= 20 else ""
@@ -4943,10 +4946,10 @@ def category_rewards(outcomes: Samples, w: np.ndarray, prior: np.ndarray) -> Rew
 
 
 def _unique_rows(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the index of one of each set of equal rows, (U,), and the set of each row, (M,).
+    """Return the indices of U distinct rows, and which of them equals each of the M rows, (M,).
 
-    The table has M rows of counts. This is a faster np.unique with axis=0, `return_index` and
-    `return_inverse`, which orders the sets otherwise and may choose another row of a set.
+    `table` has M rows of counts. This is faster than np.unique with axis=0, `return_index` and
+    `return_inverse`. The distinct rows have another order, and of equal rows any may be returned.
     """
     # Each row is encoded as one integer below n_codes, if that fits into 62 bits.
     encoded, n_codes = table[:, 0], int(table[:, 0].max()) + 1
@@ -4975,8 +4978,8 @@ def has_real_rewards(outcomes: Samples) -> bool:
 def are_real_rewards(outcomes: Samples, w, R0=None, categories=None) -> bool:
     """Return whether outcomes are real rewards, and not categories.
 
-    They are if the parameter w is None, and a scored outcome is a float other than 0 and 1. Then a
-    ValueError is raised if the parameters R0 or categories are given.
+    They are if w is None, and a scored outcome is a float other than 0 and 1. In this case a
+    ValueError is raised if R0 or categories is given. All three are parameters of the metric.
     """
     if w is not None or not has_real_rewards(outcomes):
         return False
@@ -4987,7 +4990,7 @@ def are_real_rewards(outcomes: Samples, w, R0=None, categories=None) -> bool:
 
 
 def real_rewards(outcomes: Samples) -> Rewards:
-    """Return the rewards of outcomes that are real rewards.
+    """Return outcomes that are real rewards as `RankedRewards`.
 
     Raises a ValueError if a reward is not from -1e150 to 1e150. The message names its sample.
     """
@@ -4995,7 +4998,7 @@ def real_rewards(outcomes: Samples) -> Rewards:
     n, values = outcomes.n, outcomes.scored_values.astype(float)
     if size := one_size(n):
         values = np.sort(values.reshape(-1, size), axis=1).ravel()
-    else:
+    else:  # Sort by question, and by value within a question.
         values = values[np.lexsort((values, np.repeat(np.arange(len(n)), n)))]
     rank = np.arange(1, len(values) + 1) - np.repeat(np.cumsum(n) - n, n)
     return RankedRewards(np.arange(len(n)), values, rank)
@@ -5005,7 +5008,7 @@ def check_rewards(w, labels: Mapping[str, float] | None = None) -> np.ndarray:
     """Return the parameter w, the rewards of the categories, as an array, (C + 1,).
 
     None stands for the rewards 0 and 1. A ValueError is raised if a reward is not from -1e150 to
-    1e150; or if `labels`, the names of the categories, are given, and there are not C + 1.
+    1e150, or if `labels`, which has an entry for each category, has not C + 1 entries.
     """
     rewards = [0.0, 1.0] if w is None else as_list("w", w)
     rewards = [int(x) if isinstance(x, (bool, np.bool_)) else x for x in rewards]
@@ -5022,14 +5025,13 @@ def check_rewards(w, labels: Mapping[str, float] | None = None) -> np.ndarray:
 def check_prior_outcomes(R0, questions: int, categories: int) -> np.ndarray:
     """Return the number of prior outcomes of each question in each category, (M, C + 1).
 
+    A ValueError is raised if R0 has another shape than described here, or a missing entry.
+
     Args:
         R0: M rows of D prior outcomes; or a flat list of all M x D, question after question; or
             None for no prior outcomes.
         questions: M.
         categories: C + 1.
-
-    Raises:
-        ValueError: if R0 has another shape or a missing entry.
     """
     if is_list_like(R0) and not hasattr(R0, "__len__"):  # a generator, which is read twice below
         R0 = list(R0)
@@ -5059,9 +5061,9 @@ def _has_no_entries(R0, questions: int) -> bool:
 
 
 def max_scores(rewards: Rewards, ks: Mapping[ScoreKey, int]) -> Scores:
-    """Return the unbiased estimates of Max@k at the k of each key. No k exceeds any n."""
-    none = np.empty((len(rewards.sizes), 0))  # for the case that there are no keys
-    columns = np.column_stack([none, *(rewards.max_of(k) for k in ks.values())])
+    """Return unbiased estimates of Max@k at the k of each key. No k may exceed any n."""
+    no_column = np.empty((len(rewards.sizes), 0))  # so that `ks` may be empty
+    columns = np.column_stack([no_column, *(rewards.max_of(k) for k in ks.values())])
     return Scores(one_column_each(ks), rewards.inverse, columns)
 
 
@@ -5073,7 +5075,10 @@ def bayes_moments(rewards: Rewards, bayes: ScoreKey, avg: ScoreKey) -> Moments:
 def moments_by_key(
     rewards: Rewards, moments: Mapping[ScoreKey, tuple[np.ndarray, np.ndarray]]
 ) -> Moments:
-    """Return moments, without covariances, from the mean and the variance of each score, (U,)."""
+    """Return the `Moments` of scores, from the mean and the variance of each, (U,) each.
+
+    Covariances of different scores are left out.
+    """
     mean = np.stack([mean for mean, _ in moments.values()], axis=1)
     variances = {(i, i): variance for i, (_, variance) in enumerate(moments.values())}
     return Moments(one_column_each(moments), rewards.inverse, mean, variances)
@@ -5085,23 +5090,24 @@ def moments_by_key(
 
 Draw k of the n samples of a question, without replacement. The answer with the most votes wins, and
 answers with equally many votes share the win. Let m_i samples give the answer i, u samples give no
-answer, and t be the number of votes of a winner. In the generating function
+answer, and t be the number of votes of a winner. [z^k] is the coefficient of z^k, and C(m, t) a
+binomial coefficient. In the generating function
 
     G_t(z, y) = (1 + z)^u
                 * product over i of (C(m_i, 0) + .. + C(m_i, t-1) z^(t-1) + y C(m_i, t) z^t)
 
 the coefficient of z^k y^w is the number of subsets of k samples in which w answers have t votes
 each and no answer has more. Each of the w winners has the share 1/w, the integral of y^(w-1) from 0
-to 1. So
+to 1. If the answer a wins, the other factors of G_t have y^(w-1). So
 
     vote@k = sum over t, and over correct answers a, of
              [z^k] integral of C(m_a, t) z^t G_t(z, y) / (factor of a) dy,  divided by C(n, k).
 
 The integrand is a polynomial in y of degree at most k/t - 1, which Gauss-Legendre quadrature with
 half as many nodes integrates exactly. No quadrature is needed for t = 1, where all answers with a
-vote win: w is the degree in z without the samples that have no answer. No term is negative, so no
-digits are lost by cancellation. If a judge accepts only some samples of an answer, the answer
-counts with the share of accepted samples.
+vote win: w is the number of the k samples that have an answer. No term is negative, so no digits
+are lost by cancellation. If a judge accepts only some samples of an answer, the answer counts with
+its share of accepted samples, its credit.
 
 There are M questions with S samples in all.
 """
@@ -5117,10 +5123,10 @@ class AnswerCounts(NamedTuple):
     answer, or none. A judge may accept only some of them.
 
     Attributes:
-        correct: number of samples of each answer that has accepted samples, ascending.
-        incorrect: number of samples of each other answer, ascending.
-        unanswered: number of samples without an answer. They are drawn, but have no vote.
-        accepted: number of accepted samples of each answer in `correct`; () if all are accepted.
+        correct: the number of samples of each answer that has accepted ones, ascending.
+        incorrect: the number of samples of each other answer, ascending.
+        unanswered: the number of samples without an answer. They are drawn, but have no vote.
+        accepted: the number of accepted samples of each answer in `correct`; () if all are.
     """
 
     correct: tuple[int, ...]
@@ -5149,18 +5155,19 @@ class AnswerCounts(NamedTuple):
 
 
 def count_answers(correct: Samples, answers: np.ndarray, merge_correct: bool) -> list[AnswerCounts]:
-    """Return the answer counts of each question.
+    """Return a list of the answer counts of each question.
 
     Args:
         correct: outcomes that say whether each sample is correct.
-        answers: (S,) integer code of the answer of each sample, or -1 for no answer.
+        answers: (S,) integer from 0 for the answer of each sample, or -1 for no answer.
         merge_correct: whether all answers to a question that are accepted in more than half of
             their samples count as one answer.
     """
     question = np.repeat(np.arange(len(correct.sizes)), correct.sizes)
     scored = correct.weights > 0
     weights, is_correct = correct.weights[scored], correct.values[scored]
-    # Each question has `width` codes: 0 for no answer, one for each answer, and one for all merged.
+    # The code of an answer is question x width + number: 0 for no answer, from 1 for the answers,
+    # and width - 1 for all merged ones.
     width = int(answers.max(initial=0)) + 3
     code = question[scored] * width + answers[scored] + 1
     code, samples, accepted = _sums_by_code(code, weights, weights * is_correct)
@@ -5169,6 +5176,7 @@ def count_answers(correct: Samples, answers: np.ndarray, merge_correct: bool) ->
         code_if_merged = code // width * width + width - 1
         code = np.where(is_merged, code_if_merged, code)
         code, samples, accepted = _sums_by_code(code, samples, accepted)
+    # The codes are ascending, so those of one question follow each other.
     ends = np.cumsum(np.bincount(code // width, minlength=len(correct.sizes)))[:-1]
     columns = (np.split(column, ends) for column in (code % width > 0, samples, accepted))
     return [
@@ -5181,7 +5189,7 @@ def count_answers(correct: Samples, answers: np.ndarray, merge_correct: bool) ->
 
 
 def _sums_by_code(code: np.ndarray, *columns: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return the distinct codes, ascending, and the sums of each column of integers by code."""
+    """Return the distinct codes, ascending, and for each the sum of every column of integers."""
     distinct, inverse = np.unique(code, return_inverse=True)
     return distinct, *(np.bincount(inverse, column).astype(np.int64) for column in columns)
 
@@ -5198,10 +5206,14 @@ def vote_at_k(counts: Sequence[AnswerCounts], k: int | np.ndarray) -> np.ndarray
 
 
 def _check_work(counts: Sequence[AnswerCounts], ks: Sequence[int]) -> None:
-    """Raise a ValueError if vote@k of a question, at its k, needs more than 3e10 operations."""
+    """Raise a ValueError if vote@k of a question, at its k, needs more than 3e10 operations.
+
+    For winners with t votes, each node of quadrature needs k operations for each power of z in the
+    factors of all answers, which have up to t powers.
+    """
     for question, (answers, k) in enumerate(zip(counts, ks, strict=True)):
         n_answers = len(answers.correct) + len(answers.incorrect)
-        # This bound on the number of operations suffices in the usual case, and is fast.
+        # Up to rounding, k^3 n_answers / 4 is a bound on the operations, and fast to compute.
         if k**3 * n_answers <= 4 * _MOST_OPERATIONS or not answers.correct:
             continue
         samples = np.array(answers.correct + answers.incorrect)
@@ -5221,10 +5233,7 @@ def _check_work(counts: Sequence[AnswerCounts], ks: Sequence[int]) -> None:
 
 @lru_cache(maxsize=1 << 14)
 def vote_probability(counts: AnswerCounts, k: int) -> float:
-    """Return vote@k of one question: the expected credit of the winner of k votes.
-
-    The credit of an answer is its share of accepted samples, and tied answers share the win.
-    """
+    """Return vote@k of one question: the expected credit of the winner of k votes."""
     correct, incorrect, unanswered, _ = counts
     if not correct:
         return 0.0
@@ -5244,19 +5253,17 @@ def _credit_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
 
     `counts` describe one question with n samples. The module docstring has the formula.
     """
-    correct, incorrect, unanswered, _ = counts
-    credits = [*(0.0 for _ in incorrect), *counts.credits.tolist()]
     nodes = _nodes(counts, k)
     if not nodes:
         return 0.0
     t, y, weight = (np.array(column)[:, None] for column in zip(*nodes, strict=True))
     first_row_of_power = np.searchsorted(t[:, 0], np.arange(t.max() + 1))  # t is ascending
     has_single_votes = t[0, 0] == 1  # The first node is that of t = 1, without quadrature.
-    # Scaling by powers of two is exact, and keeps the coefficients of polynomials near 1: z is
-    # scaled by 2^shift, each factor by a power of its own, and the products after every 32 factors.
-    # The exponent of the scale of each row is in `exponents`.
+    # Scaling by powers of two is exact, and prevents overflow: z is scaled by 2^shift, each factor
+    # by a power of its own, and the products after every 32 factors. Without the scale of z, the
+    # coefficients of a row are those of the table times 2^exponents[row].
     shift = round(math.log2((k + 0.5) / (n - k + 0.5)))
-    ways_unanswered, exponent = _scaled_binomials(unanswered, k, shift)
+    ways_unanswered, exponent = _scaled_binomials(counts.unanswered, k, shift)
     exponents = np.full(len(nodes), exponent)
     product = np.zeros((len(nodes), k + 1))  # the coefficients of z^0 .. z^k of G_t at each node
     product[:, : len(ways_unanswered)] = ways_unanswered
@@ -5264,35 +5271,33 @@ def _credit_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
         product[0] = np.arange(k + 1) == 0  # Samples without an answer are added in the end.
     # The sum over correct answers a of their credit x C(m_a, t) z^t G_t / (factor of a):
     winning = np.zeros_like(product)
-    for answer, (m, credit) in enumerate(zip(incorrect + correct, credits, strict=True)):
+    for answer, (m, accepted) in enumerate(counts.answers):
         ways, exponent = _scaled_binomials(m, int(t.max()), shift)  # by the number of votes
         votes = np.arange(len(ways))
-        wins = ways * (votes == t)
-        factor = ways * (votes < t) + y * wins
-        if credit > 0:  # The answer is correct.
+        factor = ways * (votes < t) + y * ways * (votes == t)
+        if accepted:  # Either an earlier answer is the winner of the formula, or this one.
             winning = _multiply_truncated(winning, factor, first_row_of_power)
-            for votes_of_winner, start, stop in _rows_by_votes(t[:, 0], len(ways)):
-                rows = slice(start, stop)
-                wins_of_rows = credit * wins[rows, votes_of_winner, None]
-                winning[rows, votes_of_winner:] += wins_of_rows * product[rows, :-votes_of_winner]
+            for row, votes_of_winner in enumerate(t[t < len(ways)].tolist()):
+                wins = accepted / m * ways[votes_of_winner]
+                winning[row, votes_of_winner:] += wins * product[row, :-votes_of_winner]
         product = _multiply_truncated(product, factor, first_row_of_power)
         exponents += exponent
-        if answer % 32 == 31:
+        if answer % 32 == 31:  # Scale the largest coefficient of each row to below 1.
             excess = np.frexp(np.maximum(product.max(axis=1), winning.max(axis=1)))[1]
             product = np.ldexp(product, -excess[:, None])
             winning = np.ldexp(winning, -excess[:, None])
             exponents += excess
     subsets, exponent = _mantissa_and_exponent(math.comb(n, k))
     sums = winning[:, k].copy()
-    if has_single_votes:
-        winners = np.arange(max(1, k + 1 - len(ways_unanswered)), k + 1)
-        sums[0] = (winning[0, winners] / winners) @ ways_unanswered[k - winners]
+    if has_single_votes:  # k - w of the samples have no answer, and each winner has the share 1/w.
+        w = np.arange(max(1, k + 1 - len(ways_unanswered)), k + 1)
+        sums[0] = (winning[0, w] / w) @ ways_unanswered[k - w]
     integrands = np.ldexp(sums / subsets, exponents - exponent - shift * k)
     return float((weight[:, 0] * integrands).sum())
 
 
 def _nodes(counts: AnswerCounts, k: int) -> list[tuple[int, float, float]]:
-    """Return the quadrature nodes (t, y, weight) of the integrals over y, ascending in t.
+    """Return a list of the quadrature nodes (t, y, weight) of the integrals, ascending in t.
 
     t is the number of votes of the winners, at most k/2. `counts` describe one question.
     """
@@ -5311,26 +5316,17 @@ def _number_of_nodes(k: int, t: int) -> int:
     return 1 if t == 1 else -(-(k // t) // 2)
 
 
-def _rows_by_votes(t: np.ndarray, most: int) -> list[tuple[int, int, int]]:
-    """Return tuples (value, start, stop): the rows t[start:stop] of each value of t below `most`.
-
-    t is ascending.
-    """
-    values, starts = np.unique(t[t < most], return_index=True)
-    stops = np.searchsorted(t, values, side="right")
-    return [*zip(values.tolist(), starts.tolist(), stops.tolist(), strict=True)]
-
-
 def _multiply_truncated(
     polynomial: np.ndarray, factor: np.ndarray, first_row_of_power: np.ndarray
 ) -> np.ndarray:
-    """Return the products of polynomials in each row, up to the degree k, (nodes, k + 1).
+    """Return the product of two polynomials in z for each node, up to the degree k, (nodes, k + 1).
 
     Args:
         polynomial: (nodes, k + 1) coefficients of z^0 .. z^k.
-        factor: (nodes, any) coefficients of the other factor, of degree t in each row.
-        first_row_of_power: for each power, the first row with t of at least this power. The rows
-            above it are skipped, because their coefficient is 0.
+        factor: (nodes, any) coefficients of z^0, z^1, .. of the other factor, at most up to z^t for
+            the t of the node.
+        first_row_of_power: for each power, the first node with t of at least this power. Earlier
+            ones are skipped, because their coefficient is 0.
     """
     product = factor[:, :1] * polynomial
     for power, row in enumerate(first_row_of_power[: factor.shape[1]].tolist()):
@@ -5341,7 +5337,7 @@ def _multiply_truncated(
 
 @lru_cache(maxsize=1 << 12)
 def _scaled_binomials(m: int, most: int, shift: int) -> tuple[np.ndarray, int]:
-    """Return C(m, x) 2^(shift x - e) for x = 0 .. min(m, most), and e, so that all are <= 1."""
+    """Return C(m, x) 2^(shift x - e) for x = 0 .. min(m, most), and e that makes all at most 1."""
     floats = [_mantissa_and_exponent(math.comb(m, x)) for x in range(min(m, most) + 1)]
     exponents = [exponent + shift * x for x, (_, exponent) in enumerate(floats)]
     e = max(exponents)
@@ -5350,7 +5346,10 @@ def _scaled_binomials(m: int, most: int, shift: int) -> tuple[np.ndarray, int]:
 
 
 def _mantissa_and_exponent(number: int) -> tuple[float, int]:
-    """Return the mantissa, from 1/2 to 1 and rounded once, and the exponent of an integer > 0."""
+    """Return the mantissa, from 1/2 to 1, and the exponent of an integer > 0, as `math.frexp` does.
+
+    The integer may be too large for a float.
+    """
     exponent = number.bit_length()
     return number / (1 << exponent), exponent
 
@@ -5724,8 +5723,8 @@ def limits_for_questions(
 """The scores of cons_at_k: cons@k, avg@n, pass@k, maj@k, vote@k, and mean shares of correctness.
 
 The first four depend on a question only through its counts: n samples, c of them correct. cons@k is
-1 if more than k/2 of all n samples are correct, otherwise 0, so it has no posterior. `votes` has
-vote@k. There are M questions, and U distinct pairs (n, c).
+1 if more than k/2 of all n samples are correct, otherwise 0. The module `votes` computes vote@k.
+There are M questions, and U distinct pairs (n, c).
 """
 
 
@@ -5738,13 +5737,13 @@ class Consensus:
     """The data on which the scores of cons_at_k depend.
 
     Attributes:
-        shares: the share of correctness of each sample.
-        correct: whether the share of each sample is above 1/2.
-        counts: the counts of correct samples.
-        ks: a dict from the k in keys to the k of scores. For k = n, all samples of each question,
-            the first is their number or "n", and the second is None.
-        votes: M counts of answers, or None if there are no answers, or vote@k is not included.
-        weighted: the `WeightedVotes` of the package, or None.
+        shares: outcomes from 0 to 1, the shares of correctness of samples.
+        correct: outcomes that are True if the share of a sample is above 1/2.
+        counts: numbers of samples and of correct samples.
+        ks: a dict from the k in the key of a score to its k. If scores use all n samples of each
+            question, the first is n, or "n" if it differs between questions, and the second None.
+        votes: the counts of answers of each question; None without answers or without vote@k.
+        weighted: the `WeightedVotes` of the package, or None if votes have no weights.
     """
 
     shares: Samples
@@ -5760,14 +5759,13 @@ class Consensus:
     ) -> Consensus:
         """Return the data for the scores of checked samples.
 
+        A ValueError is raised if a k exceeds the number of scored samples of a question.
+
         Args:
             checked: the outcomes, and the answers if there are any.
             ks: the requested k, or None for k = n.
             merge_right: whether all correct answers to a question count as one answer in votes.
             with_votes: whether vote@k is included.
-
-        Raises:
-            ValueError: if a k exceeds the number of scored samples of a question.
         """
         correct = more_than_half(checked.outcomes)
         counts = correct.counts
@@ -5785,12 +5783,12 @@ class Consensus:
         return n_in_keys(self.counts.n)
 
     def sizes(self, k: int | None) -> int | np.ndarray:
-        """Return k, or for None the number of samples of each question, (M,)."""
+        """Return k, or the number of samples of each question, (M,), if k is None."""
         return self.counts.n if k is None else k
 
     @property
     def has_shares(self) -> bool:
-        """Return whether outcomes are floats: shares of correctness, whose mean is a score too."""
+        """Return whether outcomes are floats, whose mean, the accuracy, is a score too."""
         return self.shares.values.dtype.kind == "f"
 
     def count_scores(self) -> dict[ScoreId, CountScore]:
@@ -5799,14 +5797,14 @@ class Consensus:
             ScoreId("cons@k", k_in_key): partial(_has_majority, k)
             for k_in_key, k in self.ks.items()
         }
-        scores[ScoreId("avg@N", self.n)] = _share_correct
+        scores[ScoreId("avg@N", self.n)] = lambda n, c: c / n
         for metric, credits in (("pass@k", any_correct), ("maj@k", majority)):
             for k_in_key, k in self.ks.items():
                 scores[ScoreId(metric, k_in_key)] = partial(_expected_credit, credits, k)
         return scores
 
     def values(self) -> dict[ScoreId, np.ndarray]:
-        """Return a dict of the values of each score for the questions, (M,)."""
+        """Return a dict from each score to its values for the questions, (M,)."""
         counts = self.counts
         values = {
             key: score(*counts.unique)[counts.inverse] for key, score in self.count_scores().items()
@@ -5819,7 +5817,7 @@ class Consensus:
         return values | self.weighted_scores()
 
     def weighted_scores(self) -> dict[ScoreId, np.ndarray]:
-        """Return a dict of weighted_vote@k of the questions, (M,); {} if votes have no weights."""
+        """Return a dict from weighted_vote@k at each k to its values, (M,); {} without weights."""
         if self.weighted is None:
             return {}
         return {
@@ -5828,26 +5826,17 @@ class Consensus:
         }
 
 
-# --- Single scores ----------------------------------------------------------------------
-
-
 def _has_majority(k: int | None, n: np.ndarray, c: np.ndarray) -> np.ndarray:
     """Return cons@k, (U,): 1.0 if more than k/2 of n samples are correct. `k` is None for k = n."""
     return (2 * c > (n if k is None else k)).astype(float)
 
 
-def _share_correct(n: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """Return avg@n, (U,), of questions with n samples, c of them correct."""
-    return c / n
-
-
 def _expected_credit(
     credits: Callable[[int], Credits], k: int | None, n: np.ndarray, c: np.ndarray
 ) -> np.ndarray:
-    """Return the mean credit of subsets of k of the n samples of a question, (U,).
+    """Return the mean credit of subsets of k of n samples, c of them correct, for each pair, (U,).
 
-    The questions have n samples, c of them correct, (U,) each. `credits` returns the credits of the
-    score at a k. If `k` is None, all n samples are the subset.
+    `credits` returns the credits of the score at a k. If `k` is None, k is n.
     """
     result = np.empty(len(n))
     for size, rows in rows_by_k(k, n):
@@ -5856,13 +5845,13 @@ def _expected_credit(
 
 
 def rows_by_k(k: int | None, n: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-    """Yield each distinct k, ascending, and the indices of its rows. `k` is None for k = n."""
+    """Yield each distinct k, ascending, and the indices of its rows.
+
+    `k` is that of all rows; or it is None, and the k of each row is its entry of `n`, (U,).
+    """
     ks = n if k is None else np.full(len(n), k)
     for size in sorted({*ks.tolist()}):
         yield size, np.flatnonzero(ks == size)
-
-
-# --- Shares of correctness --------------------------------------------------------------
 
 
 def more_than_half(outcomes: Samples) -> Samples:
@@ -6061,7 +6050,7 @@ DEFAULT_K = (4, 8, 16)
 
 @dataclass(frozen=True)
 class SampledQuestions:
-    """The samples of M questions, with what is needed to turn them into outcomes.
+    """The samples of M questions, which `check` turns into outcomes.
 
     Args:
         batch: the samples.
@@ -6083,13 +6072,11 @@ class SampledQuestions:
         return self.batch.n
 
     def check(self, checking: Checking) -> Checked:
-        """Return the validated outcomes of all samples, and the answers that the checker compared.
+        """Return the outcomes of all samples, and the answers that the checker compared, if any.
 
-        Samples without references are outcomes already, or labels that `checking` has numbers for.
-
-        Raises:
-            ValueError: if a check fails, if the metric does not accept an outcome, or if a checker
-                other than "exact_match" is given without references.
+        Samples without references are outcomes, or labels whose numbers are in `checking.labels`. A
+        ValueError is raised if a check fails, if the metric does not accept an outcome, or if a
+        checker other than "exact_match" is given without references.
         """
         batch = self.batch
         if batch.references is not None:
@@ -6109,19 +6096,19 @@ class SampledQuestions:
 
 @dataclass(frozen=True)
 class Computation:
-    """The computation of a metric.
+    """The functions that compute a metric, and what outcomes it accepts.
 
     Args:
         results: a function of `SampledQuestions` and the parameters of the metric. It returns the
-            flat dict of `compute`.
+            dict of `compute`, which has a number for each key.
         validate: raises a ValueError for outcomes that the metric does not accept. The message has
             the index of the first one.
         accepts_labels: whether already-graded outcomes may be labels, for which a parameter of the
             metric has numbers.
-        counts_suffice: whether the results do not depend on the order of the samples of a question,
-            not even in the last digit.
-        in_order: names of parameters that need all samples in one call of `compute`, in their
-            order, because they have a value for each sample, for example.
+        counts_suffice: False if a result may depend on the order of the samples of a question, even
+            if only in the last digit. If True, outcomes may be stored as counts.
+        in_order: names of parameters that refer to samples by their order, for example with a value
+            for each sample. All samples are then given in one call of `compute`.
     """
 
     results: Callable[..., Any]
@@ -6138,16 +6125,16 @@ class Computation:
         return parameters
 
     def ordered_options(self, options: Mapping[str, Any]) -> list[str]:
-        """Return the names of given options in `in_order`, without dicts, which are counts."""
-        values = {name: options.get(name) for name in self.in_order}
-        return [name for name, x in values.items() if x is not None and not isinstance(x, Mapping)]
+        """Return the names in `in_order` whose option is given, and is no dict of counts."""
+        no_order = (type(None), Mapping)
+        return [name for name in self.in_order if not isinstance(options.get(name), no_order)]
 
     def read(self, predictions, references) -> Samples:
         """Return the samples of all questions, from the arguments of `compute`.
 
-        With references, or if they are texts that may be labels, the samples are stored in Arrow.
-        Other samples are outcomes, which are validated. A ValueError is raised if an argument is
-        invalid; its message has the index of the question.
+        Samples with references, and texts that may be labels, are stored in Arrow. Other samples
+        are outcomes, which are validated. A ValueError is raised if an argument is invalid; its
+        message has the index of the question.
         """
         if predictions is None:
             raise ValueError("predictions are missing: give each question's list of samples.")
@@ -6171,20 +6158,21 @@ class Computation:
         return outcomes
 
     def samples(self, predictions, references, options: Mapping[str, Any]) -> SampledQuestions:
-        """Return what `results` takes; raise a TypeError for an option that is no parameter."""
+        """Return the samples as `results` takes them.
+
+        A TypeError is raised if one of the `options` is no parameter of `results`, and a ValueError
+        as by `read`.
+        """
         check_options(self.results, options)
         batch = self.read(predictions, references)
         return SampledQuestions(batch, self.validate, CheckCache())
 
     def compute(self, *, predictions, references=None, **options: Any) -> dict[str, Any]:
-        """Return the flat dict of scores for these predictions, references and parameters.
+        """Return the dict of scores for these predictions, references and parameters.
 
-        Raises a ValueError or TypeError if an input is invalid. The message has its index.
+        Raises a ValueError or TypeError if an input is invalid.
         """
         return self.results(self.samples(predictions, references, options), **options)
-
-
-# --- Parameters of all metrics --------------------------------------------------------------
 
 
 @dataclass
@@ -6206,14 +6194,14 @@ class SharedOptions:
     keys: str = "exact"
 
     def checking(self, labels: Labels | None = None) -> Checking:
-        """Return the checker and its options. The checker may return these labels."""
+        """Return the `Checking` of these options; `labels` are those that a checker may return."""
         return Checking(self.check_correct_fn, self.num_proc, self.executor, self.timeout, labels)
 
     def report(self, questions: int, with_mu: bool = True, **own: Any) -> Report:
-        """Return the `Report` that makes the dict of `compute` for M `questions`.
+        """Return the `Report`, which makes the dict of `compute`. All options are validated.
 
-        All parameters are validated. `with_mu` is whether to add the centers of intervals, and
-        `own` are further arguments of `interval_options`, which not all metrics have.
+        `questions` is M, `with_mu` is whether to add the centers of intervals, and `own` are
+        arguments of `interval_options` that not all metrics have.
         """
         weighting = question_weighting(self.average, self.question_weights, self.groups, questions)
         options = interval_options(
@@ -6233,7 +6221,8 @@ class SharedOptions:
 """The computations of the five metrics from the samples of questions.
 
 All five take the same steps: validate the parameters, check the samples against the references,
-estimate the scores, choose the method of limits, and return the flat dict of `Report.result`.
+estimate the scores (`points`), choose the `method` that computes their confidence limits, or None
+for no limits, and return the dict of `Report.result`. What takes long comes after all validation.
 """
 
 
@@ -6244,7 +6233,7 @@ _FOR_K_ABOVE_N = (
     " With a confidence, and without clusters, a prior or average='groups', "
     "interval='hierarchical' allows k > n for most scores."
 )
-"""A sentence for the error about a k above n, which says what else the user can do."""
+"""The end of the error about a k above n."""
 
 
 @shows_options(SharedOptions, SharedOptions)
@@ -6265,7 +6254,7 @@ def gpassk_results(
     budget: int | None = None,
     **shared: Any,
 ) -> dict[str, Any]:
-    """Return the flat dict of scores. metrics/<name>/<name>.py documents the parameters."""
+    """Return the dict of scores of gpassk. metrics/gpassk documents the parameters."""
     common = SharedOptions(**shared)
     checking = common.checking()
     if include is None:
@@ -6291,6 +6280,7 @@ def gpassk_results(
         checked = questions.check(checking)
         points, method = PACKAGE.rooms.first_successes(checked, budget, requested, options)
         return report.result(points, n, method)
+    # An invalid k is refused here, before the checker runs.
     ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n, _FOR_K_ABOVE_N)
     scores = build_scores(included, ks, score_options)
     refuse_group_average_of_products(common.average, scores)
@@ -6311,14 +6301,14 @@ def gpassk_results(
 
 
 def _errors_of_checker(checker_rates, labels) -> Any:
-    """Return the `CheckerErrors` of the package, or None if neither parameter is given."""
+    """Return a model of the checker's errors, or None if neither parameter is given."""
     if checker_rates is None and labels is None:
         return None
     return PACKAGE.rooms.errors(checker_rates, labels)
 
 
 def _refuse_posterior_with_errors(errors: Any, options: IntervalOptions) -> None:
-    """Raise a ValueError if a posterior is requested, and a model of the checker's errors."""
+    """Raise a ValueError if interval='posterior' is given with a model of the checker's errors."""
     if errors is not None and options.confidence is not None and options.method == "posterior":
         raise ValueError(
             "interval='posterior' does not correct for the errors of a checker: use 'sampling' or "
@@ -6331,8 +6321,8 @@ def _check_budget(
 ) -> int:
     """Return the budget, the largest number of samples of a question, as an int.
 
-    Raises a ValueError if a requested k exceeds it, if a score other than pass@k is included, or if
-    there is a prior or a model of the checker's `errors`.
+    Raises a ValueError if one of `ks` exceeds it, if `metrics` has another score than pass@k, or if
+    `options` have a prior, or `errors` is a model of the checker's errors.
     """
     budget = check_k(budget, name="budget")
     if ks and max(ks) > budget:
@@ -6368,7 +6358,7 @@ def bayes_at_n_results(
     labels: list[list[int]] | dict[str, int] | None = None,
     **shared: Any,
 ) -> dict[str, Any]:
-    """Return the flat dict of scores. metrics/<name>/<name>.py documents the parameters."""
+    """Return the dict of scores of bayes_at_n. metrics/bayes_at_n documents the parameters."""
     category_of_label = category_numbers(categories)
     common = SharedOptions(confidence=confidence, **shared)
     checking = common.checking(category_of_label)
@@ -6391,7 +6381,7 @@ def bayes_at_n_results(
     outcomes = checked.outcomes if errors is None else require_binary(checked.outcomes)
     warn_of_stopping(outcomes)
     n = n_in_keys(outcomes.n)
-    # Both scores estimate the mean reward, which is Max@1.
+    # Both scores estimate the mean reward, which is Max@k for k = 1.
     ks = {ScoreId("bayes@N", n): 1, ScoreId("avg@N", n): 1}
     are_real = are_real_rewards(outcomes, w, R0, categories)
     if are_real:
@@ -6403,7 +6393,7 @@ def bayes_at_n_results(
         points = Scores(moments.keys, moments.inverse, moments.mean)
     method: IntervalMethod | None = None
     if not are_real and (common.interval is None or options.method == "posterior"):
-        # The posterior defines Bayes@N, so it is the default, which results do not name.
+        # The posterior defines Bayes@N, so it is the default. Results name it only if it is given.
         check_clusters(common.clusters, "posterior", len(questions))
         range_of_rewards = float(rewards.levels[0]), float(rewards.levels[-1])
         name = None if common.interval is None else "posterior"
@@ -6434,7 +6424,7 @@ _SCORES_OF_REWARDS = {
     "picked@k": "picked@k",
     "max@k": "max@k",
 }
-"""The names of scores in `include`, and the `metric` of the `ScoreId` of each."""
+"""The `metric` in the `ScoreId` of each name that `include` may have."""
 
 
 @shows_options(SharedOptions, SharedOptions)
@@ -6451,7 +6441,7 @@ def max_at_k_results(
     band: bool = False,
     **shared: Any,
 ) -> dict[str, Any]:
-    """Return the flat dict of scores. metrics/<name>/<name>.py documents the parameters."""
+    """Return the dict of scores of max_at_k. metrics/max_at_k documents the parameters."""
     category_of_label = category_numbers(categories)
     common = SharedOptions(**shared)
     checking = common.checking(category_of_label)
@@ -6472,8 +6462,8 @@ def max_at_k_results(
         rewards = real_rewards(outcomes)
     else:
         rewards = category_rewards(outcomes, rewards_of_categories, prior)
-    # The checker may have left samples unscored, and n samples say nothing about real rewards above
-    # the largest observed.
+    # The checker may have left samples unscored. For real rewards no k exceeds n, because n samples
+    # say nothing about rewards above the largest observed.
     ks = choose_ks(requested, DEFAULT_K, rewards.n, options.allow_above_n and not are_real)
     if any(score.metric != "max@k" for score in included):
         check_samples(ks, rewards.n)
@@ -6502,7 +6492,7 @@ def max_at_k_results(
 def _included_rewards(
     include: str | list[str] | None, k: int | list[int] | None, picked_by: Any
 ) -> tuple[list[ScoreId], list[int] | None]:
-    """Return the ids of the included scores, and the list of their k or None.
+    """Return the ids of the included scores, and a list of all requested k, or None for no request.
 
     The default of `include` is Max@k, or picked@k if `picked_by` is given. A ValueError is raised
     if only one of picked@k and `picked_by` is given.
@@ -6521,7 +6511,10 @@ def _included_rewards(
 def _included_tails(
     included: list[ScoreId], ks: list[int], thresholds: list[float]
 ) -> list[tuple[int, float]]:
-    """Return the pairs (k, threshold) at which TailPass@k is included."""
+    """Return the distinct pairs (k, threshold) at which TailPass@k is included.
+
+    An id without k stands for all `ks`, and one without tau for all `thresholds`.
+    """
     pairs = [
         (k, tau)
         for score in included
@@ -6536,7 +6529,10 @@ def _included_tails(
 def _join_parts(
     parts: list[tuple[Scores, IntervalMethod | None]],
 ) -> tuple[Scores, IntervalMethod | None]:
-    """Return all scores as one `Scores`, and one method for their limits, or None for no limits."""
+    """Return all scores as one `Scores`, and one method for their limits.
+
+    `parts` has a method for all scores; or None for all, and None is returned as the method.
+    """
     points, method = parts[0]
     for scores, method_of_scores in parts[1:]:
         points = join_scores(points, scores)
@@ -6562,7 +6558,7 @@ _SCORES_OF_CONSENSUS = {
     "vote@k": "vote@k",
     "weighted_vote@k": "weighted_vote@k",
 }
-"""The names of scores in `include`, and the `metric` of the `ScoreId` of each."""
+"""The `metric` in the `ScoreId` of each name that `include` may have."""
 
 
 @shows_options(SharedOptions, SharedOptions)
@@ -6577,7 +6573,7 @@ def cons_at_k_results(
     band: bool = False,
     **shared: Any,
 ) -> dict[str, Any]:
-    """Return the flat dict of scores. metrics/<name>/<name>.py documents the parameters."""
+    """Return the dict of scores of cons_at_k. metrics/cons_at_k documents the parameters."""
     common = SharedOptions(**shared)
     checking = common.checking()
     names = _SCORES_OF_CONSENSUS
@@ -6616,9 +6612,9 @@ def cons_at_k_results(
 
 
 def _check_included(included: set[str], known: set[str]) -> None:
-    """Raise a ValueError if an included metric needs other outcomes or parameters.
+    """Raise a ValueError if a metric is included that is not `known`.
 
-    `known` are the metrics that the outcomes and parameters of this call allow.
+    `known` are the metrics that have a value for the outcomes and parameters of this call.
     """
     reasons = {
         "vote@k": "is a vote among answers: give predictions and references, or counts of answers",
@@ -6645,7 +6641,7 @@ def score_agg_results(
     weights: dict[str, float] = VERDICTS,
     **shared: Any,
 ) -> dict[str, Any]:
-    """Return the flat dict of scores. metrics/<name>/<name>.py documents the parameters."""
+    """Return the dict of scores of score_agg. metrics/score_agg documents the parameters."""
     labels = check_weights(weights)
     common = SharedOptions(**shared)
     checking = common.checking(labels)
@@ -6684,9 +6680,9 @@ _computing: ContextVar[tuple[int, ...]] = ContextVar("_computing", default=())
 class SampledMetric(evaluate.Metric, abc.ABC):
     """A metric of several samples per question.
 
-    A question has a list of predictions, and a reference. Questions are read and validated when
-    they are added, and kept until a `compute` succeeds: an error in `compute` loses nothing that
-    was added before. One thread at a time adds or computes, and the others wait.
+    A question has a list of predictions, and may have a reference. Questions are read and validated
+    when they are added, and kept until a `compute` succeeds, so an error in `compute` loses none of
+    them. One thread at a time adds or computes, and the others wait.
 
     With several processes, all of them have to call `compute` (see `at_k.exchange`).
     """
@@ -6718,13 +6714,16 @@ class SampledMetric(evaluate.Metric, abc.ABC):
     @staticmethod
     @abc.abstractmethod
     def _compute(questions: SampledQuestions):
-        """Return the scores of questions. Subclasses set it to `computation.results`.
+        """Return the scores of questions. In a subclass this is the `results` of `computation`.
 
-        `evaluate` and other tools inspect its signature.
+        `compute` does not call it, but `evaluate` and other tools inspect its signature.
         """
 
     def _build_data_dir(self) -> str:
-        """Return the folder of the metric. Only `Exchange` creates it, for several processes."""
+        """Return the folder of the metric, without creating it as `evaluate` does.
+
+        Only several processes need it, and `Exchange` creates it for them.
+        """
         return str(Path(self._data_dir_root, self.name, self.config_name))
 
     def _forget(self) -> None:
@@ -6755,11 +6754,8 @@ class SampledMetric(evaluate.Metric, abc.ABC):
     def add_batch(self, *, predictions=None, references=None):
         """Add questions: a list of predictions for each, and a reference for each, or None.
 
-        Outcomes that are categories may be stored as counts, to save memory.
-
-        Raises:
-            ValueError: if an input is invalid, with its index; or if a checker of this object makes
-                the call. Nothing is added then.
+        Outcomes that are categories may be stored as counts, to save memory. A ValueError is raised
+        if an input is invalid, or if a checker of this object makes the call; nothing is added.
         """
         self._refuse_call_from_checker("add_batch")
         batch = self.computation.read(predictions, references)
@@ -6771,7 +6767,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
     def compute(
         self, *unnamed, predictions=None, references=None, **options
     ) -> dict[str, Any] | None:
-        """Return the flat dict of scores of these questions and all that were added before.
+        """Return the dict of scores of these questions and all that were added before.
 
         `options` are the parameters of the metric. With several processes, all but one return None.
 
@@ -6803,7 +6799,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
             try:
                 read = partial(self._all_batches, predictions, references)
                 score = partial(self._scores_of_batches, options=options)
-                # With several processes, one of them scores what all have read.
+                # With several processes, one of them scores the batches of all.
                 result = self._exchange.compute(read, score) if self._exchange else score(read())
             finally:
                 _computing.reset(token)

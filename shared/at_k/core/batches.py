@@ -1,6 +1,6 @@
 """Batches of questions, which `add_batch` keeps until `compute`, and which processes exchange.
 
-A batch has outcomes, which may be counted, or an Arrow column of samples that are not graded yet.
+The values of a batch are outcomes, or an Arrow column of samples that are not graded yet.
 
 Small batches are merged, so that many of them take no more memory than a few large ones. Batches
 are merged with others of a similar size, so a question is copied a logarithmic number of times.
@@ -24,16 +24,16 @@ _SMALL_BATCHES = 64  # Up to this number, merging would take longer than reading
 
 
 def with_batch(batches: list[Samples], batch: Samples, counts_suffice: bool) -> list[Samples]:
-    """Return the batches and one more, with small batches merged.
+    """Return a list of the batches and one more, with the last ones merged if there are many.
 
-    `counts_suffice` is whether scores do not depend on the order of the samples of a question, not
-    even in the last digit. A ValueError is raised if the new batch cannot be scored together with
-    the others.
+    `counts_suffice` is False if a score may depend on the order of the samples of a question, even
+    if only in the last digit. A ValueError is raised if `check_alike` refuses the new batch.
     """
     check_alike(batch, batches)
     batches = [*batches, _in_own_memory(batch, counts_suffice)]
     if len(batches) <= _SMALL_BATCHES:
         return batches
+    # A batch is merged with those after it, unless it has more than twice their questions.
     start, size = len(batches) - 1, len(batches[-1])
     while start > 0 and len(batches[start - 1]) <= 2 * size:
         start -= 1
@@ -48,7 +48,7 @@ def _in_own_memory(batch: Samples, counts_suffice: bool) -> Samples:
     table. If `counts_suffice`, the batch may be stored as counts to save memory.
     """
     if not batch.are_numbers:
-        sink = pa.BufferOutputStream()
+        sink = pa.BufferOutputStream()  # A copy in Arrow's format has only the rows of the batch.
         write_batch(batch, sink)
         return read_batch(sink.getvalue())
     counted = _as_counts(batch) if counts_suffice else None
@@ -56,16 +56,16 @@ def _in_own_memory(batch: Samples, counts_suffice: bool) -> Samples:
 
 
 def _as_counts(outcomes: Samples) -> Samples | None:
-    """Return outcomes with each category of a question once, and how often it occurs.
+    """Return outcomes with each category of a question once, and its count as the multiplicity.
 
-    Returns None if that would not be shorter, if outcomes are no categories, or if they have a
-    multiplicity already.
+    Returns None if that may not be shorter, if outcomes are no categories, or if they have a
+    multiplicity already. Outcomes that are not scored are dropped.
     """
     values = outcomes.values
     if values.dtype.kind == "f" or outcomes.multiplicity is not None or values.min() < 0:
         return None
     categories = int(values.max()) + 1
-    if 8 * categories * len(outcomes.sizes) > values.nbytes:
+    if 8 * categories * len(outcomes.sizes) > values.nbytes:  # A count has 8 bytes.
         return None
     table = outcomes.category_counts(categories)
     occurs, category = table > 0, np.arange(categories, dtype=values.dtype)
@@ -77,11 +77,11 @@ def _as_counts(outcomes: Samples) -> Samples | None:
     )
 
 
-# --- All batches as one -------------------------------------------------------------------
-
-
 def check_alike(batch: Samples, earlier: Sequence[Samples]) -> None:
-    """Raise a ValueError unless a batch can be scored together with earlier ones."""
+    """Raise a ValueError unless a batch can be scored together with earlier ones.
+
+    All have references, or none has; and all samples are numbers, texts or other values.
+    """
     if not earlier:
         return
     if (batch.references is None) != (earlier[-1].references is None):
@@ -123,8 +123,8 @@ def unite(batches: Sequence[Samples]) -> Samples:
 def _one_column(columns: list[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
     """Return the entries of all columns as one column.
 
-    If the types differ, predictions that are all numbers become doubles if no value changes. All
-    others become JSON. `name` is "predictions" or "references".
+    If the types differ, predictions that are all numbers become doubles, and other entries JSON.
+    `name` is "predictions" or "references".
     """
     types = {column.type for column in columns if not pa.types.is_null(column.type)}
     if len(types) > 1:
@@ -137,12 +137,12 @@ def _one_column(columns: list[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
 
 
 def _as_doubles_or_none(columns: list[pa.ChunkedArray]) -> list[pa.ChunkedArray] | None:
-    """Return columns of numbers as doubles; None if there are others, bools, or too large ones."""
-    if any(pa.types.is_boolean(x.type) or not is_numeric(x.type) for x in columns):
+    """Return columns of numbers as doubles; None if an entry is a bool, a text or too large."""
+    if any(pa.types.is_boolean(column.type) or not is_numeric(column.type) for column in columns):
         return None
     try:
         return [column.cast(pa.float64()) for column in columns]
-    except pa.ArrowInvalid:  # an integer that no double holds
+    except pa.ArrowInvalid:  # An integer is above 2^53, beyond which doubles have gaps.
         return None
 
 
@@ -153,11 +153,11 @@ def _as_json(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     return pa.chunked_array([to_json(to_python(column), name)])
 
 
-# --- Files --------------------------------------------------------------------------------
-
-
 def write_batch(batch: Samples, file: BinaryIO) -> None:
-    """Write a batch to a file as an Arrow stream, with a row for each question."""
+    """Write a batch to a file as an Arrow stream, with a row for each question.
+
+    Numbers that are not scored become null.
+    """
     if batch.are_numbers:
         values = from_numpy(batch.values, batch.scored)
     else:

@@ -1,8 +1,8 @@
 """Validation of parameters, and errors about input.
 
-A function `check_x` returns the valid parameter, or raises a ValueError that says what would be
-valid. Its argument `name` is the name of the parameter in the message. There are M questions, and n
-samples of a question.
+A function `check_x` raises a ValueError unless a parameter is valid, and most of them return it as
+a plain Python value. Their argument `name` is what the message calls the parameter. There are M
+questions, and n samples of a question. A "page" is a web page that shows a metric.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class Place(NamedTuple):
         parameter: the parameter, such as "predictions"; or the word "question" or "Question".
         question: index of the question.
         sample: index of the sample in its question, or None for the whole question.
-        key: the column, such as "correct", if the input consists of counts of samples.
-        value: the invalid outcome, if the input consists of counts, whose samples have no index.
+        key: the column, such as "correct", of input that consists of counts of samples; or None.
+        value: the invalid outcome, if it is one of counted samples, which have no index; or None.
     """
 
     parameter: str
@@ -147,7 +147,7 @@ def is_list_like(value) -> bool:
 
 
 def as_list(name: str, value) -> list[Any]:
-    """Return one value, or several in a list, as a list; raise a ValueError if it is empty."""
+    """Return several values as a list, or one value in a list; raise a ValueError for no value."""
     values = list(value) if is_list_like(value) else [value]
     if not values:
         raise ValueError(f"{name} is empty: give at least one.")
@@ -195,8 +195,8 @@ def is_missing(entry) -> bool:
         return True
     if isinstance(entry, Decimal):
         return entry.is_nan()
-    is_number = isinstance(entry, (float, np.floating, np.datetime64, np.timedelta64))
-    return is_number and bool(entry != entry)
+    may_be_nan = isinstance(entry, (float, np.floating, np.datetime64, np.timedelta64))
+    return may_be_nan and bool(entry != entry)  # NaN and NaT differ from themselves.
 
 
 _METRIC_OF_SCORE = {
@@ -208,11 +208,14 @@ _METRIC_OF_SCORE = {
     "pass^k": "gpassk",
     "G-Pass@k": "gpassk",
 }
-"""The metrics of scores that users look for in another metric."""
+"""The metric that has each of these scores, for which users often ask another metric."""
 
 
 def check_name(name: str, choice: Any, known: Collection[str]) -> Any:
-    """Return `choice`, the value of a parameter; raise a ValueError if it is not a known name."""
+    """Return `choice`, a value of the parameter `name`; raise a ValueError if it is not in `known`.
+
+    The message suggests a similar name, and "pass@k" with k=4 in place of "pass@4".
+    """
     hint = ""
     if isinstance(choice, str):
         if choice in known:
@@ -228,7 +231,7 @@ def check_name(name: str, choice: Any, known: Collection[str]) -> Any:
 
 
 def check_names(name: str, names: str | Iterable[str], known: Collection[str]) -> list[str]:
-    """Return one or more names as a list; raise a ValueError if a name is not known."""
+    """Return one or more names as a list; raise a ValueError if one is not in `known`."""
     return [check_name(name, choice, known) for choice in as_list(name, names)]
 
 
@@ -250,7 +253,7 @@ def did_you_mean(choice: str, names: Iterable[str]) -> str:
 
 
 def _spelled_out(name: str) -> str:
-    """Return the letters and digits of a name, with "at" for @ and "hat" for ^."""
+    """Return the letters and digits of a name in lower case, with "at" for @ and "hat" for ^."""
     spelled = name.lower().replace("@", "at").replace("^", "hat")
     return re.sub(r"[^a-z0-9]", "", spelled)
 
@@ -348,11 +351,7 @@ def check_flag(name: str, value) -> bool:
 
 
 def check_count(
-    name: str,
-    value,
-    wanted: str = "give a positive integer",
-    least: int = 1,
-    most: float = math.inf,
+    name: str, value, wanted="give a positive integer", least: int = 1, most: float = math.inf
 ) -> int:
     """Return `value` as an int; raise a ValueError unless it is an integer from `least` to `most`.
 
@@ -430,12 +429,10 @@ def choose_ks(
     allow_above_n: bool = False,
     remedy: str = "",
 ) -> list[int]:
-    """Return the k at which scores are computed.
+    """Return the requested `ks`; or if it is None, the k of `default` up to the smallest n, (M,).
 
-    These are the requested `ks`. A k above an n, (M,), raises a ValueError, unless `allow_above_n`.
-    Its message ends with `remedy`, which says what else the user can do.
-
-    If `ks` is None, these are the k of `default` up to the smallest n, or this n if there are none.
+    If `default` has none so small, the smallest n itself is returned. A requested k above an n
+    raises a ValueError, unless `allow_above_n`. Its message ends with `remedy`.
     """
     if ks is not None:
         if not allow_above_n:
@@ -448,8 +445,7 @@ def choose_ks(
 def check_samples(ks: list[int], n: np.ndarray, remedy: str = "") -> None:
     """Raise a ValueError if a k exceeds the number of samples of a question.
 
-    `n`, (M,), has the numbers of samples. The message ends with `remedy`, which says what else the
-    user can do.
+    `n`, (M,), has the numbers of samples. `remedy` ends the message: what else the user can do.
     """
     question = int(np.argmin(n))
     least = n[question]

@@ -41,13 +41,11 @@ _TEXTS_AND_NONE = {str, type(None)}
 
 
 def stored(samples: Samples, references: Any = None) -> Samples:
-    """Return the samples with their values in an Arrow column, and with a column of references.
+    """Return the samples with values in an Arrow column, null if not scored, and with references.
 
-    `references` has one for each of M questions, or is None for no references.
-
-    Raises:
-        ValueError: if samples have different types, if there is not one reference for each
-            question, or if neither Arrow nor JSON can hold a value. The message has its index.
+    `references` has one for each of M questions, or is None for no references. A ValueError is
+    raised if samples have different types, if there are not M references, or if neither Arrow nor
+    JSON can hold a value.
     """
     values = samples.values
     if samples.are_numbers:
@@ -60,9 +58,10 @@ def stored(samples: Samples, references: Any = None) -> Samples:
 
 
 def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
-    """Return one reference for each question as a column.
+    """Return references as an Arrow column, (M,).
 
-    Raises a ValueError if there are not so many references, or if one cannot be stored.
+    `questions` is M. A ValueError is raised if there are not M references, or if neither Arrow nor
+    JSON can hold one.
     """
     values = plain_container(references)
     if isinstance(values, np.ndarray) and values.ndim == 1:
@@ -92,12 +91,10 @@ def _column_of_numbers(numbers: np.ndarray, scored: np.ndarray | None = None) ->
     if scored is not None and not scored.any():
         return pa.chunked_array([pa.nulls(len(numbers))])
     if numbers.dtype.kind == "f" and numbers.itemsize < 8:
+        # Printing is slow, so each distinct number is printed once.
         distinct, inverse = np.unique(numbers, return_inverse=True)
         numbers = np.array([float(str(number)) for number in distinct])[inverse]
     return pa.chunked_array([from_numpy(numbers, scored)])
-
-
-# --- Values of Python ---------------------------------------------------------------------
 
 
 def check_types(samples: Samples) -> None:
@@ -124,7 +121,7 @@ def check_types(samples: Samples) -> None:
 
 
 def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa.Array:
-    """Return values as an array of their type, or as JSON if they have no common Arrow type.
+    """Return values as an Arrow array of their type, or as JSON if they have no common Arrow type.
 
     `sizes`, (M,), are the numbers of values of each question, or None for one value each.
     """
@@ -139,7 +136,7 @@ def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) 
 def _array_of_one_type(values: list[Any]) -> pa.Array | None:
     """Return values as an array; None if they have no common Arrow type, or if some are dicts."""
     types = {type(value) for value in values} - {type(None)}
-    if types == {list}:
+    if types == {list}:  # Arrow would turn an integer among floats in a list into a float.
         entries = itertools.chain.from_iterable(value for value in values if value is not None)
         types_of_entries = {type(entry) for entry in entries} - {type(None)}
         if len(types_of_entries) > 1 or types_of_entries & {dict, tuple}:
@@ -154,13 +151,11 @@ def _array_of_one_type(values: list[Any]) -> pa.Array | None:
     return None if "struct" in str(array.type) else array
 
 
-# --- JSON ---------------------------------------------------------------------------------
-
-
 def to_json(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa.Array:
-    """Return values as an array of the type `JSON`, for the same arguments as `_typed_array`.
+    """Return values as an array of the type `JSON`.
 
-    Raises a ValueError with the index of a value that JSON cannot hold.
+    `sizes`, (M,), are the numbers of values of each question, or None for one value each. A
+    ValueError with the index of a value is raised if JSON cannot hold it.
     """
     texts = []
     for index, value in enumerate(values):
@@ -178,7 +173,7 @@ def to_json(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa
 def _json_default(value) -> Any:
     """Return an array or number of any library as a JSON value; raise a TypeError for others."""
     plain = plain_entry(value)
-    if plain is value and hasattr(value, "tolist"):
+    if plain is value and hasattr(value, "tolist"):  # an array
         plain = value.tolist()
     if plain is value:
         raise TypeError(f"it is a {type(value).__name__}")
@@ -197,24 +192,18 @@ def _check_keys(value) -> None:
             _check_keys(entry)
 
 
-# --- Kinds --------------------------------------------------------------------------------
-
-
 def sample_kind(values: pa.ChunkedArray) -> str | None:
     """Return "texts", "numbers" or "other values" for a column of samples; None if all are None."""
     if pa.types.is_null(values.type):
         return None
     if values.type == TEXTS:
         return "texts"
-    if values.type == JSON:
+    if values.type == JSON:  # All samples are of one kind, so the first one tells.
         first = next(text for text in pc.struct_field(values, 0) if text.is_valid).as_py()
         if first.startswith(("[", "{")):
             return "other values"
         return "texts" if first.startswith('"') else "numbers"
     return "numbers" if is_numeric(values.type) else "other values"
-
-
-# --- Arrow and Python ---------------------------------------------------------------------
 
 
 def from_numpy(values: np.ndarray, valid: np.ndarray | None = None) -> pa.Array:
@@ -259,11 +248,12 @@ def distinct_entries(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
 
 def _distinct_lists(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
     """Return the results of `distinct_entries` for lists, which Arrow cannot compare."""
+    # Lists are compared by their texts, because a dict cannot have lists as keys.
     texts = [None if entry is None else repr(entry) for entry in values.to_pylist()]
-    first: dict[str, int] = {}  # the index of the first entry with each text
+    first_entry: dict[str, int] = {}  # the index of the first entry with each text
     for i, text in enumerate(texts):
         if text is not None:
-            first.setdefault(text, i)
-    number: dict[str | None, int] = {text: i for i, text in enumerate(first)}
-    index = np.array([number.get(text, -1) for text in texts])
-    return values.combine_chunks().take(from_numpy(np.array([*first.values()], int))), index
+            first_entry.setdefault(text, i)
+    rank: dict[str | None, int] = {text: i for i, text in enumerate(first_entry)}
+    index = np.array([rank.get(text, -1) for text in texts])
+    return values.combine_chunks().take(from_numpy(np.array([*first_entry.values()], int))), index

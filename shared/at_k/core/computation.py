@@ -26,7 +26,7 @@ DEFAULT_K = (4, 8, 16)
 
 @dataclass(frozen=True)
 class SampledQuestions:
-    """The samples of M questions, with what is needed to turn them into outcomes.
+    """The samples of M questions, which `check` turns into outcomes.
 
     Args:
         batch: the samples.
@@ -48,13 +48,11 @@ class SampledQuestions:
         return self.batch.n
 
     def check(self, checking: Checking) -> Checked:
-        """Return the validated outcomes of all samples, and the answers that the checker compared.
+        """Return the outcomes of all samples, and the answers that the checker compared, if any.
 
-        Samples without references are outcomes already, or labels that `checking` has numbers for.
-
-        Raises:
-            ValueError: if a check fails, if the metric does not accept an outcome, or if a checker
-                other than "exact_match" is given without references.
+        Samples without references are outcomes, or labels whose numbers are in `checking.labels`. A
+        ValueError is raised if a check fails, if the metric does not accept an outcome, or if a
+        checker other than "exact_match" is given without references.
         """
         batch = self.batch
         if batch.references is not None:
@@ -74,19 +72,19 @@ class SampledQuestions:
 
 @dataclass(frozen=True)
 class Computation:
-    """The computation of a metric.
+    """The functions that compute a metric, and what outcomes it accepts.
 
     Args:
         results: a function of `SampledQuestions` and the parameters of the metric. It returns the
-            flat dict of `compute`.
+            dict of `compute`, which has a number for each key.
         validate: raises a ValueError for outcomes that the metric does not accept. The message has
             the index of the first one.
         accepts_labels: whether already-graded outcomes may be labels, for which a parameter of the
             metric has numbers.
-        counts_suffice: whether the results do not depend on the order of the samples of a question,
-            not even in the last digit.
-        in_order: names of parameters that need all samples in one call of `compute`, in their
-            order, because they have a value for each sample, for example.
+        counts_suffice: False if a result may depend on the order of the samples of a question, even
+            if only in the last digit. If True, outcomes may be stored as counts.
+        in_order: names of parameters that refer to samples by their order, for example with a value
+            for each sample. All samples are then given in one call of `compute`.
     """
 
     results: Callable[..., Any]
@@ -103,16 +101,16 @@ class Computation:
         return parameters
 
     def ordered_options(self, options: Mapping[str, Any]) -> list[str]:
-        """Return the names of given options in `in_order`, without dicts, which are counts."""
-        values = {name: options.get(name) for name in self.in_order}
-        return [name for name, x in values.items() if x is not None and not isinstance(x, Mapping)]
+        """Return the names in `in_order` whose option is given, and is no dict of counts."""
+        no_order = (type(None), Mapping)
+        return [name for name in self.in_order if not isinstance(options.get(name), no_order)]
 
     def read(self, predictions, references) -> Samples:
         """Return the samples of all questions, from the arguments of `compute`.
 
-        With references, or if they are texts that may be labels, the samples are stored in Arrow.
-        Other samples are outcomes, which are validated. A ValueError is raised if an argument is
-        invalid; its message has the index of the question.
+        Samples with references, and texts that may be labels, are stored in Arrow. Other samples
+        are outcomes, which are validated. A ValueError is raised if an argument is invalid; its
+        message has the index of the question.
         """
         if predictions is None:
             raise ValueError("predictions are missing: give each question's list of samples.")
@@ -136,20 +134,21 @@ class Computation:
         return outcomes
 
     def samples(self, predictions, references, options: Mapping[str, Any]) -> SampledQuestions:
-        """Return what `results` takes; raise a TypeError for an option that is no parameter."""
+        """Return the samples as `results` takes them.
+
+        A TypeError is raised if one of the `options` is no parameter of `results`, and a ValueError
+        as by `read`.
+        """
         check_options(self.results, options)
         batch = self.read(predictions, references)
         return SampledQuestions(batch, self.validate, CheckCache())
 
     def compute(self, *, predictions, references=None, **options: Any) -> dict[str, Any]:
-        """Return the flat dict of scores for these predictions, references and parameters.
+        """Return the dict of scores for these predictions, references and parameters.
 
-        Raises a ValueError or TypeError if an input is invalid. The message has its index.
+        Raises a ValueError or TypeError if an input is invalid.
         """
         return self.results(self.samples(predictions, references, options), **options)
-
-
-# --- Parameters of all metrics --------------------------------------------------------------
 
 
 @dataclass
@@ -171,14 +170,14 @@ class SharedOptions:
     keys: str = "exact"
 
     def checking(self, labels: Labels | None = None) -> Checking:
-        """Return the checker and its options. The checker may return these labels."""
+        """Return the `Checking` of these options; `labels` are those that a checker may return."""
         return Checking(self.check_correct_fn, self.num_proc, self.executor, self.timeout, labels)
 
     def report(self, questions: int, with_mu: bool = True, **own: Any) -> Report:
-        """Return the `Report` that makes the dict of `compute` for M `questions`.
+        """Return the `Report`, which makes the dict of `compute`. All options are validated.
 
-        All parameters are validated. `with_mu` is whether to add the centers of intervals, and
-        `own` are further arguments of `interval_options`, which not all metrics have.
+        `questions` is M, `with_mu` is whether to add the centers of intervals, and `own` are
+        arguments of `interval_options` that not all metrics have.
         """
         weighting = question_weighting(self.average, self.question_weights, self.groups, questions)
         options = interval_options(

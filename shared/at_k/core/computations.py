@@ -1,7 +1,8 @@
 """The computations of the five metrics from the samples of questions.
 
 All five take the same steps: validate the parameters, check the samples against the references,
-estimate the scores, choose the method of limits, and return the flat dict of `Report.result`.
+estimate the scores (`points`), choose the `method` that computes their confidence limits, or None
+for no limits, and return the dict of `Report.result`. What takes long comes after all validation.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ _FOR_K_ABOVE_N = (
     " With a confidence, and without clusters, a prior or average='groups', "
     "interval='hierarchical' allows k > n for most scores."
 )
-"""A sentence for the error about a k above n, which says what else the user can do."""
+"""The end of the error about a k above n."""
 
 
 @shows_options(SharedOptions, SharedOptions)
@@ -87,7 +88,7 @@ def gpassk_results(
     budget: int | None = None,
     **shared: Any,
 ) -> dict[str, Any]:
-    """Return the flat dict of scores. metrics/<name>/<name>.py documents the parameters."""
+    """Return the dict of scores of gpassk. metrics/gpassk documents the parameters."""
     common = SharedOptions(**shared)
     checking = common.checking()
     if include is None:
@@ -113,6 +114,7 @@ def gpassk_results(
         checked = questions.check(checking)
         points, method = PACKAGE.rooms.first_successes(checked, budget, requested, options)
         return report.result(points, n, method)
+    # An invalid k is refused here, before the checker runs.
     ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n, _FOR_K_ABOVE_N)
     scores = build_scores(included, ks, score_options)
     refuse_group_average_of_products(common.average, scores)
@@ -133,14 +135,14 @@ def gpassk_results(
 
 
 def _errors_of_checker(checker_rates, labels) -> Any:
-    """Return the `CheckerErrors` of the package, or None if neither parameter is given."""
+    """Return a model of the checker's errors, or None if neither parameter is given."""
     if checker_rates is None and labels is None:
         return None
     return PACKAGE.rooms.errors(checker_rates, labels)
 
 
 def _refuse_posterior_with_errors(errors: Any, options: IntervalOptions) -> None:
-    """Raise a ValueError if a posterior is requested, and a model of the checker's errors."""
+    """Raise a ValueError if interval='posterior' is given with a model of the checker's errors."""
     if errors is not None and options.confidence is not None and options.method == "posterior":
         raise ValueError(
             "interval='posterior' does not correct for the errors of a checker: use 'sampling' or "
@@ -153,8 +155,8 @@ def _check_budget(
 ) -> int:
     """Return the budget, the largest number of samples of a question, as an int.
 
-    Raises a ValueError if a requested k exceeds it, if a score other than pass@k is included, or if
-    there is a prior or a model of the checker's `errors`.
+    Raises a ValueError if one of `ks` exceeds it, if `metrics` has another score than pass@k, or if
+    `options` have a prior, or `errors` is a model of the checker's errors.
     """
     budget = check_k(budget, name="budget")
     if ks and max(ks) > budget:
@@ -190,7 +192,7 @@ def bayes_at_n_results(
     labels: list[list[int]] | dict[str, int] | None = None,
     **shared: Any,
 ) -> dict[str, Any]:
-    """Return the flat dict of scores. metrics/<name>/<name>.py documents the parameters."""
+    """Return the dict of scores of bayes_at_n. metrics/bayes_at_n documents the parameters."""
     category_of_label = category_numbers(categories)
     common = SharedOptions(confidence=confidence, **shared)
     checking = common.checking(category_of_label)
@@ -213,7 +215,7 @@ def bayes_at_n_results(
     outcomes = checked.outcomes if errors is None else require_binary(checked.outcomes)
     warn_of_stopping(outcomes)
     n = n_in_keys(outcomes.n)
-    # Both scores estimate the mean reward, which is Max@1.
+    # Both scores estimate the mean reward, which is Max@k for k = 1.
     ks = {ScoreId("bayes@N", n): 1, ScoreId("avg@N", n): 1}
     are_real = are_real_rewards(outcomes, w, R0, categories)
     if are_real:
@@ -225,7 +227,7 @@ def bayes_at_n_results(
         points = Scores(moments.keys, moments.inverse, moments.mean)
     method: IntervalMethod | None = None
     if not are_real and (common.interval is None or options.method == "posterior"):
-        # The posterior defines Bayes@N, so it is the default, which results do not name.
+        # The posterior defines Bayes@N, so it is the default. Results name it only if it is given.
         check_clusters(common.clusters, "posterior", len(questions))
         range_of_rewards = float(rewards.levels[0]), float(rewards.levels[-1])
         name = None if common.interval is None else "posterior"
@@ -256,7 +258,7 @@ _SCORES_OF_REWARDS = {
     "picked@k": "picked@k",
     "max@k": "max@k",
 }
-"""The names of scores in `include`, and the `metric` of the `ScoreId` of each."""
+"""The `metric` in the `ScoreId` of each name that `include` may have."""
 
 
 @shows_options(SharedOptions, SharedOptions)
@@ -273,7 +275,7 @@ def max_at_k_results(
     band: bool = False,
     **shared: Any,
 ) -> dict[str, Any]:
-    """Return the flat dict of scores. metrics/<name>/<name>.py documents the parameters."""
+    """Return the dict of scores of max_at_k. metrics/max_at_k documents the parameters."""
     category_of_label = category_numbers(categories)
     common = SharedOptions(**shared)
     checking = common.checking(category_of_label)
@@ -294,8 +296,8 @@ def max_at_k_results(
         rewards = real_rewards(outcomes)
     else:
         rewards = category_rewards(outcomes, rewards_of_categories, prior)
-    # The checker may have left samples unscored, and n samples say nothing about real rewards above
-    # the largest observed.
+    # The checker may have left samples unscored. For real rewards no k exceeds n, because n samples
+    # say nothing about rewards above the largest observed.
     ks = choose_ks(requested, DEFAULT_K, rewards.n, options.allow_above_n and not are_real)
     if any(score.metric != "max@k" for score in included):
         check_samples(ks, rewards.n)
@@ -324,7 +326,7 @@ def max_at_k_results(
 def _included_rewards(
     include: str | list[str] | None, k: int | list[int] | None, picked_by: Any
 ) -> tuple[list[ScoreId], list[int] | None]:
-    """Return the ids of the included scores, and the list of their k or None.
+    """Return the ids of the included scores, and a list of all requested k, or None for no request.
 
     The default of `include` is Max@k, or picked@k if `picked_by` is given. A ValueError is raised
     if only one of picked@k and `picked_by` is given.
@@ -343,7 +345,10 @@ def _included_rewards(
 def _included_tails(
     included: list[ScoreId], ks: list[int], thresholds: list[float]
 ) -> list[tuple[int, float]]:
-    """Return the pairs (k, threshold) at which TailPass@k is included."""
+    """Return the distinct pairs (k, threshold) at which TailPass@k is included.
+
+    An id without k stands for all `ks`, and one without tau for all `thresholds`.
+    """
     pairs = [
         (k, tau)
         for score in included
@@ -358,7 +363,10 @@ def _included_tails(
 def _join_parts(
     parts: list[tuple[Scores, IntervalMethod | None]],
 ) -> tuple[Scores, IntervalMethod | None]:
-    """Return all scores as one `Scores`, and one method for their limits, or None for no limits."""
+    """Return all scores as one `Scores`, and one method for their limits.
+
+    `parts` has a method for all scores; or None for all, and None is returned as the method.
+    """
     points, method = parts[0]
     for scores, method_of_scores in parts[1:]:
         points = join_scores(points, scores)
@@ -384,7 +392,7 @@ _SCORES_OF_CONSENSUS = {
     "vote@k": "vote@k",
     "weighted_vote@k": "weighted_vote@k",
 }
-"""The names of scores in `include`, and the `metric` of the `ScoreId` of each."""
+"""The `metric` in the `ScoreId` of each name that `include` may have."""
 
 
 @shows_options(SharedOptions, SharedOptions)
@@ -399,7 +407,7 @@ def cons_at_k_results(
     band: bool = False,
     **shared: Any,
 ) -> dict[str, Any]:
-    """Return the flat dict of scores. metrics/<name>/<name>.py documents the parameters."""
+    """Return the dict of scores of cons_at_k. metrics/cons_at_k documents the parameters."""
     common = SharedOptions(**shared)
     checking = common.checking()
     names = _SCORES_OF_CONSENSUS
@@ -438,9 +446,9 @@ def cons_at_k_results(
 
 
 def _check_included(included: set[str], known: set[str]) -> None:
-    """Raise a ValueError if an included metric needs other outcomes or parameters.
+    """Raise a ValueError if a metric is included that is not `known`.
 
-    `known` are the metrics that the outcomes and parameters of this call allow.
+    `known` are the metrics that have a value for the outcomes and parameters of this call.
     """
     reasons = {
         "vote@k": "is a vote among answers: give predictions and references, or counts of answers",
@@ -467,7 +475,7 @@ def score_agg_results(
     weights: dict[str, float] = VERDICTS,
     **shared: Any,
 ) -> dict[str, Any]:
-    """Return the flat dict of scores. metrics/<name>/<name>.py documents the parameters."""
+    """Return the dict of scores of score_agg. metrics/score_agg documents the parameters."""
     labels = check_weights(weights)
     common = SharedOptions(**shared)
     checking = common.checking(labels)

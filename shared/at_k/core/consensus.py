@@ -1,8 +1,8 @@
 """The scores of cons_at_k: cons@k, avg@n, pass@k, maj@k, vote@k, and mean shares of correctness.
 
 The first four depend on a question only through its counts: n samples, c of them correct. cons@k is
-1 if more than k/2 of all n samples are correct, otherwise 0, so it has no posterior. `votes` has
-vote@k. There are M questions, and U distinct pairs (n, c).
+1 if more than k/2 of all n samples are correct, otherwise 0. The module `votes` computes vote@k.
+There are M questions, and U distinct pairs (n, c).
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ class Consensus:
     """The data on which the scores of cons_at_k depend.
 
     Attributes:
-        shares: the share of correctness of each sample.
-        correct: whether the share of each sample is above 1/2.
-        counts: the counts of correct samples.
-        ks: a dict from the k in keys to the k of scores. For k = n, all samples of each question,
-            the first is their number or "n", and the second is None.
-        votes: M counts of answers, or None if there are no answers, or vote@k is not included.
-        weighted: the `WeightedVotes` of the package, or None.
+        shares: outcomes from 0 to 1, the shares of correctness of samples.
+        correct: outcomes that are True if the share of a sample is above 1/2.
+        counts: numbers of samples and of correct samples.
+        ks: a dict from the k in the key of a score to its k. If scores use all n samples of each
+            question, the first is n, or "n" if it differs between questions, and the second None.
+        votes: the counts of answers of each question; None without answers or without vote@k.
+        weighted: the `WeightedVotes` of the package, or None if votes have no weights.
     """
 
     shares: Samples
@@ -54,14 +54,13 @@ class Consensus:
     ) -> Consensus:
         """Return the data for the scores of checked samples.
 
+        A ValueError is raised if a k exceeds the number of scored samples of a question.
+
         Args:
             checked: the outcomes, and the answers if there are any.
             ks: the requested k, or None for k = n.
             merge_right: whether all correct answers to a question count as one answer in votes.
             with_votes: whether vote@k is included.
-
-        Raises:
-            ValueError: if a k exceeds the number of scored samples of a question.
         """
         correct = more_than_half(checked.outcomes)
         counts = correct.counts
@@ -79,12 +78,12 @@ class Consensus:
         return n_in_keys(self.counts.n)
 
     def sizes(self, k: int | None) -> int | np.ndarray:
-        """Return k, or for None the number of samples of each question, (M,)."""
+        """Return k, or the number of samples of each question, (M,), if k is None."""
         return self.counts.n if k is None else k
 
     @property
     def has_shares(self) -> bool:
-        """Return whether outcomes are floats: shares of correctness, whose mean is a score too."""
+        """Return whether outcomes are floats, whose mean, the accuracy, is a score too."""
         return self.shares.values.dtype.kind == "f"
 
     def count_scores(self) -> dict[ScoreId, CountScore]:
@@ -93,14 +92,14 @@ class Consensus:
             ScoreId("cons@k", k_in_key): partial(_has_majority, k)
             for k_in_key, k in self.ks.items()
         }
-        scores[ScoreId("avg@N", self.n)] = _share_correct
+        scores[ScoreId("avg@N", self.n)] = lambda n, c: c / n
         for metric, credits in (("pass@k", any_correct), ("maj@k", majority)):
             for k_in_key, k in self.ks.items():
                 scores[ScoreId(metric, k_in_key)] = partial(_expected_credit, credits, k)
         return scores
 
     def values(self) -> dict[ScoreId, np.ndarray]:
-        """Return a dict of the values of each score for the questions, (M,)."""
+        """Return a dict from each score to its values for the questions, (M,)."""
         counts = self.counts
         values = {
             key: score(*counts.unique)[counts.inverse] for key, score in self.count_scores().items()
@@ -113,7 +112,7 @@ class Consensus:
         return values | self.weighted_scores()
 
     def weighted_scores(self) -> dict[ScoreId, np.ndarray]:
-        """Return a dict of weighted_vote@k of the questions, (M,); {} if votes have no weights."""
+        """Return a dict from weighted_vote@k at each k to its values, (M,); {} without weights."""
         if self.weighted is None:
             return {}
         return {
@@ -122,26 +121,17 @@ class Consensus:
         }
 
 
-# --- Single scores ----------------------------------------------------------------------
-
-
 def _has_majority(k: int | None, n: np.ndarray, c: np.ndarray) -> np.ndarray:
     """Return cons@k, (U,): 1.0 if more than k/2 of n samples are correct. `k` is None for k = n."""
     return (2 * c > (n if k is None else k)).astype(float)
 
 
-def _share_correct(n: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """Return avg@n, (U,), of questions with n samples, c of them correct."""
-    return c / n
-
-
 def _expected_credit(
     credits: Callable[[int], Credits], k: int | None, n: np.ndarray, c: np.ndarray
 ) -> np.ndarray:
-    """Return the mean credit of subsets of k of the n samples of a question, (U,).
+    """Return the mean credit of subsets of k of n samples, c of them correct, for each pair, (U,).
 
-    The questions have n samples, c of them correct, (U,) each. `credits` returns the credits of the
-    score at a k. If `k` is None, all n samples are the subset.
+    `credits` returns the credits of the score at a k. If `k` is None, k is n.
     """
     result = np.empty(len(n))
     for size, rows in rows_by_k(k, n):
@@ -150,13 +140,13 @@ def _expected_credit(
 
 
 def rows_by_k(k: int | None, n: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-    """Yield each distinct k, ascending, and the indices of its rows. `k` is None for k = n."""
+    """Yield each distinct k, ascending, and the indices of its rows.
+
+    `k` is that of all rows; or it is None, and the k of each row is its entry of `n`, (U,).
+    """
     ks = n if k is None else np.full(len(n), k)
     for size in sorted({*ks.tolist()}):
         yield size, np.flatnonzero(ks == size)
-
-
-# --- Shares of correctness --------------------------------------------------------------
 
 
 def more_than_half(outcomes: Samples) -> Samples:

@@ -27,17 +27,15 @@ _NOT_SAMPLES = {
     *("reference", "answer", "target"),
     *("n", "c", "correct", "passed", "outcome", "reward", "score", "verdict"),
 }
-"""Column names, in lower case, that show that the columns of a data frame are not samples."""
+"""Names in lower case, one of which shows that the columns of a data frame are not samples."""
 
 
 def to_array(values) -> np.ndarray:
     """Convert an array of any library, on any device, to a NumPy array.
 
-    bfloat16, and float8 of JAX, become float32 without loss, and a longdouble becomes a double.
-
-    Raises:
-        TypeError: if the array has named fields that are no samples, or if the library cannot
-            convert it, for example because it has no data.
+    bfloat16, and float8 of JAX, become float32 without loss, and a longdouble becomes a double. A
+    TypeError is raised if the name of a field shows that the fields are no samples, or if the
+    library cannot convert the array, for example because it has no data.
     """
     names = getattr(getattr(values, "dtype", None), "names", None) or ()
     if not _NOT_SAMPLES.isdisjoint(name.lower() for name in names):
@@ -51,7 +49,8 @@ def to_array(values) -> np.ndarray:
     except (RuntimeError, NotImplementedError, TypeError) as error:
         kind = f"{type(values).__module__}.{type(values).__name__}"
         raise TypeError(f"A {kind} cannot be converted to an array: {error}") from error
-    # JAX has its own float types, which np.unique and other functions cannot sort.
+    # `isbuiltin` is 2 for types that a library adds to NumPy, such as the floats of JAX, which
+    # np.unique and other functions cannot sort.
     is_foreign = array.dtype.isbuiltin == 2 and array.dtype.name.startswith(("float", "bfloat"))
     if array.dtype == np.longdouble:
         return array.astype(float)
@@ -84,10 +83,11 @@ def plain_entry(value) -> Any:
 
 
 def plain_container(values) -> Any:
-    """Convert a container to a list, a NumPy array of numbers, or an Arrow column.
+    """Convert a container to a list, a NumPy array of numbers, or a chunked array of Arrow.
 
-    Data frames, and values that are not list-like, such as dicts and texts, are returned unchanged.
-    A TypeError is raised if a library cannot convert its array.
+    A data frame is returned as it is, or as an Arrow table if it is one of polars or DuckDB. Values
+    that are not list-like, such as dicts and texts, are returned as they are. A TypeError is raised
+    if a library cannot convert its array.
     """
     values = as_arrow(values)
     if isinstance(values, (list, tuple)):
@@ -108,7 +108,7 @@ def plain_container(values) -> Any:
 
 
 def _parse_json_texts(entry: Any) -> Any:
-    """Return the value of a JSON text, None for None, or a list with both replaced in it."""
+    """Parse a JSON text, or all JSON texts in a list, which may be nested. None stays None."""
     if isinstance(entry, list):
         return [_parse_json_texts(nested) for nested in entry]
     return None if entry is None else json.loads(entry)
@@ -128,11 +128,12 @@ def plain_list(values) -> list[Any]:
 def arrow_column(values) -> Any:
     """Return an Arrow array, or a column of `datasets`, as a chunked array; None for other values.
 
-    None is also returned for view types, which Arrow does not always cast correctly, and for
+    None is also returned for Arrow's view types, which it does not always cast correctly, and for
     run-end encoded columns, which it cannot cast.
     """
     source = getattr(values, "source", None)  # the dataset, if this is a column of one
-    # A dataset may convert its entries to arrays of a library, so they are read in Arrow instead.
+    # A dataset may convert its entries to arrays of a library, so they are read in Arrow instead. A
+    # custom format may change the entries, so these are taken as the format returns them.
     if source is not None and getattr(source, "format", {}).get("type", "custom") != "custom":
         values = source.with_format("arrow")[values.column_name][:]
     if not hasattr(values, "to_pylist") or not hasattr(values, "null_count"):
@@ -214,20 +215,22 @@ def to_numpy(values) -> np.ndarray:
     kind = str(values.type)
     if kind == "null":
         return np.zeros(len(values), dtype=np.int8)
+    # The entries are those from `start` to `stop` of the buffer, which other arrays may share.
     data, start, stop = values.buffers()[-1], values.offset, values.offset + len(values)
     if values.null_count or data is None or kind not in _NUMERIC:
         return values.to_numpy(zero_copy_only=False)
     if kind != "bool":
         return np.frombuffer(data, values.type.to_pandas_dtype())[start:stop]
-    first = start // 8  # A small part of a large column is read without the bytes before it.
-    bits = np.unpackbits(np.frombuffer(data, np.uint8)[first : -(-stop // 8)], bitorder="little")
-    return bits[start - 8 * first : stop - 8 * first].view(bool)
+    first_byte = start // 8  # Arrow stores 8 bools in a byte. Only the bytes of the array are read.
+    used_bytes = np.frombuffer(data, np.uint8)[first_byte : -(-stop // 8)]
+    bits = np.unpackbits(used_bytes, bitorder="little")
+    return bits[start - 8 * first_byte : stop - 8 * first_byte].view(bool)
 
 
 def numbers_and_scored(values) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return Arrow numbers as a NumPy array, with 0 for null, and an array that is False for null.
+    """Return an Arrow array of numbers as a NumPy array, and whether each number is not null.
 
-    The second result is None if there is no null.
+    Null becomes 0. The second result is an array of bools, or None if there is no null.
     """
     if not values.null_count:
         return to_numpy(values), None
@@ -249,7 +252,7 @@ def sample_rows(frame, name: str) -> np.ndarray | list[list[Any]]:
     """Return the rows of a data frame, each of which has the samples of one question.
 
     Raises a ValueError if a column name shows that the columns are not samples, or if the only
-    column has lists, so that the caller should give the column.
+    column has lists. `name` is the name of the data frame in messages.
     """
     for column in column_names(frame):
         if column.lower() in _NOT_SAMPLES:
@@ -274,4 +277,4 @@ def frame_rows(frame) -> np.ndarray | list[list[Any]]:
     dtypes = getattr(frame, "dtypes", [])
     if all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in dtypes):
         return np.asarray(frame)
-    return np.asarray(frame.astype(object)).tolist()  # The type object keeps missing entries.
+    return np.asarray(frame.astype(object)).tolist()  # Other types would change missing entries.

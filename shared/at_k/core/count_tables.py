@@ -26,7 +26,7 @@ _FORMS = ({"n", "correct"}, {"counts"}, {"answers", "counts"})
 
 
 def is_counts(values) -> bool:
-    """Return whether the values have the keys of counts. Their entries are not looked at.
+    """Return whether the keys of the values, or of the first one in a list, are those of counts.
 
     Raises a ValueError if a data frame has n, correct and other columns.
     """
@@ -46,17 +46,13 @@ def is_counts(values) -> bool:
 
 
 def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
-    """Return the distinct samples that counts stand for, and how often each occurs.
+    """Return the categories or answers of all questions, their counts, and how many a question has.
 
     `values` are counts, for which `is_counts` returns True, and `name` is their name in messages.
-
-    Returns:
-        The S distinct samples, as an array of categories or as M lists of answers; how often each
-        occurs, (S,); and the number of distinct samples of each question, (M,).
-
-    Raises:
-        ValueError: if a count is not a whole number of at least 0, or if the numbers of counts,
-            categories or answers differ. The message has the question.
+    With S counts of all questions, the results are the categories that are counted, (S,), or M
+    lists of answers; the counts, (S,); and the number of counts of each question, (M,). A
+    ValueError is raised if a count is not a whole number of at least 0, if questions differ in
+    their number of categories, or if a question has not one count for each answer.
     """
     columns = _columns_of_counts(values, name)
     if "n" in columns:
@@ -83,7 +79,10 @@ def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
 
 
 def _read_binary(columns: dict[str, Any], name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the results of `read_counts` for the columns n and correct: categories 0 and 1."""
+    """Return the results of `read_counts` for the columns n and correct.
+
+    The categories of each question are 0, with n - correct samples, and 1.
+    """
     n, correct = (_whole_numbers(columns[key], name, key) for key in ("n", "correct"))
     if (correct > n).any():
         question = int(np.argmax(correct > n))
@@ -96,7 +95,10 @@ def _read_binary(columns: dict[str, Any], name: str) -> tuple[np.ndarray, np.nda
 
 
 def _require_one_count_each(answers: list[Any], sizes: np.ndarray, name: str) -> None:
-    """Raise a ValueError if a question has not as many answers as counts, (M,)."""
+    """Raise a ValueError unless each question has a list of answers, one for each of its counts.
+
+    `sizes`, (M,), is the number of counts of each question.
+    """
     for question, size in enumerate(sizes.tolist()):
         if not is_list_like(answers[question]) or len(answers[question]) != size:
             raise InputError(
@@ -107,9 +109,9 @@ def _require_one_count_each(answers: list[Any], sizes: np.ndarray, name: str) ->
 
 
 def _columns_of_counts(values, name: str) -> dict[str, Any]:
-    """Return a dict from each key of counts to its M entries.
+    """Return a dict from each key of counts, such as "n", to a sequence of M entries.
 
-    Raises a ValueError if there are not equally many entries of each key.
+    Raises a ValueError if keys differ in their number of entries, or dicts in their keys.
     """
     if is_frame(values):
         return {key: entries_of(name, values[key]) for key in column_names(values)}
@@ -138,15 +140,17 @@ def _columns_of_counts(values, name: str) -> dict[str, Any]:
 def _whole_numbers(entries, name: str, key: str, sizes: np.ndarray | None = None) -> np.ndarray:
     """Return counts as an array of integers; raise a ValueError for the first invalid one.
 
+    `name` and `key` are those of the counts in the message, such as predictions['correct'].
     `sizes`, (M,), is the number of counts of each question, or None for one each.
     """
-    plain = [plain_entry(entry) for entry in entries]
-    for index, count in enumerate(plain):
+    counts = [plain_entry(entry) for entry in entries]
+    for index, count in enumerate(counts):
         is_number = isinstance(count, (int, float)) and not isinstance(count, bool)
-        if is_number and 0 <= count < 2**53 and count % 1 == 0:
+        if is_number and 0 <= count < 2**53 and count % 1 == 0:  # Larger floats have gaps.
             continue
-        ends = np.arange(1, len(plain) + 1) if sizes is None else np.cumsum(sizes)
-        location = Place(name, int(np.searchsorted(ends, index, side="right")), key=key)
+        question = index
+        if sizes is not None:
+            question = int(np.searchsorted(np.cumsum(sizes), index, side="right"))
         what = f" has the count {short(entries[index])}: give a whole number of at least 0."
-        raise InputError(location, what)
-    return np.array(plain, dtype=np.int64)
+        raise InputError(Place(name, question, key=key), what)
+    return np.array(counts, dtype=np.int64)

@@ -1,6 +1,6 @@
-"""Counts of outcomes, on which alone a score of exchangeable samples depends.
+"""Counts of outcomes, on which a score depends if the order of samples does not matter.
 
-There are M questions with S samples, and U distinct pairs (n, c).
+There are M questions with S samples in all, and U distinct pairs (n, c).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class BinaryCounts:
     """The number of samples of each question, and how many of them are correct.
 
     Questions with equal counts have equal scores, so scores are computed once for each distinct
-    pair (n, c). The properties `unique` and `inverse` are those results of np.unique.
+    pair (n, c): `unique` returns the pairs, and `scores[inverse]` has the score of each question.
 
     Args:
         n: (M,) number of samples.
@@ -50,11 +50,14 @@ class BinaryCounts:
 
     @cached_property
     def _distinct(self) -> tuple[np.ndarray, np.ndarray, UniqueIntegers]:
-        """Return n and c of the distinct pairs, (U,) each, and the integers that encode them."""
-        if size := one_size(self.n):  # The usual case, in which c alone distinguishes the pairs.
+        """Return n and c of the distinct pairs, (U,) each, and the codes of all pairs.
+
+        The code of a pair is c if all n are equal, else base x (rank of n) + rank of c. The ranks
+        among the distinct n and c are small, so that codes fit into 64 bits.
+        """
+        if size := one_size(self.n):
             codes = UniqueIntegers(self.c, size)
             return np.full(len(codes.values), self.n[0]), codes.values, codes
-        # Ranks among the distinct n and c take the place of these, so that codes fit into 64 bits.
         n, c = (UniqueIntegers(x, int(x.max())) for x in (self.n, self.c))
         base = len(c.values)
         codes = UniqueIntegers(c.inverse + base * n.inverse, base * len(n.values))
@@ -63,15 +66,15 @@ class BinaryCounts:
 
     @cached_property
     def memo(self) -> dict[Any, Any]:
-        """Return a dict in which callers keep results for these counts, such as a fitted prior."""
+        """Return a dict, empty at first, in which callers cache results, such as a fitted prior."""
         return {}
 
 
 class UniqueIntegers:
     """The distinct values of an array of integers from 0 to `most`, as np.unique returns them.
 
-    Small values are counted, which is faster than sorting. The first call of np.unique would be
-    slow, because it imports a module.
+    If `most` is small, a table of the counts of 0 .. `most` is faster than sorting. np.unique is
+    not used, because its first call imports a module.
 
     Attributes:
         values: (U,) the distinct values, ascending.
@@ -92,7 +95,7 @@ class UniqueIntegers:
 
     @cached_property
     def inverse(self) -> np.ndarray:
-        """Return the index of each entry of the array in `values`."""
+        """Return the index in `values` of each entry of the array."""
         if self.values[-1] > 8 * len(self._array):
             return np.searchsorted(self.values, self._array)
         index = np.empty(self.values[-1] + 1, dtype=np.int64)
@@ -122,16 +125,17 @@ def sums_per_question(counts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 def _row_sums(rows: np.ndarray) -> np.ndarray:
     """Return the sum of each row, (M,), of (M, N) integers, or floats 0 and 1.
 
-    Entries of one byte have to be 0 or 1.
+    Entries of one byte have to be 0 or 1. einsum is faster than `sum` for short rows.
     """
     if rows.itemsize > 1:
         return np.einsum("ij->i", rows, dtype=np.int64, casting="unsafe")
     samples = rows.shape[1]
     rows = rows.view(np.uint8)
-    word_bytes = math.gcd(samples, 64) // 8  # A row is a whole number of words of so many bytes.
+    # If N is a multiple of 8, the bits of a row are a whole number of words of 1, 2, 4 or 8 bytes.
+    word_bytes = math.gcd(samples, 64) // 8
     if word_bytes and hasattr(np, "bitwise_count"):  # since NumPy 2
-        # Packed to one bit per sample, up to 64 samples are counted at once. That takes twice as
-        # long as reading the bytes; adding them takes up to ten times as long.
+        # Up to 64 samples are packed into one word and counted at once, which takes twice as long
+        # as reading the bytes. Adding them would take up to ten times as long.
         words = np.packbits(rows.reshape(-1).view(bool)).view(f"u{word_bytes}")
         rows = np.bitwise_count(words).reshape(len(rows), -1)
     if rows.shape[1] == 1:

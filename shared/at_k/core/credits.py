@@ -24,7 +24,7 @@ from .estimates import read_score
 from .score import Score, ScoreId
 
 _VALID_TAU = "a threshold is a share of the k samples, from 0 to 1"
-_MOST_CREDITS = 20_000_000  # A score has k credits, and all scores together at most so many.
+_MOST_CREDITS = 20_000_000  # The limit for all scores together. A score at k has k credits.
 
 Credits = tuple[float, ...]
 """The credits (w_1, .., w_k) of the first, second, .., k-th correct sample, none negative."""
@@ -33,7 +33,7 @@ Credits = tuple[float, ...]
 def at_least(k: int, needed: int) -> Credits:
     """Return the credits of a score that is 1 if at least `needed` of k samples are correct.
 
-    Otherwise the score is 0, as it always is if k < needed.
+    Otherwise the score is 0. All credits are 0 if k < needed.
     """
     return ((0.0,) * (needed - 1) + (1.0,) + (0.0,) * (k - needed))[:k]
 
@@ -88,12 +88,12 @@ def check_thresholds(thresholds) -> list[float]:
 
 
 def above_half(k: int) -> Credits:
-    """Return the credits of mG-Pass@k: 2/k for each correct sample beyond ceil(k/2).
+    """Return the credits of mG-Pass@k: 2/k for each correct sample beyond ceil(k/2), otherwise 0.
 
-    The score is then (2/k) times the sum of G-Pass@k_(i/k) over i = ceil(k/2) + 1 .. k: the Riemann
-    sum of Liu et al. (2024, arXiv:2412.13147) for twice the area under G-Pass@k_tau from
-    tau = 1/2 to 1. The sum equals the area for even k. For odd k it is smaller, and (k-1)/k if all
-    k are correct.
+    So mG-Pass@k is 2/k times the sum of P(at least i of k samples are correct) over
+    i = ceil(k/2) + 1 .. k. This is the definition of Liu et al. (2024, arXiv:2412.13147), a Riemann
+    sum for twice the area under G-Pass@k_tau from tau = 1/2 to 1. It equals the area for even k.
+    For odd k it is smaller: if all samples are correct, it is (k-1)/k, and not 1.
     """
     half = -(-k // 2)
     return (0.0,) * half + (2 / k,) * (k - half)
@@ -102,23 +102,23 @@ def above_half(k: int) -> Credits:
 def area_under_pass(k: int) -> Credits:
     """Return the credits of AUC@k: the area under pass@j from j = 1 to k, divided by k - 1.
 
-    The area is that of the trapezoidal rule. If i of k samples are correct, a share
+    The area is that of the trapezoidal rule. If i >= 1 of k samples are correct, a share
     C(k-i, j) / C(k, j) of the subsets of size j has no correct sample. The sum of these shares over
-    j is (k+1) / (i+1) - 1, so i correct samples have the value
-    [(k+1) i/(i+1) - (i/k + 1)/2] / (k-1). The credits are the differences between successive i (Hu
-    et al. 2026, arXiv:2601.08763).
+    j = 1 .. k is (k+1) / (i+1) - 1, so i correct samples have the value
+    V_i = [(k+1) i/(i+1) - (i/k + 1)/2] / (k-1), and V_0 is 0. The credits are the differences
+    V_r - V_(r-1) (Hu et al. 2026, arXiv:2601.08763).
     """
     if k == 1:
         return any_correct(1)
     first = (k + 1) / (2 * k)
-    # Python rounds quotients of integers correctly.
+    # Each credit is a quotient of two integers, which Python rounds correctly.
     return first, *(
         (2 * k * (k + 1) - r * (r + 1)) / (2 * k * (k - 1) * r * (r + 1)) for r in range(2, k + 1)
     )
 
 
 def spectrum(k: int, weights=None) -> Credits:
-    """Return the k weights as credits of the threshold spectrum, or those of mG-Pass@k for None.
+    """Return `weights` as the credits of Spectrum@k; or the credits of mG-Pass@k if it is None.
 
     Raises a ValueError unless there are k weights in [0, 1] whose sum is at most 1.
     """
@@ -136,34 +136,34 @@ def spectrum(k: int, weights=None) -> Credits:
     return credits
 
 
-# --- Geometric combinations -------------------------------------------------------------
-
-
 def geom(k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) -> Score:
-    """Return Geom@k: the mean over questions of pass@k^pass_power x pass^k^unanimous_power."""
+    """Return Geom@k: the mean of (pass@k)^pass_power x (pass^k)^unanimous_power of a question."""
     powers = check_powers(pass_power, unanimous_power)
     return _product((any_correct(k), all_correct(k)), powers, pooled=False)
 
 
 def geom_ds(k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) -> Score:
-    """Return Geom_ds@k: the product of these powers of the means of pass@k and of pass^k."""
+    """Return Geom_ds@k: (mean pass@k)^pass_power x (mean pass^k)^unanimous_power."""
     powers = check_powers(pass_power, unanimous_power)
     return _product((any_correct(k), all_correct(k)), powers, pooled=True)
 
 
 def geo_spectrum(k: int, lam: float = 0.5, weights=None) -> Score:
-    """Return GeoSpectrum@k: the product of mean pass@k^lam and mean S_w^(1 - lam)."""
+    """Return GeoSpectrum@k: (mean pass@k)^lam x (mean Spectrum@k)^(1 - lam)."""
     lam = check_lam(lam)
     return _product((any_correct(k), spectrum(k, weights)), (lam, 1 - lam), pooled=True)
 
 
 def check_lam(lam) -> float:
-    """Return the power of pass@k in GeoSpectrum@k; raise a ValueError unless it is from 0 to 1."""
+    """Return lam as a float; raise a ValueError unless it is from 0 to 1."""
     return check_number("lam", lam, "it is a number from 0 to 1", 0, 1)
 
 
 def check_powers(pass_power, unanimous_power) -> tuple[float, float]:
-    """Return both powers; raise a ValueError unless finite, not both 0, and of a sum >= 0."""
+    """Return both powers as floats; raise a ValueError for an invalid one.
+
+    Powers are finite, they are not both 0, and their sum is at least 0.
+    """
     wanted = "a power is a finite number, and at least one of the two is not 0"
     most = sys.float_info.max
     powers = (
@@ -181,13 +181,10 @@ def check_powers(pass_power, unanimous_power) -> tuple[float, float]:
 
 
 def _product(credits: tuple[Credits, ...], powers: tuple[float, ...], pooled: bool) -> Score:
-    """Return the product of powers of expected credits, without factors whose power is 0."""
+    """Return a product of powers of expected credits as a `Score`, without powers that are 0."""
     factors = [(credit, power) for credit, power in zip(credits, powers, strict=True) if power]
     terms, powers_of_terms = zip(*factors, strict=True)
     return Score(terms, powers_of_terms, pooled)
-
-
-# --- Scores by name ---------------------------------------------------------------------
 
 
 class ScoreOptions(NamedTuple):
@@ -220,7 +217,7 @@ PASS_FAMILY: dict[str, Callable[[int, float, ScoreOptions], Score]] = {
 }
 """For each name of a score, a function that builds the score at one k.
 
-Only G-Pass@k uses the threshold tau. All code that takes names of these scores uses this dict.
+Only G-Pass@k uses the threshold tau.
 """
 
 
@@ -233,13 +230,11 @@ def scores_of_one_mean() -> list[str]:
 def build_scores(
     requested: Iterable[ScoreId], ks: Sequence[int], options: ScoreOptions
 ) -> dict[ScoreId, Score]:
-    """Return the requested scores by their ids.
+    """Return a dict of the requested scores by their ids. Their terms are credits.
 
-    An id without k is built at every k of `ks`, and "G-Pass@k" without tau at every threshold.
-
-    Raises:
-        ValueError: if there are several k, and the sum of k over all scores exceeds a limit, as the
-            time grows with this sum.
+    An id without k is built at every k of `ks`, and "G-Pass@k" without tau at every threshold. A
+    ValueError is raised if there are several k, and the sum of k over all scores exceeds 20
+    million, because time and memory grow with this sum.
     """
     ids = [
         (name, k, tau)
@@ -267,19 +262,18 @@ def included_scores(
     metrics: Mapping[str, str] = {},
     parameter: str = "include",
 ) -> tuple[list[ScoreId], list[int] | None]:
-    """Return the ids of the scores that the parameter `include` names, and the list of all k.
+    """Return the ids of the scores that `include` lists, and a list of the k.
 
-    The list is None if neither `k` nor a key gives a k, so that the caller takes its default.
+    The list is that of `k`, or by default has the k of all keys. It is None if there are none, so
+    that the caller takes its default. A ValueError is raised if an entry is neither a name nor a
+    key, or if `k` lacks the k of a key.
 
     Args:
         include: names, such as "pass@k", and keys, such as "pass@4", which are scores at one k.
         k: one or more k, or None.
         known: the names that are valid.
-        metrics: the metric of the `ScoreId` for names that differ from it.
-        parameter: the name of the parameter, for messages.
-
-    Raises:
-        ValueError: if an entry is neither a name nor a key, or if `k` lacks the k of a key.
+        metrics: a dict from each name that is not the `metric` of its `ScoreId` to that `metric`.
+        parameter: the name of the parameter `include` in messages.
     """
     ks, ks_of_keys, included = check_ks(k), [], []
     for entry in as_list(parameter, include):
@@ -299,7 +293,7 @@ def included_scores(
 def _score_of_key(entry: Any, known: Collection[str]) -> ScoreId | None:
     """Return the id of the score with a key such as "G-Pass@4_0.5"; None if the entry is no key.
 
-    `known` are the names of scores.
+    `known` are the names of scores. A ValueError is raised if tau in the key is not from 0 to 1.
     """
     score = read_score(entry) if isinstance(entry, str) else ScoreId("")
     # The n of avg@n is the number of samples, which a key cannot choose.
@@ -312,5 +306,5 @@ def _score_of_key(entry: Any, known: Collection[str]) -> ScoreId | None:
 
 
 def is_included(metric: str, k: int | str | None, included: Iterable[ScoreId]) -> bool:
-    """Return whether ids include a metric at k, or without a k, which means at all k."""
+    """Return whether an id of `included` is that of the metric at k, or without k, at all k."""
     return any(score.metric == metric and score.k in (None, k) for score in included)

@@ -1,18 +1,19 @@
 """Scores of the pass@k family: expected credits of k of the n samples of a question.
 
-Choose k of the n samples, c of which are correct, without replacement. The number of correct ones
+Choose k of the n samples, c of which are correct, without replacement. The number j of correct ones
 among the k is hypergeometric,
 
-    P(j) = C(c, j) C(n - c, k - j) / C(n, k),
+    P(j) = C(c, j) C(n - c, k - j) / C(n, k).
 
-and an expected credit under it (see `credits`) is an unbiased estimate.
+The j-th correct sample adds a credit w_j (see `credits`). The expected sum of credits is an
+unbiased estimate of the score of k new samples.
 
 For n up to 128 a probability is a quotient of two integers, and only the quotient is rounded. For
 larger n the probabilities are products of the ratios P(j + 1) / P(j), from the mode outwards. No
 number is subtracted from one of similar size, so 13 digits are correct for n = 10,000. Logarithms
 of gamma functions would give 11.
 
-U is the number of distinct pairs (n, c), m the number of vectors of credits, and R the number of r.
+U is the number of distinct pairs (n, c), and m the number of vectors of credits.
 """
 
 from __future__ import annotations
@@ -32,16 +33,13 @@ _CELLS_AT_ONCE = 1 << 18  # so many probabilities are computed at once, to bound
 
 
 def pass_scores(counts: BinaryCounts, scores: Mapping[ScoreKey, Score]) -> Scores:
-    """Return unbiased estimates of scores whose terms are credits. No k exceeds any n."""
+    """Return unbiased estimates of scores whose terms are credits. No k may exceed any n."""
     credits, keys = number_terms(scores)
     return Scores(keys, counts.inverse, expected_credits(*counts.unique, credits))
 
 
 def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -> np.ndarray:
-    """Return the expected values of m vectors of credits for each pair (n, c), (U, m).
-
-    The value of k samples, r of which are correct, is the sum of the first r credits of a vector.
-    The expected value is its mean over all subsets of k of the n samples.
+    """Return the expected sum of credits of k random ones of n samples for m vectors, (U, m).
 
     Args:
         n: (U,) number of samples.
@@ -55,10 +53,10 @@ def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -
         if 0 < size <= _MOST_EXACT:  # A cached table has the values for all c from 0 to n.
             result[:, columns] = _expected_table(size, credits_of_k)[c]
             continue
-        # With equal n, pass@k and pass^k of all c follow from one pass over the samples. For many
-        # questions this is fast. For k = 1 it would lose a digit.
-        are_by_rank = {*credits_of_k} <= {any_correct(k), all_correct(k)}
-        if k > 1 and 0 < size <= len(c) * k and are_by_rank:
+        # With equal n, sums over ranks give pass@k and pass^k for all c at once, in a time that
+        # grows with n, and not with U k. For k = 1 they would lose a digit.
+        are_pass_scores = {*credits_of_k} <= {any_correct(k), all_correct(k)}
+        if k > 1 and 0 < size <= len(c) * k and are_pass_scores:
             for column in columns:
                 result[:, column] = _sums_over_ranks(size, k, credits[column])[c]
             continue
@@ -69,14 +67,18 @@ def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -
 
 
 def _sums_over_ranks(n: int, k: int, credits: Credits) -> np.ndarray:
-    """Return pass@k or pass^k, whichever has these credits, for c = 0 .. n, (n + 1,)."""
+    """Return pass@k or pass^k, whichever has these credits, for c = 0 .. n, (n + 1,).
+
+    Of k random ones of n samples in a row, let the last have the rank i. If the last c of the row
+    are correct, pass@k is P(i > n - c); if the first c are correct, pass^k is P(i <= c).
+    """
     chances, is_pass_at_k = chance_of_rank(n, k), credits[0] > 0
     sums = np.append(0.0, np.cumsum(chances[::-1] if is_pass_at_k else chances))
     return sums / sums[-1]
 
 
 def columns_by_k(credits: Sequence[Credits]) -> dict[int, list[int]]:
-    """Return a dict from each k to the indices of its vectors of credits that are not all 0."""
+    """Return a dict from each k to the indices of vectors of k credits that are not all 0."""
     columns: dict[int, list[int]] = {}
     for column, credit in enumerate(credits):
         if any(credit):
@@ -85,62 +87,58 @@ def columns_by_k(credits: Sequence[Credits]) -> dict[int, list[int]]:
 
 
 def blocks_of_rows(rows: np.ndarray, k: int) -> Iterator[np.ndarray]:
-    """Yield blocks of rows, so that the memory for k + 1 probabilities of each row is bounded."""
+    """Yield blocks of an array of rows, small enough to keep k + 1 numbers of each row."""
     step = max(1, _CELLS_AT_ONCE // (k + 1))
     return (rows[start : start + step] for start in range(0, len(rows), step))
 
 
 @lru_cache(maxsize=1 << 10)
 def _expected_table(n: int, credits: tuple[Credits, ...]) -> np.ndarray:
-    """Return the expected values of m vectors of credits of one k for c = 0 .. n, (n + 1, m)."""
+    """Return the expected sums of m vectors of k credits for c = 0 .. n, (n + 1, m)."""
     return _expected_of_k(np.full(n + 1, n), np.arange(n + 1), np.array(credits))
 
 
 def _expected_of_k(n: np.ndarray, c: np.ndarray, credits: np.ndarray) -> np.ndarray:
-    """Return the expected values of (m, k) credits for (U,) n and c, (U, m).
+    """Return the expected sums of credits, (U, m), from (m, k) credits, and (U,) n and c.
 
-    The probabilities are rounded before they are added, as in the formula of mG-Pass@k, so all
-    published digits are reproduced.
+    They are S_w, the sum over r of w_r x P(at least r of k samples are correct). The probabilities
+    are rounded before they are added, as by the formula of mG-Pass@k in its paper, whose published
+    digits are reproduced.
     """
-    values = []
-    needed = np.flatnonzero(credits.any(axis=0))  # r - 1 of the credits w_r that are not 0
-    tails = _tails(n, c, credits.shape[1], needed + 1)
-    for credit in credits[:, needed]:
+    sums = []
+    tails = _tails(n, c, credits.shape[1])
+    for credit in credits:
         credited = np.flatnonzero(credit)
         terms = tails[:, credited] * credit[credited]
-        is_long = terms.shape[1] > _MOST_EXACT
-        sums = terms.sum(axis=1) if is_long else np.array([*map(math.fsum, terms.tolist())])
-        values.append(sums)
-    return np.stack(values, axis=1)
-
-
-# --- Probabilities ------------------------------------------------------------------------
+        is_long = terms.shape[1] > _MOST_EXACT  # `fsum` is exact, but slow.
+        sums.append(terms.sum(axis=1) if is_long else [math.fsum(row) for row in terms.tolist()])
+    return np.stack(sums, axis=1)
 
 
 @lru_cache(maxsize=64)
 def chance_of_rank(n: int, k: int) -> np.ndarray:
-    """Return the probability of each rank i = 1 .. n of the last of k random samples, (n,).
+    """Return the probability that the last of k random samples has the rank i = 1 .. n, (n,).
 
-    For n samples in a row it is C(i - 1, k - 1) / C(n, k). If the last c samples are correct, its
-    sum over their ranks is pass@k; if the first c are correct, its sum over their ranks is pass^k.
+    For n samples in a row it is C(i - 1, k - 1) / C(n, k): k / n for i = n, and
+    (i + 1 - k) / i times that of i + 1 for smaller i, or 0.
     """
-    earlier = np.arange(n - 1, 0, -1)
-    return k / n * np.cumprod([1.0, *np.maximum(earlier + 1 - k, 0) / earlier])[::-1]
+    i = np.arange(n - 1, 0, -1)
+    return k / n * np.cumprod([1.0, *np.maximum(i + 1 - k, 0) / i])[::-1]
 
 
-def _tails(n: np.ndarray, c: np.ndarray, k: int, r: np.ndarray) -> np.ndarray:
-    """Return P(at least r of k samples are correct), (U, R), for (U,) n and c and (R,) r >= 1."""
+def _tails(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
+    """Return P(at least r of k samples are correct) for r = 1 .. k, (U, k), from (U,) n and c."""
     if (n == k).all():
-        return (c[:, None] >= r).astype(float)
+        return (c[:, None] > np.arange(k)).astype(float)
     tails, is_small = np.empty((len(n), k)), n <= _MOST_EXACT
     for rows, tails_of in ((is_small, _exact_tails), (~is_small, _tails_by_ratios)):
         if rows.any():
             tails[rows] = tails_of(n[rows], c[rows], k)
-    return tails[:, r - 1]
+    return tails
 
 
 def _exact_tails(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
-    """Return P(at least r of k samples are correct) for r = 1 .. k, (U, k), by exact integers."""
+    """Return the results of `_tails` for n up to 128, from counts of subsets as Python integers."""
     binomials, r = _binomials(int(n.max())), np.arange(k, 0, -1)
     subsets = binomials[c[:, None], r] * binomials[(n - c)[:, None], k - r]
     tails = np.cumsum(subsets, axis=1) / binomials[n, k][:, None]
@@ -158,7 +156,11 @@ def _binomials(most: int) -> np.ndarray:
 
 
 def _tails_by_ratios(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
-    """Return P(at least r of k samples are correct) for r = 1 .. k, (U, k), by pmf ratios."""
+    """Return the results of `_tails` from the ratios of successive probabilities P(j).
+
+    P(j) is computed relative to P(mode): upwards from the mode as a product of the ratios
+    P(j + 1) / P(j), and downwards as a product of their reciprocals.
+    """
     n, c = n[:, None], c[:, None]
     mode = np.clip(np.rint(k * (c / n)), np.maximum(0, k - (n - c)), np.minimum(c, k))
     # At more than 20 sqrt(k) from the mean, probabilities are below exp(-800), which is 0 in floats
@@ -166,18 +168,16 @@ def _tails_by_ratios(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
     reach = 20 * math.sqrt(k) + 1
     first, last = max(0, int(mode.min() - reach)), min(k, int(mode.max() + reach))
     j = np.arange(first, last)
-    # P(j + 1) / P(j) = gain / loss. gain is 0 if P(j + 1) is 0, and loss is 0 if P(j) is 0.
-    gain = (k - j) * np.maximum(c - j, 0.0)
-    loss = (j + 1) * np.maximum(n - c - k + j + 1, 0.0)
+    # The ratio is numerator / denominator. These are 0 where P(j + 1) and P(j) are 0.
+    numerator = (k - j) * np.maximum(c - j, 0.0)
+    denominator = (j + 1) * np.maximum(n - c - k + j + 1, 0.0)
     is_above = j >= mode
-    # Probabilities are computed relative to that of the mode: upwards from the mode as products of
-    # the ratios, and downwards as products of their reciprocals.
-    relative = np.ones((len(n), len(j) + 1))
-    upwards = np.where(is_above, gain / np.where(is_above, loss, 1), 1)
+    upwards = np.where(is_above, numerator / np.where(is_above, denominator, 1), 1)
+    downwards = np.where(is_above, 1, denominator / np.where(is_above, 1, numerator))
+    relative = np.ones((len(n), len(j) + 1))  # P(j) / P(mode) for j = first .. last
     relative[:, 1:] *= np.cumprod(upwards, axis=1)
-    downwards = np.where(is_above, 1, loss / np.where(is_above, 1, gain))
     relative[:, :-1] *= np.cumprod(downwards[:, ::-1], axis=1)[:, ::-1]
-    sums = np.cumsum(relative[:, ::-1], axis=1)[:, ::-1]
+    sums = np.cumsum(relative[:, ::-1], axis=1)[:, ::-1]  # over all values from j to `last`
     tails = np.zeros((len(n), k))
     tails[:, :first] = 1.0
     tails[:, first:last] = sums[:, 1:] / sums[:, :1]

@@ -28,9 +28,9 @@ _computing: ContextVar[tuple[int, ...]] = ContextVar("_computing", default=())
 class SampledMetric(evaluate.Metric, abc.ABC):
     """A metric of several samples per question.
 
-    A question has a list of predictions, and a reference. Questions are read and validated when
-    they are added, and kept until a `compute` succeeds: an error in `compute` loses nothing that
-    was added before. One thread at a time adds or computes, and the others wait.
+    A question has a list of predictions, and may have a reference. Questions are read and validated
+    when they are added, and kept until a `compute` succeeds, so an error in `compute` loses none of
+    them. One thread at a time adds or computes, and the others wait.
 
     With several processes, all of them have to call `compute` (see `at_k.exchange`).
     """
@@ -62,13 +62,16 @@ class SampledMetric(evaluate.Metric, abc.ABC):
     @staticmethod
     @abc.abstractmethod
     def _compute(questions: SampledQuestions):
-        """Return the scores of questions. Subclasses set it to `computation.results`.
+        """Return the scores of questions. In a subclass this is the `results` of `computation`.
 
-        `evaluate` and other tools inspect its signature.
+        `compute` does not call it, but `evaluate` and other tools inspect its signature.
         """
 
     def _build_data_dir(self) -> str:
-        """Return the folder of the metric. Only `Exchange` creates it, for several processes."""
+        """Return the folder of the metric, without creating it as `evaluate` does.
+
+        Only several processes need it, and `Exchange` creates it for them.
+        """
         return str(Path(self._data_dir_root, self.name, self.config_name))
 
     def _forget(self) -> None:
@@ -99,11 +102,8 @@ class SampledMetric(evaluate.Metric, abc.ABC):
     def add_batch(self, *, predictions=None, references=None):
         """Add questions: a list of predictions for each, and a reference for each, or None.
 
-        Outcomes that are categories may be stored as counts, to save memory.
-
-        Raises:
-            ValueError: if an input is invalid, with its index; or if a checker of this object makes
-                the call. Nothing is added then.
+        Outcomes that are categories may be stored as counts, to save memory. A ValueError is raised
+        if an input is invalid, or if a checker of this object makes the call; nothing is added.
         """
         self._refuse_call_from_checker("add_batch")
         batch = self.computation.read(predictions, references)
@@ -115,7 +115,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
     def compute(
         self, *unnamed, predictions=None, references=None, **options
     ) -> dict[str, Any] | None:
-        """Return the flat dict of scores of these questions and all that were added before.
+        """Return the dict of scores of these questions and all that were added before.
 
         `options` are the parameters of the metric. With several processes, all but one return None.
 
@@ -147,7 +147,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
             try:
                 read = partial(self._all_batches, predictions, references)
                 score = partial(self._scores_of_batches, options=options)
-                # With several processes, one of them scores what all have read.
+                # With several processes, one of them scores the batches of all.
                 result = self._exchange.compute(read, score) if self._exchange else score(read())
             finally:
                 _computing.reset(token)

@@ -2,8 +2,8 @@
 
 A metric that `evaluate` loads as a script has only the core, in one file, its kernel. The installed
 package has more: limits for the same questions, other checkers, worker processes, rarer scores. The
-core calls them as methods of `PACKAGE.rooms`. In a script this is a `Rooms` object, whose methods
-raise an error that names the missing package. `at_k/__init__` replaces it by a `PackageRooms`.
+core calls them as methods of `PACKAGE.rooms`. In a script this is a `Rooms` object, most of whose
+methods raise an error that names the missing package. In the package it is a `PackageRooms`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/eva
 
 
 def installed_version() -> str | None:
-    """Return "VERSION (kernel HASH)" of the installed package, or None if there is none."""
+    """Return "VERSION (kernel HASH)" of the installed package, or None without a package."""
     try:
         from at_k import __version__
         from at_k.loading import core_hash
@@ -30,10 +30,10 @@ def installed_version() -> str | None:
 
 
 def has_same_package() -> bool:
-    """Return whether this code is a kernel, and an installed package has the same core.
+    """Return whether this code is a kernel, and the installed package has the same core.
 
-    The script then uses the class of the package, so that a process has one copy of each class. If
-    the package has another core, a warning says that the kernel may be out of date.
+    If so, the script uses the package, so that a process has one copy of each class. If the package
+    has another core, a warning says that the kernel may be out of date.
     """
     version = installed_version()
     if not KERNEL or version is None:  # This is the package itself, or there is no package.
@@ -79,7 +79,7 @@ OPTIONS = {
     "joined": "include with several kinds of scores and a confidence",
     "bands": "band=True",
 }
-"""The option that needs each method. A format field such as {0} is an argument of the call."""
+"""The option that needs each method. {2.method!r} shows the `method` of its third argument."""
 
 
 class Rooms:
@@ -89,34 +89,37 @@ class Rooms:
     """
 
     def __getattr__(self, method: str) -> Callable[..., Any]:
-        """Return a function that raises the ImportError for the option of a method."""
+        """Return a function that raises the ImportError for the option of a method.
+
+        An AttributeError is raised for a name that is not in `OPTIONS`.
+        """
         if method not in OPTIONS:
             raise AttributeError(method)
         return lambda *arguments: raise_needs_package(OPTIONS[method].format(*arguments))
 
     def check_workers(self, checking: Any) -> None:
-        """Raise an ImportError, because checks with these options need worker processes."""
-        option = "A batched check_correct_fn"
+        """Raise the ImportError for the option of a `Checking` that needs worker processes."""
         if checking.timeout is not None:
-            option = "timeout"
-        elif (checking.num_proc or 1) > 1:
-            option = "num_proc"
-        elif checking.is_async:
-            option = "An async check_correct_fn"
-        raise_needs_package(option)
+            raise_needs_package("timeout")
+        if (checking.num_proc or 1) > 1:
+            raise_needs_package("num_proc")
+        raise_needs_package(f"{'An async' if checking.is_async else 'A batched'} check_correct_fn")
 
     def check_pairs(self, checking: Any, pairs: list[Any]) -> Any:
-        """Call `checking.check_here`. The package checks pairs in worker processes too."""
+        """Return an iterator over the results of `checking.check_here`.
+
+        A pair is a sample and its reference. The package can check pairs in worker processes.
+        """
         return checking.check_here(pairs)
 
     def run_name(self) -> str | None:
-        """Return a name that all processes of this run share; None without the package."""
+        """Return None. The package returns a name that all processes of this run share."""
         return None
 
     def result(self, scores: dict[str, Any], estimates: Any, averaging: str) -> dict[str, Any]:
-        """Return `scores`, the dict of `compute`. The package returns a `Result` of all arguments.
+        """Return `scores`, the dict of `compute`. The package returns a `Result`, which is a dict.
 
-        `averaging` says how questions are averaged, such as "averaged over 3 groups", or is "".
+        A `Result` also shows `estimates`, and `averaging`, such as "averaged over 3 groups" or "".
         """
         return scores
 

@@ -1,42 +1,42 @@
 """Intervals for other questions like these, in closed form.
 
-The mean U of M scores in [0, 1] has the estimated variance V. A proportion of m independent trials
-has the same variance for m = U (1 - U) / V, the effective number of trials, and the interval of U
+The mean u of M scores in [0, 1] has the estimated variance v. A proportion of N independent trials
+has the same variance for N = u (1 - u) / v, the effective number of trials, and the interval of u
 is Wilson's (1927) for that proportion, with the quantile z of Student's t in place of the normal
 one:
 
-    (U + z^2 / 2m -+ z sqrt(U (1 - U) / m + z^2 / 4m^2)) / (1 + z^2 / m).
+    (u + z^2 / 2N -+ z sqrt(u (1 - u) / N + z^2 / 4N^2)) / (1 + z^2 / N).
 
 It stays inside the range of the scores without clipping, and is longer towards the middle of the
 range. Scores in another range are scaled to it.
 
 *Clusters.* Questions of one cluster, such as those about one text, are correlated. Leave out each
-cluster in turn: with D_g the sum over cluster g of its n_g deviations from U,
+cluster in turn: with D_g the sum over cluster g of its n_g deviations from u,
 
-    V = (G - 1) / G x the sum over the G clusters of (D_g / (M - n_g))^2,
+    v = (G - 1) / G x the sum over the G clusters of (D_g / (M - n_g))^2,
 
 the jackknife, which is not too small where clusters differ in size. For single questions it is the
 sample variance divided by M (MacKinnon, Nielsen & Webb 2023, J. Econometrics 232, 272). The degrees
 of freedom are those of the effective number of clusters, G* = M^2 / sum of n_g^2 (Kish 1965), less
 1 but at least 1: ten clusters, one of which has half of the questions, are effectively 3.6.
 
-*Weights.* If questions have weights w, then U is the weighted mean, D_g is a sum of weighted
+*Weights.* If questions have weights w, then u is the weighted mean, D_g is a sum of weighted
 deviations, n_g and M are sums of weights, and the effective number of questions without clusters is
 (sum w)^2 / sum w^2. In a mean over groups, a question of a group of size n has the weight 1 / n.
-Other questions may differ in their groups too: where groups have other scores, this is wider than a
-standard error from the variances within groups, which are then those of fixed groups.
+Other questions may belong to other groups, so where the scores of groups differ, the interval is
+wider than one from the variances within groups, which is for fixed groups.
 
 *What M questions cannot show.* Their effective number is M* = M divided by the factor by which
 clusters increase the variance, but at least G*; without clusters it is M.
 
-- An eighth of an event is added to V and to the largest variance that the mean allows, both for one
-  question, because M* observations cannot show rarer events.
+- The variance of one question is M* v, and at most u (1 - u). 1 / (8 M*), an eighth of an event, is
+  added to both, because M* observations cannot show rarer events.
 - A kind of questions that is a share 1 - r of all is missed by M questions with the probability
-  r^M. With alpha / 2 for it, r = (alpha / 2)^(1 / M), and such questions may have any score: the
-  limits are at most U r and at least 1 - (1 - U) r. All questions of a cluster may be of one kind,
-  so with clusters G takes the place of M.
+  r^M. With alpha / 2 for it, r = (alpha / 2)^(1 / M), and such questions may have any score. So the
+  lower limit is at most u r, and the upper limit at least 1 - (1 - u) r. All questions of a cluster
+  may be of one kind, so with clusters G takes the place of M.
 - Near a limit of the range the score is a sum of rare events. If their number is Poisson, matching
-  the mean and the variance gives the size V / U of each. Below four events the interval extends at
+  the mean and the variance gives the size v / u of each. Below four events the interval extends at
   least to Garwood's exact limit (1936, Biometrika 28, 437), where the probability of as many events
   or more is alpha. Brown, Cai & DasGupta (2001, Statistical Science 16, 101) modify Wilson's
   interval in the same way.
@@ -44,8 +44,8 @@ clusters increase the variance, but at least G*; without clusters it is M.
 *Products.* The limits of a product of means follow from the limits of its factors:
 `limits_of_product` says how.
 
-Symbols: there are M questions, U distinct rows of scores, m columns of scores and G clusters.
-alpha is 1 - confidence.
+In the code, M is the number of questions, G that of clusters, m that of columns of scores, and U
+that of distinct rows of scores. alpha is 1 - confidence.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ _EVENT = 1 / 8  # This share of an event in one question is added to variances.
 FEW_EVENTS = 4.0  # For fewer events the normal approximation is too poor.
 
 Ranges = tuple[np.ndarray | float, np.ndarray | float]
-"""The smallest and the largest possible values of scores."""
+"""The smallest and the largest possible values of scores, as two arrays or numbers."""
 
 
 class MeansOfQuestions(NamedTuple):
@@ -80,9 +80,9 @@ class MeansOfQuestions(NamedTuple):
     Attributes:
         mean: (m,) means.
         covariance: (m, m) covariance of the errors of the means.
-        effective_questions: (m,) effective number of questions of each column, M*.
+        effective_questions: (m,) M* of each column. The module docstring defines M* and G*.
         clusters: number of clusters, G; or of questions, if each is its own cluster.
-        effective_clusters: effective number of clusters, G*.
+        effective_clusters: G*.
     """
 
     mean: np.ndarray
@@ -104,8 +104,8 @@ class MeansOfQuestions(NamedTuple):
         Args:
             confidence: the confidence of each interval.
             score_range: smallest and largest possible scores of a question, (m,) or a number each.
-            range_of_estimates: smallest and largest possible estimates, if an estimate may lie
-                outside of the range of the scores. Default: `score_range`.
+            range_of_estimates: smallest and largest possible estimates of a question, (m,) or a
+                number each, which may lie outside of the range of scores. Default: `score_range`.
         """
         alpha = 1 - confidence
         z = student_quantile(degrees_of_freedom(self.effective_clusters), alpha)
@@ -119,7 +119,7 @@ class MeansOfQuestions(NamedTuple):
         lo = np.minimum(lo, _lower_limit_of_few_events(u, v, alpha))
         hi = np.maximum(hi, 1 - _lower_limit_of_few_events(1 - u, v, alpha))
         lo, hi = least + width * lo, least + width * hi
-        # Questions of a kind that is not among these may have any score.
+        # A share 1 - r of all questions may be of a kind that is not among these.
         r = 1 - unseen_share(self.clusters, alpha)
         lo = np.minimum(lo, score_range[0] + (self.mean - score_range[0]) * r)
         hi = np.maximum(hi, score_range[1] - (score_range[1] - self.mean) * r)
@@ -157,18 +157,18 @@ def means_of_questions(
     questions = effective_clusters(None, len(columns), weights)
     effective = effective_clusters(clusters, len(columns), weights)
     # The factor by which clusters increase the variance of each mean. Scores that do not vary do
-    # not show it, so the largest one is assumed.
+    # not show it, so it is then the number of questions, which makes M* as small as G*.
     factor = np.full(len(mean), questions)
-    variance = np.sum(cluster_errors(columns, None, weights) ** 2, axis=0)
-    np.divide(np.diag(covariance), variance, out=factor, where=variance > 0)
-    number = np.clip(questions / np.maximum(factor, 1.0), effective, questions)
-    return MeansOfQuestions(mean, covariance, number, len(errors), effective)
+    variance_without = np.sum(cluster_errors(columns, None, weights) ** 2, axis=0)
+    np.divide(np.diag(covariance), variance_without, out=factor, where=variance_without > 0)
+    effective_questions = np.clip(questions / np.maximum(factor, 1.0), effective, questions)
+    return MeansOfQuestions(mean, covariance, effective_questions, len(errors), effective)
 
 
 def cluster_errors(
     columns: np.ndarray, clusters: np.ndarray | None, weights: np.ndarray | None = None
 ) -> np.ndarray:
-    """Return by how much the means of columns change if each cluster is left out, (G, m).
+    """Return how much leaving out each cluster changes the mean of each column, (G, m).
 
     The changes are scaled so that the sum of their squares is the variance of the mean.
 
@@ -193,10 +193,11 @@ def cluster_errors(
 def effective_clusters(
     clusters: np.ndarray | None, questions: int, weights: np.ndarray | None = None
 ) -> float:
-    """Return G*, the number of clusters of equal size whose mean is as uncertain as that of these.
+    """Return G*, the effective number of clusters: (sum of sizes)^2 / (sum of squared sizes).
 
     `clusters`, (M,), are the labels of the clusters of M `questions`, or None if each is its own.
-    `weights`, (M,), are the weights of the questions, or None if they are equal.
+    `weights`, (M,), are the weights of the questions, whose sum over a cluster is its size, or None
+    if they are equal.
     """
     sizes = np.ones(questions) if weights is None else weights
     if clusters is not None:
@@ -205,7 +206,7 @@ def effective_clusters(
 
 
 def degrees_of_freedom(clusters: float) -> float:
-    """Return the degrees of freedom of a variance that is estimated from G* clusters."""
+    """Return G* - 1, but at least 1: the degrees of freedom of a variance over G* `clusters`."""
     return max(1.0, clusters - 1)
 
 
@@ -225,22 +226,22 @@ def unseen_share(clusters: float, alpha: float) -> float:
 def wilson_limits(u, v, number, z: float):
     """Return Wilson's lower and upper limits of means u, from 0 to 1, with variances v.
 
-    `number` is the effective number of observations of each mean. All may be numbers or arrays.
+    `number` is M* of each mean, and z a quantile. All may be numbers or arrays.
     """
     u, event = np.clip(u, 0.0, 1.0), _EVENT / number
     # The variance of one question, as a share of the largest that the mean allows.
     share = (number * v + event) / (u * (1 - u) + event)
-    m = number / np.maximum(share, 1e-6)
-    center = (u + z**2 / 2 / m) / (1 + z**2 / m)
-    margin = z / (1 + z**2 / m) * np.sqrt(u * (1 - u) / m + z**2 / 4 / m**2)
+    trials = number / np.maximum(share, 1e-6)  # the effective number of trials
+    center = (u + z**2 / 2 / trials) / (1 + z**2 / trials)
+    margin = z / (1 + z**2 / trials) * np.sqrt(u * (1 - u) / trials + z**2 / 4 / trials**2)
     lo, hi = np.minimum(center - margin, u), np.maximum(center + margin, u)
     return np.maximum(lo, 0.0), np.minimum(hi, 1.0)
 
 
 def _lower_limit_of_few_events(u: np.ndarray, v: np.ndarray, alpha: float) -> np.ndarray:
-    """Return Garwood's lower limits, (m,), of means u that are sums of few events, 1 for others.
+    """Return Garwood's lower limit of each mean, (m,); or 1 for a mean of four events or more.
 
-    The means are from 0 to 1, and have the variances v.
+    The means u are from 0 to 1, and have the variances v. The module docstring defines events.
     """
     from scipy.special import gammaincinv
 
@@ -261,20 +262,23 @@ def limits_of_product(
 
     A product of powers is far from linear where a factor is near 0. So its limits are combined from
     the limits of the factors, as for a difference by Zou & Donner (2008, Statistics in Medicine 27,
-    1693). For the lower limit, each factor alone moves from its estimate to its lower
-    limit, and the changes of the product are added as correlated errors are. For the upper limit,
-    all factors are at their upper limits, and each alone moves back to its estimate. The limits are
-    never beyond the products of all lower and of all upper limits.
+    1693). For the lower limit, each factor alone moves from its estimate to its lower limit, and
+    the changes of the product are added as correlated errors are. For the upper limit, all factors
+    are at their upper limits, and each alone moves back to its estimate. The limits are never
+    beyond the products of all lower and of all upper limits.
 
-    `lower` and `upper` are the limits of the columns, (m, ..), around each `estimate`, (m, ..), and
-    `covariance` has the covariance of each pair of columns, (..).
+    `lower`, `estimate` and `upper`, (m, ..), are those of the columns, and `covariance` has the
+    covariance of each pair of columns, (..).
     """
     if score.powers == (1.0,):
         (column,) = score.terms
         return lower[column], upper[column]
 
     def root_sum_of_moves(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        """Return the combined change if each column alone moves from `high` to `low`."""
+        """Return the change of the score if columns move from `high` to `low`.
+
+        The changes by each column alone are added as errors with the columns' correlations.
+        """
         moves = {}
         for column in score.terms:
             moved = high.copy()
@@ -284,8 +288,8 @@ def limits_of_product(
         for a, b in score.pairs():
             if a != b:
                 sd_product = np.sqrt(np.maximum(covariance[a, a] * covariance[b, b], 0.0))
-                # All columns rise with the number of correct samples, so none correlates
-                # negatively with another one.
+                # All columns rise with the number of correct samples, so a negative correlation
+                # counts as 0.
                 r = np.clip(covariance[a, b] / np.where(sd_product > 0, sd_product, 1.0), 0.0, 1.0)
                 square = square + 2 * r * moves[a] * moves[b]
         return np.sqrt(square)
@@ -304,8 +308,8 @@ class QuestionIntervals(IntervalMethod):
         scores: the scores of the questions.
         ranges: the smallest and the largest possible true scores, which broadcast to (U, m).
         clusters: (M,) label of each question's cluster, or None if each question is its own.
-        allow_one: whether the interval of one question or cluster is the whole range. If not,
-            `problem` says that it has no interval.
+        allow_one: whether one question or cluster has an interval, the whole range. If not,
+            `problem` says why it has none.
         ranges_of_estimates: the ranges of estimates, if an estimate may lie outside of `ranges`.
         weights: (M,) weights of the questions, or None if they are equal.
     """
@@ -330,7 +334,7 @@ class QuestionIntervals(IntervalMethod):
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        """Return a dict of the interval of each score for each group of question indices."""
+        """Return a list of dicts from score to interval, one for each group of question indices."""
         return [self._intervals(questions, confidence) for questions in groups]
 
     def means(self, questions: np.ndarray) -> MeansOfQuestions:
@@ -344,9 +348,9 @@ class QuestionIntervals(IntervalMethod):
         return means_of_questions(columns[rows], None, clusters, weights)
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        """Return the covariance of the errors of the scores over these questions.
+        """Return the covariance of the errors of the scores with these keys, (keys, keys).
 
-        A score of another method has the variance 1 and no covariance.
+        `questions` are indices. A key that is not in `scores` has the variance 1 and no covariance.
         """
         result, scores = np.eye(len(keys)), self._scores.keys
         known = [i for i, key in enumerate(keys) if key in scores]
@@ -381,7 +385,7 @@ class QuestionIntervals(IntervalMethod):
         return result
 
     def _extremes(self, ranges: Ranges, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the smallest and the largest possible value of each column, (m,), in some rows."""
+        """Return the smallest and the largest possible value in `rows` of each column, (m,)."""
         least, most = (np.broadcast_to(x, self._scores.columns.shape)[rows] for x in ranges)
         return least.min(axis=0), most.max(axis=0)
 

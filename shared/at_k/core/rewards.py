@@ -11,16 +11,16 @@ if one of the k samples is, so P_l is pass@k of m correct samples. This gives th
 
 Bayes@N is the posterior mean of the reward of a new sample (Hariri et al. 2026, arXiv:2510.04265).
 Its t outcomes are the observed ones, prior outcomes if there are some, and one of each category for
-the uniform Dirichlet prior. If a_l of them are at most r_l, the share A_l of rewards that are at
-most r_l has
+the uniform Dirichlet prior. Let a_l of them have rewards of at most r_l, and let A_l be the unknown
+probability that a new sample has one of at most r_l. Its posterior has
 
     E[A_l] = a_l / t = Q_l,    Cov[A_l, A_m] = Q_l (t - a_m) / (t (t + 1))    for l <= m,
 
 because A_l is A_m times an independent share. The mean reward is r_L minus the sum of
 (r_(l+1) - r_l) A_l, so its variance is a sum of positive terms.
 
-There are M questions with S samples in all, U distinct rows of counts, L rewards, and C + 1
-categories.
+There are M questions with S samples in all, L distinct rewards, C + 1 categories, and U distinct
+rows of counts.
 """
 
 from __future__ import annotations
@@ -82,27 +82,27 @@ class Rewards:
         return np.broadcast_to(self.levels[[0, -1]], (len(self.sizes), 2))
 
     def max_of(self, k: int) -> np.ndarray:
-        """Return the expected maximum of k of the n samples of each row, (U,), for k <= n.
+        """Return the unbiased estimate of Max@k of each row, (U,): the mean maximum of k samples.
 
-        It is the unbiased estimate of Max@k. Its error is about 1e-16 of the largest reward.
+        The mean is over all subsets of k of the n samples. k may not exceed any n.
         """
         if k == 1:
             return self._mean(self.at_most)
-        # P_l, the chance that the maximum is above r_l, is pass@k of the samples above r_l.
+        # P_l, the chance that the maximum is above r_l, is pass@k if those above r_l are correct.
         n = np.repeat(self.sizes, len(self.levels))
         counts = BinaryCounts(n, n - self.at_most.ravel())
-        above = expected_credits(*counts.unique, [any_correct(k)])[counts.inverse]
-        above = above.reshape(self.at_most.shape)
-        chance_of_level = np.hstack([np.ones((len(above), 1)), above[:, :-1]]) - above
-        return (self.levels * chance_of_level).sum(axis=1)
+        p = expected_credits(*counts.unique, [any_correct(k)])[counts.inverse]
+        p = p.reshape(self.at_most.shape)
+        return (self.levels * -np.diff(p, axis=1, prepend=1.0)).sum(axis=1)
 
     def posterior(self, prior_outcomes: bool = True) -> tuple[np.ndarray, np.ndarray]:
         """Return the posterior mean and variance of the mean reward of each row, (U,) each.
 
-        `prior_outcomes` is whether to add the prior outcomes to the uniform prior.
+        `prior_outcomes` is whether to add the prior outcomes to the uniform prior. The module
+        docstring has the formulas for the a and t that are used here.
         """
         a = self.posterior_counts(prior_outcomes)
-        t = a[:, -1:]  # the number of outcomes
+        t = a[:, -1:]
         cov_factor = (t - a) / (t * (t + 1.0))
         return self._mean(a), self.posterior_variance_of_expected_max(a / t, cov_factor)
 
@@ -111,25 +111,25 @@ class Rewards:
     ) -> np.ndarray:
         """Return the posterior variance of the expected maximum of new samples, (U,).
 
-        Let F_l be the probability that the maximum is at most r_l, given the unknown rates of the
-        categories. The expected maximum is r_L minus the sum of (r_(l+1) - r_l) F_l.
+        Let F_l be the unknown probability that the maximum is at most r_l. The expected maximum is
+        r_L minus the sum of (r_(l+1) - r_l) F_l. Its variance is the sum of all covariances of
+        these terms, which is added up for each m: the one of l = m, and twice those of l < m.
 
         Args:
             mean_cdf: (U, L) posterior means of F_l.
             cov_factor: (U, L) factors with Cov[F_l, F_m] = mean_cdf_l x cov_factor_m for l <= m.
         """
-        gaps = np.diff(self.levels, append=self.levels[-1:])
+        gaps = np.diff(self.levels, append=self.levels[-1:])  # r_(l+1) - r_l, and 0 for l = L
         terms = gaps * mean_cdf
-        preceding = np.cumsum(terms, axis=1) - terms
-        return (gaps * cov_factor * (terms + 2 * preceding)).sum(axis=1)
+        sum_of_earlier = np.cumsum(terms, axis=1) - terms
+        return (gaps * cov_factor * (terms + 2 * sum_of_earlier)).sum(axis=1)
 
     def average(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the average reward of the n samples of each row and its variance, (U,) each.
 
-        Let t = n + C + 1. Without prior outcomes R0, the posterior mean is that of t outcomes: the
-        n samples, and one of each category. It is an affine function of the average, so the
-        standard deviation of the average is t/n times that of the posterior (eq. 20 of the Bayes@N
-        paper).
+        Without prior outcomes, the posterior mean is that of t = n + C + 1 outcomes: the n samples,
+        and one of each category. So it is n/t times the average plus a constant, and the standard
+        deviation of the average is t/n times that of the posterior (eq. 20 of the Bayes@N paper).
         """
         _, variance = self.posterior(prior_outcomes=False)
         t = self.posterior_counts(prior_outcomes=False)[:, -1]
@@ -149,14 +149,14 @@ class Rewards:
         return self.at_most + self.categories + (self.prior if prior_outcomes else 0)
 
     def _mean(self, at_most: np.ndarray) -> np.ndarray:
-        """Return the mean reward of each row, (U,), from (U, L) counts of at most each reward."""
+        """Return the mean reward of each row, (U,), from (U, L) counts with at most each reward."""
         counts = np.diff(at_most, axis=1, prepend=0)
         return (self.levels * counts).sum(axis=1) / at_most[:, -1]
 
 
 @dataclass(frozen=True)
 class RankedRewards(Rewards):
-    """Real rewards, which are stored for each sample. The rows are the questions, so U is M.
+    """Real rewards, which are stored for each sample. Each question has its own row, so U is M.
 
     Args:
         inverse: (M,) the index of each question.
@@ -179,14 +179,14 @@ class RankedRewards(Rewards):
     @property
     def _last(self) -> np.ndarray:
         """Return the index of the largest reward of each question in `levels`, (M,)."""
-        starts = np.flatnonzero(self.at_most == 1)
+        starts = np.flatnonzero(self.at_most == 1)  # The smallest reward of a question has rank 1.
         return np.append(starts[1:], len(self.at_most)) - 1
 
     def max_of(self, k: int) -> np.ndarray:
         """Return the unbiased estimate of Max@k of each question, (M,), for k <= n."""
         sizes = self.sizes
         start, result = self._last + 1 - sizes, np.empty(len(sizes))
-        # Questions with equal n have the same probabilities of the rank of the maximum.
+        # The maximum of k samples has the rank i with a probability that depends on n, k and i.
         for n in sorted({*sizes.tolist()}):
             questions = np.flatnonzero(sizes == n)
             levels = self.levels[start[questions, None] + np.arange(n)]
@@ -206,14 +206,12 @@ class RankedRewards(Rewards):
 def category_rewards(outcomes: Samples, w: np.ndarray, prior: np.ndarray) -> Rewards:
     """Return the rewards of outcomes that are categories 0, 1, .., C.
 
+    A ValueError is raised for another outcome; or if all outcomes are bools, and C is above 1.
+
     Args:
         outcomes: the categories of samples.
         w: (C + 1,) the reward of each category.
         prior: (M, C + 1) number of prior outcomes of each category.
-
-    Raises:
-        ValueError: if an outcome is above C, below 0 or not whole; or if all are bools, and C is
-            above 1.
     """
     if (largest := int(outcomes.values.max())) >= len(w):
         shown = f", such as w={[*range(largest + 1)]}" if largest <= 20 else ""
@@ -240,10 +238,10 @@ def category_rewards(outcomes: Samples, w: np.ndarray, prior: np.ndarray) -> Rew
 
 
 def _unique_rows(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the index of one of each set of equal rows, (U,), and the set of each row, (M,).
+    """Return the indices of U distinct rows, and which of them equals each of the M rows, (M,).
 
-    The table has M rows of counts. This is a faster np.unique with axis=0, `return_index` and
-    `return_inverse`, which orders the sets otherwise and may choose another row of a set.
+    `table` has M rows of counts. This is faster than np.unique with axis=0, `return_index` and
+    `return_inverse`. The distinct rows have another order, and of equal rows any may be returned.
     """
     # Each row is encoded as one integer below n_codes, if that fits into 62 bits.
     encoded, n_codes = table[:, 0], int(table[:, 0].max()) + 1
@@ -272,8 +270,8 @@ def has_real_rewards(outcomes: Samples) -> bool:
 def are_real_rewards(outcomes: Samples, w, R0=None, categories=None) -> bool:
     """Return whether outcomes are real rewards, and not categories.
 
-    They are if the parameter w is None, and a scored outcome is a float other than 0 and 1. Then a
-    ValueError is raised if the parameters R0 or categories are given.
+    They are if w is None, and a scored outcome is a float other than 0 and 1. In this case a
+    ValueError is raised if R0 or categories is given. All three are parameters of the metric.
     """
     if w is not None or not has_real_rewards(outcomes):
         return False
@@ -284,7 +282,7 @@ def are_real_rewards(outcomes: Samples, w, R0=None, categories=None) -> bool:
 
 
 def real_rewards(outcomes: Samples) -> Rewards:
-    """Return the rewards of outcomes that are real rewards.
+    """Return outcomes that are real rewards as `RankedRewards`.
 
     Raises a ValueError if a reward is not from -1e150 to 1e150. The message names its sample.
     """
@@ -292,7 +290,7 @@ def real_rewards(outcomes: Samples) -> Rewards:
     n, values = outcomes.n, outcomes.scored_values.astype(float)
     if size := one_size(n):
         values = np.sort(values.reshape(-1, size), axis=1).ravel()
-    else:
+    else:  # Sort by question, and by value within a question.
         values = values[np.lexsort((values, np.repeat(np.arange(len(n)), n)))]
     rank = np.arange(1, len(values) + 1) - np.repeat(np.cumsum(n) - n, n)
     return RankedRewards(np.arange(len(n)), values, rank)
@@ -302,7 +300,7 @@ def check_rewards(w, labels: Mapping[str, float] | None = None) -> np.ndarray:
     """Return the parameter w, the rewards of the categories, as an array, (C + 1,).
 
     None stands for the rewards 0 and 1. A ValueError is raised if a reward is not from -1e150 to
-    1e150; or if `labels`, the names of the categories, are given, and there are not C + 1.
+    1e150, or if `labels`, which has an entry for each category, has not C + 1 entries.
     """
     rewards = [0.0, 1.0] if w is None else as_list("w", w)
     rewards = [int(x) if isinstance(x, (bool, np.bool_)) else x for x in rewards]
@@ -319,14 +317,13 @@ def check_rewards(w, labels: Mapping[str, float] | None = None) -> np.ndarray:
 def check_prior_outcomes(R0, questions: int, categories: int) -> np.ndarray:
     """Return the number of prior outcomes of each question in each category, (M, C + 1).
 
+    A ValueError is raised if R0 has another shape than described here, or a missing entry.
+
     Args:
         R0: M rows of D prior outcomes; or a flat list of all M x D, question after question; or
             None for no prior outcomes.
         questions: M.
         categories: C + 1.
-
-    Raises:
-        ValueError: if R0 has another shape or a missing entry.
     """
     if is_list_like(R0) and not hasattr(R0, "__len__"):  # a generator, which is read twice below
         R0 = list(R0)
@@ -356,9 +353,9 @@ def _has_no_entries(R0, questions: int) -> bool:
 
 
 def max_scores(rewards: Rewards, ks: Mapping[ScoreKey, int]) -> Scores:
-    """Return the unbiased estimates of Max@k at the k of each key. No k exceeds any n."""
-    none = np.empty((len(rewards.sizes), 0))  # for the case that there are no keys
-    columns = np.column_stack([none, *(rewards.max_of(k) for k in ks.values())])
+    """Return unbiased estimates of Max@k at the k of each key. No k may exceed any n."""
+    no_column = np.empty((len(rewards.sizes), 0))  # so that `ks` may be empty
+    columns = np.column_stack([no_column, *(rewards.max_of(k) for k in ks.values())])
     return Scores(one_column_each(ks), rewards.inverse, columns)
 
 
@@ -370,7 +367,10 @@ def bayes_moments(rewards: Rewards, bayes: ScoreKey, avg: ScoreKey) -> Moments:
 def moments_by_key(
     rewards: Rewards, moments: Mapping[ScoreKey, tuple[np.ndarray, np.ndarray]]
 ) -> Moments:
-    """Return moments, without covariances, from the mean and the variance of each score, (U,)."""
+    """Return the `Moments` of scores, from the mean and the variance of each, (U,) each.
+
+    Covariances of different scores are left out.
+    """
     mean = np.stack([mean for mean, _ in moments.values()], axis=1)
     variances = {(i, i): variance for i, (_, variance) in enumerate(moments.values())}
     return Moments(one_column_each(moments), rewards.inverse, mean, variances)

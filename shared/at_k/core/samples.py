@@ -12,8 +12,9 @@ Functions take outcomes, and metrics take predictions. Both accept
 become a NumPy array, and are outcomes. Other values remain a list of Python objects or an Arrow
 column, until a checker compares them with references, or `as_outcomes` replaces labels by numbers.
 
-M is the number of questions, N the number of samples of each question, and S the number of samples
-of all questions. If values have a multiplicity, S is the number of values that are stored.
+M is the number of questions, N the number of samples of each question, and S the number of values
+that are stored: one for each sample of all questions, or one for several equal samples of a
+question, with their number as its multiplicity.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ from .counts import BinaryCounts, one_size, sums_per_question
 _PLAIN_TYPES = {bool, int, float, str, type(None)}
 
 Labels = Mapping[str, float]
-"""The number that each label of outcomes stands for."""
+"""A dict from each label that an outcome may have to its number."""
 
 
 def sample_place(name: str, sizes: np.ndarray, sample: int) -> Place:
@@ -77,8 +78,8 @@ class Samples:
         values: (S,) an array of numbers; or an Arrow column or a list of other values.
         sizes: (M,) number of values of each question, at least one.
         name: what the caller calls the samples, for messages.
-        scored: (S,) False for each number in place of None; or None if all numbers are scored. It
-            is None if the values are no numbers.
+        scored: (S,) False for each number that stands for None; or None if there is none, or if the
+            values are no numbers.
         multiplicity: (S,) how often each value occurs, or None if each occurs once.
         references: (M,) an Arrow column of references, or None if there are none. With references,
             the values are an Arrow column too.
@@ -118,7 +119,7 @@ class Samples:
 
     @cached_property
     def scored_or_none(self) -> np.ndarray | None:
-        """Return whether each sample is scored, (S,); or None, which means that all are scored."""
+        """Return whether each sample is scored, (S,), or None if all are scored."""
         if self.are_numbers:
             return self.scored
         if isinstance(self.values, list):
@@ -152,15 +153,16 @@ class Samples:
 
     @property
     def scored_values(self) -> np.ndarray:
-        """Return the outcomes of all scored samples, (sum of n,), each as often as it occurs."""
+        """Return the outcome of each scored sample, (sum of n,), question after question."""
         if self.multiplicity is not None:
             return np.repeat(self.values, self.weights)
         return self.values if self.scored is None else self.values[self.scored]
 
     def require(self, valid: np.ndarray, *wanted: str) -> None:
-        """Raise a ValueError for the first scored outcome that is not `valid`, (S,), if any is.
+        """Raise a ValueError for the first scored outcome that is not valid.
 
-        `wanted` are pieces of the message, which say what a valid outcome is.
+        `valid`, (S,), is whether each outcome is. `wanted` are the pieces of the message that say
+        what a valid outcome is.
         """
         invalid = ~valid if self.scored is None else ~valid & self.scored
         if invalid.any():
@@ -196,6 +198,7 @@ class Samples:
         values = require_categories(self).values
         if values.max() >= categories:
             self.require(values < categories, f"the categories are 0 to {categories - 1}")
+        # The cell of the flat table in which each sample is counted: a row is a question.
         cell = np.repeat(np.arange(len(self.n)) * categories, self.sizes)
         np.add(cell, values, out=cell, casting="unsafe")
         occur_once = self.scored is None and self.multiplicity is None
@@ -229,7 +232,7 @@ def _is_binary(values: np.ndarray) -> bool:
     if values.dtype.kind == "b":
         return True
     if values.dtype.kind in "iu":
-        # OR-ing all values costs half as much as comparing them.
+        # The bitwise OR is 0 or 1 if all values are, and takes half as long as comparing them.
         return np.bitwise_or.reduce(values.reshape(-1)) in (0, 1)
     return bool(((values == 0) | (values == 1)).all())
 
@@ -237,8 +240,8 @@ def _is_binary(values: np.ndarray) -> bool:
 def warn_of_stopping(outcomes: Samples, run: str = "") -> None:
     """Warn if the samples of each question seem to stop at the first correct one.
 
-    They seem to if no question has two correct samples, and at least three have fewer samples than
-    others, and one correct sample. `run` is the start of the message, which names the run.
+    They seem to if no question has two correct samples, and at least three questions have fewer
+    samples than others, each with one correct sample. `run` is the start of the message.
     """
     n = outcomes.n
     is_short = n < n.max()
@@ -281,12 +284,9 @@ def require_shares(outcomes: Samples) -> Samples:
 def read_samples(values, name: str = "predictions") -> Samples:
     """Read the samples of M questions from any container that the module docstring lists.
 
-    `name` is what the caller calls the samples, for messages.
-
-    Raises:
-        ValueError: if there is no question; or if a question has no list of samples, or an empty
-            list. The message names the question.
-        TypeError: if a library cannot convert its array.
+    `name` is what the caller calls the samples, for messages. A ValueError is raised if there is no
+    question, or if one has no list of samples, or an empty list; and a TypeError if a library
+    cannot convert its array.
     """
     return _read_plain(plain_container(values), name)
 
@@ -378,7 +378,11 @@ def _has_lists(column) -> bool:
 
 
 def _samples_from_lists(lists: list[Any], name: str) -> Samples:
-    """Return the samples in a list with a list or array for each question."""
+    """Return the samples in a list with a list or array for each question.
+
+    Texts become an Arrow column, numbers an array, and other entries a list. A ValueError is raised
+    if the entry of a question is not list-like.
+    """
     if (texts := _column_of_texts(lists)) is not None:
         return Samples(texts, _lengths(lists), name)
     for question, entry in enumerate(lists):
@@ -393,7 +397,7 @@ def _samples_from_lists(lists: list[Any], name: str) -> Samples:
 
 
 def _plain_entries(lists: list[Any], name: str) -> list[Any]:
-    """Return the entries of all lists as Python values, in one list."""
+    """Return the entries of all lists in one list, with Python values for those of a library."""
     entries = list(itertools.chain.from_iterable(lists))
     if {*map(type, entries)} <= _PLAIN_TYPES:
         return entries
@@ -411,11 +415,11 @@ def _lengths(lists: list[Any]) -> np.ndarray:
 
 
 def _numbers_or_none(entries: list[Any]) -> tuple[np.ndarray, np.ndarray | None] | None:
-    """Return the numbers among entries and whether each entry is scored.
+    """Return entries that are numbers as an array, and whether each is scored; otherwise None.
 
-    Returns:
-        (S,) numbers, with 0 for None; and (S,) False where an entry is None, or None if none is.
-        None in place of both if an entry is no number, or if an array would change its value.
+    None, an entry that is not scored, becomes 0. The second result, (S,), is None if there is no
+    such entry. None takes the place of both results if an entry is neither a number nor None, or if
+    an array would change its value.
     """
     types, scored = {*map(type, entries)}, None
     if not types <= _PLAIN_TYPES - {str}:
@@ -432,7 +436,7 @@ def _numbers_or_none(entries: list[Any]) -> tuple[np.ndarray, np.ndarray | None]
 def _keeps_values(numbers: np.ndarray, types: set[type], entries: list[Any]) -> bool:
     """Return whether the array `numbers` keeps the values of the entries that it was made from.
 
-    It does not if there are bools among numbers, which become 0 and 1, or integers above 2^53 among
+    It may not if there are bools among numbers, which become 0 and 1, or integers above 2^53 among
     floats, which may be rounded. `types` are the types of the entries.
     """
     if bool in types:
@@ -443,9 +447,10 @@ def _keeps_values(numbers: np.ndarray, types: set[type], entries: list[Any]) -> 
 
 
 def _column_of_texts(lists: list[Any]) -> Any:
-    """Return the texts in lists as one Arrow column, or None if there are values of other types.
+    """Return the entries of lists as one Arrow column, or None if some are no texts.
 
-    Bytes among texts are decoded as UTF-8.
+    Null is allowed for None, and bytes among texts are decoded as UTF-8. To be fast, the result is
+    also None if the first entry is no text.
     """
     if not {*map(type, lists)} <= {list, tuple} or not (lists and lists[0]):
         return None
@@ -470,7 +475,7 @@ def _is_numeric_array(value: Any) -> bool:
 
 
 def n_in_keys(n: np.ndarray) -> int | str:
-    """Return the number of samples in keys such as "avg@8": "n" if it differs between questions.
+    """Return the number in keys such as "avg@8": the number of samples, or "n" if it differs.
 
     `n`, (M,), are the numbers of samples of the questions.
     """
@@ -480,15 +485,14 @@ def n_in_keys(n: np.ndarray) -> int | str:
 def read_outcomes(R, name: str = "R", labels: Labels | None = None) -> Samples:
     """Read already-graded outcomes, or counts of outcomes. The values of the result are numbers.
 
+    A ValueError is raised if R or an outcome is invalid.
+
     Args:
         R: any container that `read_samples` takes, or a flat list or array, which is one question;
             or a dict as `at_k.read` returns it, whose predictions are used. Missing entries (None,
             masked, or NA of pandas) are not scored.
         name: what the caller calls R, for messages.
         labels: the number of each label, such as {"fully": 1.0}, if outcomes may be texts; or None.
-
-    Raises:
-        ValueError: if R or an outcome is invalid. The message has the index.
     """
     values = plain_container(outcomes_in_run(R, name))
     if is_list_like(values) and hasattr(values, "chunks") and not _has_lists(values):
@@ -502,8 +506,8 @@ def read_outcomes(R, name: str = "R", labels: Labels | None = None) -> Samples:
 def outcomes_in_run(R: Any, name: str) -> Any:
     """Return R["predictions"] if R is a dict as `at_k.read` returns it, otherwise R itself.
 
-    Raises a ValueError if the dict also has references, clusters or weights, which a function would
-    ignore.
+    Raises a ValueError if the dict has other keys than predictions and groups, such as references
+    or clusters, which a function would ignore.
     """
     if not isinstance(R, Mapping) or "predictions" not in R:
         return R
@@ -519,9 +523,9 @@ def outcomes_in_run(R: Any, name: str) -> Any:
 def as_outcomes(samples: Samples, labels: Labels | None = None) -> Samples:
     """Return samples without references as outcomes, with numbers in place of labels.
 
-    `labels` has the number of each label, or is None if there are no labels. A ValueError with the
-    index is raised if a sample is neither a finite number nor one of the labels, or if a question
-    has no scored sample.
+    `labels` has the number of each label, or is None if there are no labels. A ValueError is raised
+    if a sample is not a finite number, one of the labels, or None; or if a question has no scored
+    sample.
     """
     outcomes = samples
     if not samples.are_numbers:
@@ -538,10 +542,11 @@ def as_outcomes(samples: Samples, labels: Labels | None = None) -> Samples:
 
 
 def _numbers_of_labels(samples: Samples, labels: Labels) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return the numbers of samples, (S,), and whether each is scored, (S,), or None if all are.
+    """Return the number of each sample, (S,), and whether it is scored, (S,), or None if all are.
 
-    A label in small letters may also be written with capitals, such as "Fully" for "fully". A
-    ValueError is raised for a sample that is neither a label, nor a number of 64 bits, nor None.
+    The number is 0 if a sample is None. A label in small letters may also be written with capitals,
+    such as "Fully" for "fully". A ValueError is raised for a sample that is neither a label, nor a
+    float, nor an integer of 64 bits, nor None.
     """
     entries, index = _distinct_samples(samples.values)
     numbers = [
@@ -560,8 +565,8 @@ def _numbers_of_labels(samples: Samples, labels: Labels) -> tuple[np.ndarray, np
 def _distinct_samples(values: Any) -> tuple[list[Any], np.ndarray]:
     """Return a list of entries, and the index in it of each sample, (S,).
 
-    For an Arrow column of texts, the entries are the distinct texts and finally None, which has the
-    index -1. For any other samples, the entries are all samples.
+    For an Arrow column of texts, the entries are the distinct texts, and None in the end, whose
+    index is -1. For other samples, the entries are the samples themselves, in their order.
     """
     if isinstance(values, list) or str(values.type) != "large_string":
         entries = values if isinstance(values, list) else values.to_pylist()
@@ -571,7 +576,7 @@ def _distinct_samples(values: Any) -> tuple[list[Any], np.ndarray]:
 
 
 def _not_an_outcome(samples: Samples, sample: int, entry: Any, labels: Labels) -> ValueError:
-    """Return the error for `entry`, the sample with the index `sample`, that is no outcome."""
+    """Return the error for an entry that is no outcome. `sample` is its index among S samples."""
     problem = ": an outcome is a number or a bool."
     if labels:
         problem = f", which is none of {', '.join(labels)}, and no number."

@@ -5,7 +5,7 @@ combinations are products of powers of two means. Both are a `Score`, whose term
 is made of. The distinct terms of many scores become the columns of a table of numbers, so that each
 term is computed once. Questions with equal counts share a row of the table.
 
-There are M questions, U distinct rows, and m columns.
+There are M questions, U distinct rows, and m columns. (..) is the shape of the values of a column.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class ScoreId(NamedTuple):
         name, k = self.metric, self.k
         if name.endswith(")"):  # "accuracy (n runs average)"
             name = name.replace("(n ", f"({k} ")
-        elif k is not None:
+        elif k is not None:  # The name ends with k, N or n.
             name = f"{name[:-1]}{k}"
         return name if self.tau is None else f"{name}_{self.tau}"
 
@@ -74,27 +74,28 @@ class Score(NamedTuple):
         return ((a, b) for a in self.terms for b in self.terms if a <= b)
 
     def value(self, columns):
-        """Return the product of the powers of the terms, for the values of m columns.
+        """Return the product of the powers of the terms, (..), for the values of m columns.
 
-        `columns` has a number or an array of the shape (..) for each column, and the product has
-        this shape. It is 0 if a factor with a positive power is 0. An estimate that corrects for
-        the errors of a checker may be below 0, and counts as 0 if it is one of several factors. A
-        ValueError is raised if the product is infinite.
+        `columns` has a number or an array, (..), for each column. The product is 0 if a factor with
+        a positive power is 0. An estimate that corrects for the errors of a checker may be below 0,
+        and counts as 0 in a product of several factors. A ValueError is raised if the product is
+        infinite.
         """
         if self.powers == (1.0,):
             return columns[self.terms[0]]
         factors = [(_not_negative(columns[column]), power) for column, power in self._factors()]
         if min(self.powers) > 0:
             return math.prod(base**power for base, power in factors)
-        zero = sum((base == 0) & (power > 0) for base, power in factors)
-        infinite = sum((base == 0) & (power < 0) for base, power in factors)
-        if np.any(infinite > zero):  # The other factor does not make the product 0.
+        zeros = sum((base == 0) & (power > 0) for base, power in factors)
+        infinities = sum((base == 0) & (power < 0) for base, power in factors)
+        if np.any(infinities > zeros):  # A product of 0 and infinity counts as 0.
             raise ValueError(
                 "pass_power or unanimous_power is negative where its score is 0, so the product "
                 "is infinite: give powers that are not negative."
             )
-        # 1 takes the place of a factor 0, and the product is then 0 because of the last factor.
-        return math.prod((base + (base == 0)) ** power for base, power in factors) * (zero == 0)
+        # 1 replaces a base of 0, which cannot have a negative power. (zeros == 0) then sets the
+        # product to 0.
+        return math.prod((base + (base == 0)) ** power for base, power in factors) * (zeros == 0)
 
     def variance(self, columns, covariance):
         """Return the variance of the product, (..), to first order (delta method).
@@ -114,7 +115,7 @@ class Score(NamedTuple):
     def gradient(self, columns: np.ndarray) -> np.ndarray:
         """Return the partial derivatives of the score by each column, (m,), at (m,) values.
 
-        Those of a product are set to 0 where the product is 0, although they may be infinite there.
+        They are 0 for a product that is 0, although the true derivatives may be infinite.
         """
         result = np.zeros(len(columns))
         if self.powers == (1.0,):
@@ -136,12 +137,12 @@ def _not_negative(number):
 
 
 def _quotient(number, divisor):
-    """Return number / divisor, or the number itself where the divisor is at most 1e-300."""
+    """Return number / divisor, or `number` where the divisor is (almost) 0: at most 1e-300."""
     return number / np.where(np.greater(divisor, 1e-300), divisor, 1.0)
 
 
 def number_terms(scores: Mapping[ScoreKey, Score]) -> tuple[list[Any], dict[ScoreKey, Score]]:
-    """Return the distinct terms of all scores, and the scores with indices of these as terms."""
+    """Return the distinct terms of all scores, and the scores with indices in place of terms."""
     distinct = dict.fromkeys(term for score in scores.values() for term in score.terms)
     number = {term: i for i, term in enumerate(distinct)}
     numbered = {
@@ -152,7 +153,7 @@ def number_terms(scores: Mapping[ScoreKey, Score]) -> tuple[list[Any], dict[Scor
 
 
 def one_column_each(keys: Iterable[ScoreKey]) -> dict[ScoreKey, Score]:
-    """Return scores that are one column each: column 0 for the first key, 1 for the next, .."""
+    """Return a dict of scores of one column each: column 0 for the first key, 1 for the next, .."""
     return {key: Score((column,)) for column, key in enumerate(keys)}
 
 
@@ -171,7 +172,7 @@ class Scores:
     columns: np.ndarray
 
     def means(self, multiplicity: np.ndarray) -> dict[ScoreKey, float]:
-        """Return each score averaged over questions.
+        """Return a dict of each score averaged over questions.
 
         `multiplicity`, (U,), is the number of questions in each row, or the sum of their weights.
         """
@@ -190,7 +191,7 @@ class Scores:
     def over(
         self, questions: np.ndarray, weights: np.ndarray | None = None
     ) -> dict[ScoreKey, float]:
-        """Return each score averaged over the questions with these indices.
+        """Return a dict of each score averaged over the questions with these indices.
 
         `weights`, (M,), has the weight of every question, or is None if these are equal.
         """
@@ -199,11 +200,11 @@ class Scores:
             return self.means(np.bincount(rows, weights[questions], minlength=size))
         if len(rows) >= size:
             return self.means(np.bincount(rows, minlength=size))
-        used = UniqueIntegers(rows, size)
+        used = UniqueIntegers(rows, size)  # For few questions, most rows are left out.
         return replace(self, columns=self.columns[used.values]).means(used.multiplicity)
 
     def with_unpooled_as_columns(self) -> Scores:
-        """Return the same scores, of which those that are not `pooled` have a column of their own.
+        """Return the same scores, with one column in place of each product that is not `pooled`.
 
         The column holds the product for each row, so all scores are then functions of means.
         """
@@ -215,10 +216,11 @@ class Scores:
         return replace(self, keys=scores, columns=np.stack(columns, axis=1))
 
     def linearized(self, weights: np.ndarray | None = None) -> np.ndarray:
-        """Return a number for each of M questions and each score, (M, scores).
+        """Return the linear approximation of each score as a mean over questions, (M, scores).
 
-        To first order, the mean of a column varies as the score does if the questions change.
-        `weights`, (M,), has the weight of each question, or is None if these are equal.
+        If questions change, the mean of a column varies as the score does, to first order, so its
+        variance is that of the score. `weights`, (M,), has the weight of each question, or is None
+        if these are equal.
         """
         scores = self.with_unpooled_as_columns()
         means = np.average(scores.columns[scores.inverse], axis=0, weights=weights)
@@ -236,7 +238,7 @@ class Scores:
 def join_scores(a: Scores, b: Scores) -> Scores:
     """Return all scores of `a` and `b`, which are scores of the same questions."""
     if a.inverse is not b.inverse:
-        # Their rows differ, so each question gets a row.
+        # Their rows may differ, so each question gets its own row.
         a, b = (Scores(x.keys, np.arange(len(x.inverse)), x.columns[x.inverse]) for x in (a, b))
     offset = a.columns.shape[1]
     scores_b = {
@@ -248,7 +250,7 @@ def join_scores(a: Scores, b: Scores) -> Scores:
 
 @dataclass(frozen=True)
 class Moments:
-    """Posterior means and covariances for each question. Questions are independent.
+    """Posterior means and covariances of terms for each question. Questions are independent.
 
     Args:
         keys: the scores by their keys. Their terms are indices of columns.

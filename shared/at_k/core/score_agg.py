@@ -6,8 +6,8 @@ An item has n verdicts with weights x_i from 0 to 1. Their power mean
 
 increases with p: from the minimum (p to -infinity) through the geometric mean (p = 0) and the
 arithmetic mean (p = 1) to the maximum (p to infinity). The temperature, from 0.1 (strict) to 1.0
-(lenient), determines p. In addition, each verdict of 0 lowers the score by a penalty. There are M
-items.
+(lenient), determines p. In addition, each verdict of 0 lowers the score by a penalty. An item is a
+question, and there are M of them.
 
 Source: "Score Aggregation" in the documentation of Eval AI Library, from which both tables below
 are taken; A. Meshkov, arXiv:2604.08595.
@@ -30,11 +30,11 @@ _TEMPERATURES = (0.1, 0.3, 0.5, 0.7, 1.0)
 _EXPONENTS = (-8.0, -2.5, 1.0, 4.6, 12.25)
 
 
-# --- Parameters -------------------------------------------------------------------------
-
-
 def exponent(temperature: float) -> float:
-    """Return the exponent p of a temperature, by linear interpolation in the table."""
+    """Return the exponent p of a temperature, by linear interpolation in the table above.
+
+    Raises a ValueError unless the temperature is from 0.1 to 1.0.
+    """
     wanted = "give a temperature from 0.1 (strict) to 1.0 (lenient)"
     temperature = check_number("temperature", temperature, wanted, 0.1, 1.0)
     return float(np.interp(temperature, _TEMPERATURES, _EXPONENTS))
@@ -53,7 +53,7 @@ def check_eps(eps) -> float:
 
 
 def check_weights(weights) -> dict[str, float]:
-    """Return a dict of the weights of labels; raise a ValueError unless all are from 0 to 1."""
+    """Return a dict from label to weight; raise a ValueError unless all weights are from 0 to 1."""
     if not isinstance(weights, Mapping) or not weights:
         raise ValueError(
             f"weights is {short(weights)}: give a dict from labels to numbers, such as "
@@ -73,13 +73,10 @@ def require_weights(outcomes: Samples) -> Samples:
     return outcomes
 
 
-# --- Power means ------------------------------------------------------------------------
-
-
 def power_means(x: np.ndarray, p: float, eps: float = 0.0) -> np.ndarray:
     """Return the power means of M items with n weights each, (M,), for any p.
 
-    The weights are scaled by the maximum of the item, or for p < 0 by its minimum, so that no
+    The weights are divided by the maximum of the item, or for p < 0 by its minimum, so that no
     power overflows. For p near 0, x^p is close to 1, and the mean is computed from the small
     differences instead: exp(log1p(mean of expm1(p log x)) / p).
 
@@ -95,6 +92,7 @@ def power_means(x: np.ndarray, p: float, eps: float = 0.0) -> np.ndarray:
     else:
         scale = np.maximum(maximum if p >= 0 else minimum, eps)
         divisor = np.where(scale > 0, scale, 1.0)
+        # ratio^|p| is (weight / divisor)^p, and at most 1.
         ratio = weight / divisor if p >= 0 else divisor / weight
         if abs(p) >= 0.5:
             means = scale * (ratio ** abs(p)).mean(axis=0) ** (1 / p)
@@ -108,7 +106,7 @@ def power_means(x: np.ndarray, p: float, eps: float = 0.0) -> np.ndarray:
 
 
 def agg_scores(verdicts: Samples, p: float, penalty: float = 0.1, eps: float = 1e-9) -> Scores:
-    """Return the results of `item_scores` as `Scores` with one column."""
+    """Return `item_scores` of the same arguments as `Scores` with one column."""
     values = item_scores(verdicts, p, penalty, eps)
     return Scores(one_column_each([ScoreId("score_agg")]), np.arange(len(values)), values[:, None])
 
@@ -130,14 +128,14 @@ def item_scores(verdicts: Samples, p: float, penalty: float, eps: float) -> np.n
 
 
 def _penalized_means(x: np.ndarray, p: float, penalty: float, eps: float) -> np.ndarray:
-    """Return the scores of M items with n verdicts each, (M,), from (n, M) weights.
+    """Return the scores of M items with n verdicts each, (M,), from their weights x, (n, M).
 
-    With a weight of 0, the power mean is 0 for every p <= 0. So eps replaces smaller weights for
-    p <= 0, and the other verdicts still count: for p = 0 the result is the geometric mean of them
-    and eps. No power mean with p < 1 exceeds the arithmetic mean, so if eps raises a mean above it,
-    the score is the arithmetic mean. For 0 < p < 1 the power mean does not use eps, so with a
-    weight of 0 it is close to 0 for p just above 0. The score is the maximum of this mean and of
-    the mean at p = 0, so it never decreases as the temperature rises.
+    - p >= 1: the score is the power mean, before the penalty.
+    - p <= 0: a weight of 0 would make the power mean 0. So that other verdicts still count, eps
+      replaces smaller weights. The result is at most the arithmetic mean, as all power means with
+      p < 1 are without eps.
+    - 0 < p < 1: without eps the power mean is close to 0 for p just above 0, if a weight is 0. So
+      the score is at least the result for p = 0, and never decreases as the temperature rises.
     """
     if p >= 1:
         means = power_means(x, p)

@@ -13,7 +13,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def shows_options(names: type, values: type) -> Callable[[Function], Function]:
-    """Return a decorator that lists options in the signature of a function with **options.
+    """Return a decorator for a function with **options, whose signature then lists the options.
+
+    Editors and `inspect` then show them as parameters that have to be named.
 
     Args:
         names: a class whose annotations are the names and types of the options.
@@ -22,7 +24,7 @@ def shows_options(names: type, values: type) -> Callable[[Function], Function]:
     defaults = {option.name: option.default for option in fields(values)}
 
     def decorate(function: Function) -> Function:
-        """Change the signature and annotations of the function, and return it."""
+        """Put options in place of ** in the signature and annotations; return the function."""
         signature = inspect.signature(function)
         *own, var_keyword = signature.parameters.values()
         del function.__annotations__[var_keyword.name]
@@ -42,10 +44,10 @@ def shows_options(names: type, values: type) -> Callable[[Function], Function]:
 def check_options(
     function: Callable[..., Any], options: Iterable[str], data: Iterable[str] = ()
 ) -> None:
-    """Raise a TypeError if an option is no parameter of the function.
+    """Raise a TypeError if the name of an option is no parameter of the function.
 
-    Its first parameter, the data, is no option. The names in `data`, by which a user gives the data
-    instead, are valid.
+    The first parameter, which takes the data, is no option. The names in `data` are also valid:
+    they are those by which a user gives the data.
     """
     _, *parameters = inspect.signature(function).parameters
     known = [*data, *parameters]
@@ -56,7 +58,7 @@ def check_options(
 
 
 def parameters_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    """Return the parameters of a function by name, with types in place of texts as annotations."""
+    """Return a dict of the parameters of a function, with types as annotations, never texts."""
     types = get_type_hints(function)
     return {
         name: parameter.replace(annotation=types[name])

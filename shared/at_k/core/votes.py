@@ -2,23 +2,24 @@
 
 Draw k of the n samples of a question, without replacement. The answer with the most votes wins, and
 answers with equally many votes share the win. Let m_i samples give the answer i, u samples give no
-answer, and t be the number of votes of a winner. In the generating function
+answer, and t be the number of votes of a winner. [z^k] is the coefficient of z^k, and C(m, t) a
+binomial coefficient. In the generating function
 
     G_t(z, y) = (1 + z)^u
                 * product over i of (C(m_i, 0) + .. + C(m_i, t-1) z^(t-1) + y C(m_i, t) z^t)
 
 the coefficient of z^k y^w is the number of subsets of k samples in which w answers have t votes
 each and no answer has more. Each of the w winners has the share 1/w, the integral of y^(w-1) from 0
-to 1. So
+to 1. If the answer a wins, the other factors of G_t have y^(w-1). So
 
     vote@k = sum over t, and over correct answers a, of
              [z^k] integral of C(m_a, t) z^t G_t(z, y) / (factor of a) dy,  divided by C(n, k).
 
 The integrand is a polynomial in y of degree at most k/t - 1, which Gauss-Legendre quadrature with
 half as many nodes integrates exactly. No quadrature is needed for t = 1, where all answers with a
-vote win: w is the degree in z without the samples that have no answer. No term is negative, so no
-digits are lost by cancellation. If a judge accepts only some samples of an answer, the answer
-counts with the share of accepted samples.
+vote win: w is the number of the k samples that have an answer. No term is negative, so no digits
+are lost by cancellation. If a judge accepts only some samples of an answer, the answer counts with
+its share of accepted samples, its credit.
 
 There are M questions with S samples in all.
 """
@@ -47,10 +48,10 @@ class AnswerCounts(NamedTuple):
     answer, or none. A judge may accept only some of them.
 
     Attributes:
-        correct: number of samples of each answer that has accepted samples, ascending.
-        incorrect: number of samples of each other answer, ascending.
-        unanswered: number of samples without an answer. They are drawn, but have no vote.
-        accepted: number of accepted samples of each answer in `correct`; () if all are accepted.
+        correct: the number of samples of each answer that has accepted ones, ascending.
+        incorrect: the number of samples of each other answer, ascending.
+        unanswered: the number of samples without an answer. They are drawn, but have no vote.
+        accepted: the number of accepted samples of each answer in `correct`; () if all are.
     """
 
     correct: tuple[int, ...]
@@ -79,18 +80,19 @@ class AnswerCounts(NamedTuple):
 
 
 def count_answers(correct: Samples, answers: np.ndarray, merge_correct: bool) -> list[AnswerCounts]:
-    """Return the answer counts of each question.
+    """Return a list of the answer counts of each question.
 
     Args:
         correct: outcomes that say whether each sample is correct.
-        answers: (S,) integer code of the answer of each sample, or -1 for no answer.
+        answers: (S,) integer from 0 for the answer of each sample, or -1 for no answer.
         merge_correct: whether all answers to a question that are accepted in more than half of
             their samples count as one answer.
     """
     question = np.repeat(np.arange(len(correct.sizes)), correct.sizes)
     scored = correct.weights > 0
     weights, is_correct = correct.weights[scored], correct.values[scored]
-    # Each question has `width` codes: 0 for no answer, one for each answer, and one for all merged.
+    # The code of an answer is question x width + number: 0 for no answer, from 1 for the answers,
+    # and width - 1 for all merged ones.
     width = int(answers.max(initial=0)) + 3
     code = question[scored] * width + answers[scored] + 1
     code, samples, accepted = _sums_by_code(code, weights, weights * is_correct)
@@ -99,6 +101,7 @@ def count_answers(correct: Samples, answers: np.ndarray, merge_correct: bool) ->
         code_if_merged = code // width * width + width - 1
         code = np.where(is_merged, code_if_merged, code)
         code, samples, accepted = _sums_by_code(code, samples, accepted)
+    # The codes are ascending, so those of one question follow each other.
     ends = np.cumsum(np.bincount(code // width, minlength=len(correct.sizes)))[:-1]
     columns = (np.split(column, ends) for column in (code % width > 0, samples, accepted))
     return [
@@ -111,7 +114,7 @@ def count_answers(correct: Samples, answers: np.ndarray, merge_correct: bool) ->
 
 
 def _sums_by_code(code: np.ndarray, *columns: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return the distinct codes, ascending, and the sums of each column of integers by code."""
+    """Return the distinct codes, ascending, and for each the sum of every column of integers."""
     distinct, inverse = np.unique(code, return_inverse=True)
     return distinct, *(np.bincount(inverse, column).astype(np.int64) for column in columns)
 
@@ -128,10 +131,14 @@ def vote_at_k(counts: Sequence[AnswerCounts], k: int | np.ndarray) -> np.ndarray
 
 
 def _check_work(counts: Sequence[AnswerCounts], ks: Sequence[int]) -> None:
-    """Raise a ValueError if vote@k of a question, at its k, needs more than 3e10 operations."""
+    """Raise a ValueError if vote@k of a question, at its k, needs more than 3e10 operations.
+
+    For winners with t votes, each node of quadrature needs k operations for each power of z in the
+    factors of all answers, which have up to t powers.
+    """
     for question, (answers, k) in enumerate(zip(counts, ks, strict=True)):
         n_answers = len(answers.correct) + len(answers.incorrect)
-        # This bound on the number of operations suffices in the usual case, and is fast.
+        # Up to rounding, k^3 n_answers / 4 is a bound on the operations, and fast to compute.
         if k**3 * n_answers <= 4 * _MOST_OPERATIONS or not answers.correct:
             continue
         samples = np.array(answers.correct + answers.incorrect)
@@ -151,10 +158,7 @@ def _check_work(counts: Sequence[AnswerCounts], ks: Sequence[int]) -> None:
 
 @lru_cache(maxsize=1 << 14)
 def vote_probability(counts: AnswerCounts, k: int) -> float:
-    """Return vote@k of one question: the expected credit of the winner of k votes.
-
-    The credit of an answer is its share of accepted samples, and tied answers share the win.
-    """
+    """Return vote@k of one question: the expected credit of the winner of k votes."""
     correct, incorrect, unanswered, _ = counts
     if not correct:
         return 0.0
@@ -174,19 +178,17 @@ def _credit_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
 
     `counts` describe one question with n samples. The module docstring has the formula.
     """
-    correct, incorrect, unanswered, _ = counts
-    credits = [*(0.0 for _ in incorrect), *counts.credits.tolist()]
     nodes = _nodes(counts, k)
     if not nodes:
         return 0.0
     t, y, weight = (np.array(column)[:, None] for column in zip(*nodes, strict=True))
     first_row_of_power = np.searchsorted(t[:, 0], np.arange(t.max() + 1))  # t is ascending
     has_single_votes = t[0, 0] == 1  # The first node is that of t = 1, without quadrature.
-    # Scaling by powers of two is exact, and keeps the coefficients of polynomials near 1: z is
-    # scaled by 2^shift, each factor by a power of its own, and the products after every 32 factors.
-    # The exponent of the scale of each row is in `exponents`.
+    # Scaling by powers of two is exact, and prevents overflow: z is scaled by 2^shift, each factor
+    # by a power of its own, and the products after every 32 factors. Without the scale of z, the
+    # coefficients of a row are those of the table times 2^exponents[row].
     shift = round(math.log2((k + 0.5) / (n - k + 0.5)))
-    ways_unanswered, exponent = _scaled_binomials(unanswered, k, shift)
+    ways_unanswered, exponent = _scaled_binomials(counts.unanswered, k, shift)
     exponents = np.full(len(nodes), exponent)
     product = np.zeros((len(nodes), k + 1))  # the coefficients of z^0 .. z^k of G_t at each node
     product[:, : len(ways_unanswered)] = ways_unanswered
@@ -194,35 +196,33 @@ def _credit_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
         product[0] = np.arange(k + 1) == 0  # Samples without an answer are added in the end.
     # The sum over correct answers a of their credit x C(m_a, t) z^t G_t / (factor of a):
     winning = np.zeros_like(product)
-    for answer, (m, credit) in enumerate(zip(incorrect + correct, credits, strict=True)):
+    for answer, (m, accepted) in enumerate(counts.answers):
         ways, exponent = _scaled_binomials(m, int(t.max()), shift)  # by the number of votes
         votes = np.arange(len(ways))
-        wins = ways * (votes == t)
-        factor = ways * (votes < t) + y * wins
-        if credit > 0:  # The answer is correct.
+        factor = ways * (votes < t) + y * ways * (votes == t)
+        if accepted:  # Either an earlier answer is the winner of the formula, or this one.
             winning = _multiply_truncated(winning, factor, first_row_of_power)
-            for votes_of_winner, start, stop in _rows_by_votes(t[:, 0], len(ways)):
-                rows = slice(start, stop)
-                wins_of_rows = credit * wins[rows, votes_of_winner, None]
-                winning[rows, votes_of_winner:] += wins_of_rows * product[rows, :-votes_of_winner]
+            for row, votes_of_winner in enumerate(t[t < len(ways)].tolist()):
+                wins = accepted / m * ways[votes_of_winner]
+                winning[row, votes_of_winner:] += wins * product[row, :-votes_of_winner]
         product = _multiply_truncated(product, factor, first_row_of_power)
         exponents += exponent
-        if answer % 32 == 31:
+        if answer % 32 == 31:  # Scale the largest coefficient of each row to below 1.
             excess = np.frexp(np.maximum(product.max(axis=1), winning.max(axis=1)))[1]
             product = np.ldexp(product, -excess[:, None])
             winning = np.ldexp(winning, -excess[:, None])
             exponents += excess
     subsets, exponent = _mantissa_and_exponent(math.comb(n, k))
     sums = winning[:, k].copy()
-    if has_single_votes:
-        winners = np.arange(max(1, k + 1 - len(ways_unanswered)), k + 1)
-        sums[0] = (winning[0, winners] / winners) @ ways_unanswered[k - winners]
+    if has_single_votes:  # k - w of the samples have no answer, and each winner has the share 1/w.
+        w = np.arange(max(1, k + 1 - len(ways_unanswered)), k + 1)
+        sums[0] = (winning[0, w] / w) @ ways_unanswered[k - w]
     integrands = np.ldexp(sums / subsets, exponents - exponent - shift * k)
     return float((weight[:, 0] * integrands).sum())
 
 
 def _nodes(counts: AnswerCounts, k: int) -> list[tuple[int, float, float]]:
-    """Return the quadrature nodes (t, y, weight) of the integrals over y, ascending in t.
+    """Return a list of the quadrature nodes (t, y, weight) of the integrals, ascending in t.
 
     t is the number of votes of the winners, at most k/2. `counts` describe one question.
     """
@@ -241,26 +241,17 @@ def _number_of_nodes(k: int, t: int) -> int:
     return 1 if t == 1 else -(-(k // t) // 2)
 
 
-def _rows_by_votes(t: np.ndarray, most: int) -> list[tuple[int, int, int]]:
-    """Return tuples (value, start, stop): the rows t[start:stop] of each value of t below `most`.
-
-    t is ascending.
-    """
-    values, starts = np.unique(t[t < most], return_index=True)
-    stops = np.searchsorted(t, values, side="right")
-    return [*zip(values.tolist(), starts.tolist(), stops.tolist(), strict=True)]
-
-
 def _multiply_truncated(
     polynomial: np.ndarray, factor: np.ndarray, first_row_of_power: np.ndarray
 ) -> np.ndarray:
-    """Return the products of polynomials in each row, up to the degree k, (nodes, k + 1).
+    """Return the product of two polynomials in z for each node, up to the degree k, (nodes, k + 1).
 
     Args:
         polynomial: (nodes, k + 1) coefficients of z^0 .. z^k.
-        factor: (nodes, any) coefficients of the other factor, of degree t in each row.
-        first_row_of_power: for each power, the first row with t of at least this power. The rows
-            above it are skipped, because their coefficient is 0.
+        factor: (nodes, any) coefficients of z^0, z^1, .. of the other factor, at most up to z^t for
+            the t of the node.
+        first_row_of_power: for each power, the first node with t of at least this power. Earlier
+            ones are skipped, because their coefficient is 0.
     """
     product = factor[:, :1] * polynomial
     for power, row in enumerate(first_row_of_power[: factor.shape[1]].tolist()):
@@ -271,7 +262,7 @@ def _multiply_truncated(
 
 @lru_cache(maxsize=1 << 12)
 def _scaled_binomials(m: int, most: int, shift: int) -> tuple[np.ndarray, int]:
-    """Return C(m, x) 2^(shift x - e) for x = 0 .. min(m, most), and e, so that all are <= 1."""
+    """Return C(m, x) 2^(shift x - e) for x = 0 .. min(m, most), and e that makes all at most 1."""
     floats = [_mantissa_and_exponent(math.comb(m, x)) for x in range(min(m, most) + 1)]
     exponents = [exponent + shift * x for x, (_, exponent) in enumerate(floats)]
     e = max(exponents)
@@ -280,7 +271,10 @@ def _scaled_binomials(m: int, most: int, shift: int) -> tuple[np.ndarray, int]:
 
 
 def _mantissa_and_exponent(number: int) -> tuple[float, int]:
-    """Return the mantissa, from 1/2 to 1 and rounded once, and the exponent of an integer > 0."""
+    """Return the mantissa, from 1/2 to 1, and the exponent of an integer > 0, as `math.frexp` does.
+
+    The integer may be too large for a float.
+    """
     exponent = number.bit_length()
     return number / (1 << exponent), exponent
 
