@@ -1,6 +1,6 @@
-"""The functions of other rooms that the core calls, see `core.package`.
+"""The functions of other folders (rooms) of the package that the core calls; see `core.package`.
 
-Each method imports its room only when it is called, so that `import at_k` stays fast.
+Each method imports its function only when it is called, so that `import at_k` stays fast.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from .results import Result
 
 
 class PackageRooms(Rooms):
-    """The functions that the installed package adds to the core, see `core.package.OPTIONS`.
+    """The functions that the installed package adds to the core.
 
     Each method passes its arguments to the function or class that it imports, and returns the
-    result.
+    result. `core.package.OPTIONS` says which option of a metric needs it.
     """
 
     def result(self, *arguments: Any) -> Result:
