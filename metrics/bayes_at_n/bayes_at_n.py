@@ -79,8 +79,8 @@ Args:
         or each question has one sample, and otherwise "sampling". It adds the name as
         <key>_interval, or "none: " and the reason why a score has no interval. Requires a
         confidence. Default: "posterior" for categories, which defines Bayes@N, and "auto" for real
-        rewards. If real rewards are skewed and samples are few, none of them may be from the tail:
-        95 % limits of ten questions then contain the score in as few as 80 % of runs.
+        rewards. If real rewards are skewed and samples are few, there may be none from the tail:
+        95 % limits for ten questions then contain the score in as few as 80 % of runs.
     clusters: a label of the cluster of each question, for interval "questions". Default: each
         question is its own cluster.
     anytime: whether limits are valid at all looks together. While samples or questions are added,

@@ -49,7 +49,7 @@ Args:
     references: one for each question: a text, a number, a list of acceptable answers, or
         whatever check_correct_fn accepts.
     k: size of the subsets of samples, one or several. Default: those of 4, 8 and 16 that every
-        question has samples for, or else the smallest n; with keys in include, theirs.
+        question has samples for, or else the smallest n. A key in include has its own k.
     thresholds: the shares tau of correct samples, from 0 to 1, that G-Pass@k requires. Default:
         0.25, 0.5, 0.75 and 1.0.
     include: which scores to compute. Default: "G-Pass@k" and "mG-Pass@k". Others: "pass@k",

@@ -88,8 +88,8 @@ Args:
         is the first of these that applies: "posterior" if R0 is given; "questions" if clusters are
         given or each question has one sample; "hierarchical" if k > n; "sampling". It adds the name
         as <key>_interval, or "none: " and the reason why a score has no interval. Requires a
-        confidence. Default: "auto". If real rewards are skewed and samples are few, none of them
-        may be from the tail: 95 % limits of ten questions then contain the score in as few as 80 %
+        confidence. Default: "auto". If real rewards are skewed and samples are few, there may be
+        none from the tail: 95 % limits for ten questions then contain the score in as few as 80 %
         of runs.
     clusters: a label of the cluster of each question, for interval "questions". Default: each
         question is its own cluster.

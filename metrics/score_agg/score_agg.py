@@ -77,14 +77,14 @@ Args:
         "none: " and the reason why the score has no interval. Requires a confidence. Default:
         "auto".
     clusters: a label of the cluster of each item. Default: each item is its own cluster.
-    anytime: whether limits are valid at all looks together. While samples or questions are added,
-        you may then look at the limits as often as you like, and stop when they decide. They are
-        1.6 to 1.8 times as wide. Requires a confidence, and no posterior.
+    anytime: whether limits are valid at all looks together. While items are added, you may then
+        look at the limits as often as you like, and stop when they decide. They are 1.6 to 1.8
+        times as wide. Requires a confidence.
     groups: a label for each item. Adds <label>/score_agg, the score over the items with that label.
-    average: "questions" (the default), for the mean over all questions; or "groups", for the mean
-        of the scores of the groups, whatever their sizes (macro average). Needs groups.
-    question_weights: a weight for each question in all means over questions, not negative. Default:
-        equal weights.
+    average: "questions" (the default), for the mean over all items; or "groups", for the mean of
+        the scores of the groups, whatever their sizes (macro average). Needs groups.
+    question_weights: a weight for each item in all means over items, not negative. Default: equal
+        weights.
     return_per_question: whether to add per_question, with the list of the scores of the items.
     keys: "exact" (the default); or "safe", for names of letters, digits and underscores that every
         logger takes, such as score_agg_lo, and for numbers only: without <key>_interval and
@@ -92,8 +92,8 @@ Args:
 Returns:
     A dict with the float "score_agg" from 0 to 1, higher is better.
 Raises:
-    ValueError: if an input is invalid, with the item and the verdict. Questions that were added
-        before are kept.
+    ValueError: if an input is invalid, with the item and the verdict. Items that were added before
+        are kept.
 Examples:
     >>> score_agg = evaluate.load("score_agg")
     >>> verdicts = [["fully", "mostly", "partial", "minor"], ["mostly", "mostly", "partial"]]

@@ -23,7 +23,10 @@ class SampleOutcomes(PassAtK):
     """The outcomes of the n samples of a document, which lighteval normalizes as for its pass@k."""
 
     def pass_at_k(self, all_scores: list[Any]) -> Any:
-        """Return the outcomes of the samples, from which the scores of the task are computed."""
+        """Return the outcomes of the samples in place of the pass@k of this document.
+
+        The scores of the task are computed from them.
+        """
         return [float(score) for score in all_scores]
 
 
@@ -51,7 +54,7 @@ def at_k(
     request = ScoreRequest(k, scores, interval, confidence)
 
     def scores_of_task(documents: list[list[float]]) -> dict[str, float]:
-        """Return the scores of a task by name, from the outcomes of each document."""
+        """Return the scores of a task by name. `documents` has the outcomes of each document."""
         ids = [f"document {i}" for i in range(len(documents))]
         values, problems = request.values(documents, ids)
         log_problems(problems)
