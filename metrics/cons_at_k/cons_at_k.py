@@ -1,16 +1,4 @@
-# Copyright 2026 The evaluate-at-k authors.
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Copyright 2026 The evaluate-at-k authors. Licensed under the Apache License, Version 2.0.
 """cons@k, avg@n, pass@k, maj@k and vote@k: scores of a majority of the samples."""
 
 import datasets
@@ -129,15 +117,13 @@ class ConsAtK(SampledMetric):
     _compute = staticmethod(CONS_AT_K.results)
 
     def _info(self):
+        text = datasets.Value("string")
         return evaluate.MetricInfo(
             description=_DESCRIPTION,
             citation=_CITATION,
             inputs_description=_KWARGS_DESCRIPTION,
             features=datasets.Features(
-                {
-                    "predictions": datasets.Sequence(datasets.Value("string")),
-                    "references": datasets.Value("string"),
-                }
+                {"predictions": datasets.Sequence(text), "references": text}
             ),
             reference_urls=[
                 "https://arxiv.org/abs/2203.11171",
