@@ -70,10 +70,7 @@ def core_hash(core: Path = CORE) -> str:
 
 
 def _relative_imports(name: str, tree: ast.Module) -> set[str]:
-    """Return the names of the modules of the core that a module imports.
-
-    Raises SystemExit for an import that cannot be left out, such as one with another name.
-    """
+    """Return the core modules that a module imports; SystemExit for another relative import."""
     modules = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.level:

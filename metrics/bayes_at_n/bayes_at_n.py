@@ -52,8 +52,7 @@ Args:
         batched = True, take a list of predictions and a list of references, of at most batch_size
         entries (an attribute too, by default 64), and return a list. If it fails, or the run is
         interrupted, computing again with the same function checks only what is missing.
-    num_proc: number of processes to run the checker in. Each imports the module of the checker, so
-        keep its imports few.
+    num_proc: number of processes to run the checker in. Each imports the module of the checker.
     executor: a concurrent.futures.Executor to run the checker in. 32 calls of an async checker run
         at the same time, or as many as a ThreadPoolExecutor has threads.
     timeout: seconds that the checker may take for a sample, or for a batch. Samples that take
@@ -69,8 +68,7 @@ Args:
         confidence. Default: "posterior" for categories, which defines Bayes@N, and "auto" for real
         rewards. If real rewards are skewed and samples are few, there may be none from the tail:
         95 % limits for ten questions then contain the score in as few as 80 % of runs.
-    clusters: a label of the cluster of each question, for interval "questions". Default: each
-        question is its own cluster.
+    clusters: a cluster for each question, for interval "questions". Default: each has its own.
     anytime: whether limits are valid at all looks together. While samples or questions are added,
         you may then look at the limits as often as you like, and stop when they decide. They are
         1.6 to 1.8 times as wide. Requires a confidence, and no posterior.
@@ -88,14 +86,11 @@ Args:
         "tn": 99} of samples that were drawn independently of what the checker returns for them.
         Intervals account for the number of labels. The result has the rates in "checker". Needs all
         predictions in one call of compute.
-    groups: a label for each question. Adds <label>/<key>, the score over the questions with that
-        label.
+    groups: a label for each question. Adds <label>/<key>, the score over its questions.
     average: "questions" (the default), for the mean over all questions; or "groups", for the mean
         of the scores of the groups, whatever their sizes (macro average). Needs groups.
-    question_weights: a weight for each question in all means over questions, not negative. Default:
-        equal weights.
-    return_per_question: whether to add per_question, which has for each key the list of the scores
-        of the questions.
+    question_weights: a weight of at least 0 for each question. Default: equal weights.
+    return_per_question: whether to add per_question: for each key, the scores of the questions.
     keys: "exact" (the default); or "safe", for names of letters, digits and underscores that every
         logger takes, such as bayes_at_8_lo, and for numbers only: without <key>_interval,
         per_question and checker.

@@ -51,8 +51,7 @@ Args:
         of references, of at most batch_size entries (an attribute too, by default 64), and return a
         list. If it fails, or the run is interrupted, computing again with the same function checks
         only what is missing.
-    num_proc: number of processes to run the checker in. Each imports the module of the checker, so
-        keep its imports few.
+    num_proc: number of processes to run the checker in. Each imports the module of the checker.
     executor: a concurrent.futures.Executor to run the checker in. 32 calls of an async checker run
         at the same time, or as many as a ThreadPoolExecutor has threads.
     timeout: seconds that the checker may take for a sample, or for a batch. Samples that take
@@ -71,8 +70,7 @@ Args:
     groups: a label for each item. Adds <label>/score_agg, the score over the items with that label.
     average: "questions" (the default), for the mean over all items; or "groups", for the mean of
         the scores of the groups, whatever their sizes (macro average). Needs groups.
-    question_weights: a weight for each item in all means over items, not negative. Default: equal
-        weights.
+    question_weights: a weight of at least 0 for each item. Default: equal weights.
     return_per_question: whether to add per_question, with the list of the scores of the items.
     keys: "exact" (the default); or "safe", for names of letters, digits and underscores that every
         logger takes, such as score_agg_lo, and for numbers only: without <key>_interval and

@@ -246,10 +246,7 @@ class Exchange:
         return [rows[process] for process in sorted(rows)]
 
     def report(self, error: BaseException | None) -> None:
-        """Tell the other processes that process 0 succeeded (`error` is None), or why it failed.
-
-        Nothing happens if process 0 has not asked for rows.
-        """
+        """Tell the processes that were asked for rows whether process 0 succeeded, or its error."""
         if self._received is None:
             return
         problem = None if error is None else str(error) or type(error).__name__
@@ -257,10 +254,8 @@ class Exchange:
         is_read = False
         # Each process removes its rows when it has read the result.
         for _ in _poll_for(_SECONDS_TO_READ):
-            is_read = not any(
-                self._file(process, "rows").exists() and self._lives(process)
-                for process in self._received
-            )
+            unread = (self._file(p, "rows").exists() and self._lives(p) for p in self._received)
+            is_read = not any(unread)
             if is_read:
                 break
         self._request.unlink(missing_ok=True)
@@ -419,10 +414,7 @@ def _poll_for(seconds: float) -> Iterator[None]:
 
 
 def _number_object(exchange: Exchange, objects: list[weakref.ref[Exchange]]) -> int:
-    """Add an object to those of a role, at the first free index, and return this index.
-
-    An index is free if its object was deleted.
-    """
+    """Add an object at the first index where there is none, or a deleted one; return the index."""
     if any(other() is not None for other in objects):
         gc.collect()  # Metrics of evaluate refer to themselves, so they outlive their last user.
     number = next((n for n, other in enumerate(objects) if other() is None), len(objects))

@@ -29,11 +29,7 @@ def core_hash() -> str:
 
 
 def metric_script(name: str) -> Path:
-    """Return the path of a metric's script.
-
-    Raises:
-        ValueError: If there is no metric of this name.
-    """
+    """Return the path of a metric's script. Raises ValueError if there is no such metric."""
     folders = metric_folders()
     if not isinstance(name, str) or name not in folders:
         hint = did_you_mean(name, folders) if isinstance(name, str) else ""

@@ -143,10 +143,7 @@ _PARAMETER = re.compile(
 
 
 def _print_message(flags: Mapping[str, argparse.Action], message: str) -> None:
-    """Print a message to standard error, in which the names of parameters become flags.
-
-    `flags` are those of the subcommand. The names of other parameters stay as they are.
-    """
+    """Print a message to standard error, with parameters as flags if `flags` has them."""
 
     def parameter_as_flag(parameter: re.Match[str]) -> str:
         """Return the flag of the parameter that was matched, or the text itself if it has none."""
@@ -262,10 +259,7 @@ def _parser_of_command(name: str) -> _Parser:
 
 
 def _summary(name: str) -> str:
-    """Return a line that says what a subcommand does.
-
-    For a metric, it is the first line of the docstring of its script.
-    """
+    """Return a line about a subcommand: for a metric, the first in the docstring of its script."""
     if name in _COMMANDS:
         return _COMMANDS[name]
     script = ast.parse(metric_script(name).read_text(encoding="utf-8"))

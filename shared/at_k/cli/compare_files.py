@@ -52,11 +52,7 @@ def _compare_files(
     plot: str | None = None,
     **flags: Any,
 ) -> None:
-    """Print the comparison of the runs in two files, or the leaderboard of more files.
-
-    `names` are those of the runs, or None for those of the files. `plot` is a file for a chart, or
-    None. `flags` are the values of the other flags by name.
-    """
+    """Print the comparison of the runs in two files, or the leaderboard of more files."""
     check_plot(plot)
     if len(files) < 2:
         file = shlex.quote(files[0])
@@ -98,10 +94,7 @@ def _compare_files(
 
 
 def _scope_of_runs(inputs: Sequence[RunInput], compared: Compared) -> Scope:
-    """Return the facts about compared runs that the sentences of the output state.
-
-    The runs are `inputs` as they were read, and `compared` as they were graded.
-    """
+    """Return the facts about compared runs that sentences state, from the read and graded runs."""
     missing = [f"{run.name}: {run.questions.missing}" for run in inputs if run.questions.missing]
     corrections = dict.fromkeys(map(correction_in_words, compared.checkers.values()))
     correction = enumerated([*corrections])

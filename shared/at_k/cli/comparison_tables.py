@@ -144,10 +144,7 @@ class ComparisonView(View):
         return [" ".join(sentences)]
 
     def sentence(self, key: str | None = None) -> str:
-        """Return a sentence with the difference at one k, and where the band over k excludes 0.
-
-        `key` is that of the score. If it is None, or not among the scores, the first score is used.
-        """
+        """Return a sentence about the difference at `key` (default: the first), and the band."""
         differences, scale = self._overall, scale_of_two(self._overall)
         point = next((point for point in differences if point.key == key), differences[0])
         a, b, (lo, hi) = (self.names[0], point.a), (self.names[1], point.b), point.interval

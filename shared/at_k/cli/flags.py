@@ -145,15 +145,10 @@ def add_flags(
 ) -> None:
     """Add the flags of a subcommand that reads runs to its parser.
 
-    Args:
-        command: the parser.
-        files: the arguments for files in the usage, such as "FILE...". If they start with "[", the
-            subcommand may be run without files.
-        epilog: the text below the help.
-        parameters: the parameters of the function that the subcommand runs. Each becomes a flag.
-        helps: the help texts of these flags by name.
-        has_charts: whether there is a flag --plot.
-        formats: the choices of --format.
+    `files` are those in the usage, such as "FILE...". They may be none if it starts with "[".
+    `parameters` are those of the function that the subcommand runs. Each becomes a flag with the
+    text in `helps`. `has_charts` is whether there is a flag --plot, and `formats` are the choices
+    of --format.
     """
     command.usage, command.epilog = f"{command.prog} {files} [flags]", epilog.replace("%", "%%")
     nargs = "*" if files.startswith("[") else "+"
@@ -253,10 +248,7 @@ def split_arguments(flags: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str,
 
 
 def _argparse_options(parameter: inspect.Parameter, text: str) -> dict[str, Any]:
-    """Return the options of `add_argument` for a parameter, from its annotation and default.
-
-    `text` is its help text, to which the default is added if it does not state one.
-    """
+    """Return the options of `add_argument` for a parameter with this help text."""
     annotation, default = parameter.annotation, parameter.default
     if annotation is bool:
         action = argparse.BooleanOptionalAction if default else "store_true"
@@ -312,10 +304,7 @@ def _json_of_text(text: str) -> Any:
 
 
 def _checker_of_text(text: str) -> str | Callable[..., Any]:
-    """Import the function of a text MODULE:FUNCTION. Return a text without a colon unchanged.
-
-    Raises ArgumentTypeError if the function cannot be imported.
-    """
+    """Import the function of a text MODULE:FUNCTION. Return a text without a colon unchanged."""
     module, colon, function = text.partition(":")
     if not colon:
         return text

@@ -102,10 +102,7 @@ class View(abc.ABC):
         return _paragraphs(input_lines, *tables, notes_text, _wrapped(sentence, 80))
 
     def _latex(self, input_lines: str) -> str:
-        """Return the output in LaTeX: `input_lines` as comments, the tables, and the sentence.
-
-        The caption of each table states the scope and the notes.
-        """
+        """Return `input_lines` as comments, the tables with captions, and the sentence in LaTeX."""
         scope = [f"{self.scope.in_words()}."] if self.scope else []
         caption = " ".join([*scope, *self.notes(for_paper=True)])
         tables = [
@@ -181,10 +178,7 @@ def short_label(label: str) -> str:
 
 
 def group_heading(group: str | None, has_groups: bool, averaging: str) -> str:
-    """Return the heading of the table of a group of questions, or of all questions (None).
-
-    The latter is "" unless there are groups. `averaging` is as in `overall_label`.
-    """
+    """Return the heading of a group of questions, or of all questions (None; "" without groups)."""
     if group is None:
         return overall_label(averaging) if has_groups else ""
     return short_label(group)
@@ -287,10 +281,7 @@ def _markdown_text(text: str) -> str:
 
 
 def _latex_table(table: Cells, label: str, caption: str) -> str:
-    """Return a table in LaTeX, below comments that name the packages that it needs.
-
-    The first column is left-aligned, and others are right-aligned if they have digits.
-    """
+    """Return a table in LaTeX, below comments that name the packages that it needs."""
     columns = list(zip(*table[1:], strict=True))[1:]
     alignment = "l"
     alignment += "".join("r" if re.search(r"\d", "".join(cells)) else "l" for cells in columns)

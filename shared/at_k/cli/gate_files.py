@@ -82,11 +82,7 @@ def _gate_files(
     margin: float | None = None,
     **flags: Any,
 ) -> int:
-    """Print the verdict on a run, and return the exit status. Several files are parts of the run.
-
-    `at_least`, `baseline` and `margin` are the flags of the same names, or None. `flags` are the
-    values of the other flags by name.
-    """
+    """Print the verdict on a run, and return the exit status. `files` are the parts of the run."""
     if (at_least is None) == (baseline is None):
         problem = "Give the least score as --at-least, or a run to compare as --baseline"
         raise ValueError(f"{problem}{', not both' if baseline else ''}.")
@@ -119,10 +115,7 @@ def _gate_files(
 
 
 def verdict(gate: Gate) -> str:
-    """Return sentences that say whether the score is shown to be high enough, and its limits.
-
-    If that is not decided, the last sentences say how much more data would decide.
-    """
+    """Return sentences with the verdict and the limits, and how much more data would decide."""
     scale = Scale(percent=False, decimals=4)
     limits = Limits(gate.confidence, gate.interval, anytime=gate.anytime)
     interval = limits.described(scale, (gate.lo, gate.hi))

@@ -51,14 +51,9 @@ def _condition_or_none(text: str) -> tuple[str, str] | None:
 class FileArguments(NamedTuple):
     """The values of the flags of compare, gate or plan.
 
-    Attributes:
-        reading: the arguments of `read_run`.
-        parameters: the options of the comparison or plan.
-        second: the arguments of `read_run` that differ for the second run, by the names in
-            `reading`.
-        checker_rates: the rates (t, f) of the checker, or None.
-        labels: counts of labels in place of a column of labels, or None.
-        common: whether to compare only the questions that all runs have.
+    `reading` are arguments of `read_run`, and `second` those that differ for the second run.
+    `parameters` are the options of the comparison or plan. `labels` are counts of labels in place
+    of a column. `common` is whether to compare only the questions that all runs have.
     """
 
     reading: dict[str, Any]
@@ -70,10 +65,7 @@ class FileArguments(NamedTuple):
 
 
 def file_arguments(flags: dict[str, Any], files: Sequence[str] = ()) -> FileArguments:
-    """Sort the values of the flags by their use. Those of the second file leave the dict `flags`.
-
-    Raises ValueError if one of `files` is given twice, and no flag tells the two runs apart.
-    """
+    """Sort the values of flags by their use. Raises ValueError if a run is compared with itself."""
     values = {role: flags.pop(f"{role}_b", None) for role in ROLES_OF_SECOND}
     second = {role: value for role, value in values.items() if value is not None}
     if "where" in second:
@@ -98,14 +90,8 @@ def graded_files(
 ) -> tuple[list[RunInput], list[Run], Any]:
     """Read and grade runs. Return the runs as they were read, the graded runs, and the options.
 
-    Args:
-        sources: the name of each run, and its files.
-        arguments: the values of the flags.
-        options: the options of the comparison. They are validated before any sample is checked.
-            Those that are returned have the groups, clusters and weights of the first run.
-
-    Raises:
-        ValueError: if there are counts of labels and several runs, or if a file cannot be graded.
+    `sources` are the name of each run, and its files. The options are validated before any sample
+    is checked. Those that are returned have the groups, clusters and weights of the first run.
     """
     reading, labels = arguments.reading, arguments.labels
     if labels is not None and len(sources) != 1:
@@ -139,11 +125,8 @@ def _read_runs(
     """Return the name and the questions of each run. The arguments are those of `graded_files`."""
     # The value None stands for a column with a usual name. These roles need a named column.
     named_only = {"groups"} if options.interval == "questions" else {"groups", "clusters"}
-    reading = {
-        role: value
-        for role, value in arguments.reading.items()
-        if value is not None or role not in named_only
-    }
+    values = arguments.reading.items()
+    reading = {role: x for role, x in values if x is not None or role not in named_only}
     read: list[tuple[str, ReadRun]] = []
     for name, files in sources:
         questions = _read_files(files, reading, len(read), len(sources))
@@ -160,11 +143,8 @@ def _read_files(
 ) -> ReadRun:
     """Read the questions of one of `number` runs, the run with this index, from its files.
 
-    If a run after the first lacks the column of groups, clusters or weights, it is read without.
-
-    Raises:
-        SelectionError: if the user has to name a column or make another choice. The message names
-            the file. If it is the second of two, the flags in its ways end in -b.
+    If a run after the first lacks the column of groups, clusters or weights, it is read without. A
+    SelectionError names the file. For the second of two, the flags in its ways end in -b.
     """
     try:
         return read_run(files, **reading)
@@ -184,10 +164,8 @@ def _read_files(
 
 def _way_of_second(way: Way) -> Way:
     """Return a way to resolve an error with the flags of the second file, which end in -b."""
-    arguments = {
-        f"{role}_b" if role in ROLES_OF_SECOND else role: value
-        for role, value in way.arguments.items()
-    }
+    names = {role: f"{role}_b" for role in ROLES_OF_SECOND}
+    arguments = {names.get(role, role): value for role, value in way.arguments.items()}
     return Way(arguments, way.meaning)
 
 

@@ -24,11 +24,7 @@ from .formats import (
 from .graded_files import file_arguments, graded_files
 from .run_input import RunInput
 
-_FLAG_NAMES = {
-    "questions": "number_of_questions",
-    "samples": "number_of_samples",
-    "labels": "number_of_labels",
-}
+_FLAG_NAMES = {name: f"number_of_{name}" for name in ("questions", "samples", "labels")}
 """The names of flags for parameters whose own names stand for columns of a file."""
 
 # The headings of the columns of a plan by their names.
@@ -88,10 +84,7 @@ def _plan_files(files: Sequence[str], output_format: str, **flags: Any) -> None:
 
 @dataclass(frozen=True)
 class PlanView(View):
-    """The output for a plan.
-
-    `plan` is the dict that `at_k.plan` returns, and `wanted` the precision to reach, or None.
-    """
+    """The output for the dict of `at_k.plan`. `wanted` is the precision to reach, or None."""
 
     plan: dict[str, Any]
     wanted: Wanted | None
@@ -161,8 +154,8 @@ def _plan_cell(column: str, value: float | None) -> str:
 def _cheapest_in_words(cheapest: Mapping[str, Any] | None, claim: str, has_labels: bool) -> str:
     """Return a sentence with the cheapest design that fulfils a claim, or that no design does.
 
-    `claim` is a clause, such as "has a half-width of at most 0.02". `cheapest` is the entry of the
-    plan, or None. `has_labels` is whether designs differ in their numbers of labels.
+    `claim` is a clause, such as "has a half-width of at most 0.02". `has_labels` is whether designs
+    have numbers of labels.
     """
     if cheapest is None:
         more = ["questions (--number-of-questions)", "samples (--number-of-samples)"]

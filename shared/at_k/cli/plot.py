@@ -23,10 +23,7 @@ _FILE_SUFFIXES = (".svg", ".pdf", ".png", ".html")
 
 
 def draw(file: str | None, figure: Callable[[], Figure]) -> None:
-    """Write the chart that `figure` returns to a file, or do nothing if `file` is None.
-
-    Raises ValueError if there is no chart, or if it cannot be written.
-    """
+    """Write the chart that `figure` returns to a file, or do nothing if `file` is None."""
     if file is None:
         return
     try:
@@ -36,10 +33,7 @@ def draw(file: str | None, figure: Callable[[], Figure]) -> None:
 
 
 def check_plot(file: str | None) -> None:
-    """Raise an error if charts cannot be written to this file, or a library of charts is missing.
-
-    Nothing is checked if `file` is None.
-    """
+    """Raise an error if charts cannot be written to this file (None is not checked), or at all."""
     if file is None:
         return
     path = Path(file)
@@ -84,9 +78,9 @@ def chart_of_scores(view: ScoresView, run: RunInput) -> Figure:
 
 
 def chart_of_comparison(compared: Compared, inputs: Sequence[RunInput]) -> Figure:
-    """Return the chart of a comparison.
+    """Return the chart of the difference of two runs against k, or of all scores of the runs.
 
-    It shows the difference of two runs against k; or all scores, for one k or more than two runs.
+    The latter is for one k, or more than two runs.
     """
     from ..charts import difference, forest
     from ..runs.differences import differences_of

@@ -54,10 +54,7 @@ class RunInput:
         return {"questions": len(self.sizes), "n": n, "checker": self.checker}
 
     def described(self, row: str = "question", noun: str = "sample") -> str:
-        """Return a sentence that says what was read, from which columns, and how it was checked.
-
-        `row` and `noun` are the words for a question and a sample.
-        """
+        """Return a sentence about what was read and checked. `row` and `noun` name its parts."""
         # A column leaves this dict when the text names it. The others are listed at the end.
         columns, sizes = dict(self.questions.columns), self.caption["n"]
         text = f"{number_of(len(self.sizes), row)}, {number_of(sizes, noun)} each"
@@ -89,10 +86,7 @@ class RunInput:
 
 @dataclass(frozen=True)
 class CheckedOnce(SampledQuestions):
-    """Samples that are checked at most once, and whose outcomes can be read afterwards.
-
-    `checks` is empty, or has the result of the check.
-    """
+    """Samples that are checked at most once. `checks` is empty, or has the result of the check."""
 
     checks: list[Checked] = field(default_factory=list)
 

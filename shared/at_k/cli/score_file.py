@@ -103,11 +103,7 @@ def _score_files(
     plot: str | None = None,
     **flags: Any,
 ) -> None:
-    """Print the scores of the metric `name` for a run. Several files are parts of the run.
-
-    `computation` is that of the metric, `plot` a file for a chart, or None, and `flags` are the
-    values of the other flags by name.
-    """
+    """Print the scores of the metric `name` for a run. `files` are the parts of the run."""
     fields = {field: flags.pop(field) for field in _PUBLISHED_FIELDS}
     _check_published(fields, output_format)
     reading, parameters = split_arguments(flags)
@@ -126,10 +122,9 @@ def _read_samples_of_run(
     reading: dict[str, Any],
     parameters: Mapping[str, Any],
 ) -> RunInput:
-    """Return the samples of one run for the metric `name`.
+    """Return the samples of one run. Raises ValueError if the metric `name` does not take them.
 
-    `reading` are arguments of `read_run`, which are changed here to fit the metric, and
-    `parameters` those of the metric. Raises ValueError if the metric cannot score the samples.
+    `reading` are arguments of `read_run`, which are changed here to fit the metric.
     """
     has_labels = name == "score_agg" or "categories" in parameters
     counts = reading["counts"] or ()
@@ -147,8 +142,7 @@ def _read_samples_of_run(
         raise _with_both_scores(error, files, reading, checker) from None
     if "check_correct_fn" in questions and name != "cons_at_k":
         raise ValueError(
-            "only cons_at_k takes --outcomes beside --predictions, for its votes: leave out one of "
-            "them."
+            "--outcomes beside --predictions are for the votes of cons_at_k: leave out one of them."
         )
     if not (has_labels or (computation.accepts_labels and "outcomes" in questions.columns)):
         with naming_questions(questions):
@@ -159,10 +153,7 @@ def _read_samples_of_run(
 def _scores_view(
     name: str, computation: Computation, run: RunInput, parameters: Mapping[str, Any]
 ) -> ScoresView:
-    """Score a run with the metric `name`, and return a view of the scores.
-
-    The arguments of the metric come from the run, unless `parameters` has them.
-    """
+    """Score a run and return a view of the scores. `parameters` override arguments in the run."""
     questions = run.questions
     defaults = {option.name: option.default for option in computation.parameters.values()}
     read_options = {name: questions[name] for name in questions.keys() & defaults.keys()}
@@ -193,8 +184,7 @@ def _scores_view(
         clusters=options.get("clusters"),
     )
     input_sentences = [run.described(*nouns)]
-    if scope.correction or scope.averaging:
-        phrases = filter(None, [scope.correction, scope.averaging])
+    if phrases := list(filter(None, [scope.correction, scope.averaging])):
         input_sentences.append(f"Scores are {', '.join(phrases)}.")
     return ScoresView(scores, scope, input_sentences, options, noise, questions.ids, name)
 
@@ -205,12 +195,8 @@ def _with_both_scores(
     """Return an error about missing answers, whose message has pass@1 for each choice.
 
     The choices are that a missing answer is incorrect, or is left out. The error is returned
-    unchanged if the checker may be slow, or if the message has such scores already.
-
-    Args:
-        error: the error that `read_run` raised.
-        files, reading: the arguments of that call.
-        checker: the name of the checker, or a function.
+    unchanged if the checker may be slow, or if the message has such scores already. `files` and
+    `reading` are the arguments of the `read_run` that raised it.
     """
     is_fast = checker in ("exact_match", "numeric", "choice")
     if not is_fast or len(error.ways) < 2 or "the mean outcome" in str(error):
@@ -233,12 +219,10 @@ def _leading_score(scores: Result) -> Estimate | None:
 
     It is a score of vote@k, or else of the first metric in _WITH_NOISE, at the largest k.
     """
-    scores_with_noise = [
-        x for x in estimates_of(scores) if x.group is None and x.metric in _WITH_NOISE
-    ]
-    metrics = [x.metric for x in scores_with_noise]
+    known = [x for x in estimates_of(scores) if x.group is None and x.metric in _WITH_NOISE]
+    metrics = [x.metric for x in known]
     metric = "vote@k" if "vote@k" in metrics else next(iter(metrics), None)
-    same_metric = [x for x in scores_with_noise if x.metric == metric and isinstance(x.k, int)]
+    same_metric = [x for x in known if x.metric == metric and isinstance(x.k, int)]
     return max(same_metric, key=lambda x: int(str(x.k)), default=None)
 
 
@@ -282,18 +266,14 @@ def _check_published(fields: Mapping[str, str | None], output_format: str) -> No
 
 
 def _published(view: ScoresView, fields: Mapping[str, str | None]) -> str:
-    """Return the YAML of the score of all questions. Raises ValueError if there are several.
-
-    `fields` are the values of the flags in _PUBLISHED_FIELDS.
-    """
+    """Return the YAML of the score of all questions. Raises ValueError if there are several."""
     import yaml
 
     estimate, *others = (estimate for estimate in view.estimates if estimate.group is None)
     if others:
         raise ValueError(
             f"The format eval-results has one score for a task, and there are {1 + len(others)}, "
-            f"such as {estimate.key} and {others[0].key}: select one, such as by --include pass@k "
-            f"--k 1."
+            f"such as {estimate.key} and {others[0].key}: select one, as by --include pass@k --k 1."
         )
     entry: dict[str, Any] = {
         "dataset": {"id": fields["dataset"], "task_id": fields["task"]},

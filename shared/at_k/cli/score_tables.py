@@ -26,16 +26,8 @@ from .formats import (
     short_label,
 )
 
-_HEADINGS = {
-    "score": "score",
-    "mu": "mean",
-    "sigma": "sd",
-    "lo": "lo",
-    "hi": "hi",
-    "band_lo": "band lo",
-    "band_hi": "band hi",
-    "interval": "interval",
-}
+_HEADINGS = {"score": "score", "mu": "mean", "sigma": "sd", "lo": "lo", "hi": "hi"}
+_HEADINGS |= {"band_lo": "band lo", "band_hi": "band hi", "interval": "interval"}
 """The heading of each statistic in a table of scores."""
 
 _MOST_SCORES_IN_SENTENCE = 6  # More scores than this are easier to read in a table.
@@ -87,10 +79,7 @@ class ScoresView(View):
         return groups
 
     def method_of(self, x: Estimate) -> str:
-        """Return the method of the interval of a score.
-
-        The intervals of bayes_at_n do not name it. It is then the option, by default "posterior".
-        """
+        """Return the method of a score's interval; it is the option if the interval has no name."""
         named = x.interval is not None and x.interval.interval
         return named or self.options.get("interval") or "posterior"
 
@@ -132,10 +121,9 @@ class ScoresView(View):
         return [*tables, *self._per_question_table()]
 
     def paper_tables(self) -> list[Cells]:
-        """Return the tables for papers.
+        """Return the tables for papers. A table of the scores of single questions may come last.
 
-        The first has the score and its limits for each key and group. Its rows are the keys, or the
-        groups if there are more groups. A table of the scores of single questions may follow.
+        The first table has keys and groups. The longer side has the rows.
         """
         overall, *groups = self._group_headings("Estimate")
         rows, columns = [*self._by_group[None]], [overall.capitalize(), *groups]
@@ -169,10 +157,7 @@ class ScoresView(View):
         return Scale.of([x.metric for x in estimates], numbers)
 
     def _group_headings(self, without_groups: str) -> list[str]:
-        """Return the headings for all questions and for each group.
-
-        If there are no groups, the only heading is `without_groups`.
-        """
+        """Return a heading for all questions and each group, or [without_groups] without groups."""
         labels = [label for label in self._by_group if label is not None]
         overall = overall_label(self.scope.averaging) if labels else without_groups
         return [overall, *map(short_label, labels)]
@@ -214,10 +199,7 @@ class ScoresView(View):
         return notes
 
     def _noise_in_words(self, noise: Noise) -> str:
-        """Return sentences about one score: limits that the table lacks, and shares of variance.
-
-        The limits are for other questions, or for the same ones if the table is for others.
-        """
+        """Return sentences about one score: limits that the table lacks, and causes of variance."""
         noun, key = self.scope.row, noise.score_id.key
         by_cause = {"questions": noise.questions, "samples": noise.samples, "labels": noise.checker}
         shares = [f"{100 * x:.0f} % from the {name}" for name, x in by_cause.items() if x]
@@ -341,19 +323,15 @@ def _score_rows(estimates: Iterable[Estimate]) -> list[dict[str, Any]]:
     An interval that is not known has only the entry "interval", which is the reason.
     """
     rows = []
-    for estimate in estimates:
-        row: dict[str, Any] = {
-            "group": estimate.group,
-            "key": estimate.key,
-            "score": estimate.score,
-        }
-        if (interval := estimate.interval) is not None:
-            entries = interval._asdict()
-            if interval.is_unknown:
-                entries = {"interval": interval.interval}
-            row |= {name: value for name, value in entries.items() if value is not None}
-        if estimate.band is not None:
-            row["band_lo"], row["band_hi"] = estimate.band
+    for x in estimates:
+        row: dict[str, Any] = {"group": x.group, "key": x.key, "score": x.score}
+        if x.interval is not None and x.interval.is_unknown:
+            row["interval"] = x.interval.interval
+        elif x.interval is not None:
+            entries = x.interval._asdict().items()
+            row |= {name: value for name, value in entries if value is not None}
+        if x.band is not None:
+            row["band_lo"], row["band_hi"] = x.band
         rows.append(row)
     return rows
 
@@ -372,10 +350,7 @@ def _reasons_for_no_interval(estimates: Iterable[Estimate]) -> list[str]:
 
 
 def _paper_cells(scale: Scale, estimate: Estimate | None, has_band: bool) -> list[str]:
-    """Return the cell of a score with its limits, and that of its band if `has_band`.
-
-    The cells are "" if there is no estimate.
-    """
+    """Return the cell of a score with limits, and that of its band if `has_band`; "" for None."""
     score = band = ""
     if estimate is not None:
         score = scale.number(estimate.score)

@@ -50,9 +50,6 @@ def at_k(
         correct_values: the values of a scorer that mean correct, such as ["C"]. All others are
             incorrect. Default: "C" is 1, "I" and "N" are 0, "P" is 0.5, and numbers are not
             changed. max@k accepts values such as 0.5, and pass@k does not.
-
-    Raises:
-        ValueError: if an argument is invalid.
     """
     request = ScoreRequest(k, scores, interval, confidence)
     wanted = set(map(comparable, correct_values or ()))
@@ -64,10 +61,7 @@ def at_k(
         return as_outcome(score_of_inspect(value))
 
     def scores_of_epochs(scores: list[SampleScore]) -> Value:
-        """Return the scores by name, and for each problem its sentence and number of questions.
-
-        `scores` has the scorer's result for each epoch of each question.
-        """
+        """Return the scores by name and problems by sentence, from the results of all epochs."""
         samples: dict[str, list[Any]] = {}
         metadata: dict[str, dict[str, Any]] = {}
         for index, sample in enumerate(scores):

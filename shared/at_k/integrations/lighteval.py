@@ -23,10 +23,7 @@ class SampleOutcomes(PassAtK):
     """The outcomes of the n samples of a document, which lighteval normalizes as for its pass@k."""
 
     def pass_at_k(self, all_scores: list[Any]) -> Any:
-        """Return the outcomes of the samples in place of the pass@k of this document.
-
-        The scores of the task are computed from them.
-        """
+        """Return the outcomes of the samples, not pass@k: the scores of the task need them."""
         return [float(score) for score in all_scores]
 
 
@@ -47,9 +44,6 @@ def at_k(
         k, scores, interval, confidence: see `at_k.integrations.inspect.at_k`.
         **scoring: arguments of lighteval's `PassAtK` for the outcome of a sample: `normalize`,
             `strip_strings` and `sample_scoring_function`.
-
-    Raises:
-        ValueError: if an argument is invalid.
     """
     request = ScoreRequest(k, scores, interval, confidence)
 

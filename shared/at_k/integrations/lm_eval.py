@@ -78,9 +78,6 @@ def at_k(
         predictions: a list with the responses of the document, as the filter returns them.
         k, scores, interval, confidence: see `at_k.integrations.inspect.at_k`.
         check_correct_fn: a named checker, such as "numeric", or `!function utils.check` in YAML.
-
-    Raises:
-        ValueError: if an argument is invalid.
     """
     (responses,) = predictions
     samples = [responses] if isinstance(responses, str) else list(responses)
@@ -103,10 +100,7 @@ def at_k(
 
 
 def _aggregate_at_k(scores: Sequence[ScoreOfDocument]) -> float:
-    """Return a score, standard error or limit of the task, or NaN if it cannot be computed.
-
-    `scores` has the value with the same name of each document.
-    """
+    """Return one value of the task, or NaN, from the values of the same name of all documents."""
     documents = tuple(score.outcomes for score in scores)
     values = _values_of_task(scores[0].request, documents, scores[0].compares_texts)
     return values.get(scores[0].name, math.nan)
@@ -118,12 +112,8 @@ def _values_of_task(
 ) -> dict[str, float]:
     """Return the scores, standard errors and limits of a task by name, and log why some are NaN.
 
-    The harness asks for one value after the other, so the results are cached.
-
-    Args:
-        request: the scores that the task requests.
-        documents: the outcomes of each document. A document without outcomes is left out.
-        compares_texts: whether the checker is "exact_match".
+    `documents` are the outcomes of each document. A document without outcomes is left out. The
+    results are cached, because the harness asks for one value after the other.
     """
     scored = {f"document {i}": outcomes for i, outcomes in enumerate(documents) if outcomes}
     values, problems = request.values([*scored.values()], [*scored])

@@ -33,9 +33,6 @@ class ScoreRequest:
         scores: one or more names, such as "pass@k", "G-Pass@k" or "max@k". They become a tuple.
         interval: the interval, as in the metric `gpassk`.
         confidence: the confidence of the limits, or None for scores without limits.
-
-    Raises:
-        ValueError: if an argument is invalid.
     """
 
     k: Any = 1
@@ -96,10 +93,7 @@ class ScoreRequest:
 
     @property
     def names(self) -> dict[str, str]:
-        """The names of all requested values, and for each the key of its score.
-
-        With a confidence, they include standard errors and limits: "pass@4_lo" has the key "pass@4".
-        """
+        """The key of the score for each requested name: "pass@4" for "pass@4" and "pass@4_lo"."""
         requested = [*build_scores(map(ScoreId, self._binary_scores), self.k, ScoreOptions())]
         if "max@k" in self.scores:
             requested += [ScoreId("max@k", k) for k in self.k]

@@ -13,16 +13,14 @@ from ..core.samples import Samples, read_samples, sample_place
 def read_aligned(lists, name: str, sizes: np.ndarray) -> Samples:
     """Return the numbers that a user gives for samples, such as labels, as a `Samples` object.
 
-    Its values are the numbers. A sample without a number is not scored there.
+    Its values are the numbers. A sample without a number is not scored there. Raises ValueError if
+    an entry is no number, or if a length differs.
 
     Args:
         lists: for each of the M questions, a list with the number of each sample, in which None and
             NaN are missing; or None, if no sample of the question has a number.
         name: the name of the parameter, for messages.
         sizes: (M,) numbers of samples of the questions.
-
-    Raises:
-        ValueError: if an entry is no number, or if a length differs, with the question.
     """
     if is_list_like(lists) and not hasattr(lists, "dtype"):
         lists = list(lists)
@@ -52,10 +50,8 @@ def read_scores(lists, name: str, outcomes: Samples) -> np.ndarray:
     """Return the number that a user gives for each of the S samples in `outcomes`, (S,).
 
     It may be NaN for a sample that is not scored. `lists` and `name` are as in `read_aligned`.
-
-    Raises:
-        ValueError: if a scored sample has no finite number, or if the samples are counts, which
-            have no order.
+    Raises ValueError if a scored sample has no finite number, or if the samples are counts, which
+    have no order.
     """
     if outcomes.multiplicity is not None:
         raise ValueError(f"{name} goes with samples in their order, and predictions are counts.")

@@ -114,10 +114,7 @@ def corrected_credits(credit: Credits, rates: CheckerRates) -> tuple[float, Cred
 
 
 def _left_part(values: DoubleDouble, end: Fraction) -> DoubleDouble:
-    """Return the control values on [0, end] of the Bezier curve whose values on [0, 1] are given.
-
-    They are the first values after each step of De Casteljau's algorithm.
-    """
+    """Return the control values on [0, end] of the Bezier curve with `values` on [0, 1]."""
     right, left = DoubleDouble.from_fraction(end), DoubleDouble.from_fraction(1 - end)
     first_values = [values[:1]]
     while len(values.hi) > 1:

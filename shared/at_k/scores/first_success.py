@@ -44,11 +44,8 @@ def largest_known_ks(counts: BinaryCounts, outcomes: Samples, budget: int) -> np
     """Return the largest k for which it is known whether one of k samples is correct, (M,).
 
     It is the budget for a question with a correct sample, and otherwise its number of samples.
-    `counts` are those of `outcomes`, whose samples are in order unless they were given as counts.
-
-    Raises:
-        ValueError: if a sample follows a correct one, if a question has more samples than the
-            budget, or if a sample is not scored.
+    `counts` are those of `outcomes`. Raises ValueError if a sample follows a correct one or is not
+    scored, or if a question has more samples than the budget.
     """
     name, rule = "predictions", "With a budget, samples stop at the first correct one"
     if outcomes.multiplicity is None:

@@ -25,11 +25,8 @@ def picked_scores(
 ) -> Scores:
     """Return picked@k of each question at each k. A question has at least k scored samples.
 
-    Args:
-        outcomes: the samples.
-        rewards: (S,) the reward of each sample.
-        picked_by: the score of each sample, in lists like the samples. The highest is picked.
-        ks: one or more k.
+    `rewards`, (S,), are those of the samples. `picked_by` has the score of each sample, in lists
+    like the predictions; the sample with the highest score is picked.
     """
     scores = read_scores(picked_by, "picked_by", outcomes)
     n, scored = outcomes.n, outcomes.is_scored

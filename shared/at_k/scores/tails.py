@@ -30,10 +30,7 @@ _CELLS_OF_SUMS = 1 << 22  # the largest number of probabilities at once, to boun
 
 
 def in_units(levels: np.ndarray) -> tuple[np.ndarray, int]:
-    """Return (integers, D) with levels = integers / D, for the least D up to 1000.
-
-    Raises ValueError if there is no such D.
-    """
+    """Return (integers, D) with levels = integers / D, or raise ValueError if no D <= 1000 fits."""
     for unit in range(1, _LARGEST_UNIT + 1):
         steps = np.rint(levels * unit)
         if (np.abs(levels * unit - steps) <= 1e-9 * unit).all():
@@ -53,10 +50,8 @@ def tail_scores(rewards: Rewards, ks_and_taus: Sequence[tuple[int, float]]) -> S
 def tails_of_subsets(rewards: Rewards, ks_and_taus: Sequence[tuple[int, float]]) -> np.ndarray:
     """Return unbiased estimates of TailPass@k for m pairs of a k <= n and a threshold, (U, m).
 
-    A sum within 1e-9 of tau k reaches it: in floating point, 0.3 + 0.3 is below 0.2 x 3.
-
-    Raises:
-        ValueError: if a reward is not from 0 to 1, or not a multiple of some 1/D.
+    A sum within 1e-9 of tau k reaches it: in floating point, 0.3 + 0.3 is below 0.2 x 3. Raises
+    ValueError if a reward is not from 0 to 1, or not a multiple of some 1/D.
     """
     levels, counts = counts_by_level(rewards)
     if levels[0] < 0 or levels[-1] > 1:
@@ -111,10 +106,7 @@ def _sums_of_subsets(counts: np.ndarray, steps: np.ndarray, n: int, k: int) -> n
 
 @lru_cache(maxsize=4096)
 def _binomial_weights(count: int, n: int, k: int) -> np.ndarray:
-    """Return P(i of `count` trials succeed) for i = 0 .. k, up to a factor, (k + 1,).
-
-    A trial succeeds with the probability k/n.
-    """
+    """Return P(i of `count` trials succeed), each with P = k/n, for i = 0 .. k, up to a factor."""
     # Each weight is a quotient of integers, because Python rounds such a quotient correctly.
     result, largest = np.zeros(k + 1), min(count, k)
     if count > max(k, _LARGE_COUNT):  # Without the factor (1 - k/n)**count, integers are smaller.

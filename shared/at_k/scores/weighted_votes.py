@@ -53,13 +53,10 @@ class WeightedVotes:
 
     @classmethod
     def from_checked(cls, checked: Checked, vote_weights: Any, merge_right: bool) -> WeightedVotes:
-        """Return the votes of checked samples.
+        """Return the votes of checked samples, whose weights `vote_weights` has in lists like them.
 
-        `vote_weights` has the weight of each sample, in lists like the samples. With `merge_right`,
-        all correct answers to a question count as one.
-
-        Raises:
-            ValueError: if there are no answers, or a weight is missing or invalid.
+        With `merge_right`, all correct answers to a question count as one. Raises ValueError if
+        there are no answers, or if a weight is missing or invalid.
         """
         if checked.answers is None:
             raise ValueError("vote_weights weigh answers: give predictions and references.")
@@ -92,12 +89,9 @@ def weigh_answers(
 ) -> list[WeightedAnswers]:
     """Return the weights of the votes of each question.
 
-    Args:
-        correct: the S samples, whose values say whether they are correct. Only scored ones vote.
-        answers: (S,) integer code of the answer of each sample, or -1 for no answer.
-        weights: (S,) the weight of each sample, at least 0.
-        merge_correct: whether all answers to a question that are correct in more than half of
-            their samples count as one answer.
+    `correct` are S samples with the values 0 and 1. `answers`, (S,), are integer codes, -1 for no
+    answer, and `weights`, (S,), are at least 0. With `merge_correct`, all answers to a question
+    that are correct in more than half of their samples count as one.
     """
     scored, result = correct.is_scored, []
     ends, merged_code = np.cumsum(correct.n)[:-1], answers.max() + 1
@@ -127,10 +121,7 @@ def _distinct_answers(
 
 @lru_cache(maxsize=16)
 def _subsets(n: int, k: int) -> np.ndarray:
-    """Return subsets of k of n samples as the rows of a boolean mask, (subsets, n).
-
-    They are all subsets, or 10,000 random ones if there are more than 20,000.
-    """
+    """Return a mask, (subsets, n), of all subsets of k of n samples, or random ones if too many."""
     if math.comb(n, k) <= _MOST_SUBSETS:
         chosen = np.array([*itertools.combinations(range(n), k)])
     else:
@@ -142,10 +133,7 @@ def _subsets(n: int, k: int) -> np.ndarray:
 
 
 def _winner_credits(votes: WeightedAnswers, subsets: np.ndarray) -> np.ndarray:
-    """Return the mean credit of the winning answers in each subset, (subsets,).
-
-    A subset is a row of the boolean mask `subsets`, (subsets, n). Without a winner, it is 0.
-    """
+    """Return the mean credit of the winning answers in each row of the mask; 0 without a winner."""
     sums = subsets @ votes.weights
     most = sums.max(axis=1, initial=0.0, keepdims=True)
     is_winner = (sums >= most * (1 - _EQUAL)) & (most > 0)
