@@ -63,7 +63,6 @@ __version__ = "0.2.0.dev0"  # read by setup.cfg
 
 PACKAGE.rooms = PackageRooms()
 
-
 _MODULES = ("charts", "checkers", "integrations", "testing")
 _FUNCTIONS = {
     "read": "readers.run",

@@ -33,7 +33,7 @@ def draw(file: str | None, figure: Callable[[], Figure]) -> None:
 
 
 def check_plot(file: str | None) -> None:
-    """Raise an error if charts cannot be written to this file (None is not checked), or at all."""
+    """Raise an error if a chart could not be written to this file. Do nothing if it is None."""
     if file is None:
         return
     path = Path(file)

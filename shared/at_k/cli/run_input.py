@@ -54,7 +54,7 @@ class RunInput:
         return {"questions": len(self.sizes), "n": n, "checker": self.checker}
 
     def described(self, row: str = "question", noun: str = "sample") -> str:
-        """Return a sentence about what was read and checked. `row` and `noun` name its parts."""
+        """Return a sentence about what was read. It calls questions `row`, and samples `noun`."""
         # A column leaves this dict when the text names it. The others are listed at the end.
         columns, sizes = dict(self.questions.columns), self.caption["n"]
         text = f"{number_of(len(self.sizes), row)}, {number_of(sizes, noun)} each"
@@ -98,11 +98,7 @@ class CheckedOnce(SampledQuestions):
 
 
 def warn_of_other_grades(questions: ReadRun, outcomes: Samples) -> None:
-    """Warn if the grades of a harness differ from the outcomes of the checker.
-
-    `questions.grades` has a list of grades for each question, or is None. Samples without a grade,
-    and samples that are not scored, are not compared.
-    """
+    """Warn if the grades of a harness (a list for each question, or None) differ from outcomes."""
     if questions.grades is None:
         return
     rows = zip(questions.grades, outcomes.sizes.tolist(), strict=True)

@@ -53,7 +53,7 @@ class WeightedVotes:
 
     @classmethod
     def from_checked(cls, checked: Checked, vote_weights: Any, merge_right: bool) -> WeightedVotes:
-        """Return the votes of checked samples, whose weights `vote_weights` has in lists like them.
+        """Return the votes of checked samples. `vote_weights` has a list for each question.
 
         With `merge_right`, all correct answers to a question count as one. Raises ValueError if
         there are no answers, or if a weight is missing or invalid.
