@@ -56,8 +56,8 @@ class RunInput:
     def described(self, row: str = "question", noun: str = "sample") -> str:
         """Return a sentence about what was read. It calls questions `row`, and samples `noun`."""
         # A column leaves this dict when the text names it. The others are listed at the end.
-        columns, sizes = dict(self.questions.columns), self.caption["n"]
-        text = f"{number_of(len(self.sizes), row)}, {number_of(sizes, noun)} each"
+        columns, n = dict(self.questions.columns), self.caption["n"]
+        text = f"{number_of(len(self.sizes), row)}, {number_of(n, noun)} each"
         if self.questions.missing:
             text += f" ({self.questions.missing})"
         counts = columns.pop("counts", None)

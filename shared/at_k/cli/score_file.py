@@ -155,8 +155,8 @@ def _scores_view(
 ) -> ScoresView:
     """Score a run and return a view of the scores. `parameters` override arguments in the run."""
     questions = run.questions
-    defaults = {option.name: option.default for option in computation.parameters.values()}
-    read_options = {name: questions[name] for name in questions.keys() & defaults.keys()}
+    defaults = {key: option.default for key, option in computation.parameters.items()}
+    read_options = {key: questions[key] for key in questions.keys() & defaults.keys()}
     arguments = read_options | dict(parameters)
     if name == "gpassk" and "include" not in arguments and run.sizes.max(initial=1) == 1:
         arguments["include"] = "pass@k"  # With one sample of each question, all scores are equal.
@@ -231,8 +231,8 @@ def _noise_of_leading_score(
 ) -> Noise | None:
     """Return the uncertainty of the leading score and its causes, or None if it is not known.
 
-    It is known if the score has limits, if there are two clusters of questions and a question with
-    two samples, and if each question has k samples. `options` are those of the metric.
+    It is not known without limits, two clusters of questions, a question with two samples, k
+    samples of each question, or a standard error above 0. `options` are those of the metric.
     """
     score, outcomes, clusters = _leading_score(scores), checked.outcomes, options["clusters"]
     if score is None or score.interval is None:
