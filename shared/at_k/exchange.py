@@ -246,7 +246,7 @@ class Exchange:
         return [rows[process] for process in sorted(rows)]
 
     def report(self, error: BaseException | None) -> None:
-        """Tell the processes that were asked for rows whether process 0 succeeded, or its error."""
+        """Tell the processes that sent rows that process 0 succeeded, or why it failed."""
         if self._received is None:
             return
         problem = None if error is None else str(error) or type(error).__name__
@@ -265,7 +265,7 @@ class Exchange:
         self._received = None
 
     def _check_sender(self, process: int, sent: dict[str, Any]) -> None:
-        """Raise a ValueError if rows are from another run or another metric object, or an error.
+        """Raise a ValueError if a process failed, or belongs to another run or metric object.
 
         `sent` is the header of the rows of a process.
         """

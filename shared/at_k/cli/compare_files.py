@@ -94,7 +94,7 @@ def _compare_files(
 
 
 def _scope_of_runs(inputs: Sequence[RunInput], compared: Compared) -> Scope:
-    """Return the facts that sentences state, from the runs as they were read and as compared."""
+    """Return the facts about compared runs that the sentences of the output state."""
     missing = [f"{run.name}: {run.questions.missing}" for run in inputs if run.questions.missing]
     corrections = dict.fromkeys(map(correction_in_words, compared.checkers.values()))
     correction = enumerated([*corrections])

@@ -188,7 +188,7 @@ def _difference_row(point: Difference) -> dict[str, Any]:
 
 
 def _cell(name: str, value: Any) -> str:
-    """Return the text of a cell: texts unchanged, scores and p-values without a plus sign."""
+    """Return the text of a cell. Differences and limits have a sign; scores and p-values do not."""
     if isinstance(value, str):
         return value
     if name in ("p", "p_adjusted"):

@@ -135,7 +135,7 @@ def printable(text: str) -> str:
 
 
 def print_output(text: str) -> None:
-    """Print the output of a subcommand, and ignore it if the reader of a pipe has closed it."""
+    """Print the output of a subcommand. A pipe that was closed by its reader is not an error."""
     try:
         print(printable(text), flush=True)
     except BrokenPipeError:

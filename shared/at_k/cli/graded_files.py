@@ -65,7 +65,7 @@ class FileArguments(NamedTuple):
 
 
 def file_arguments(flags: dict[str, Any], files: Sequence[str] = ()) -> FileArguments:
-    """Sort the values of flags by their use. Raises ValueError if a run is compared with itself."""
+    """Return the values of flags by use. Raises ValueError if a run is compared with itself."""
     values = {role: flags.pop(f"{role}_b", None) for role in ROLES_OF_SECOND}
     second = {role: value for role, value in values.items() if value is not None}
     if "where" in second:

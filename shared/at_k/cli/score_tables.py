@@ -61,7 +61,7 @@ class ScoresView(View):
         return self.options.get("confidence")
 
     def limits_by(self, method: str) -> Limits:
-        """Return the words for limits by this method, if `confidence` is not None."""
+        """Return the words for limits by this method. There has to be a confidence."""
         anytime = bool(self.options.get("anytime"))
         return Limits(self.confidence or 0.0, method, self.scope.row, anytime)
 
