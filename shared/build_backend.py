@@ -1,7 +1,7 @@
-"""Setuptools' build backend, made reproducible: two builds of a commit have the same bytes.
+"""The build backend of setuptools, made reproducible: two builds of a commit have the same bytes.
 
-Setuptools gives the files of an sdist the times and the owner that they have on disk, and those of
-a wheel the modes that the umask leaves.
+Setuptools alone gives the files of an sdist the times and the owner that they have on disk, and
+those of a wheel modes that depend on the umask.
 """
 
 import gzip
@@ -13,14 +13,14 @@ from pathlib import Path
 from setuptools import build_meta
 from setuptools.build_meta import *  # noqa: F403
 
-# Setuptools gives this time to the files of a wheel. The default is the one of hatchling.
+# Setuptools gives the time in this variable to the files of a wheel. The default is hatchling's.
 TIME = int(os.environ.setdefault("SOURCE_DATE_EPOCH", "1580601600"))
 
 os.umask(0o022)
 
 
 def build_sdist(folder, config_settings=None):
-    """Build an sdist in `folder`, and return its name."""
+    """Build an sdist in `folder`, with fixed times, owners and modes, and return its name."""
     name = build_meta.build_sdist(folder, config_settings)
     path = Path(folder, name)
     members = io.BytesIO()

@@ -3,9 +3,9 @@
     python shared/vendor.py            write metrics/<name>/kernel.py for each metric
     python shared/vendor.py --check    write nothing, and fail if a kernel is out of date
 
-`evaluate.load` downloads a script and each module that the script names in `from .name import`,
-with requests for each of them at every load. A script therefore imports from `.kernel` only. The
-kernel has the modules of shared/at_k/core whole, in the order of their imports.
+`evaluate.load` downloads a script and each module that the script names in `from .name import`, and
+sends requests for each of them at every load. A script therefore imports from `.kernel` only. The
+kernel has the modules of shared/at_k/core in full, each after the modules that it imports.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ from __future__ import annotations
 
 
 def kernel(core: Path = CORE) -> str:
-    """Return the modules of a folder as one file.
+    """Return the source of one module that has the contents of all modules in the folder `core`.
+
+    Relative imports are left out, and other imports are collected at the top.
 
     Raises:
         SystemExit: if a name has two meanings, or an import cannot be joined, with the line.
@@ -41,13 +43,12 @@ def kernel(core: Path = CORE) -> str:
     sources = {path.stem: path.read_text(encoding="utf-8") for path in sorted(core.glob("*.py"))}
     trees = {name: ast.parse(source) for name, source in sources.items()}
     _check_names(trees)
-    targets = {name: sorted(_relative_imports(name, tree)) for name, tree in trees.items()}
-    order = TopologicalSorter(targets).static_order()
+    imported = {name: sorted(_relative_imports(name, tree)) for name, tree in trees.items()}
     imports: set[str] = set()
     sections = []
-    for name in order:
+    for name in TopologicalSorter(imported).static_order():
         lines = sources[name].splitlines()
-        for node in reversed(trees[name].body):
+        for node in reversed(trees[name].body):  # from the end, so that line numbers stay valid
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 del lines[node.lineno - 1 : node.end_lineno]
                 if not getattr(node, "level", 0):
@@ -63,18 +64,18 @@ def kernel(core: Path = CORE) -> str:
 
 
 def core_hash(core: Path = CORE) -> str:
-    """Return a hash of the modules, as `at_k.loading.core_hash` does."""
+    """Return the hash of the modules in a folder, which `at_k.loading.core_hash` has to equal."""
     code = b"".join(path.read_bytes() for path in sorted(core.glob("*.py")))
     return hashlib.sha256(code).hexdigest()[:12]
 
 
 def _relative_imports(name: str, tree: ast.Module) -> set[str]:
-    """Return the modules of the core that a module imports."""
+    """Return the core modules that a module imports; SystemExit for another relative import."""
     modules = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.level:
-            renamed = any(alias.asname or alias.name == "*" for alias in node.names)
-            if node.level > 1 or not node.module or renamed or node not in tree.body:
+            is_plain = not any(alias.asname or alias.name == "*" for alias in node.names)
+            if node.level > 1 or not node.module or not is_plain or node not in tree.body:
                 raise SystemExit(
                     f"{name}.py:{node.lineno}: write `from .module import name` at the top level: "
                     f"the core imports nothing else of at_k."
@@ -84,7 +85,7 @@ def _relative_imports(name: str, tree: ast.Module) -> set[str]:
 
 
 def _check_names(trees: dict[str, ast.Module]) -> None:
-    """Raise an error if two modules define one name, because they share a namespace."""
+    """Raise SystemExit if two modules define the same name, as they become one module."""
     owners: dict[str, str] = {}
     for module, tree in trees.items():
         for node in tree.body:
@@ -101,6 +102,7 @@ def _check_names(trees: dict[str, ast.Module]) -> None:
 
 
 def main() -> None:
+    """Write the kernels, or with --check exit with an error if one is out of date."""
     flags = sys.argv[1:]
     if flags not in ([], ["--check"]):
         raise SystemExit(__doc__)

@@ -1,16 +1,4 @@
-# Copyright 2026 The evaluate-at-k authors.
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Copyright 2026 The evaluate-at-k authors. Licensed under the Apache License, Version 2.0.
 """Bayes@N and avg@N: the mean reward of the samples, and its uncertainty."""
 
 import datasets
@@ -64,8 +52,7 @@ Args:
         batched = True, take a list of predictions and a list of references, of at most batch_size
         entries (an attribute too, by default 64), and return a list. If it fails, or the run is
         interrupted, computing again with the same function checks only what is missing.
-    num_proc: number of processes to run the checker in. Each imports the module of the checker, so
-        keep its imports few.
+    num_proc: number of processes to run the checker in. Each imports the module of the checker.
     executor: a concurrent.futures.Executor to run the checker in. 32 calls of an async checker run
         at the same time, or as many as a ThreadPoolExecutor has threads.
     timeout: seconds that the checker may take for a sample, or for a batch. Samples that take
@@ -79,10 +66,9 @@ Args:
         or each question has one sample, and otherwise "sampling". It adds the name as
         <key>_interval, or "none: " and the reason why a score has no interval. Requires a
         confidence. Default: "posterior" for categories, which defines Bayes@N, and "auto" for real
-        rewards. If real rewards are skewed and samples are few, none of them may be from the tail:
-        95 % limits of ten questions then contain the score in as few as 80 % of runs.
-    clusters: a label of the cluster of each question, for interval "questions". Default: each
-        question is its own cluster.
+        rewards. If real rewards are skewed and samples are few, there may be none from the tail:
+        95 % limits for ten questions then contain the score in as few as 80 % of runs.
+    clusters: a cluster for each question, for interval "questions". Default: each has its own.
     anytime: whether limits are valid at all looks together. While samples or questions are added,
         you may then look at the limits as often as you like, and stop when they decide. They are
         1.6 to 1.8 times as wide. Requires a confidence, and no posterior.
@@ -100,14 +86,11 @@ Args:
         "tn": 99} of samples that were drawn independently of what the checker returns for them.
         Intervals account for the number of labels. The result has the rates in "checker". Needs all
         predictions in one call of compute.
-    groups: a label for each question. Adds <label>/<key>, the score over the questions with that
-        label.
+    groups: a label for each question. Adds <label>/<key>, the score over its questions.
     average: "questions" (the default), for the mean over all questions; or "groups", for the mean
         of the scores of the groups, whatever their sizes (macro average). Needs groups.
-    question_weights: a weight for each question in all means over questions, not negative. Default:
-        equal weights.
-    return_per_question: whether to add per_question, which has for each key the list of the scores
-        of the questions.
+    question_weights: a weight of at least 0 for each question. Default: equal weights.
+    return_per_question: whether to add per_question: for each key, the scores of the questions.
     keys: "exact" (the default); or "safe", for names of letters, digits and underscores that every
         logger takes, such as bayes_at_8_lo, and for numbers only: without <key>_interval,
         per_question and checker.
@@ -153,15 +136,13 @@ class BayesAtN(SampledMetric):
     _compute = staticmethod(BAYES_AT_N.results)
 
     def _info(self):
+        text = datasets.Value("string")
         return evaluate.MetricInfo(
             description=_DESCRIPTION,
             citation=_CITATION,
             inputs_description=_KWARGS_DESCRIPTION,
             features=datasets.Features(
-                {
-                    "predictions": datasets.Sequence(datasets.Value("string")),
-                    "references": datasets.Value("string"),
-                }
+                {"predictions": datasets.Sequence(text), "references": text}
             ),
             reference_urls=[
                 "https://arxiv.org/abs/2510.04265",

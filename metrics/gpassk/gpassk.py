@@ -1,16 +1,4 @@
-# Copyright 2026 The evaluate-at-k authors.
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Copyright 2026 The evaluate-at-k authors. Licensed under the Apache License, Version 2.0.
 """G-Pass@k, pass@k and pass^k: how often some, most or all of k samples are correct."""
 
 import datasets
@@ -49,7 +37,7 @@ Args:
     references: one for each question: a text, a number, a list of acceptable answers, or
         whatever check_correct_fn accepts.
     k: size of the subsets of samples, one or several. Default: those of 4, 8 and 16 that every
-        question has samples for, or else the smallest n; with keys in include, theirs.
+        question has samples for, or else the smallest n. A key in include has its own k.
     thresholds: the shares tau of correct samples, from 0 to 1, that G-Pass@k requires. Default:
         0.25, 0.5, 0.75 and 1.0.
     include: which scores to compute. Default: "G-Pass@k" and "mG-Pass@k". Others: "pass@k",
@@ -74,8 +62,7 @@ Args:
         references, of at most batch_size entries (an attribute too, by default 64), and return a
         list. If it fails, or the run is interrupted, computing again with the same function checks
         only what is missing.
-    num_proc: number of processes to run the checker in. Each imports the module of the checker, so
-        keep its imports few.
+    num_proc: number of processes to run the checker in. Each imports the module of the checker.
     executor: a concurrent.futures.Executor to run the checker in. 32 calls of an async checker run
         at the same time, or as many as a ThreadPoolExecutor has threads.
     timeout: seconds that the checker may take for a sample, or for a batch. Samples that take
@@ -92,8 +79,7 @@ Args:
         as <key>_interval, or "none: " and the reason why a score has no interval. Requires a
         confidence. Default: "auto". For Geom@k, "sampling" and "questions" cover its expected value
         at this n.
-    clusters: a label of the cluster of each question, for interval "questions". Default: each
-        question is its own cluster.
+    clusters: a cluster for each question, for interval "questions". Default: each has its own.
     anytime: whether limits are valid at all looks together. While samples or questions are added,
         you may then look at the limits as often as you like, and stop when they decide. They are
         1.6 to 1.7 times as wide. Requires a confidence, and no posterior.
@@ -118,14 +104,11 @@ Args:
         first correct one, such as those of an agent that retries. Each k is then at most the
         budget, and pass@k, the only score, is the share of questions with a correct one among the
         first k. Limits are for other questions. Needs all predictions in one call of compute.
-    groups: a label for each question. Adds <label>/<key>, the score over the questions with that
-        label.
+    groups: a label for each question. Adds <label>/<key>, the score over its questions.
     average: "questions" (the default), for the mean over all questions; or "groups", for the mean
         of the scores of the groups, whatever their sizes (macro average). Needs groups.
-    question_weights: a weight for each question in all means over questions, not negative. Default:
-        equal weights.
-    return_per_question: whether to add per_question, which has for each key the list of the scores
-        of the questions.
+    question_weights: a weight of at least 0 for each question. Default: equal weights.
+    return_per_question: whether to add per_question: for each key, the scores of the questions.
     keys: "exact" (the default); or "safe", for names of letters, digits and underscores that every
         logger takes, such as g_pass_at_4_tau_0_5 and pass_hat_4_lo, and for numbers only: without
         <key>_interval, per_question and checker.
@@ -166,15 +149,13 @@ class Gpassk(SampledMetric):
     _compute = staticmethod(GPASSK.results)
 
     def _info(self):
+        text = datasets.Value("string")
         return evaluate.MetricInfo(
             description=_DESCRIPTION,
             citation=_CITATION,
             inputs_description=_KWARGS_DESCRIPTION,
             features=datasets.Features(
-                {
-                    "predictions": datasets.Sequence(datasets.Value("string")),
-                    "references": datasets.Value("string"),
-                }
+                {"predictions": datasets.Sequence(text), "references": text}
             ),
             reference_urls=[
                 "https://arxiv.org/abs/2412.13147",

@@ -1,16 +1,4 @@
-# Copyright 2026 The evaluate-at-k authors.
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# Copyright 2026 The evaluate-at-k authors. Licensed under the Apache License, Version 2.0.
 """score_agg: graded verdicts aggregated into one score, with a temperature for strictness."""
 
 import datasets
@@ -63,8 +51,7 @@ Args:
         of references, of at most batch_size entries (an attribute too, by default 64), and return a
         list. If it fails, or the run is interrupted, computing again with the same function checks
         only what is missing.
-    num_proc: number of processes to run the checker in. Each imports the module of the checker, so
-        keep its imports few.
+    num_proc: number of processes to run the checker in. Each imports the module of the checker.
     executor: a concurrent.futures.Executor to run the checker in. 32 calls of an async checker run
         at the same time, or as many as a ThreadPoolExecutor has threads.
     timeout: seconds that the checker may take for a sample, or for a batch. Samples that take
@@ -77,14 +64,13 @@ Args:
         "none: " and the reason why the score has no interval. Requires a confidence. Default:
         "auto".
     clusters: a label of the cluster of each item. Default: each item is its own cluster.
-    anytime: whether limits are valid at all looks together. While samples or questions are added,
-        you may then look at the limits as often as you like, and stop when they decide. They are
-        1.6 to 1.8 times as wide. Requires a confidence, and no posterior.
+    anytime: whether limits are valid at all looks together. While items are added, you may then
+        look at the limits as often as you like, and stop when they decide. They are 1.6 to 1.8
+        times as wide. Requires a confidence.
     groups: a label for each item. Adds <label>/score_agg, the score over the items with that label.
-    average: "questions" (the default), for the mean over all questions; or "groups", for the mean
-        of the scores of the groups, whatever their sizes (macro average). Needs groups.
-    question_weights: a weight for each question in all means over questions, not negative. Default:
-        equal weights.
+    average: "questions" (the default), for the mean over all items; or "groups", for the mean of
+        the scores of the groups, whatever their sizes (macro average). Needs groups.
+    question_weights: a weight of at least 0 for each item. Default: equal weights.
     return_per_question: whether to add per_question, with the list of the scores of the items.
     keys: "exact" (the default); or "safe", for names of letters, digits and underscores that every
         logger takes, such as score_agg_lo, and for numbers only: without <key>_interval and
@@ -92,8 +78,8 @@ Args:
 Returns:
     A dict with the float "score_agg" from 0 to 1, higher is better.
 Raises:
-    ValueError: if an input is invalid, with the item and the verdict. Questions that were added
-        before are kept.
+    ValueError: if an input is invalid, with the item and the verdict. Items that were added before
+        are kept.
 Examples:
     >>> score_agg = evaluate.load("score_agg")
     >>> verdicts = [["fully", "mostly", "partial", "minor"], ["mostly", "mostly", "partial"]]
@@ -124,15 +110,13 @@ class ScoreAgg(SampledMetric):
     _compute = staticmethod(SCORE_AGG.results)
 
     def _info(self):
+        text = datasets.Value("string")
         return evaluate.MetricInfo(
             description=_DESCRIPTION,
             citation=_CITATION,
             inputs_description=_KWARGS_DESCRIPTION,
             features=datasets.Features(
-                {
-                    "predictions": datasets.Sequence(datasets.Value("string")),
-                    "references": datasets.Value("string"),
-                }
+                {"predictions": datasets.Sequence(text), "references": text}
             ),
             reference_urls=[
                 "https://arxiv.org/abs/2604.08595",

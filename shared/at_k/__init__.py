@@ -63,7 +63,6 @@ __version__ = "0.2.0.dev0"  # read by setup.cfg
 
 PACKAGE.rooms = PackageRooms()
 
-
 _MODULES = ("charts", "checkers", "integrations", "testing")
 _FUNCTIONS = {
     "read": "readers.run",
@@ -72,11 +71,11 @@ _FUNCTIONS = {
     "noise": "runs.noise",
     "plan": "runs.plan",
 }
-"""What is imported when it is first used. It takes as long as the rest of the package."""
+"""The modules of functions that are imported when they are first used, because they are slow."""
 
 
 def __getattr__(name: str) -> Any:
-    """Import a module of the package, or a function with its module, when it is first used."""
+    """Import a module in _MODULES or a function in _FUNCTIONS when it is first used."""
     if name in _MODULES:
         return import_module(f"{__name__}.{name}")
     if name in _FUNCTIONS:
@@ -86,7 +85,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """Return all names, also of what has not been imported yet."""
+    """Return all names, among them those that have not been imported yet."""
     return sorted({*globals(), *_MODULES, *_FUNCTIONS})
 
 

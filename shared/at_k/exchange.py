@@ -1,16 +1,19 @@
 """The exchange of rows between the processes of a run, through files in a folder that they share.
 
-`compute` is a collective call. Process 0 asks for the rows of the others, computes, and tells them
-whether it succeeded, so that all processes may retry after an error. There are three kinds of
-files. They are written under another name and renamed, so that none is read half written:
+All processes of a run call `compute` together. Process 0 asks the others for their rows (questions
+with their samples), computes, and tells them whether it succeeded, so that all may retry after an
+error. The folder has these files. The first three are written under another name and renamed, so
+that none is read half written:
 
-    request     a new key for each call
-    <p>.rows    the rows of process p, with the key of the request and a key of its own
+    request     a new key for each call of process 0
+    <p>.rows    the rows of process p, with the key of the request and a key of their own
     result      the keys of the rows that process 0 has received, and its error if there was one
+    <p>.lock    the lock of process p, which it holds until it has computed
+    conflict    made by a process that found its lock taken
 
-The keys exclude the files of a run that was killed. The role of a process is its number in the run.
-Each process locks its role until it has computed, so that two runs with the same name are noticed.
-The `Exchange` objects of a process are numbered, so that processes that compute with different
+By the keys, a process ignores files of a run that was killed. To be process p of the run is the
+role of a process. As the lock belongs to the role, two runs with the same name are noticed. The
+`Exchange` objects of a process are numbered, so that processes that compute with different metric
 objects are noticed.
 """
 
@@ -49,7 +52,7 @@ _LAUNCHERS = (
 """Environment variables that launchers set to the same values for all processes of a run."""
 
 _SECONDS_TO_LOCK = 1.0
-"""How long a process waits for its role. Another process may be about to leave it."""
+"""How long a process waits for its role, which another process may be about to leave."""
 
 _SECONDS_TO_READ = 5.0
 """How long process 0 waits until all others have read its result."""
@@ -67,15 +70,18 @@ _ENDED = (
 )
 
 _roles: dict[tuple[int, str], FileLock] = {}
-"""The locks of the roles that this process has taken, by (process id, file of the lock)."""
+"""The locks of the roles that this process has taken, by (id of the process, file of the lock).
+
+A forked process inherits this dict. Its own id tells its entries from those of its parent.
+"""
 
 _objects: dict[tuple[int, str], list[weakref.ref[Exchange]]] = {}
-"""The objects that this process has made for each role. The index of an object is its number."""
+"""The `Exchange` objects of each role, by the same keys. The index of an object is its number."""
 
 _answered: dict[tuple[int, str], bytes] = {}
-"""The last request that an object of each role has answered.
+"""The last request that was answered in each role, by the same keys.
 
-Process 0 removes a request when all rows of it are gone, so no other object may answer it again.
+A request may still exist after its result was read. Another object must not answer it again.
 """
 
 
@@ -118,18 +124,20 @@ class Exchange:
         self._timeout = timeout
         self._request, self._result = folder / "request", folder / "result"
         self._conflict = folder / "conflict"
-        self._received: dict[int, str] | None = None  # keys of rows by process; None: no request
+        # The keys of the rows that came for the open request, by process; None without a request.
+        self._received: dict[int, str] | None = None
         self._number: int | None = None  # the index of this object in `_objects`
         self._take_role()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state of a copy, which has no number yet: it may be for another process."""
+        """Return the state for a pickle or a copy. It has no number, which each process assigns."""
         return vars(self) | {"_number": None}
 
     def _take_role(self) -> None:
-        """Lock the role of this process, and number this object, unless both have been done.
+        """Lock the role of this process and number this object, if that has not been done.
 
-        A new role starts without the files of earlier runs. Raises ValueError if it is taken.
+        Files that an earlier run left are removed when the role is taken. Raises ValueError if
+        another process has the role.
         """
         role = os.getpid(), str(self._file(self._process, "lock"))
         if self._number is None:
@@ -141,17 +149,17 @@ class Exchange:
         except Timeout:
             self._conflict.touch()
             raise ValueError(self._two_runs_message()) from None
-        # These files are left from a process that ended while it wrote them.
-        left = [*self._folder.glob(f"{self._process}.*-*")]
+        # A process that ended while it wrote a file has left it under a name with a hyphen.
+        old_files = [*self._folder.glob(f"{self._process}.*-*")]
         if self._process == 0:
             for pattern in ("*.rows", "request-*", "result-*"):
-                left += self._folder.glob(pattern)
-            left += [self._request, self._result, self._conflict]
-        for path in left:
+                old_files += self._folder.glob(pattern)
+            old_files += [self._request, self._result, self._conflict]
+        for path in old_files:
             path.unlink(missing_ok=True)
 
     def leave(self) -> None:
-        """Give up the role until the next computation."""
+        """Release the role of this process. The next computation takes it again."""
         role = os.getpid(), str(self._file(self._process, "lock"))
         if role in _roles:
             _release(_roles.pop(role))
@@ -159,11 +167,14 @@ class Exchange:
     def compute(
         self, read: Callable[[], list[Samples]], score: Callable[[list[Samples]], dict[str, Any]]
     ) -> dict[str, Any] | None:
-        """Return the scores of the questions of all processes in process 0, and None in the others.
+        """Return the scores for the questions of all processes in process 0, and None in others.
 
         A process that cannot read its questions still takes part, so that the others learn why
-        there is no result. `read` returns the questions of this process, and `score` the scores of
-        those of all processes.
+        there is no result.
+
+        Args:
+            read: returns the questions of this process, as a list of batches.
+            score: returns the scores for the batches of all processes. Process 0 calls it.
 
         Raises:
             Exception: the error of `read` or `score` in this process.
@@ -185,8 +196,8 @@ class Exchange:
             received = self.receive()
             if problem is not None:
                 raise problem
-            for rows in filter(None, received):
-                batch = read_batch(rows)
+            for stream in filter(None, received):
+                batch = read_batch(stream)
                 check_alike(batch, batches)
                 batches.append(batch)
             result = score(batches)
@@ -200,9 +211,10 @@ class Exchange:
     # --- Process 0 ------------------------------------------------------------------------
 
     def receive(self) -> list[memoryview]:
-        """Ask processes 1, 2, .. for their rows, and return those of each as an Arrow stream.
+        """Ask processes 1, 2, .. for their rows, and return an Arrow stream for each of them.
 
-        The stream of a process without rows is empty. `report` has to be called afterwards.
+        The stream of a process without rows is empty. Call `report` afterwards, also after an
+        error.
 
         Raises:
             ValueError: if a process does not send its rows in time, could not read its input,
@@ -234,7 +246,7 @@ class Exchange:
         return [rows[process] for process in sorted(rows)]
 
     def report(self, error: BaseException | None) -> None:
-        """Tell the other processes whether process 0 succeeded, if it has asked for rows."""
+        """Tell the processes that sent rows that process 0 succeeded, or why it failed."""
         if self._received is None:
             return
         problem = None if error is None else str(error) or type(error).__name__
@@ -242,8 +254,8 @@ class Exchange:
         is_read = False
         # Each process removes its rows when it has read the result.
         for _ in _poll_for(_SECONDS_TO_READ):
-            rows = (self._file(p, "rows").exists() and self._lives(p) for p in self._received)
-            is_read = not any(rows)
+            unread = (self._file(p, "rows").exists() and self._lives(p) for p in self._received)
+            is_read = not any(unread)
             if is_read:
                 break
         self._request.unlink(missing_ok=True)
@@ -253,10 +265,9 @@ class Exchange:
         self._received = None
 
     def _check_sender(self, process: int, sent: dict[str, Any]) -> None:
-        """Raise a ValueError if a process does not fit this one, or could not read its input.
+        """Raise a ValueError if a process failed, or belongs to another run or metric object.
 
-        It does not fit if it belongs to another run, or computes with another object. `sent` is the
-        header of its rows.
+        `sent` is the header of the rows of a process.
         """
         if sent["launcher"] != launched_run():
             raise ValueError(
@@ -281,12 +292,13 @@ class Exchange:
     ) -> None:
         """Send rows to process 0, and wait until it has computed.
 
-        `write_rows` writes the rows to a file, and is None if there are no rows. `error` is the
-        reason why this process has none.
+        Args:
+            write_rows: writes the rows to a file; None if there are no rows.
+            error: the error because of which this process has no rows, or None.
 
         Raises:
-            ValueError: if process 0 does not ask for rows in time, or ends; or if it fails, unless
-                because of `error`.
+            ValueError: if process 0 does not ask for rows in time, or ends. If `error` is None,
+                also if process 0 fails.
         """
         self._take_role()
         path, key = self._file(self._process, "rows"), uuid.uuid4().hex
@@ -294,7 +306,7 @@ class Exchange:
         sender = {"launcher": launched_run(), "number": self._number, "error": problem}
 
         def answer(request: bytes) -> None:
-            """Write the file of the rows, with the key of this request in its header."""
+            """Write the file with the rows, whose first line has the key of this request."""
             header = json.dumps(sender | {"key": key, "request": request.decode()})
             write_whole(path, f"{header}\n".encode(), write_rows)
 
@@ -308,8 +320,9 @@ class Exchange:
     def _answer_until_result(self, key: str, answer: Callable[[bytes], None]) -> dict[str, Any]:
         """Answer the requests of process 0 until it has a result for the rows with this key.
 
-        `answer` writes the rows for a request. Return the content of the file `result`: a dict with
-        "keys" and "error". Raises ValueError if process 0 does not compute in time.
+        Return the content of the file `result`: a dict with "keys" and "error". `answer` writes the
+        rows for a request. There may be several requests, as process 0 may have failed before.
+        Raises ValueError if `timeout` seconds pass without a request of a living process 0.
         """
         role = os.getpid(), str(self._file(self._process, "lock"))
         started, is_asked = time.monotonic(), False
@@ -335,11 +348,11 @@ class Exchange:
     # --- Files ----------------------------------------------------------------------------
 
     def _file(self, process: int, kind: str) -> Path:
-        """Return the file of a process: "rows" for its rows, and "lock" for its role."""
+        """Return the path of a file of a process; `kind` is "rows" or "lock"."""
         return self._folder / f"{process}.{kind}"
 
     def _lives(self, process: int) -> bool:
-        """Return whether the process with this number lives, and so holds the lock of its role."""
+        """Return whether the process with this number holds the lock of its role, so it lives."""
         path = self._file(process, "lock")
         if (os.getpid(), str(path)) in _roles:
             return True
@@ -352,7 +365,8 @@ class Exchange:
             return True
         except FileNotFoundError:  # the process has just left
             return False
-        _release(lock)  # This call has made the file if the process left after the check above.
+        # The process may have left after `exists`. Then the file is new, and has to be removed.
+        _release(lock)
         return False
 
     def _two_runs_message(self) -> str:
@@ -370,15 +384,15 @@ def write_whole(
 
     The file consists of `content`, followed by what `write_more` writes to it.
     """
-    beside = path.with_name(f"{path.name}-{uuid.uuid4().hex}")
+    temporary = path.with_name(f"{path.name}-{uuid.uuid4().hex}")
     try:
-        with beside.open("wb") as file:
+        with temporary.open("wb") as file:
             file.write(content)
             if write_more is not None:
                 write_more(file)
-        os.replace(beside, path)
+        os.replace(temporary, path)
     finally:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
 def _content(path: Path) -> bytes:
@@ -390,10 +404,7 @@ def _content(path: Path) -> bytes:
 
 
 def _poll_for(seconds: float) -> Iterator[None]:
-    """Yield at once, and then again and again until the time is over.
-
-    It sleeps in between, first for 1 millisecond, at last for 50.
-    """
+    """Yield at once, and then repeatedly until the time is over, with pauses of 1 to 50 ms."""
     deadline, pause = time.monotonic() + seconds, 0.001
     yield
     while time.monotonic() < deadline:
@@ -403,19 +414,19 @@ def _poll_for(seconds: float) -> Iterator[None]:
 
 
 def _number_object(exchange: Exchange, objects: list[weakref.ref[Exchange]]) -> int:
-    """Add an object to those of a role, and return the least number that no living one has."""
+    """Add an object at the first index where there is none, or a deleted one; return the index."""
     if any(other() is not None for other in objects):
         gc.collect()  # Metrics of evaluate refer to themselves, so they outlive their last user.
     number = next((n for n, other in enumerate(objects) if other() is None), len(objects))
-    objects[number:] = [weakref.ref(exchange), *objects[number + 1 :]]
+    objects[number : number + 1] = [weakref.ref(exchange)]
     return number
 
 
 def _acquire_role(path: Path) -> FileLock:
     """Acquire the lock of a role, and return it. The folder of its file is made if necessary.
 
-    A process that leaves removes its file, and the folder if it is empty. That can happen between
-    the steps below, so they are repeated.
+    A process that releases the role removes the file, and an empty folder. That can happen between
+    two steps below, so they are repeated.
 
     Raises:
         Timeout: if another process has the role.
@@ -432,7 +443,7 @@ def _acquire_role(path: Path) -> FileLock:
         else:
             if path.exists():
                 return lock
-            lock.release()  # The lock of a removed file keeps nobody out.
+            lock.release()  # The file was removed, so another process can lock a new one.
     raise problem
 
 

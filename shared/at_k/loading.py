@@ -1,4 +1,4 @@
-"""Load the metrics that come with this package, and make them known to `evaluate`."""
+"""Functions that load the metrics of this package, and register them with `evaluate`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .core.checks import did_you_mean, short
 _PACKAGE = Path(__file__).resolve().parent
 _INSTALLED, _CHECKOUT = _PACKAGE / "metrics", _PACKAGE.parents[1] / "metrics"
 METRICS_FOLDER = _INSTALLED if _INSTALLED.is_dir() else _CHECKOUT
-"""The scripts of the metrics: in the installed package, or in the repository of a checkout."""
+"""The folder of the metrics: in the installed package, or in the repository of a checkout."""
 
 
 def metric_folders() -> dict[str, Path]:
@@ -23,17 +23,13 @@ def metric_folders() -> dict[str, Path]:
 
 
 def core_hash() -> str:
-    """Return the hash that identifies the core of this package, and kernels made of it."""
+    """Return the hash of this package's core. Kernels that were made from it have the same hash."""
     code = b"".join(path.read_bytes() for path in sorted(_PACKAGE.glob("core/*.py")))
     return hashlib.sha256(code).hexdigest()[:12]
 
 
 def metric_script(name: str) -> Path:
-    """Return the path of a metric's script.
-
-    Raises:
-        ValueError: If there is no metric of this name.
-    """
+    """Return the path of a metric's script. Raises ValueError if there is no such metric."""
     folders = metric_folders()
     if not isinstance(name, str) or name not in folders:
         hint = did_you_mean(name, folders) if isinstance(name, str) else ""
@@ -63,21 +59,21 @@ def load(name: str, **options: Any) -> Any:
     """
     metric_script(name)
     script = import_module(f"at_k.metrics.{name}.{name}")  # imports evaluate, which takes seconds
-    (metric,) = (
+    (metric_class,) = (
         value
         for value in vars(script).values()
         if isinstance(value, type) and value.__module__ == script.__name__
     )
-    return metric(**options)
+    return metric_class(**options)
 
 
 def register() -> dict[str, Path]:
     """Make the metrics known to `evaluate.load` by name, without a network.
 
-    A script of two lines, which imports the metric from this package, is written to two caches of
-    `evaluate`. It uses the cache of downloads if the Hub has no such file or cannot be reached. It
-    uses the cache of scripts, with a warning, if another version of `evaluate` looks for downloads
-    with other names.
+    For each metric, a script of two lines that imports it from this package is written to two
+    caches of `evaluate`. If the Hub has no such file or cannot be reached, `evaluate` takes the
+    script from the cache of downloads. A version of `evaluate` that names downloads in another way
+    takes it from the cache of scripts, with a warning.
 
     Returns:
         For each metric, by its name, the folder of its script in the cache of scripts.
@@ -95,7 +91,7 @@ def register() -> dict[str, Path]:
         folders[name] = _scripts_folder(name) / version
         for package in (folders[name].parent.parent, folders[name].parent, folders[name]):
             package.mkdir(parents=True, exist_ok=True)
-            (package / "__init__.py").touch()
+            (package / "__init__.py").touch()  # `evaluate` imports scripts as modules.
         for path in [folders[name] / f"{name}.py", *_download_paths(name, f"{name}.py")]:
             path.parent.mkdir(parents=True, exist_ok=True)
             write_whole(path, script.encode())
@@ -103,13 +99,14 @@ def register() -> dict[str, Path]:
 
 
 def unregister() -> list[str]:
-    """Remove the copies that `register` made, and return the names of the metrics."""
+    """Remove the scripts that `register` wrote, and return the names of the metrics."""
     folders = metric_folders()
-    for name, source in folders.items():
+    for name, folder in folders.items():
         shutil.rmtree(_scripts_folder(name), ignore_errors=True)
-        for module in source.glob("*.py"):
-            for copy in _download_paths(name, module.name):
-                copy.unlink(missing_ok=True)
+        # Earlier versions also copied the modules beside the script.
+        for module in folder.glob("*.py"):
+            for path in _download_paths(name, module.name):
+                path.unlink(missing_ok=True)
     return list(folders)
 
 
@@ -121,9 +118,9 @@ def _scripts_folder(name: str) -> Path:
 
 
 def _download_paths(name: str, file: str) -> list[Path]:
-    """Return the paths at which `evaluate` caches a file of a metric after a download.
+    """Return the paths at which `evaluate` caches a file of a metric that it downloads.
 
-    There is a path for each revision that it tries on the Hub.
+    There is one path for each revision that it tries on the Hub.
     """
     from evaluate.config import DOWNLOADED_EVALUATE_PATH
     from evaluate.loading import SCRIPTS_VERSION

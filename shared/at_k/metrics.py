@@ -1,7 +1,7 @@
 """The scripts of the metrics, as modules `at_k.metrics.<name>.<name>`.
 
-A script imports from its kernel, which is the core in one file. Here the core takes the place of
-the kernel, so that a process has one copy of each class.
+A script imports from `.kernel`, a file with all modules of the core. Here a module made of the core
+takes its place, so that a process has one copy of each class.
 """
 
 from __future__ import annotations

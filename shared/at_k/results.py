@@ -14,14 +14,15 @@ from .core.interval import Interval
 
 
 class _SerializedAsDict(type):
-    """The metaclass of `Result`, which makes PyYAML write a result as a plain dict.
+    """The metaclass of `Result`, by which PyYAML writes a result as a plain dict.
 
-    PyYAML looks for the first class in `__mro__` that it can write.
+    PyYAML takes the first class in `__mro__` that it can write. The order for method calls, which
+    Python keeps elsewhere, does not change.
     """
 
     @property
     def __mro__(cls) -> tuple[type, ...]:
-        """The method resolution order of dict."""
+        """The method resolution order of dict, without `Result`."""
         return dict.__mro__
 
 
@@ -46,11 +47,11 @@ class Result(dict[str, Any], metaclass=_SerializedAsDict):
 
     @property
     def is_unchanged(self) -> bool:
-        """Return whether the entries are those that the dict was made with."""
+        """Whether the entries are still those that the dict was made with, with its estimates."""
         return self == self._made
 
     def __reduce__(self) -> Any:
-        """Return how to pickle the result: as a plain dict if its entries were changed."""
+        """Return what pickle stores: the result, or a plain dict if its entries were changed."""
         if self.is_unchanged:
             return type(self), (self._made, self.estimates, self.averaging)
         return dict, (dict(self),)
@@ -59,8 +60,7 @@ class Result(dict[str, Any], metaclass=_SerializedAsDict):
 def overall_label(averaging: str) -> str:
     """Return the heading of the scores of all questions, in a table with scores of groups.
 
-    Args:
-        averaging: how questions are averaged, see `Result`.
+    `averaging` says how questions are averaged, as in `Result`.
     """
     return "mean of groups" if averaging.startswith("averaged over") else "all questions"
 
@@ -78,15 +78,14 @@ def estimates_of(scores: Mapping[str, Any]) -> list[Estimate]:
 
 
 def carried_by(scores: Mapping[str, Any], kind: type) -> list[Any] | None:
-    """Return the estimates that a dict carries.
+    """Return the estimates that a dict carries, or None if not all are instances of `kind`.
 
-    Return None if it is a plain dict, if it was changed, or if an estimate is no instance of
-    `kind`.
+    Return None also for a plain dict, and for a `Result` whose entries were changed.
     """
     if not isinstance(scores, Result) or not scores.is_unchanged:
         return None
-    records = list(scores.estimates)
-    return records if all(isinstance(record, kind) for record in records) else None
+    estimates = list(scores.estimates)
+    return estimates if all(isinstance(estimate, kind) for estimate in estimates) else None
 
 
 def _parse_estimates(scores: Mapping[str, Any]) -> Iterator[Estimate]:
@@ -97,8 +96,9 @@ def _parse_estimates(scores: Mapping[str, Any]) -> Iterator[Estimate]:
         if key in statistics or key in ("per_question", "checker"):
             continue
         group, slash, name = key.rpartition("/")
-        values = [scores.get(f"{key}_{field}") for field in Interval._fields]
-        interval = None if values == [None] * len(values) else Interval(*values)
+        statistics_of_key = [scores.get(f"{key}_{field}") for field in Interval._fields]
+        has_interval = any(statistic is not None for statistic in statistics_of_key)
+        interval = Interval(*statistics_of_key) if has_interval else None
         band = None
         if f"{key}_band_lo" in scores:
             band = scores[f"{key}_band_lo"], scores[f"{key}_band_hi"]

@@ -91,8 +91,8 @@ def assert_not_worse(
 
     Args:
         R: a run. For this and all parameters that are not here, see `assert_at_least`.
-        baseline: a run on the same questions, paired as in `at_k.compare`.
-        margin: the largest difference by which the score may be lower, 0 or more.
+        baseline: a run on the same questions, which are paired as in `at_k.compare`.
+        margin: the most that the score may be below that of the baseline, 0 or more.
         by_order: whether questions are paired by their order, if runs were read without ids.
         common: whether only the questions that both runs have are compared.
 
@@ -115,7 +115,7 @@ def assert_not_worse(
 
 
 def _assert_shown(gate: Gate) -> None:
-    """Raise an AssertionError that explains the result unless the limits show the claim."""
+    """Raise an AssertionError that states the result, unless the limits show the claim."""
     from .cli.gate_files import verdict
     from .runs.gate import SHOWN
 

@@ -222,7 +222,7 @@ def test_counts_of_labels_are_those_of_one_run(capsys, file, baseline):
     message = error_of(capsys, "plan", "--rates", 0.5, "--labels", counts)
     assert "--labels has the labels of a pilot run: give its file too" in message
     message = error_of(capsys, "compare", file, baseline, "--labels", counts)
-    assert "--labels has counts, which are those of one run, and there are 2 runs" in message
+    assert "--labels has the counts of one run, and there are 2 runs" in message
     message = error_of(capsys, "gate", file, "--at-least", 0.5, "--labels", "{}")
     assert "counts of labels have the keys tp, fn, fp, tn" in message
 

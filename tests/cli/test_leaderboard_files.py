@@ -114,7 +114,7 @@ def test_names_are_given_or_those_of_the_files(capsys, files, tmp_path):
     board = scores_of(capsys, "compare", *files, "--names", "a", "b", "c")
     assert {row["run"] for row in board["runs"]} == {"a", "b", "c"}
     error = error_of(capsys, "compare", *files, "--names", "a", "b", "a")
-    assert "--names has a blank name, or one twice" in error
+    assert "--names has a blank name, or a name twice" in error
     assert "2 names for 3 files" in error_of(capsys, "compare", *files, "--names", "a", "b")
     assert "There is one file: compare needs two or more" in error_of(capsys, "compare", files[0])
     for name in NAMES:

@@ -86,7 +86,7 @@ def test_scores_are_printed_before_the_reason_why_there_is_no_chart(capsys, tmp_
     files = [str(file) for file in write_runs(tmp_path, runs)]
     chart = tmp_path / "chart.svg"
     for arguments, reason in (
-        (["cons_at_k", files[0], "--k", "2"], "it shows several k, such as --k 1 2 4 8"),
+        (["cons_at_k", files[0], "--k", "2"], "give several k, such as --k 1 2 4 8"),
         (["gpassk", files[0], "--k", "1", "2", "--return-per-question"], "choose at most 6 of"),
         (["gpassk", files[0], "--k", "1", "2"], "Is a directory"),
         (["compare", *files], "Is a directory"),

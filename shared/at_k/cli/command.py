@@ -33,6 +33,7 @@ _COMMANDS = {
 }
 """The summaries of the subcommands that are not metrics."""
 
+# What the help of a subcommand says after its summary.
 _DETAILS = {
     "compare": """
 Questions are paired by their ids; without ids, --by-order pairs them by their
@@ -61,7 +62,7 @@ exit status:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command with the arguments after its name, and return its exit status."""
+    """Run `at-k` with these arguments (default: sys.argv[1:]), and return the exit status."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     if hasattr(sys.stdout, "reconfigure"):
         # Print a character that the terminal cannot encode as an escape, instead of failing.
@@ -79,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("at-k: interrupted", file=sys.stderr)
         return 130
     except SelectionError as error:
-        # Without flags, because the message may have names of columns that look like parameters.
+        # The message names columns. Without flags, none of them is taken for a parameter.
         _print_message({}, _message_with_flags(error))
         return 2
     except InputError as error:
@@ -91,22 +92,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _message_with_flags(error: SelectionError) -> str:
-    """Return the message of an error about columns, with the flags that would resolve it."""
+    """Return the message of an error, and after it the flags of each of its ways to resolve it."""
     verb = "Name one with" if error.is_open else "Add"
-    ways = dict.fromkeys(map(_flags_of_way, error.ways))
-    return f"{error} {verb} {' or '.join(ways)}." if ways else str(error)
+    alternatives = dict.fromkeys(map(_flags_of_way, error.ways))
+    return f"{error} {verb} {' or '.join(alternatives)}." if alternatives else str(error)
 
 
 def _flags_of_way(way: Way) -> str:
-    """Return the flags of one way to resolve an error, as they are typed in a shell."""
+    """Return the flags for the arguments of a way, as they are typed in a shell, and its meaning.
+
+    A dict {column: entry} becomes one flag for each COLUMN=ENTRY. A tuple of columns follows one
+    flag, unless it is a flag that takes one column. None leaves the column to the user.
+    """
     typed = []
-    for role, value in way.arguments.items():
-        flag = as_flag(role)
+    for parameter, value in way.arguments.items():
+        flag = as_flag(parameter)
         if isinstance(value, dict):
             typed += [f"{flag} {shlex.quote(f'{name}={entry}')}" for name, entry in value.items()]
-        elif isinstance(value, tuple) and role.startswith(
-            ("predictions", "outcomes")
-        ):  # one at a time
+        elif isinstance(value, tuple) and parameter.startswith(("predictions", "outcomes")):
             typed += [f"{flag} {shlex.quote(name)}" for name in value]
         else:
             names = value if isinstance(value, tuple) else [] if value is None else [value]
@@ -116,41 +119,41 @@ def _flags_of_way(way: Way) -> str:
 
 def _message_with_places(error: InputError) -> str:
     """Return the message of an error with "question 0, sample 1" in place of predictions[0][1]."""
-    words: list[str] = []
+    texts: list[str] = []
     for part in error.args:
         if isinstance(part, Place) and part.parameter == "predictions" and part.sample is not None:
-            question = "question" if words else "Question"
-            words.append(f"{question} {part.question}, sample {part.sample}")
+            question = "question" if texts else "Question"
+            texts.append(f"{question} {part.question}, sample {part.sample}")
         else:
-            words.append(str(part))
-    return "".join(words)
+            texts.append(str(part))
+    return "".join(texts)
 
 
 _ARGUMENT = re.compile(
     r"(?<![\w'\"])(?P<name>[a-zA-Z]\w*)="
     r"(?P<value>True|False|-?\d+(?:\.\d+)?(?:e-?\d+)?|'(?:[^'\\]|\\.)*'|\[[^\[\]]*\])(?![\w'\"])"
 )
-"""The pattern of an argument in a message of the package: interval='questions' or k=[1, 2]."""
+"""Matches an argument in a message of the package, such as interval='questions' or k=[1, 2]."""
 
 _PARAMETER = re.compile(
     r"(?:^|(?<=: ))(?P<subject>[a-z]\w*)(?:\[\d+\])?(?= (?:is|has) )"
     r"|(?<![\w'\"./-])(?P<name>[a-z0-9]+(?:_[a-z0-9]+)+)(?![\w'\".=(\[/-])"
 )
-"""The pattern of a parameter that is the subject of a message, or has an underscore."""
+"""Matches the name of a parameter that is the subject of a message, or that has an underscore."""
 
 
 def _print_message(flags: Mapping[str, argparse.Action], message: str) -> None:
-    """Print a message to standard error, with parameters as flags of the subcommand."""
+    """Print a message to standard error, with parameters as flags if `flags` has them."""
 
     def parameter_as_flag(parameter: re.Match[str]) -> str:
-        """Return the flag of the parameter that was matched, or the matched text if none."""
+        """Return the flag of the parameter that was matched, or the text itself if it has none."""
         action = flags.get(as_flag(parameter["subject"] or parameter["name"]))
         if action is None or action.metavar == "COLUMN":
-            return parameter[0]
+            return parameter[0]  # The message is about the values of a column, not its name.
         return as_flag(action.dest)
 
     def argument_as_flag(argument: re.Match[str]) -> str:
-        """Return an argument such as k=[1, 2] as it is typed in a shell, such as --k 1 2."""
+        """Return an argument such as k=[1, 2] as it is typed in a shell: --k 1 2."""
         flag = as_flag(argument["name"])
         value = ast.literal_eval(argument["value"])
         if value is False:
@@ -158,7 +161,7 @@ def _print_message(flags: Mapping[str, argparse.Action], message: str) -> None:
         if flag not in flags:
             return argument[0]
         values = [] if value is True else value if isinstance(value, list) else [value]
-        return " ".join([flag, *(shlex.quote(str(x)) for x in values)])
+        return " ".join([flag, *(shlex.quote(str(entry)) for entry in values)])
 
     message = _PARAMETER.sub(parameter_as_flag, _ARGUMENT.sub(argument_as_flag, message))
     print(f"at-k: {printable(message)}", file=sys.stderr)
@@ -171,11 +174,11 @@ class _Parser(argparse.ArgumentParser):
 
     @property
     def flags(self) -> Mapping[str, argparse.Action]:
-        """The actions of argparse by their flags, such as --help."""
+        """The action of argparse for each flag, such as --help."""
         return self._option_string_actions
 
     def values(self, arguments: Sequence[str]) -> dict[str, Any]:
-        """Return the values of the flags by their names. Exit with a message if one is unknown."""
+        """Return the values of the flags by name; exit with status 2 if a flag is unknown."""
         options, unknown = self.parse_known_args(arguments)
         if unknown:
             hint = did_you_mean(unknown[0], self.flags)
@@ -187,14 +190,14 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str):
         """Print a message with the usage, and exit with the status 2."""
-        # The message may have the name of a file, with any characters.
-        super().error(printable(message))
+        super().error(printable(message))  # It may have the name of a file, with any characters.
 
 
 def _parser(arguments: Sequence[str]) -> _Parser:
-    """Return the parser of the subcommand that is the first of the arguments.
+    """Return the parser of the subcommand that the first argument names.
 
-    Without a subcommand, return the parser of the whole command, whose help lists the subcommands.
+    If it names none, the result is the parser of the whole command, which lists the subcommands.
+    An unknown subcommand ends the process with the status 2.
     """
     name = arguments[0] if arguments else ""
     commands = [*metric_folders(), *_COMMANDS]
@@ -220,7 +223,7 @@ def _parser(arguments: Sequence[str]) -> _Parser:
 
 
 def _parser_of_command(name: str) -> _Parser:
-    """Return the parser of a subcommand. Only its module is imported, as libraries are slow."""
+    """Return the parser of a subcommand, and import only the module of this subcommand."""
     parser = _Parser(
         prog=f"at-k {name}",
         description=_summary(name) + _DETAILS.get(name, ""),
@@ -256,7 +259,7 @@ def _parser_of_command(name: str) -> _Parser:
 
 
 def _summary(name: str) -> str:
-    """Return what a subcommand does: for a metric, the first line of its script's docstring."""
+    """Return a line about a subcommand: for a metric, the first in the docstring of its script."""
     if name in _COMMANDS:
         return _COMMANDS[name]
     script = ast.parse(metric_script(name).read_text(encoding="utf-8"))
@@ -264,7 +267,7 @@ def _summary(name: str) -> str:
 
 
 def _register(remove: bool) -> None:
-    """Write the scripts of the metrics for `evaluate.load`, or remove them, and print the names."""
+    """Register the metrics with `evaluate.load`, or unregister them, and print their names."""
     names = ", ".join(f'"{name}"' for name in (unregister if remove else register)())
     text = (
         f"evaluate.load now finds {names} by name, in the cache of this user, unless the Hub has a "

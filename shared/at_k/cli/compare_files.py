@@ -52,7 +52,7 @@ def _compare_files(
     plot: str | None = None,
     **flags: Any,
 ) -> None:
-    """Print the comparison of two files, or the leaderboard of more files."""
+    """Print the comparison of the runs in two files, or the leaderboard of more files."""
     check_plot(plot)
     if len(files) < 2:
         file = shlex.quote(files[0])
@@ -94,10 +94,10 @@ def _compare_files(
 
 
 def _scope_of_runs(inputs: Sequence[RunInput], compared: Compared) -> Scope:
-    """Return the scope of compared runs: their questions and samples, and the correction."""
+    """Return the facts about compared runs that the sentences of the output state."""
     missing = [f"{run.name}: {run.questions.missing}" for run in inputs if run.questions.missing]
-    words = dict.fromkeys(map(correction_in_words, compared.checkers.values()))
-    correction = enumerated([*words])
+    corrections = dict.fromkeys(map(correction_in_words, compared.checkers.values()))
+    correction = enumerated([*corrections])
     if compared.falling:
         correction += (
             f" (the corrected pass@k of {enumerated(compared.falling)} falls with k, which no "
@@ -115,12 +115,12 @@ def _scope_of_runs(inputs: Sequence[RunInput], compared: Compared) -> Scope:
 
 
 def _names_by_rows(arguments: FileArguments) -> list[str] | None:
-    """Return the names of two runs in one file by the rows that are read, such as "T=0.2".
+    """Return the conditions --where and --where-b as the names of two runs, such as "T=0.2".
 
-    Return None if no condition, or more than one, says which rows are whose.
+    Return None unless each run has one condition.
     """
     conditions = arguments.reading.get("where", ()), arguments.second.get("where", ())
-    if not all(len(of_run) == 1 for of_run in conditions):
+    if not all(len(conditions_of_run) == 1 for conditions_of_run in conditions):
         return None
     return [f"{column}={value}" for ((column, value),) in conditions]
 
@@ -129,25 +129,26 @@ def _names_of_runs(names: Sequence[str] | None, files: Sequence[str]) -> list[st
     """Return the names of the runs, one for each file.
 
     If `names` is None, they are the names of the files without suffixes. If these are not all
-    different, they are the names of the folders, or else "run 1", "run 2" and so on.
+    different, they are the names of the folders, or else "run 1", "run 2" and so on. Raises
+    ValueError if `names` has another length, a blank name, or a name twice.
     """
     if names is None:
         paths = [Path(file) for file in files]
         by_file = [path.name.split(".")[0] for path in paths]
         by_folder = [path.parent.name for path in paths]
         numbered = [f"run {number}" for number in range(1, len(files) + 1)]
-        unique = (own for own in (by_file, by_folder) if len({*own} - {""}) == len(files))
-        return next(unique, numbered)
+        distinct = (own for own in (by_file, by_folder) if len({*own} - {""}) == len(files))
+        return next(distinct, numbered)
     if len(names) != len(files):
         raise ValueError(
             f"--names has {number_of(len(names), 'name')} for {len(files)} files: give a name "
             f"for each file."
         )
     if len({*names} - {""}) < len(names) or not all(name.strip() for name in names):
-        raise ValueError("--names has a blank name, or one twice: give each run its own.")
+        raise ValueError("--names has a blank name, or a name twice: give each run its own name.")
     return [" ".join(name.split()) for name in names]
 
 
 def _path_unless_in_name(name: str, file: str) -> str:
-    """Return "FILE: ", or "" if the name of the run is that of the file."""
+    """Return "FILE: ", or "" if the run is named after the file."""
     return "" if name == Path(file).name.split(".")[0] else f"{file}: "

@@ -24,6 +24,8 @@ from .formats import (
 )
 
 _MOST_PAIRS_SHOWN = 15  # the largest number of pairs that a table of differences shows
+
+# Headings by the names of columns.
 _LIMITS = {"lo": "lo", "hi": "hi"}
 _BAND = {"band_lo": "band lo", "band_hi": "band hi"}
 _PAIR_COLUMNS = {"title": "", "difference": "difference", **_LIMITS, **_BAND}
@@ -35,10 +37,10 @@ _PAIR_COLUMNS |= {"p": "p", "p_adjusted": "adjusted p"}
 
 @dataclass(frozen=True)
 class ComparisonView(View):
-    """The differences between two runs at each k.
+    """The output for the differences between two runs.
 
-    They are given by the label of the group of questions. Those for all questions have the key
-    None, which comes first.
+    `differences` has those at each k for each group of questions, by its label. Those for all
+    questions have the key None, which comes first.
     """
 
     differences: Mapping[str | None, Sequence[Difference]]
@@ -55,19 +57,23 @@ class ComparisonView(View):
 
     @property
     def _has_band(self) -> bool:
-        """Return whether there are several k: with one, the band is equal to the interval."""
+        """Whether there are several k. With one, the band is equal to the interval."""
         return len(self._overall) > 1
 
     @property
     def _limits(self) -> Limits:
-        """The words that describe the limits."""
+        """What sentences and headings say about the limits."""
         options = self.options
         return Limits(options.confidence, str(options.interval), self.scope.row, options.anytime)
 
-    def _columns(self, key: str, difference: str, further: Mapping[str, str]) -> dict[str, str]:
-        """Return the headings of a table by the names of its columns, among them `further`."""
+    def _columns(self, key: str, difference: str, limits: Mapping[str, str]) -> dict[str, str]:
+        """Return the headings of a table by the names of its columns.
+
+        `key` and `difference` are the headings of these columns, and `limits` has further columns.
+        The last column is that of p-values, if there are any.
+        """
         columns = {"key": key, "a": self.names[0], "b": self.names[1], "difference": difference}
-        return {**columns, **further} | ({} if self._overall[0].p is None else {"p": "p"})
+        return {**columns, **limits} | ({} if self._overall[0].p is None else {"p": "p"})
 
     def data(self) -> dict[str, Any]:
         """Return the dict that `compare` returns."""
@@ -78,7 +84,7 @@ class ComparisonView(View):
         limits = _LIMITS | (_BAND if self._has_band else {})
         tables = []
         for group, differences in self.differences.items():
-            # The short heading makes most tables fit into 80 characters.
+            # With "diff" instead of "difference", most tables fit into 80 characters.
             columns = self._columns(self._heading(group), "diff", limits)
             tables.append(make_table(columns, map(_difference_row, differences), _cell))
         return tables
@@ -117,35 +123,35 @@ class ComparisonView(View):
 
     def notes(self, for_paper: bool = False) -> list[str]:
         """Return one paragraph in a list: what the columns are, and which run is higher."""
-        words, percent = self._limits, self._limits.percent
+        described, percent = self._limits, self._limits.percent
         limits, band, difference = "lo and hi", "band lo and band hi", "diff"
         if for_paper:
             limits, band, difference = f"{percent} CI", f"{percent} band", "Difference"
         of_what = "of the difference at each k" if self._has_band else "of the difference"
         sentences = [
             f"{difference}: {self.names[1]} minus {self.names[0]}.",
-            f"{limits}: {words.name} {of_what}, {words.scope}.",
+            f"{limits}: {described.name} {of_what}, {described.scope}.",
         ]
         if self._has_band:
             sentences.append(f"{band}: simultaneous {percent} confidence band over all k.")
         conclusion = zero_in_band(self._overall, self.names)
-        of_all = f" ({self._heading(None)})" if len(self.differences) > 1 else ""
         which = "band" if self._has_band else "interval"
-        sentences.append(f"The {which}{of_all} {conclusion}.")
+        if len(self.differences) > 1:
+            which += f" ({self._heading(None)})"
+        sentences.append(f"The {which} {conclusion}.")
         if self._overall[0].p is not None:
             sentences.append(P_VALUES)
         return [" ".join(sentences)]
 
     def sentence(self, key: str | None = None) -> str:
-        """Return a sentence with the difference at one k, and where the band over k excludes 0."""
+        """Return a sentence about the difference at `key` (default: the first), and the band."""
         differences, scale = self._overall, scale_of_two(self._overall)
         point = next((point for point in differences if point.key == key), differences[0])
-        higher, lower = (self.names[0], point.a), (self.names[1], point.b)
-        lo, hi = point.interval
-        if point.score >= 0:
-            higher, lower = lower, higher
+        a, b, (lo, hi) = (self.names[0], point.a), (self.names[1], point.b), point.interval
+        if point.score >= 0:  # The difference is b - a.
+            higher, lower = b, a
         else:
-            lo, hi = -hi, -lo
+            higher, lower, lo, hi = a, b, -hi, -lo
         unit = " percentage points" if scale.percent else ""
         limits = self._limits.described(with_visible_signs(scale, (lo, hi)), (lo, hi))
         sentence = (
@@ -162,8 +168,8 @@ class ComparisonView(View):
 
 
 def with_visible_signs(scale: Scale, limits: tuple[float, float]) -> Scale:
-    """Return a scale with up to 3 decimals, so that only limits of 0 itself are shown as 0."""
-    while scale.decimals < 3 and any(x and not float(scale.number(x)) for x in limits):
+    """Return the scale with more decimals, up to 3, if it would show other limits than 0 as 0."""
+    while scale.decimals < 3 and any(x != 0 and float(scale.number(x)) == 0 for x in limits):
         scale = scale._replace(decimals=scale.decimals + 1)
     return scale
 
@@ -175,14 +181,14 @@ def scale_of_two(differences: Sequence[Difference]) -> Scale:
 
 
 def _difference_row(point: Difference) -> dict[str, Any]:
-    """Return the values of a row of a table, by the names of its columns."""
+    """Return the values for the row of a difference, by the names of the columns."""
     row = {"group": point.group, "key": point.key, "a": point.a, "b": point.b, "p": point.p}
     limits = dict(zip((*_LIMITS, *_BAND), (*point.interval, *point.band), strict=True))
     return {**row, "difference": point.score, **limits}
 
 
 def _cell(name: str, value: Any) -> str:
-    """Return the cell of a value, in the format for its column."""
+    """Return the text of a cell. Differences and limits have a sign; scores and p-values do not."""
     if isinstance(value, str):
         return value
     if name in ("p", "p_adjusted"):
@@ -195,7 +201,7 @@ def _cell(name: str, value: Any) -> str:
 
 @dataclass(frozen=True)
 class LeaderboardView(View):
-    """The leaderboard of several runs, which `at_k.leaderboard` returns."""
+    """The output for a leaderboard; `board` is the dict that `at_k.leaderboard` returns."""
 
     board: Mapping[str, Any]
     scope: Scope
@@ -209,12 +215,12 @@ class LeaderboardView(View):
 
     @property
     def _limits(self) -> Limits:
-        """The words that describe the limits."""
+        """What sentences and headings say about the limits."""
         return Limits(self.board["confidence"], self.board["interval"], self.scope.row)
 
     @property
     def _shows_pairs(self) -> bool:
-        """Return whether to show a table of differences: if they are few or have p-values."""
+        """Whether to show a table of differences: if they are few or have p-values."""
         return len(self.board["pairs"]) <= _MOST_PAIRS_SHOWN or "p" in self.board["pairs"][0]
 
     def data(self) -> dict[str, Any]:
@@ -232,29 +238,29 @@ class LeaderboardView(View):
         return tables
 
     def paper_tables(self) -> list[Cells]:
-        """Return a table for each k, with a row for each run.
-
-        With groups it has a column for each group, or it is the transpose: the longer side has the
-        rows. The letters follow the limits there, and there are no ranks.
-        """
+        """Return a table for each k, with a row for each run; or `_table_of_groups` for each k."""
         tables = []
         for key in _keys(self.board):
-            score = f"{key}{' in %' if _scale(self.board).percent else ''}"
+            heading = f"{key}{' in %' if _scale(self.board).percent else ''}"
             if "groups" in self.board:
-                tables.append(self._table_of_groups(key, score))
+                tables.append(self._table_of_groups(key, heading))
                 continue
-            score += f" ({self._limits.heading})"
-            table = [["Run", score, "Letters", f"Rank ({self._limits.percent} CI)"]]
+            heading += f" ({self._limits.heading})"
+            table = [["Run", heading, "Letters", f"Rank ({self._limits.percent} CI)"]]
             for row in _rows_at(self.board, key):
                 rank = f"{row['rank']} ({row['rank_lo']}, {row['rank_hi']})"
                 table.append([row["run"], self._score_cell(row), row["letters"], rank])
             tables.append(table)
         return tables
 
-    def _table_of_groups(self, key: str, score: str) -> Cells:
-        """Return the table of runs and groups for the score with this key, with this heading."""
+    def _table_of_groups(self, key: str, corner: str) -> Cells:
+        """Return a table of the score with this key: its limits and letters by run and group.
+
+        If there are more runs than groups, runs are the rows, and otherwise groups are. `corner` is
+        the text of the first cell.
+        """
         runs = [row["run"] for row in _rows_at(self.board, key)]
-        columns = [[score, *runs]]
+        columns = [[corner, *runs]]
         for group, board in self._boards():
             cells = {
                 row["run"]: f"{self._score_cell(row)} {row['letters']}"
@@ -263,7 +269,7 @@ class LeaderboardView(View):
             heading = group_heading(group, True, self.scope.averaging)
             columns.append([heading, *(cells[run] for run in runs)])
         if len(columns) > len(runs) + 1:
-            return columns
+            return columns  # as rows, one for each group
         return [list(row) for row in zip(*columns, strict=True)]
 
     def _score_cell(self, row: Mapping[str, Any]) -> str:
@@ -279,16 +285,17 @@ class LeaderboardView(View):
 
     def notes(self, for_paper: bool = False) -> list[str]:
         """Return one paragraph in a list, which explains the limits, the ranks and the letters."""
-        words, percent = self._limits, self._limits.percent
+        described, percent = self._limits, self._limits.percent
         limits = f"{percent} CI" if for_paper else "lo and hi"
-        over = " and k" if len(_keys(self.board)) > 1 else ""
-        follow, within = "The rank intervals and the letters follow", ""
+        pairs = "pairs and k" if len(_keys(self.board)) > 1 else "pairs"
+        ranks, letter = "The rank intervals and the letters follow", "a letter"
         if for_paper and "groups" in self.board:
-            limits, follow, within = "In parentheses", "The letters follow", " within a group"
-        notes = [f"{limits}: {words.name} of each score, {words.scope}."]
+            limits, ranks = "In parentheses", "The letters follow"
+            letter = "a letter within a group"
+        notes = [f"{limits}: {described.name} of each score, {described.scope}."]
         notes.append(
-            f"{follow} from {percent} confidence intervals of all pairwise differences together, "
-            f"over all pairs{over}: runs that share a letter{within} cannot be told apart."
+            f"{ranks} from {percent} confidence intervals of all pairwise differences together, "
+            f"over all {pairs}: runs that share {letter} cannot be told apart."
         )
         if "p" in self.board["pairs"][0] and not for_paper:
             notes.append(P_VALUES)
@@ -303,27 +310,29 @@ class LeaderboardView(View):
         return [" ".join(notes)]
 
     def sentence(self) -> str:
-        """Return a sentence with the highest score at the first k, and the runs that are lower."""
+        """Return a sentence that compares the best run at the first k with all others."""
         board, key = self.board, _keys(self.board)[0]
         rows, scale = _rows_at(board, key), _scale(board)
         best = rows[0]
-        behind = [
+        lower_runs = [
             pair["b"]
             for pair in board["pairs"]
             if (pair["a"], pair["key"]) == (best["run"], key) and pair["band_lo"] > 0
         ]
-        equal = [row["run"] for row in rows[1:] if row["run"] not in behind]
-        highest = [row["run"] for row in rows if math.isclose(row["score"], best["score"])]
-        have, of_one = ("have", f"for {best['run']}, ") if len(highest) > 1 else ("has", "")
+        undecided_runs = [row["run"] for row in rows[1:] if row["run"] not in lower_runs]
+        best_runs = [row["run"] for row in rows if math.isclose(row["score"], best["score"])]
         limits = self._limits.described(scale, (best["lo"], best["hi"]))
+        verb = "has"
+        if len(best_runs) > 1:
+            verb, limits = "have", f"for {best['run']}, {limits}"
         conclusions = []
-        if behind:
-            conclusions.append(f"is higher than that of {enumerated(behind)}")
-        if equal:
-            conclusions.append(f"cannot be told apart from that of {enumerated(equal)}")
+        if lower_runs:
+            conclusions.append(f"is higher than that of {enumerated(lower_runs)}")
+        if undecided_runs:
+            conclusions.append(f"cannot be told apart from that of {enumerated(undecided_runs)}")
         return (
-            f"Of {len(rows)} runs on {self.scope.in_words()}, {enumerated(highest)} {have} the "
-            f"highest {key}, {scale.with_unit(best['score'])} ({of_one}{limits}). By simultaneous "
+            f"Of {len(rows)} runs on {self.scope.in_words()}, {enumerated(best_runs)} {verb} the "
+            f"highest {key}, {scale.with_unit(best['score'])} ({limits}). By simultaneous "
             f"{self._limits.percent} confidence intervals of all pairwise differences, the {key} "
             f"of {best['run']} {' and '.join(conclusions)}."
         )
@@ -333,15 +342,15 @@ def _table_of_runs(board: Mapping[str, Any], key: str, heading: str) -> Cells:
     """Return the table of the runs for the score with this key, by descending score."""
     rows = []
     for row in _rows_at(board, key):
-        least, most = row["rank_lo"], row["rank_hi"]
-        rows.append({**row, "ranks": f"{least}" if least == most else f"{least} to {most}"})
-    columns = {"run": heading, "score": key, "lo": "lo", "hi": "hi", "rank": "rank"}
+        lo, hi = row["rank_lo"], row["rank_hi"]
+        rows.append({**row, "ranks": f"{lo}" if lo == hi else f"{lo} to {hi}"})
+    columns = {"run": heading, "score": key, **_LIMITS, "rank": "rank"}
     columns |= {"ranks": "rank interval", "letters": "letters"}
     return make_table(columns, rows, lambda _, x: f"{x:.4f}" if isinstance(x, float) else str(x))
 
 
 def _table_of_pairs(board: Mapping[str, Any]) -> Cells:
-    """Return the table of the differences of all pairs of runs, at all k."""
+    """Return a table with the differences of all pairs of runs, with a row for each pair and k."""
     title = "{a} - {b}, {key}" if len(_keys(board)) > 1 else "{a} - {b}"
     rows = [{**pair, "title": title.format(**pair)} for pair in board["pairs"]]
     columns = {name: heading for name, heading in _PAIR_COLUMNS.items() if name in rows[0]}

@@ -9,6 +9,7 @@ from ..readers.run import read_run
 from .flags import COOL, WARM
 from .formats import aligned, print_output
 
+# The keys of the scores to show, by the title above them.
 _TABLE = {
     "at least 1 of k correct": ["pass@1", "pass@2", "pass@4", "pass@8", "pass@16", "pass@32"],
     "at least half correct": ["G-Pass@4_0.5", "G-Pass@8_0.5", "G-Pass@16_0.5", "G-Pass@32_0.5"],
@@ -18,7 +19,7 @@ _TABLE = {
 
 
 def demo() -> None:
-    """Print the scores at two temperatures, and their differences."""
+    """Print a table of the scores at two temperatures and their differences."""
     low, high = _scores(COOL), _scores(WARM)
     table = [["", "T = 0.2", "T = 0.8", "difference"]]
     for title, keys in _TABLE.items():
@@ -42,6 +43,6 @@ To score one of these files, or your own with a line such as
 
 
 def _scores(file: str) -> dict[str, float]:
-    """Return the scores of a file by their keys, which are those in `_TABLE`."""
+    """Return the scores of a file, by the keys in `_TABLE`."""
     keys = list(itertools.chain(*_TABLE.values()))
     return GPASSK.compute(**read_run(file), check_correct_fn="numeric", include=keys)

@@ -31,7 +31,7 @@ _FILE_HELP = (
 
 _SAMPLES = Path(__file__).resolve().parents[1] / "samples"
 COOL, WARM = (str(_SAMPLES / f"smollm2_{name}.jsonl") for name in ("cool", "warm"))
-"""The paths of samples of one model at the temperatures 0.2 (COOL) and 0.8 (WARM)."""
+"""The files with the samples of one model at the temperatures 0.2 (COOL) and 0.8 (WARM)."""
 
 
 def parameter_helps(docstring: str) -> dict[str, str]:
@@ -44,7 +44,7 @@ def parameter_helps(docstring: str) -> dict[str, str]:
 
 
 def value_of_text(kind: type, text: str) -> Any:
-    """Return a text as a value of type `kind`. Raises ArgumentTypeError if it is no number."""
+    """Convert a text to `kind`: int, float or str. Raises ArgumentTypeError if it is no number."""
     try:
         return kind(text)
     except ValueError:
@@ -56,7 +56,7 @@ def value_of_text(kind: type, text: str) -> Any:
 
 
 def condition(text: str) -> tuple[str, str]:
-    """Return (column, value) of a text COLUMN=VALUE. Raises ArgumentTypeError if it has no =."""
+    """Split a text COLUMN=VALUE into (column, value). Raises ArgumentTypeError if it has no =."""
     column, equals, value = text.partition("=")
     if not (column and equals):
         raise argparse.ArgumentTypeError(
@@ -66,6 +66,8 @@ def condition(text: str) -> tuple[str, str]:
 
 
 _READ_HELPS = parameter_helps(inspect.getdoc(read) or "")
+
+# The help texts of flags that name columns. `add_flags` adds those of PER_QUESTION and PER_SAMPLE.
 _COLUMN_HELPS = {
     **{role: _READ_HELPS[role] for role in ("predictions", "outcomes", "questions")},
     "references": "references to check the samples against, or a file with them by question.",
@@ -110,24 +112,25 @@ _ROW_FLAGS: dict[str, dict[str, Any]] = {
 """Options of `add_argument` for parameters of `read`. The default of "help" is in `read` itself."""
 
 _READING = (*_COLUMN_HELPS, *_ROW_FLAGS, "config", "split", *PER_QUESTION, *PER_SAMPLE)
+"""The parameters of `read_run` that are flags."""
 
+# The help leaves out names such as problem_idx, because they are variants of names such as problem.
 _NUMBERED_NAME = re.compile("_(idx|index|number|num|no)$")
 
 # These parameters get no flag from a signature: the first two are read from columns, an executor is
 # an object, and by_order is in _ROW_FLAGS.
 _WITHOUT_FLAG = ("predictions", "references", "executor", "by_order")
 
-
 _SCALARS = (int, float, str)
 
 
 class Once(argparse.Action):
-    """The action of a flag with one value, which is an error if it is given twice."""
+    """The action of a flag that has one value. To give such a flag twice is an error."""
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option: Any = None) -> None:
-        """Store the value."""
+        """Store the value, or end the process with the status 2 if there is one already."""
         if getattr(namespace, self.dest, None) is not None:
-            parser.error(f"argument {option}: it is given twice, and has one value")
+            parser.error(f"argument {option}: give it once, with one value")
         setattr(namespace, self.dest, values)
 
 
@@ -140,11 +143,12 @@ def add_flags(
     has_charts: bool = True,
     formats: Sequence[str] = FORMATS_OF_OUTPUT,
 ) -> None:
-    """Add the flags for columns of files, for parameters, and for the output to a parser.
+    """Add the flags of a subcommand that reads runs to its parser.
 
-    `files` are those in the usage, such as "FILE...". They may be none if it starts with "[". The
-    flags stand for `parameters` of the function that the subcommand runs, and `helps` are their
-    help texts.
+    `files` are those in the usage, such as "FILE...". They may be none if it starts with "[".
+    `parameters` are those of the function that the subcommand runs. Each becomes a flag with the
+    text in `helps`. `has_charts` is whether there is a flag --plot, and `formats` are the choices
+    of --format.
     """
     command.usage, command.epilog = f"{command.prog} {files} [flags]", epilog.replace("%", "%%")
     nargs = "*" if files.startswith("[") else "+"
@@ -171,15 +175,7 @@ def add_flags(
                 options |= {"dest": "include", "help": argparse.SUPPRESS}
                 flags.add_argument("--metric", **options)
     for role, text in column_helps.items():
-        text += _usual_names(role)
-        options = {"action": Once}
-        if role in ("questions", "counts"):
-            options = {"nargs": "+", "action": "extend"}
-        elif role in ("predictions", "outcomes"):
-            options, text = {"action": "append"}, f"{text} Give the flag once for each."
-        elif role in PER_SAMPLE:
-            options["type"] = _column_or_counts
-        columns.add_argument(as_flag(role), metavar="COLUMN", help=text, **options)
+        _add_column_flag(columns, role, text)
     for name, options in _ROW_FLAGS.items():
         rows.add_argument(as_flag(name), **({"help": _READ_HELPS.get(name)} | options))
     dataset.add_argument("--config", metavar="NAME", help="configuration of the dataset.")
@@ -202,41 +198,57 @@ def add_flags(
         command.add_argument("--plot", metavar="FILE", help=PLOT_HELP)
 
 
+def _add_column_flag(group: Any, role: str, text: str) -> None:
+    """Add the flag for the column (or columns) of a role, with this help text, to a group."""
+    text += _usual_names(role)
+    options: dict[str, Any] = {"action": Once}
+    if role in ("questions", "counts"):
+        options = {"nargs": "+", "action": "extend"}
+    elif role in ("predictions", "outcomes"):
+        options, text = {"action": "append"}, f"{text} Give the flag once for each."
+    elif role in PER_SAMPLE:
+        options["type"] = _column_or_counts
+    group.add_argument(as_flag(role), metavar="COLUMN", help=text, **options)
+
+
 def _usual_names(role: str) -> str:
     """Return a sentence about the usual names of the columns of a role, or "" if there are none."""
     names = COLUMN_NAMES.get(role) or ()
-    shown = ", ".join(name for name in names if not _NUMBERED_NAME.search(name))
+    listed = ", ".join(name for name in names if not _NUMBERED_NAME.search(name))
     if role == "questions":
-        shown += ", problem_idx and the like"
+        listed += ", problem_idx and the like"
     only = ' with --interval "questions"' if role == "clusters" else ""
-    return f" Usual names{only}: {shown}." if names else ""
+    return f" Usual names{only}: {listed}." if names else ""
 
 
 def parameters_and_helps(
     function: Callable[..., Any], leave_out: Collection[str]
 ) -> tuple[dict[str, inspect.Parameter], dict[str, str]]:
-    """Return the parameters of a function that become flags, and their help texts, by name."""
+    """Return the parameters of a function that become flags, and their help texts, both by name.
+
+    Those in `leave_out` are left out, and the parameter `metric` becomes the flag --include.
+    """
     helps = parameter_helps(inspect.getdoc(function) or "")
     parameters = parameters_of(function)
     parameters["metric"] = parameters["metric"].replace(name="include")
-    shown = {name: x for name, x in parameters.items() if name not in leave_out}
-    return shown, helps | {"include": helps["metric"]}
+    kept = {name: x for name, x in parameters.items() if name not in leave_out}
+    return kept, helps | {"include": helps["metric"]}
 
 
 def split_arguments(flags: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the arguments of `read_run`, and those of the function that the subcommand runs."""
+    """Split the values of flags into the arguments of `read_run` and all others."""
     reading = {name: value for name, value in flags.items() if name in _READING}
     parameters = {name: value for name, value in flags.items() if name not in _READING}
     for role in PER_SAMPLE:
         if isinstance(reading.get(role), dict):
-            # These are counts of labels, not the name of a column.
+            # A dict has counts of labels. It does not name a column.
             parameters[role] = reading.pop(role)
     reading["checker"] = parameters.get("check_correct_fn")
     return reading, parameters
 
 
 def _argparse_options(parameter: inspect.Parameter, text: str) -> dict[str, Any]:
-    """Return the options of `add_argument` for a parameter, from its annotation and default."""
+    """Return the options of `add_argument` for a parameter with this help text."""
     annotation, default = parameter.annotation, parameter.default
     if annotation is bool:
         action = argparse.BooleanOptionalAction if default else "store_true"
@@ -249,19 +261,21 @@ def _argparse_options(parameter: inspect.Parameter, text: str) -> dict[str, Any]
 def _value_options(annotation: Any, has_default: bool) -> dict[str, Any]:
     """Return the options of `add_argument` for values of a type, such as list[int] | None.
 
-    If the type allows None but the default is something else (`has_default`), the text "none"
-    stands for None. Values of types without a rule here are written as JSON.
+    A list of scalars takes one or more values, and a tuple as many as it has. If the type allows
+    None but the default is something else (`has_default`), the text "none" stands for None. Values
+    of other types are written as JSON.
     """
     is_union = isinstance(annotation, types.UnionType)
     kinds = typing.get_args(annotation) if is_union else (annotation,)
     options: dict[str, Any] = {}
-    origins = {typing.get_origin(kind): typing.get_args(kind) for kind in kinds}
-    if Callable in origins:
+    # For list[int], the key is list and the value (int,).
+    entry_types = {typing.get_origin(kind): typing.get_args(kind) for kind in kinds}
+    if Callable in entry_types:
         return {"type": _checker_of_text, "metavar": "NAME|MODULE:FUNCTION"}
-    if list in origins and origins[list][0] in _SCALARS:
-        kinds, options = origins[list], {"nargs": "+", "action": "extend"}
-    elif tuple in origins and origins[tuple][-1] is not ...:
-        kinds, options = origins[tuple], {"nargs": len(origins[tuple])}
+    if list in entry_types and entry_types[list][0] in _SCALARS:
+        kinds, options = entry_types[list], {"nargs": "+", "action": "extend"}
+    elif tuple in entry_types and entry_types[tuple][-1] is not ...:
+        kinds, options = entry_types[tuple], {"nargs": len(entry_types[tuple])}
     kind = next((kind for kind in kinds if kind in _SCALARS), None)
     if kind is None:
         return {"type": _json_of_text, "metavar": "JSON"}
@@ -272,17 +286,17 @@ def _value_options(annotation: Any, has_default: bool) -> dict[str, Any]:
 
 
 def _value_or_none(kind: type, text: str) -> Any:
-    """Return None for the text "none", or else the text as a value of type `kind`."""
+    """Return None for the text "none", and convert any other text to `kind`."""
     return None if text == "none" else value_of_text(kind, text)
 
 
 def _column_or_counts(text: str) -> Any:
-    """Return a text as the name of a column, or as a dict of counts if it is JSON with a brace."""
+    """Return a text that starts with "{" as a dict of counts, and another as the column's name."""
     return _json_of_text(text) if text.startswith("{") else text
 
 
 def _json_of_text(text: str) -> Any:
-    """Return the value of a text in JSON. Raises ArgumentTypeError if it is invalid."""
+    """Parse a text as JSON. Raises ArgumentTypeError if it is invalid."""
     try:
         return json.loads(text)
     except ValueError as error:
@@ -290,7 +304,7 @@ def _json_of_text(text: str) -> Any:
 
 
 def _checker_of_text(text: str) -> str | Callable[..., Any]:
-    """Return the function of a text MODULE:FUNCTION, or the text itself, if it has no colon."""
+    """Import the function of a text MODULE:FUNCTION. Return a text without a colon unchanged."""
     module, colon, function = text.partition(":")
     if not colon:
         return text

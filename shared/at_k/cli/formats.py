@@ -24,9 +24,8 @@ Cells = list[list[str]]
 
 FORMATS_OF_OUTPUT = ("table", "json", "csv", "markdown", "latex")
 
-
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-_STARTS_OF_FORMULAS = "=+-@\uff1d\uff0b\uff0d\uff20"
+_STARTS_OF_FORMULAS = "=+-@\uff1d\uff0b\uff0d\uff20"  # also the full-width forms of = + - @
 _NUMBER_IN_CELL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?(inf|nan)")
 _BEYOND_PDFLATEX = re.compile("[^\x00-\u017f\u2013\u2014\u2018\u2019\u201c\u201d]|[ĦħĸĿŀŉŦŧſ]")
 _LATEX_CHARACTERS = {
@@ -43,8 +42,8 @@ _LATEX_CHARACTERS = {
 class View(abc.ABC):
     """The result of a subcommand, which is printed in one of FORMATS_OF_OUTPUT.
 
-    `label` is the name of the table in LaTeX, and `input` has a sentence for each file that says
-    what was read.
+    `label` is the name of the table in LaTeX. `input` has a sentence for each file that says what
+    was read. `scope` has the questions and samples, for captions.
     """
 
     label = "scores"
@@ -53,7 +52,7 @@ class View(abc.ABC):
 
     @abc.abstractmethod
     def data(self) -> dict[str, Any]:
-        """Return the dict for JSON, which is the result of the Python function."""
+        """Return the dict that the Python function returns, for JSON."""
 
     @abc.abstractmethod
     def tables(self) -> list[Cells]:
@@ -65,7 +64,7 @@ class View(abc.ABC):
 
     @abc.abstractmethod
     def notes(self, for_paper: bool = False) -> list[str]:
-        """Return sentences that explain the tables for the terminal, or those for papers."""
+        """Return sentences that explain `paper_tables` if `for_paper`, or else `tables`."""
 
     def paper_tables(self) -> list[Cells]:
         """Return the tables for papers, for Markdown and LaTeX. Default: those for the terminal."""
@@ -76,10 +75,10 @@ class View(abc.ABC):
         return ""
 
     def printed(self, output_format: str) -> str:
-        """Return the output in a format, and print to standard error what does not fit in it.
+        """Return the output in one of FORMATS_OF_OUTPUT.
 
-        JSON has only the data: the sentences of `input` go to standard error. CSV has only the
-        records: all sentences go to standard error. LaTeX has the notes in the captions.
+        JSON has only the data, and CSV only the records. Beside JSON, the sentences of `input` are
+        printed to standard error, and beside CSV all sentences.
         """
         if output_format == "json":
             print(printable("\n".join(self.input)), file=sys.stderr)
@@ -89,28 +88,28 @@ class View(abc.ABC):
             sentences = [*self.input, *self.notes(), self.sentence()]
             print(printable("\n".join(filter(None, sentences))), file=sys.stderr)
             return text.rstrip("\n")
-        read = "\n".join(" ".join(printable(line).split("\n")) for line in self.input)
+        input_lines = "\n".join(" ".join(printable(line).split("\n")) for line in self.input)
         if output_format == "latex":
-            return self._latex(read)
+            return self._latex(input_lines)
         if output_format == "markdown":
             tables, notes = map(_markdown, self.paper_tables()), self.notes(for_paper=True)
-            read, *notes, sentence = (
-                html.escape(text, quote=False) for text in (read, *notes, self.sentence())
+            input_lines, *notes, sentence = (
+                html.escape(text, quote=False) for text in (input_lines, *notes, self.sentence())
             )
         else:
             tables, notes, sentence = map(aligned, self.tables()), self.notes(), self.sentence()
-        below = "\n".join(_wrapped(note, 78) for note in notes)
-        return _paragraphs(read, *tables, below, _wrapped(sentence, 80))
+        notes_text = "\n".join(_wrapped(note, 78) for note in notes)
+        return _paragraphs(input_lines, *tables, notes_text, _wrapped(sentence, 80))
 
-    def _latex(self, read: str) -> str:
-        """Return the tables in LaTeX, and above them the lines of the text `read` as comments."""
+    def _latex(self, input_lines: str) -> str:
+        """Return `input_lines` as comments, the tables with captions, and the sentence in LaTeX."""
         scope = [f"{self.scope.in_words()}."] if self.scope else []
         caption = " ".join([*scope, *self.notes(for_paper=True)])
         tables = [
             _latex_table(table, f"{self.label}{f'-{i}' if i else ''}", caption)
             for i, table in enumerate(self.paper_tables())
         ]
-        comment = "\n".join(f"% {line}" for line in read.splitlines())
+        comment = "\n".join(f"% {line}" for line in input_lines.splitlines())
         return _paragraphs(comment, *tables, _wrapped(_latex_text(self.sentence()), 80))
 
 
@@ -120,22 +119,23 @@ def _paragraphs(*texts: str) -> str:
 
 
 def _wrapped(text: str, width: int) -> str:
-    """Return a text broken into lines of this width, but not within "95 %" or "T = 0.2"."""
-    joined = re.sub(r" (?=[%=])|(?<==) ", "\xa0", text)
-    return textwrap.fill(joined, width, break_on_hyphens=False).replace("\xa0", " ")
+    """Break a text into lines of at most this width, but not within "95 %" or "T = 0.2"."""
+    with_no_break_spaces = re.sub(r" (?=[%=])|(?<==) ", "\xa0", text)
+    lines = textwrap.fill(with_no_break_spaces, width, break_on_hyphens=False)
+    return lines.replace("\xa0", " ")
 
 
 def printable(text: str) -> str:
-    """Return a text in which characters that control a terminal are replaced by escapes.
+    """Replace characters that control a terminal by escapes such as \\x1b.
 
-    These are control characters other than line feeds and tabs, line separators, and characters
-    that change the direction of text. With them, a label could erase or rewrite printed text.
+    With such characters, a label could erase or rewrite printed text. They are control characters
+    (except tab and line feed), line separators, and characters that set the direction of text.
     """
     return _CONTROLS.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def print_output(text: str) -> None:
-    """Print the output of a subcommand. A pipe that its reader has closed is no error."""
+    """Print the output of a subcommand. A pipe that was closed by its reader is not an error."""
     try:
         print(printable(text), flush=True)
     except BrokenPipeError:
@@ -154,8 +154,8 @@ def make_table(
     `columns` has the heading of each column, by the key of its values in the rows. `cell` returns
     the text of a cell from its key and its value, which is None if a row lacks the key.
     """
-    head = [*columns.values()]
-    return [head, *([cell(name, row.get(name)) for name in columns] for row in rows)]
+    headings = [*columns.values()]
+    return [headings, *([cell(name, row.get(name)) for name in columns] for row in rows)]
 
 
 def as_flag(parameter: str) -> str:
@@ -178,7 +178,7 @@ def short_label(label: str) -> str:
 
 
 def group_heading(group: str | None, has_groups: bool, averaging: str) -> str:
-    """Return the heading of the table of a group of questions, or of all questions (None)."""
+    """Return the heading of a group of questions, or of all questions (None; "" without groups)."""
     if group is None:
         return overall_label(averaging) if has_groups else ""
     return short_label(group)
@@ -192,13 +192,15 @@ class Scale(NamedTuple):
 
     @classmethod
     def of(cls, metrics: Iterable[str], values: Iterable[float]) -> Scale:
-        """Return the scale for scores of these metrics, with these scores and limits as values.
+        """Return the scale in which to show `values`, the scores of these metrics and their limits.
 
-        They are percentages if the scores are no rewards, and all values are from 0 to 1.
+        They are percentages with 1 decimal if no metric has rewards, and all are from 0 to 1.
+        Otherwise they have 3 decimals, or 1 if a value is 10 or more.
         """
-        is_reward = not {"max@k", "bayes@N"}.isdisjoint(metrics)
-        largest, smallest = max(values := [*values]), min(values)
-        if not is_reward and smallest >= 0 and largest <= 1:
+        has_rewards = not {"max@k", "bayes@N"}.isdisjoint(metrics)
+        numbers = list(values)
+        smallest, largest = min(numbers), max(numbers)
+        if not has_rewards and smallest >= 0 and largest <= 1:
             return cls(True, 1)
         return cls(False, 3 if max(largest, -smallest) < 10 else 1)
 
@@ -209,15 +211,16 @@ class Scale(NamedTuple):
 
     def number(self, value: float, sign: bool = False) -> str:
         """Return a number without its unit. With `sign`, numbers above 0 begin with +."""
-        shown = round(100 * value if self.percent else value, self.decimals) + 0.0  # not -0.0
-        return f"{shown:{'+' if sign and shown else ''}.{self.decimals}f}"
+        rounded = round(100 * value if self.percent else value, self.decimals)
+        rounded += 0.0  # This turns -0.0 into 0.0.
+        return f"{rounded:{'+' if sign and rounded else ''}.{self.decimals}f}"
 
     def with_unit(self, value: float) -> str:
         """Return a number with its unit: "12.5 %"."""
         return self.number(value) + (" %" if self.percent else "")
 
     def limits(self, lo: float, hi: float) -> str:
-        """Return limits in brackets: "(1.2, 3.4)"."""
+        """Return limits without their unit: "(1.2, 3.4)"."""
         return f"({self.number(lo)}, {self.number(hi)})"
 
 
@@ -240,7 +243,7 @@ def aligned(table: Cells) -> str:
 
 
 def csv_text(rows: Iterable[Iterable[Any]]) -> str:
-    """Return rows as CSV, in which spreadsheets take no text for a formula or a new row."""
+    """Return rows as CSV, with texts that are safe to open in a spreadsheet."""
     stream = io.StringIO()
     safe = ([_spreadsheet_safe(x) if isinstance(x, str) else x for x in row] for row in rows)
     csv.writer(stream, lineterminator="\n").writerows(safe)
@@ -256,8 +259,8 @@ def _spreadsheet_safe(cell: str) -> str:
     """
     cell = printable(cell)
     first = next((x for x in cell if x.isprintable() and not x.isspace()), " ")
-    starts = first in _STARTS_OF_FORMULAS or cell.startswith(("\t", "\n"))
-    return f"'{cell}" if starts and not _NUMBER_IN_CELL.fullmatch(cell) else cell
+    is_like_formula = first in _STARTS_OF_FORMULAS or cell.startswith(("\t", "\n"))
+    return f"'{cell}" if is_like_formula and not _NUMBER_IN_CELL.fullmatch(cell) else cell
 
 
 def _markdown(table: Cells) -> str:
@@ -268,7 +271,7 @@ def _markdown(table: Cells) -> str:
 
 
 def _markdown_text(text: str) -> str:
-    """Return a text on one line with Markdown and HTML escaped, so that it is shown as it is."""
+    """Return a text on one line, with the special characters of Markdown and HTML escaped."""
     text = re.sub(
         r"[\\|`*\[\]]|~(?=~)|(?<!\w)_|_(?!\w)",
         lambda match: f"\\{match[0]}",
@@ -278,12 +281,13 @@ def _markdown_text(text: str) -> str:
 
 
 def _latex_table(table: Cells, label: str, caption: str) -> str:
-    """Return a table in LaTeX, for the packages that comments above it name."""
+    """Return a table in LaTeX, below comments that name the packages that it needs."""
     columns = list(zip(*table[1:], strict=True))[1:]
-    sides = "l" + "".join("r" if re.search(r"\d", "".join(cells)) else "l" for cells in columns)
+    alignment = "l"
+    alignment += "".join("r" if re.search(r"\d", "".join(cells)) else "l" for cells in columns)
     head, *lines = (" & ".join(map(_latex_cell, row)) + r" \\" for row in table)
     caption = _wrapped(rf"\caption{{{_latex_text(caption)}}}", 80)
-    body = [caption, rf"\label{{tab:{label}}}", rf"\begin{{tabular}}{{{sides}}}"]
+    body = [caption, rf"\label{{tab:{label}}}", rf"\begin{{tabular}}{{{alignment}}}"]
     body += [r"\toprule", head, r"\midrule", *lines, r"\bottomrule"]
     needs = [r"% needs \usepackage{booktabs}"]
     if beyond := sorted({*_BEYOND_PDFLATEX.findall("".join(body))}):
@@ -297,14 +301,14 @@ def _latex_table(table: Cells, label: str, caption: str) -> str:
 def _latex_cell(text: str) -> str:
     """Return a cell in LaTeX, with braces before a bracket or an asterisk at its start.
 
-    After the end of a line, LaTeX would take it for an argument.
+    LaTeX would take these for arguments of the command that ends the row above.
     """
     text = _latex_text(text)
     return f"{{}}{text}" if text.startswith(("[", "*")) else text
 
 
 def _latex_text(text: str) -> str:
-    """Return a text in LaTeX, with special characters escaped, and letters of all scripts kept."""
+    """Return a text on one line of LaTeX. Special characters are escaped, and letters are kept."""
     text = unicodedata.normalize("NFC", printable(text).replace("\t", " ").replace("\n", " "))
     text = re.sub(
         r"[\\^~&%$#_{}<>|`]", lambda match: _LATEX_CHARACTERS.get(match[0], f"\\{match[0]}"), text
@@ -325,15 +329,16 @@ P_VALUES = (
 
 
 class Scope(NamedTuple):
-    """The questions of one or several runs and their samples, which sentences describe.
+    """The facts about one or several runs that the sentences of the output state.
 
     Args:
-        sizes: (M,) numbers of samples of the questions, for each run.
+        sizes: for each run, the number of samples of each of the M questions, (M,).
         checker: the name of the checker, or None if the samples were graded before.
         row, noun: the words for a question and for a sample.
-        correction, averaging, missing: phrases that say for which errors the scores are corrected,
-            how questions are averaged, and what was missing and how it was counted; or "".
-        clusters: (M,) labels of the clusters that limits are for, or None.
+        correction: how scores are corrected for errors of the checker, or "".
+        averaging: how questions are averaged, or "".
+        missing: which samples are missing and how they count, or "".
+        clusters: the cluster of each question, (M,), or None.
     """
 
     sizes: Sequence[np.ndarray]
@@ -346,14 +351,13 @@ class Scope(NamedTuple):
     clusters: Iterable[Any] | None = None
 
     def in_words(self) -> str:
-        """Return the numbers of questions and samples, and the other facts, as one phrase."""
-        ranges = dict.fromkeys((int(n.min()), int(n.max())) for n in self.sizes)
-        if len(ranges) > 2:
-            ranges = {(min(low for low, _ in ranges), max(high for _, high in ranges)): None}
-        number = " and ".join(
-            f"{low}" if low == high else f"{low} to {high}" for low, high in ranges
-        )
-        samples = f"{number_of(1 if number == '1' else number, self.noun)} each"
+        """Return one phrase with all facts, such as "94 questions with 32 samples each"."""
+        ranges = list(dict.fromkeys((int(n.min()), int(n.max())) for n in self.sizes))
+        if len(ranges) > 2:  # Of more than two, only the range of all is stated.
+            ranges = [(min(low for low, _ in ranges), max(high for _, high in ranges))]
+        numbers = [f"{low}" if low == high else f"{low} to {high}" for low, high in ranges]
+        noun = self.noun if numbers == ["1"] else f"{self.noun}s"
+        samples = f"{' and '.join(numbers)} {noun} each"
         if self.missing:
             samples += f" ({self.missing})"
         checked = f"checked with {self.checker}" if self.checker else ""
@@ -365,7 +369,11 @@ class Scope(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """The words that describe the limits of an interval; `row` is the word for a question."""
+    """The words that describe the limits of an interval.
+
+    `interval` is its method, `row` the word for a question, and `anytime` whether the limits hold
+    at all looks together.
+    """
 
     confidence: float
     interval: str
@@ -385,7 +393,7 @@ class Limits(NamedTuple):
 
     @property
     def scope(self) -> str:
-        """What the interval is for, such as "for other questions like these"."""
+        """What the interval is for: "for other questions like these", or the same questions."""
         scope = OTHER_QUESTIONS if self.interval == "questions" else SAME_QUESTIONS
         scope = scope.replace("question", self.row)
         return f"{scope}, at all looks together" if self.anytime else scope
@@ -409,4 +417,4 @@ def p_value(p: float) -> str:
 
 def enumerated(texts: Sequence[str]) -> str:
     """Return one or more texts as an enumeration: "a, b and c"."""
-    return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
+    return f"{', '.join(texts[:-1])} and {texts[-1]}" if len(texts) > 1 else "".join(texts)

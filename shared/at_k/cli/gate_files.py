@@ -82,7 +82,7 @@ def _gate_files(
     margin: float | None = None,
     **flags: Any,
 ) -> int:
-    """Print the verdict on one run, whose parts are in files, and return the exit status."""
+    """Print the verdict on a run, and return the exit status. `files` are the parts of the run."""
     if (at_least is None) == (baseline is None):
         problem = "Give the least score as --at-least, or a run to compare as --baseline"
         raise ValueError(f"{problem}{', not both' if baseline else ''}.")
@@ -115,7 +115,7 @@ def _gate_files(
 
 
 def verdict(gate: Gate) -> str:
-    """Return sentences that say whether the claim is shown, and how much more data would decide."""
+    """Return sentences with the verdict and the limits, and how much more data would decide."""
     scale = Scale(percent=False, decimals=4)
     limits = Limits(gate.confidence, gate.interval, anytime=gate.anytime)
     interval = limits.described(scale, (gate.lo, gate.hi))
@@ -139,7 +139,7 @@ def verdict(gate: Gate) -> str:
 
 
 def _what_would_decide(gate: Gate) -> str:
-    """Return a sentence that says how much more data would decide, or "" if it is decided."""
+    """Return sentences that say how much more data would decide, or "" if it is decided."""
     if gate.status != UNDECIDED:
         return ""
     if gate.more is None:
@@ -160,9 +160,8 @@ def _what_would_decide(gate: Gate) -> str:
 
 def _verdict_as_json(gate: Gate) -> str:
     """Return the verdict as JSON: the status, the fields of the gate, and the sentences."""
-    fields = gate._asdict()
-    for name in ("size", "unit", "has_labels", "averaging"):
-        del fields[name]
+    left_out = ("size", "unit", "has_labels", "averaging")
+    fields = {name: value for name, value in gate._asdict().items() if name not in left_out}
     more = {} if gate.status != UNDECIDED else {f"more_{gate.unit}s": gate.more}
     status = {"status": gate.status, "exit_status": EXIT_STATUS[gate.status]}
     return json.dumps(status | fields | more | {"message": verdict(gate)}, indent=2)

@@ -23,11 +23,12 @@ from .run_input import RunInput
 ROLES_OF_SECOND = ("predictions", "outcomes", "references", "questions", "where")
 """The arguments of `read_run` that may differ for a second file: its columns, and its rows."""
 _ROLES_OF_QUESTIONS = {"groups", "clusters", "question_weights"}
+"""Roles that only the first of several runs needs to have."""
 
 
 def add_second_flags(command: argparse.ArgumentParser, what: str) -> None:
     """Add the flags that end in -b, which are for a second file. `what` names it in the help."""
-    second = command.add_argument_group(f"columns and rows of {what}, if they differ")
+    group = command.add_argument_group(f"columns and rows of {what}, if they differ")
     further: dict[str, dict[str, Any]] = {
         "questions": {"nargs": "+", "action": "extend"},
         "predictions": {"action": "append"},
@@ -40,20 +41,20 @@ def add_second_flags(command: argparse.ArgumentParser, what: str) -> None:
     }
     for role in ROLES_OF_SECOND:
         options = {"metavar": "COLUMN", "help": f"as --{role}."} | further.get(role, {})
-        second.add_argument(f"--{role}-b", **options)
+        group.add_argument(f"--{role}-b", **options)
 
 
 def _condition_or_none(text: str) -> tuple[str, str] | None:
-    """Return (column, value) of a text COLUMN=VALUE, or None for an empty text."""
+    """Split a text COLUMN=VALUE into (column, value), or return None for an empty text."""
     return condition(text) if text else None
 
 
 class FileArguments(NamedTuple):
     """The values of the flags of compare, gate or plan.
 
-    `reading` are arguments of `read_run`, and `second` those for a second run that differ.
-    `parameters` are the options of the comparison or plan. `labels` are counts for a single run
-    without a column of labels. With `common`, only the questions that all runs have are compared.
+    `reading` are arguments of `read_run`, and `second` those that differ for the second run.
+    `parameters` are the options of the comparison or plan. `labels` are counts of labels in place
+    of a column. `common` is whether to compare only the questions that all runs have.
     """
 
     reading: dict[str, Any]
@@ -65,8 +66,9 @@ class FileArguments(NamedTuple):
 
 
 def file_arguments(flags: dict[str, Any], files: Sequence[str] = ()) -> FileArguments:
-    """Sort the values of flags by the functions whose arguments they are."""
-    second = {x: y for x in ROLES_OF_SECOND if (y := flags.pop(f"{x}_b", None)) is not None}
+    """Return the values of flags by use. Raises ValueError if a run is compared with itself."""
+    values = {role: flags.pop(f"{role}_b", None) for role in ROLES_OF_SECOND}
+    second = {role: value for role, value in values.items() if value is not None}
     if "where" in second:
         second["where"] = [pair for pair in second["where"] if pair is not None]
     paths = list(map(os.path.realpath, files))
@@ -82,8 +84,8 @@ def file_arguments(flags: dict[str, Any], files: Sequence[str] = ()) -> FileArgu
     reading, parameters = split_arguments(flags)
     if "include" in parameters:
         parameters["metric"] = parameters.pop("include")
-    further = (parameters.pop(x, None) for x in ("checker_rates", "labels", "common"))
-    return FileArguments(reading, parameters, second, *further)
+    others = {name: parameters.pop(name, None) for name in ("checker_rates", "labels", "common")}
+    return FileArguments(reading, parameters, second, **others)
 
 
 def graded_files(
@@ -93,18 +95,19 @@ def graded_files(
 ) -> tuple[list[RunInput], list[Run], Any]:
     """Read and grade runs. Return the runs as they were read, the graded runs, and the options.
 
-    Groups, clusters and weights come from the first run. Other runs need not have them. `sources`
-    are the name of each run, and its files. The options are validated before any sample is checked.
+    `sources` are the name of each run, and its files. The options are validated before any sample
+    is checked. Those that are returned have the groups, clusters and weights of the first run.
     """
     reading, labels = arguments.reading, arguments.labels
     if labels is not None and len(sources) != 1:
         raise ValueError(
-            f"--labels has counts, which are those of one run, and there are {len(sources)} runs: "
-            f"name a column with the labels of each run."
+            f"--labels has the counts of one run, and there are {len(sources)} runs: name a column "
+            f"with the labels of each run."
         )
     read = _read_runs(sources, arguments, options)
     if options.interval != "questions":
-        options.clusters = read[0][1].get("clusters")  # This raises an error later if not None.
+        # If the user has named clusters, the validation refuses them with another interval.
+        options.clusters = read[0][1].get("clusters")
     # What a checker prints goes to standard error, so that it does not mix with the scores.
     with contextlib.redirect_stdout(sys.stderr):
         runs, options = grade_sources(
@@ -125,15 +128,15 @@ def _read_runs(
     options: ComparisonOptions,
 ) -> list[tuple[str, ReadRun]]:
     """Return the name and the questions of each run. The arguments are those of `graded_files`."""
-    # A role whose value is None would be read from a column with a usual name.
-    unnamed = {"groups"} if options.interval == "questions" else {"groups", "clusters"}
-    given = arguments.reading.items()
-    reading = {x: y for x, y in given if y is not None or x not in unnamed}
+    # The value None stands for a column with a usual name. These roles need a named column.
+    named_only = {"groups"} if options.interval == "questions" else {"groups", "clusters"}
+    values = arguments.reading.items()
+    reading = {role: x for role, x in values if x is not None or role not in named_only}
     read: list[tuple[str, ReadRun]] = []
     for name, files in sources:
         questions = _read_files(files, reading, len(read), len(sources))
         read.append((name, questions))
-        reading = reading | arguments.second
+        reading = reading | arguments.second  # for the next run
         if options.checking.labels is None:
             with naming_questions(questions):
                 refuse_ungraded(questions)
@@ -143,18 +146,17 @@ def _read_runs(
 def _read_files(
     files: Sequence[str], reading: Mapping[str, Any], index: int, number: int
 ) -> ReadRun:
-    """Read the questions of the run with this index, of `number` runs, from its files.
+    """Read the questions of one of `number` runs, the run with this index, from its files.
 
-    Groups, clusters and weights come from the first run. If another run lacks their columns, it is
-    read without them. A SelectionError names the file, and its ways have the flags of this run:
-    those of the second of two runs end in -b.
+    If a run after the first lacks the column of groups, clusters or weights, it is read without. A
+    SelectionError names the file. For the second of two, the flags in its ways end in -b.
     """
     try:
         return read_run(files, **reading)
     except SelectionError as error:
         if index and error.roles and error.roles <= _ROLES_OF_QUESTIONS:
-            without = {role: x for role, x in reading.items() if role not in error.roles}
-            return _read_files(files, without, index, number)
+            others = {role: value for role, value in reading.items() if role not in error.roles}
+            return _read_files(files, others, index, number)
         start, ways, end = "" if files[0] in str(error) else f"{files[0]}: ", error.ways, ""
         if (index, number) == (1, 2):
             ways = list(map(_way_of_second, ways))
@@ -166,8 +168,9 @@ def _read_files(
 
 
 def _way_of_second(way: Way) -> Way:
-    """Return the same way to resolve an error, with the flags of the second file."""
-    arguments = {f"{x}_b" if x in ROLES_OF_SECOND else x: y for x, y in way.arguments.items()}
+    """Return a way to resolve an error with the flags of the second file, which end in -b."""
+    names = {role: f"{role}_b" for role in ROLES_OF_SECOND}
+    arguments = {names.get(role, role): value for role, value in way.arguments.items()}
     return Way(arguments, way.meaning)
 
 
@@ -176,26 +179,20 @@ def refuse_ungraded(questions: ReadRun) -> None:
     columns, predictions = questions.columns, questions["predictions"]
     if "references" in questions or not isinstance(predictions, list):
         return
-    what, known, problem = (
-        "sample",
-        {},
-        (
-            f"in {columns.get('predictions')}, and there is nothing to check it against: name the "
-            f"column of references, or a file of them, with --references. Or name outcomes with "
-            f"--outcomes."
-        ),
-    )
-    if outcomes := columns.get("outcomes"):
-        what, known, problem = (
-            "outcome",
-            WORDS,
-            (
-                f"in {outcomes}: name those that are correct with --correct-values. Without it, "
-                f"outcomes are {KNOWN_WORDS}."
-            ),
-        )
+    outcomes = columns.get("outcomes")
     for question, samples in enumerate(predictions):
         for sample in samples if isinstance(samples, list) else [samples]:
-            if isinstance(sample, str) and word(sample) not in known:
-                text = f" has the {what} {short(sample)} {problem}"
-                raise InputError(Place("Question", question), text)
+            if not isinstance(sample, str) or (outcomes and word(sample) in WORDS):
+                continue
+            if outcomes:
+                problem = (
+                    f"outcome {short(sample)} in {outcomes}: name those that are correct with "
+                    f"--correct-values. Without it, outcomes are {KNOWN_WORDS}."
+                )
+            else:
+                problem = (
+                    f"sample {short(sample)} in {columns.get('predictions')}, and there is nothing "
+                    f"to check it against: name the column of references, or a file of them, with "
+                    f"--references. Or name outcomes with --outcomes."
+                )
+            raise InputError(Place("Question", question), f" has the {problem}")

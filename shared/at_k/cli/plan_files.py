@@ -24,13 +24,10 @@ from .formats import (
 from .graded_files import file_arguments, graded_files
 from .run_input import RunInput
 
-_FLAG_NAMES = {
-    "questions": "number_of_questions",
-    "samples": "number_of_samples",
-    "labels": "number_of_labels",
-}
+_FLAG_NAMES = {name: f"number_of_{name}" for name in ("questions", "samples", "labels")}
 """The names of flags for parameters whose own names stand for columns of a file."""
 
+# The headings of the columns of a plan by their names.
 _PLAN_COLUMNS = {
     "questions": "questions",
     "samples": "samples",
@@ -54,17 +51,17 @@ def add_plan_flags(command: argparse.ArgumentParser) -> None:
     """Add the flags of `at_k.plan` and of reading files to the parser, and set what it runs."""
     parameters, helps = parameters_and_helps(plan, ("R", "R_b"))
     helps |= {flag: f"{helps[name]} In Python: {name}." for name, flag in _FLAG_NAMES.items()}
-    shown = [
+    flags = [
         parameter.replace(name=_FLAG_NAMES.get(parameter.name, parameter.name))
         for parameter in parameters.values()
     ]
-    shown.append(parameters["labels"])  # the column of a file
-    add_flags(command, "[FILE [FILE]]", _EXAMPLES, shown, helps, has_charts=False)
+    flags.append(parameters["labels"])  # This flag, --labels, names the column of a file.
+    add_flags(command, "[FILE [FILE]]", _EXAMPLES, flags, helps, has_charts=False)
     command.set_defaults(run=_plan_files)
 
 
 def _plan_files(files: Sequence[str], output_format: str, **flags: Any) -> None:
-    """Print the plan for pilot runs in files, or for assumed rates."""
+    """Print the plan for one or two pilot runs, each in a file, or for assumed rates."""
     if len(files) > 2:
         raise ValueError(f"There are {len(files)} files: give one pilot run, or two.")
     arguments = file_arguments(flags)
@@ -87,7 +84,7 @@ def _plan_files(files: Sequence[str], output_format: str, **flags: Any) -> None:
 
 @dataclass(frozen=True)
 class PlanView(View):
-    """The precision of designs, and that which the cheapest has to reach, or None."""
+    """The output for the dict of `at_k.plan`. `wanted` is the precision to reach, or None."""
 
     plan: dict[str, Any]
     wanted: Wanted | None
@@ -101,10 +98,11 @@ class PlanView(View):
     def _rows(self) -> list[dict[str, Any]]:
         """Return the rows of the plan, and last the cheapest design if there is one.
 
-        The value of "design" is "grid" or "cheapest".
+        The entry "design" of a row is "grid" or "cheapest".
         """
         designs = [("grid", row) for row in self.plan["rows"]]
-        designs += [("cheapest", row) for row in [self.plan["cheapest"]] if row]
+        if self.plan["cheapest"]:
+            designs.append(("cheapest", self.plan["cheapest"]))
         return [{"design": name, "key": self.plan["key"], **row} for name, row in designs]
 
     def tables(self) -> list[Cells]:
@@ -114,13 +112,13 @@ class PlanView(View):
         return [make_table(columns, self._rows(), _plan_cell)]
 
     def records(self) -> Cells:
-        """Return a row for each design, which begins with "grid" or "cheapest" and the key."""
+        """Return a table with a row for each design: "grid" or "cheapest", the key, and numbers."""
         rows = self._rows()
         names = [name for name in ("design", "key", *_PLAN_COLUMNS) if name in rows[0]]
         return make_table(dict(zip(names, names, strict=True)), rows)
 
     def notes(self, for_paper: bool = False) -> list[str]:
-        """Return texts about the columns, the cheapest design, and the assumptions."""
+        """Return paragraphs about the columns, the cheapest design, and the assumptions."""
         plan, wanted = self.plan, self.wanted
         confidence, power = (f"{100 * plan[name]:g} %" for name in ("confidence", "power"))
         notes = [
@@ -145,7 +143,7 @@ class PlanView(View):
 
 
 def _plan_cell(column: str, value: float | None) -> str:
-    """Return the cell of a value in a column of a plan, or "-" for None."""
+    """Return the text of a value in a column of a plan, or "-" for None."""
     if value is None:
         return "-"
     if column in ("questions", "samples", "labels"):
@@ -154,7 +152,11 @@ def _plan_cell(column: str, value: float | None) -> str:
 
 
 def _cheapest_in_words(cheapest: Mapping[str, Any] | None, claim: str, has_labels: bool) -> str:
-    """Return a sentence with the cheapest design that fulfils a claim, or one that none does."""
+    """Return a sentence with the cheapest design that fulfils a claim, or that no design does.
+
+    `claim` is a clause, such as "has a half-width of at most 0.02". `has_labels` is whether designs
+    have numbers of labels.
+    """
     if cheapest is None:
         more = ["questions (--number-of-questions)", "samples (--number-of-samples)"]
         if has_labels:
@@ -173,7 +175,7 @@ def _cheapest_in_words(cheapest: Mapping[str, Any] | None, claim: str, has_label
 
 
 def _assumptions_in_words(assumptions: Mapping[str, Any]) -> str:
-    """Return sentences that say what a plan is based on, from its "assumptions"."""
+    """Return sentences that state the assumptions of a plan, from its entry "assumptions"."""
     if assumptions["rates_are"] == "assumed":
         text = "The success rates of questions are assumed"
     else:

@@ -23,7 +23,7 @@ _FILE_SUFFIXES = (".svg", ".pdf", ".png", ".html")
 
 
 def draw(file: str | None, figure: Callable[[], Figure]) -> None:
-    """Write the chart that `figure` makes to a file, or do nothing if `file` is None."""
+    """Write the chart that `figure` returns to a file, or do nothing if `file` is None."""
     if file is None:
         return
     try:
@@ -33,7 +33,7 @@ def draw(file: str | None, figure: Callable[[], Figure]) -> None:
 
 
 def check_plot(file: str | None) -> None:
-    """Raise an error before anything is scored, if a chart could not be written to this file."""
+    """Raise an error if a chart could not be written to this file. Do nothing if it is None."""
     if file is None:
         return
     path = Path(file)
@@ -48,36 +48,40 @@ def check_plot(file: str | None) -> None:
 
 
 def chart_of_scores(view: ScoresView, run: RunInput) -> Figure:
-    """Return the chart of the scores of a run; a ValueError if there is none.
+    """Return the chart of the scores of a run. Raises ValueError if no chart fits them.
 
     It shows the scores of single questions, or else of groups, if there are any. Otherwise it shows
     the scores against k, or G-Pass@k against its threshold if there is a single k.
     """
     from ..charts import by_group, by_k, by_question, by_threshold
 
+    # The scores of bayes_at_n do not name the method of their intervals.
     is_named = any(x.interval is not None and x.interval.interval for x in view.estimates)
     interval = None if is_named else view.method_of(view.estimates[0])
     details = run.caption | {"confidence": view.confidence, "interval": interval}
     with_k = [x for x in view.estimates if isinstance(x.k, int)]
-    ks = Counter((x.metric, x.tau) for x in with_k)
-    thresholds = Counter(x.k for x in with_k if x.metric == "G-Pass@k")
+    numbers_of_k = Counter((x.metric, x.tau) for x in with_k)
+    numbers_of_thresholds = Counter(x.k for x in with_k if x.metric == "G-Pass@k")
     if "per_question" in view.scores:
         caption = {name: run.caption[name] for name in ("n", "checker")}
         return by_question(view.scores, **caption)
     if any(x.group is not None for x in view.estimates):
         return by_group(view.scores, **details)
-    if max(ks.values(), default=0) > 1:
+    if max(numbers_of_k.values(), default=0) > 1:
         return by_k(view.scores, **details)
-    if max(thresholds.values(), default=0) > 1:
+    if max(numbers_of_thresholds.values(), default=0) > 1:
         return by_threshold(view.scores, **details)
     raise ValueError(
-        "it shows several k, such as --k 1 2 4 8, or groups (--groups COLUMN), or questions "
-        "(--return-per-question)."
+        "give several k, such as --k 1 2 4 8, or groups (--groups COLUMN), or the scores of "
+        "questions (--return-per-question)."
     )
 
 
 def chart_of_comparison(compared: Compared, inputs: Sequence[RunInput]) -> Figure:
-    """Return the difference of two runs against k, or a leaderboard of more runs or for one k."""
+    """Return the chart of the difference of two runs against k, or of all scores of the runs.
+
+    The latter is for one k, or more than two runs.
+    """
     from ..charts import difference, forest
     from ..runs.differences import differences_of
     from ..runs.leaderboard import leaderboard_of

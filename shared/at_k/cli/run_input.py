@@ -22,7 +22,7 @@ from .formats import number_of
 class RunInput:
     """The questions of a run as `at_k.read` returned them, with their checker.
 
-    `name` is that of the run or its file, and `unanswered` the number of samples in which the
+    `name` is the name of the run or of its file. `unanswered` is the number of samples in which the
     checker found no answer.
     """
 
@@ -43,21 +43,21 @@ class RunInput:
 
     @cached_property
     def sizes(self) -> np.ndarray:
-        """The number of samples of each of M questions that are not missing, (M,)."""
-        samples = read_samples(self.questions["predictions"])
-        return samples.scored_sizes
+        """The number of samples of each of M questions, without missing ones, (M,)."""
+        return read_samples(self.questions["predictions"]).scored_sizes
 
     @property
     def caption(self) -> dict[str, Any]:
-        """The facts for the caption of a chart: "questions", "n" and "checker"."""
+        """The number of "questions", "n" samples of each (such as "3 to 4"), and the "checker"."""
         least, most = int(self.sizes.min()), int(self.sizes.max())
         n = most if least == most else f"{least} to {most}"
         return {"questions": len(self.sizes), "n": n, "checker": self.checker}
 
     def described(self, row: str = "question", noun: str = "sample") -> str:
-        """Return a sentence that says what was read, from which columns, and how it was checked."""
-        columns, sizes = dict(self.questions.columns), self.caption["n"]
-        text = f"{number_of(len(self.sizes), row)}, {number_of(sizes, noun)} each"
+        """Return a sentence about what was read. It calls questions `row`, and samples `noun`."""
+        # A column leaves this dict when the text names it. The others are listed at the end.
+        columns, n = dict(self.questions.columns), self.caption["n"]
+        text = f"{number_of(len(self.sizes), row)}, {number_of(n, noun)} each"
         if self.questions.missing:
             text += f" ({self.questions.missing})"
         counts = columns.pop("counts", None)
@@ -78,50 +78,52 @@ class RunInput:
             text += f"; {role} from {column}"
         if self.questions.origin:
             (_, harness), *details = self.questions.origin.items()
-            named = [harness, *(f"{detail} {value}" for detail, value in details)]
-            text = f"{', '.join(named)}: {text}"
+            origin = [harness, *(f"{detail} {value}" for detail, value in details)]
+            text = f"{', '.join(origin)}: {text}"
         files = len(self.questions.files)
         return f"{files} files as parts of one run: {text}." if files > 1 else f"{text}."
 
 
 @dataclass(frozen=True)
 class CheckedOnce(SampledQuestions):
-    """Samples that are checked once, for all calls of a metric."""
+    """Samples that are checked at most once. `checks` is empty, or has the result of the check."""
 
     checks: list[Checked] = field(default_factory=list)
 
     def check(self, checking: Checking) -> Checked:
-        """Return the result of the first check, whatever `checking` is in later calls."""
+        """Check the samples in the first call. Later calls return its result for any `checking`."""
         if not self.checks:
             self.checks.append(super().check(checking))
         return self.checks[0]
 
 
 def warn_of_other_grades(questions: ReadRun, outcomes: Samples) -> None:
-    """Warn if the grades of a harness differ from the outcomes of the checker."""
+    """Warn if the grades of a harness (a list for each question, or None) differ from outcomes."""
     if questions.grades is None:
         return
     rows = zip(questions.grades, outcomes.sizes.tolist(), strict=True)
+    # A list may have fewer or more grades than the question has samples.
     grades = [grade for row, size in rows for grade in [*row, *[None] * size][:size]]
-    scored = zip(grades, outcomes.values.tolist(), outcomes.is_scored.tolist(), strict=True)
+    samples = zip(grades, outcomes.values.tolist(), outcomes.is_scored.tolist(), strict=True)
     compared = [
         (i, grade, outcome)
-        for i, (grade, outcome, is_scored) in enumerate(scored)
+        for i, (grade, outcome, is_scored) in enumerate(samples)
         if is_scored and isinstance(grade, (int, float))
     ]
-    others = [(i, grade, outcome) for i, grade, outcome in compared if grade != outcome]
-    if others:
-        first, grade, outcome = others[0]
-        _, question, sample, *_ = sample_place("", outcomes.sizes, first)
-        name = text_of_ids(questions.ids[question] if questions.ids else question)
+    differing = [(i, grade, outcome) for i, grade, outcome in compared if grade != outcome]
+    if differing:
+        index, grade, outcome = differing[0]
+        place = sample_place("", outcomes.sizes, index)
+        name = text_of_ids(questions.ids[place.question] if questions.ids else place.question)
         warnings.warn(
-            f"The log grades {len(others)} of {len(compared)} samples otherwise than the checker "
-            f"does, such as question {name}, sample {sample} ({grade:g} there, {outcome:g} here).",
+            f"The log grades {len(differing)} of {len(compared)} samples otherwise than the "
+            f"checker does, such as question {name}, sample {place.sample} ({grade:g} there, "
+            f"{outcome:g} here).",
             stacklevel=2,
         )
 
 
 def checker_of_all(runs: Sequence[RunInput]) -> str | None:
-    """Return the name of the checker that all runs have in common, or None if they differ."""
+    """Return the name of the checker that all runs have in common, or None if there is none."""
     checkers = {run.checker for run in runs}
     return checkers.pop() if len(checkers) == 1 else None

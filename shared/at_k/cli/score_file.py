@@ -63,6 +63,7 @@ _PUBLISHED_FIELDS = {
 }
 """The flags for facts that published scores need besides the samples, and their help."""
 
+# The metrics with a score whose noise is shown.
 _WITH_NOISE = {*compared_scores()} - {"bayes@N", "score_agg"}
 _OPTIONS_OF_DEFINITION = {
     *("weights", "lam", "pass_power", "unanimous_power", "R0", "categories", "budget"),
@@ -101,7 +102,7 @@ def _score_files(
     plot: str | None = None,
     **flags: Any,
 ) -> None:
-    """Print the scores of the metric `name` for one run, whose parts are in files."""
+    """Print the scores of the metric `name` for a run. `files` are the parts of the run."""
     fields = {field: flags.pop(field) for field in _PUBLISHED_FIELDS}
     _check_published(fields, output_format)
     reading, parameters = split_arguments(flags)
@@ -120,7 +121,10 @@ def _read_samples_of_run(
     reading: dict[str, Any],
     parameters: Mapping[str, Any],
 ) -> RunInput:
-    """Return the samples of one run for the metric `name`. The dict `reading` is changed."""
+    """Return the samples of one run. Raises ValueError if the metric `name` does not take them.
+
+    `reading` are arguments of `read_run`, which are changed here to fit the metric.
+    """
     has_labels = name == "score_agg" or "categories" in parameters
     reading["has_labels"] = has_labels
     reading["in_order"] = bool(computation.ordered_options(parameters))
@@ -145,10 +149,10 @@ def _read_samples_of_run(
 def _scores_view(
     name: str, computation: Computation, run: RunInput, parameters: Mapping[str, Any]
 ) -> ScoresView:
-    """Score a run, and return a view of the scores; `parameters` override those of the run."""
+    """Score a run and return a view of the scores. `parameters` override arguments in the run."""
     questions = run.questions
-    defaults = {option.name: option.default for option in computation.parameters.values()}
-    read_options = {name: questions[name] for name in questions.keys() & defaults.keys()}
+    defaults = {key: option.default for key, option in computation.parameters.items()}
+    read_options = {key: questions[key] for key in questions.keys() & defaults.keys()}
     arguments = read_options | dict(parameters)
     if name == "gpassk" and "include" not in arguments and run.sizes.max(initial=1) == 1:
         arguments["include"] = "pass@k"  # With one sample of each question, all scores are equal.
@@ -158,7 +162,8 @@ def _scores_view(
         read = computation.samples(questions["predictions"], questions.get("references"), arguments)
         samples = CheckedOnce(read.batch, read.validate, read.cache)
         scores = computation.results(samples, **arguments)
-        for checked in samples.checks:  # Empty if the metric has not checked the samples.
+        if samples.checks:  # The metric has checked the samples.
+            (checked,) = samples.checks
             warn_of_other_grades(questions, checked.outcomes)
             run = replace(run, unanswered=number_unanswered(checked))
             if not _OPTIONS_OF_DEFINITION & arguments.keys():
@@ -175,20 +180,22 @@ def _scores_view(
         clusters=options.get("clusters"),
     )
     input_sentences = [run.described(*nouns)]
-    if words := ", ".join(filter(None, [scope.correction, scope.averaging])):
-        input_sentences.append(f"Scores are {words}.")
+    if phrases := list(filter(None, [scope.correction, scope.averaging])):
+        input_sentences.append(f"Scores are {', '.join(phrases)}.")
     return ScoresView(scores, scope, input_sentences, options, noise, questions.ids, name)
 
 
 def _with_both_scores(
     error: MissingError, files: Sequence[str], reading: dict[str, Any], checker: Any
 ) -> MissingError:
-    """Return an error about missing answers, with pass@1 added to its message for both choices.
+    """Return an error about missing answers, whose message has pass@1 for each choice.
 
-    It is returned unchanged if the checker is slow, or if it has such scores already.
+    The choices are that a missing answer is incorrect, or is left out. The error is returned
+    unchanged if the checker may be slow, or if the message has such scores already. `files` and
+    `reading` are the arguments of the `read_run` that raised it.
     """
-    is_slow = checker not in ("exact_match", "numeric", "choice")
-    if is_slow or len(error.ways) < 2 or "the mean outcome" in str(error):
+    is_fast = checker in ("exact_match", "numeric", "choice")
+    if not is_fast or len(error.ways) < 2 or "the mean outcome" in str(error):
         return error
     scores = []
     with warnings.catch_warnings():
@@ -206,21 +213,22 @@ def _with_both_scores(
 def _leading_score(scores: Result) -> Estimate | None:
     """Return the score of all questions whose noise is shown, or None if there is none.
 
-    It has the largest k of the first metric whose noise can be computed; vote@k is before others.
+    It is a score of vote@k, or else of the first metric in _WITH_NOISE, at the largest k.
     """
     known = [x for x in estimates_of(scores) if x.group is None and x.metric in _WITH_NOISE]
-    known.sort(key=lambda x: x.metric != "vote@k")  # The others keep their order.
-    of_first = [x for x in known if x.metric == known[0].metric and isinstance(x.k, int)]
-    return max(of_first, key=lambda x: int(str(x.k)), default=None)
+    metrics = [x.metric for x in known]
+    metric = "vote@k" if "vote@k" in metrics else next(iter(metrics), None)
+    same_metric = [x for x in known if x.metric == metric and isinstance(x.k, int)]
+    return max(same_metric, key=lambda x: int(str(x.k)), default=None)
 
 
 def _noise_of_leading_score(
     scores: Result, checked: Checked, options: Mapping[str, Any]
 ) -> Noise | None:
-    """Return the parts of the error of the leading score that come from questions and samples.
+    """Return the uncertainty of the leading score and its causes, or None if it is not known.
 
-    Return None if no such score has limits, if the data show no variation of questions or samples,
-    or if its k is above the number of samples of a question.
+    It is not known without limits, two clusters of questions, a question with two samples, k
+    samples of each question, or a standard error above 0. `options` are those of the metric.
     """
     score, outcomes, clusters = _leading_score(scores), checked.outcomes, options["clusters"]
     if score is None or score.interval is None:
@@ -254,7 +262,7 @@ def _check_published(fields: Mapping[str, str | None], output_format: str) -> No
 
 
 def _published(view: ScoresView, fields: Mapping[str, str | None]) -> str:
-    """Return the YAML of the score of all questions; a ValueError if there are several."""
+    """Return the YAML of the score of all questions. Raises ValueError if there are several."""
     import yaml
 
     estimate, *others = (estimate for estimate in view.estimates if estimate.group is None)
@@ -284,7 +292,7 @@ def _add_publishing_flags(command: argparse.ArgumentParser) -> None:
 
 
 def _notes_on_score(estimate: Estimate, view: ScoresView) -> str:
-    """Return one line for readers of a score: its key, samples, limits and the package."""
+    """Return one line about a score: its key, samples and limits, and the package's version."""
     notes = [estimate.key, view.scope.in_words()]
     if estimate.interval is not None and estimate.limits is not None:
         method = view.method_of(estimate)

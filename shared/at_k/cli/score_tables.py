@@ -26,16 +26,8 @@ from .formats import (
     short_label,
 )
 
-_HEADINGS = {
-    "score": "score",
-    "mu": "mean",
-    "sigma": "sd",
-    "lo": "lo",
-    "hi": "hi",
-    "band_lo": "band lo",
-    "band_hi": "band hi",
-    "interval": "interval",
-}
+_HEADINGS = {"score": "score", "mu": "mean", "sigma": "sd", "lo": "lo", "hi": "hi"}
+_HEADINGS |= {"band_lo": "band lo", "band_hi": "band hi", "interval": "interval"}
 """The heading of each statistic in a table of scores."""
 
 _MOST_SCORES_IN_SENTENCE = 6  # More scores than this are easier to read in a table.
@@ -43,14 +35,14 @@ _MOST_SCORES_IN_SENTENCE = 6  # More scores than this are easier to read in a ta
 
 @dataclass(frozen=True)
 class ScoresView(View):
-    """The scores of a run, which `compute` of a metric returns.
+    """The output for the scores of a run.
 
     Args:
-        scores: the result of `compute`.
-        scope: the questions and their samples.
+        scores: the dict that `compute` returns.
+        scope: the facts about the run that sentences state.
         input: sentences that say what was read, and how scores are corrected and averaged.
         options: the options of the metric, defaults included.
-        noise: the causes of the error of one score, or None.
+        noise: the uncertainty of one score and its causes, or None.
         ids: the ids of the M questions, or None.
         label: the name of the table in LaTeX.
     """
@@ -69,7 +61,7 @@ class ScoresView(View):
         return self.options.get("confidence")
 
     def limits_by(self, method: str) -> Limits:
-        """Return the words for limits by this method. The scores have to have a confidence."""
+        """Return the words for limits by this method. There has to be a confidence."""
         anytime = bool(self.options.get("anytime"))
         return Limits(self.confidence or 0.0, method, self.scope.row, anytime)
 
@@ -80,28 +72,25 @@ class ScoresView(View):
 
     @cached_property
     def _by_group(self) -> dict[str | None, dict[str, Estimate]]:
-        """The estimates by their keys: those of all questions, then those of each group."""
+        """The estimates of each group by their keys, with all questions as the group None."""
         groups: dict[str | None, dict[str, Estimate]] = {None: {}}
         for estimate in self.estimates:
             groups.setdefault(estimate.group, {})[estimate.key] = estimate
         return groups
 
     def method_of(self, x: Estimate) -> str:
-        """Return the method of the interval of a score, which has an interval.
-
-        Scores of bayes_at_n do not name it. If the options have none either, it is "posterior".
-        """
+        """Return the method of a score's interval; it is the option if the interval has no name."""
         named = x.interval is not None and x.interval.interval
         return named or self.options.get("interval") or "posterior"
 
     @cached_property
     def _methods(self) -> set[str]:
-        """The methods of the intervals that exist."""
+        """The methods of all intervals; empty if there are none."""
         return {self.method_of(x) for x in self.estimates if x.limits is not None}
 
     @property
     def _has_band(self) -> bool:
-        """Return whether some score has a simultaneous band."""
+        """Whether some score has a simultaneous band."""
         return any(x.band is not None for x in self.estimates)
 
     def data(self) -> dict[str, Any]:
@@ -124,24 +113,27 @@ class ScoresView(View):
             ]
             return [[["", *headings], *rows], *self._per_question_table()]
         for estimates, heading in zip(groups.values(), headings, strict=True):
-            shown = _score_rows(estimates.values())
-            columns = {"key": heading} | _columns_in(shown)
-            if all(row.get("mu", row["score"]) == row["score"] for row in shown):
+            rows_of_group = _score_rows(estimates.values())
+            columns = {"key": heading} | _columns_in(rows_of_group)
+            if all(row.get("mu", row["score"]) == row["score"] for row in rows_of_group):
                 columns.pop("mu", None)  # The intervals are centered at the scores themselves.
-            tables.append(make_table(columns, shown, _table_cell))
+            tables.append(make_table(columns, rows_of_group, _table_cell))
         return [*tables, *self._per_question_table()]
 
     def paper_tables(self) -> list[Cells]:
-        """Return a table of keys and groups, in which the longer side has the rows, for papers."""
+        """Return the tables for papers. A table of the scores of single questions may come last.
+
+        The first table has keys and groups. The longer side has the rows.
+        """
         overall, *groups = self._group_headings("Estimate")
         rows, columns = [*self._by_group[None]], [overall.capitalize(), *groups]
         scale = self._scale([*self._by_group[None].values()])
         suffix, band = "", []
         if self.confidence is not None and self._methods:
-            words = self.limits_by(next(iter(self._methods)))
+            limits = self.limits_by(next(iter(self._methods)))
             is_one = len(self._methods) == 1
-            suffix = f" ({words.heading if is_one else f'{words.percent} CI'})"
-            band = [f"{words.percent} band"] if self._has_band else []
+            suffix = f" ({limits.heading if is_one else f'{limits.percent} CI'})"
+            band = [f"{limits.percent} band"] if self._has_band else []
         grid = [
             [_paper_cells(scale, group.get(key), bool(band)) for group in self._by_group.values()]
             for key in rows
@@ -153,33 +145,34 @@ class ScoresView(View):
         return [[[scale.heading, *head], *table], *self._per_question_table()]
 
     def records(self) -> Cells:
-        """Return a row for each key and group, without scores of single questions."""
+        """Return a row for each key and group. Raises ValueError for scores of single questions."""
         if "per_question" in self.scores:
             raise ValueError("CSV has no scores of single questions: use --format json.")
         return records_of(self.estimates)
 
-    def _scale(self, shown: Sequence[Estimate]) -> Scale:
-        """Return the scale for some scores; their unit depends on all numbers of the run."""
+    def _scale(self, estimates: Sequence[Estimate]) -> Scale:
+        """Return a scale for these scores in which all numbers of the run can be shown."""
         values = itertools.chain(*(row.values() for row in _score_rows(self.estimates)))
         numbers = [value for value in values if isinstance(value, (int, float))]
-        return Scale.of([x.metric for x in shown], numbers)
+        return Scale.of([x.metric for x in estimates], numbers)
 
     def _group_headings(self, without_groups: str) -> list[str]:
-        """Return the headings for all questions and the groups, or only `without_groups`."""
+        """Return a heading for all questions and each group, or [without_groups] without groups."""
         labels = [label for label in self._by_group if label is not None]
         overall = overall_label(self.scope.averaging) if labels else without_groups
         return [overall, *map(short_label, labels)]
 
     def _per_question_table(self) -> list[Cells]:
-        """Return [the table of the scores of single questions], or [] if there are none."""
+        """Return a list with the table of the scores of single questions, or [] without them."""
         if "per_question" not in self.scores:
             return []
         per_question = self.scores["per_question"]
         scores_of_questions = [*zip(*per_question.values(), strict=True)]
         ids = self.ids or range(len(scores_of_questions))
+        names = [" ".join(i) if isinstance(i, tuple) else str(i) for i in ids]
         rows = [
-            [short_label(" ".join(i) if isinstance(i, tuple) else str(i)), *map("{:.4f}".format, x)]
-            for i, x in zip(ids, scores_of_questions, strict=True)
+            [short_label(name), *map("{:.4f}".format, scores)]
+            for name, scores in zip(names, scores_of_questions, strict=True)
         ]
         return [[["question", *per_question], *rows]]
 
@@ -206,24 +199,24 @@ class ScoresView(View):
         return notes
 
     def _noise_in_words(self, noise: Noise) -> str:
-        """Return sentences about one score: limits that the table lacks, and shares of variance."""
+        """Return sentences about one score: limits that the table lacks, and causes of variance."""
         noun, key = self.scope.row, noise.score_id.key
         by_cause = {"questions": noise.questions, "samples": noise.samples, "labels": noise.checker}
         shares = [f"{100 * x:.0f} % from the {name}" for name, x in by_cause.items() if x]
         shares[0] = shares[0].replace("from", "comes from")
-        helps = f"so more {noise.helps_most} would help most"
+        advice = f"so more {noise.helps_most} would help most"
         if noise.helps_most != noise.largest_share:
-            helps = f"but so few {noun}s show little of how they vary: more would help most"
-        limits, what = noise.other_questions, f"other {noun}s like these"
-        of = f"the variance of {key}"
+            advice = f"but so few {noun}s show little of how they vary: more would help most"
+        limits, population = noise.other_questions, f"other {noun}s like these"
+        variance = f"the variance of {key}"
         if self._methods == {"questions"} and noise.same_questions is not None:
-            limits, what = noise.same_questions, f"the same {noun}s, sampled again"
-            of = f"the variance of {key} for other {noun}s"
-        # The other sentences have the same scale.
+            limits, population = noise.same_questions, f"the same {noun}s, sampled again"
+            variance = f"the variance of {key} for other {noun}s"
         scale = Scale.of([x.metric for x in self._by_group[None].values()], limits)
         lo, hi = scale.number(limits[0]), scale.with_unit(limits[1])
         return (
-            f"For {what}, {key} is between {lo} and {hi}. Of {of}, {enumerated(shares)}, {helps}."
+            f"For {population}, {key} is between {lo} and {hi}. Of {variance}, "
+            f"{enumerated(shares)}, {advice}."
         )
 
     def _notes_of_limits(self, for_paper: bool) -> list[str]:
@@ -235,15 +228,15 @@ class ScoresView(View):
             percent = f"{100 * self.confidence:g} %"
             limits, band = f"{percent} CI: confidence limits", f"{percent} band: limits"
         scopes = {Limits(self.confidence, x, self.scope.row).scope for x in self._methods}
-        words = f"{SAME_QUESTIONS}; by `questions`, {OTHER_QUESTIONS}"
+        scope = f"{SAME_QUESTIONS}; by `questions`, {OTHER_QUESTIONS}"
         if len(scopes) == 1:
-            (words,) = scopes
-        notes = [f"{limits} {words}."]
-        shown = self._by_group[None].values() if "hierarchical" in self._methods else []
-        if numbers := [f"{x.key} {words}" for x in shown if (words := self._extrapolation(x))]:
+            (scope,) = scopes
+        notes = [f"{limits} {scope}."]
+        extrapolated = {x.key: self._extrapolation(x) for x in self._by_group[None].values()}
+        if where := [f"{key} {phrase}" for key, phrase in extrapolated.items() if phrase]:
             notes.append(
                 f"Scores are extrapolated where a {self.scope.row} has fewer than k "
-                f"{self.scope.noun}s: {enumerated(numbers)}."
+                f"{self.scope.noun}s: {enumerated(where)}."
             )
         if self.options.get("anytime"):
             notes.append("The limits hold at all looks together.")
@@ -258,17 +251,17 @@ class ScoresView(View):
         falls with k. The sentence leaves out a biased cons@k (see `_is_biased`), and begins with
         vote@k, which is the majority vote of most papers.
         """
-        shown = [x for x in self._by_group[None].values() if not self._is_biased(x)]
-        shown.sort(key=lambda x: x.metric != "vote@k")
+        stated = [x for x in self._by_group[None].values() if not self._is_biased(x)]
+        stated.sort(key=lambda x: x.metric != "vote@k")
         if self.options.get("interval") not in (None, "posterior"):
             # The limits are those of avg@N here, not of the posterior.
-            shown = [x for x in shown if x.metric != "bayes@N"]
-        has_limits = all(x.limits is not None for x in shown) and self.confidence is not None
+            stated = [x for x in stated if x.metric != "bayes@N"]
+        has_limits = all(x.limits is not None for x in stated) and self.confidence is not None
         falls = "falls_with_k" in self.scores.get("checker", {})
-        if falls or not has_limits or len(shown) > _MOST_SCORES_IN_SENTENCE:
+        if falls or not has_limits or len(stated) > _MOST_SCORES_IN_SENTENCE:
             return ""
-        scale = self._scale(shown)
-        statements = [self._statement(x, scale, is_first=x is shown[0]) for x in shown]
+        scale = self._scale(stated)
+        statements = [self._statement(x, scale, is_first=x is stated[0]) for x in stated]
         return f"On {self.scope.in_words()}, {enumerated(statements)}."
 
     def _is_biased(self, estimate: Estimate) -> bool:
@@ -278,10 +271,10 @@ class ScoresView(View):
         return any(int(n.max()) > estimate.k for n in self.scope.sizes)
 
     def _extrapolation(self, estimate: Estimate) -> str:
-        """Return "for 3 of 10 questions" if a score is extrapolated there, or "".
+        """Return for which questions a score is extrapolated, such as "for 3 of 10 questions".
 
-        Only the interval "hierarchical" extrapolates to questions with fewer than k samples. With
-        `budget`, sampling stops at the first correct sample, so fewer samples are enough.
+        Return "" if it is for none. The interval "hierarchical" extrapolates where a question has
+        fewer than k samples. By other methods, a score needs k samples, or all up to a success.
         """
         if not isinstance(estimate.k, int) or self.method_of(estimate) != "hierarchical":
             return ""
@@ -304,16 +297,16 @@ class ScoresView(View):
             name = f"{estimate.key} at temperature {self.options['temperature']:g}"
         if method == "posterior" and estimate.interval.mu is not None:
             name, value = f"the posterior mean of {estimate.key}", estimate.interval.mu
-        words = " to ".join(map(scale.number, estimate.limits))
+        limits = " to ".join(map(scale.number, estimate.limits))
         if is_first:
-            words = self.limits_by(method).described(scale, estimate.limits)
+            limits = self.limits_by(method).described(scale, estimate.limits)
         if extrapolated := self._extrapolation(estimate):
-            words += f", extrapolated {extrapolated}"
-        return f"{name} is {scale.with_unit(value)} ({words})"
+            limits += f", extrapolated {extrapolated}"
+        return f"{name} is {scale.with_unit(value)} ({limits})"
 
 
 def nouns_of(metrics: Iterable[str]) -> tuple[str, str]:
-    """Return the nouns for a question and a sample: "item" and "verdict" for score_agg."""
+    """Return the words for a question and a sample: ("item", "verdict") for score_agg."""
     return ("item", "verdict") if "score_agg" in metrics else ("question", "sample")
 
 
@@ -325,14 +318,18 @@ def records_of(estimates: Iterable[Estimate]) -> Cells:
 
 
 def _score_rows(estimates: Iterable[Estimate]) -> list[dict[str, Any]]:
-    """Return a dict for each estimate with its group, key and score, and known limits."""
+    """Return a dict for each estimate: group, key, score, and the entries of interval and band.
+
+    An interval that is not known has only the entry "interval", which is the reason.
+    """
     rows = []
     for x in estimates:
         row: dict[str, Any] = {"group": x.group, "key": x.key, "score": x.score}
         if x.interval is not None and x.interval.is_unknown:
             row["interval"] = x.interval.interval
         elif x.interval is not None:
-            row |= {name: y for name, y in x.interval._asdict().items() if y is not None}
+            entries = x.interval._asdict().items()
+            row |= {name: value for name, value in entries if value is not None}
         if x.band is not None:
             row["band_lo"], row["band_hi"] = x.band
         rows.append(row)
@@ -340,9 +337,9 @@ def _score_rows(estimates: Iterable[Estimate]) -> list[dict[str, Any]]:
 
 
 def _columns_in(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Return the headings of the statistics that some rows have, by their names."""
-    known = {name for row in rows for name in row}
-    return {name: heading for name, heading in _HEADINGS.items() if name in known}
+    """Return {name: heading} for the statistics that at least one row has."""
+    names = {name for row in rows for name in row}
+    return {name: heading for name, heading in _HEADINGS.items() if name in names}
 
 
 def _reasons_for_no_interval(estimates: Iterable[Estimate]) -> list[str]:
@@ -353,7 +350,7 @@ def _reasons_for_no_interval(estimates: Iterable[Estimate]) -> list[str]:
 
 
 def _paper_cells(scale: Scale, estimate: Estimate | None, has_band: bool) -> list[str]:
-    """Return the cells of a score and its band in a paper; they are empty for None."""
+    """Return the cell of a score with limits, and that of its band if `has_band`; "" for None."""
     score = band = ""
     if estimate is not None:
         score = scale.number(estimate.score)
@@ -365,7 +362,7 @@ def _paper_cells(scale: Scale, estimate: Estimate | None, has_band: bool) -> lis
 
 
 def _table_cell(name: str, value: float | str | None) -> str:
-    """Return the cell of a value for the terminal; an interval is shown without its reason."""
+    """Return the text of a value for the terminal: "none" for the interval "none: REASON"."""
     if value is None:
         return ""
     if isinstance(value, str):

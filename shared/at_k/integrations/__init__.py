@@ -1,4 +1,4 @@
-"""Metrics for evaluation harnesses, which write the scores to their own logs and tables.
+"""Metrics for evaluation harnesses, which write the scores into the logs of the harness.
 
 Each module needs its harness, and is imported when it is first used.
 

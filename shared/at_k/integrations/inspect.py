@@ -33,9 +33,10 @@ def at_k(
 ) -> Metric:
     """Return a metric with pass@k, pass^k and other scores of the epochs, and their limits.
 
-    A sample that raised an error or is unscored is left out, as in the other metrics. A score is
-    NaN if it cannot be computed. Then another entry of the log says why: its name is a sentence,
-    such as "questions with fewer than 8 scored samples, ..", and its value the number of these.
+    A sample that raised an error or is unscored is left out, as by other metrics of inspect_ai. A
+    score is NaN if it cannot be computed. Then another entry of the log says why: its name is a
+    sentence, such as "questions with fewer than 8 scored samples, ..", and its value is the number
+    of these questions.
 
     Args:
         k: sizes of the subsets of epochs.
@@ -46,24 +47,21 @@ def at_k(
         groups: the key of the group in the metadata of samples. The scores of each group are added
             as "<group>/pass@4".
         clusters: the key of the cluster in the metadata, for the interval "questions".
-        correct_values: the values of scores that are correct, such as ["C"]. All others are
+        correct_values: the values of a scorer that mean correct, such as ["C"]. All others are
             incorrect. Default: "C" is 1, "I" and "N" are 0, "P" is 0.5, and numbers are not
             changed. max@k accepts values such as 0.5, and pass@k does not.
-
-    Raises:
-        ValueError: if an argument is invalid.
     """
     request = ScoreRequest(k, scores, interval, confidence)
     wanted = set(map(comparable, correct_values or ()))
 
     def outcome(value: Any) -> Any:
-        """Return the outcome for the value of a score."""
+        """Return the outcome of an epoch from the value that the scorer gave it."""
         if correct_values is not None:
             return int(comparable(value) in wanted)
         return as_outcome(score_of_inspect(value))
 
     def scores_of_epochs(scores: list[SampleScore]) -> Value:
-        """Return the scores by name, and the numbers of problems by their sentences."""
+        """Return the scores by name and problems by sentence, from the results of all epochs."""
         samples: dict[str, list[Any]] = {}
         metadata: dict[str, dict[str, Any]] = {}
         for index, sample in enumerate(scores):

@@ -23,7 +23,7 @@ class SampleOutcomes(PassAtK):
     """The outcomes of the n samples of a document, which lighteval normalizes as for its pass@k."""
 
     def pass_at_k(self, all_scores: list[Any]) -> Any:
-        """Return the outcomes of the samples, from which the scores of the task are computed."""
+        """Return the outcomes of the samples, not pass@k: the scores of the task need them."""
         return [float(score) for score in all_scores]
 
 
@@ -44,14 +44,11 @@ def at_k(
         k, scores, interval, confidence: see `at_k.integrations.inspect.at_k`.
         **scoring: arguments of lighteval's `PassAtK` for the outcome of a sample: `normalize`,
             `strip_strings` and `sample_scoring_function`.
-
-    Raises:
-        ValueError: if an argument is invalid.
     """
     request = ScoreRequest(k, scores, interval, confidence)
 
     def scores_of_task(documents: list[list[float]]) -> dict[str, float]:
-        """Return the scores of a task by name, from the outcomes of each document."""
+        """Return the scores of a task by name. `documents` has the outcomes of each document."""
         ids = [f"document {i}" for i in range(len(documents))]
         values, problems = request.values(documents, ids)
         log_problems(problems)

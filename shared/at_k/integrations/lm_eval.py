@@ -36,9 +36,9 @@ class ScoreOfDocument(float):
     """A score of one document, with the data for the score of the task.
 
     Attributes:
-        name: the name of the score, of its standard error, or of one of its limits.
-        outcomes: the outcomes of the responses.
-        request: the request with all scores.
+        name: the name of the score; or that of a standard error or a limit, which the task has.
+        outcomes: the outcomes of the responses to the document.
+        request: all scores that the task requests.
         compares_texts: whether the checker is "exact_match".
     """
 
@@ -55,7 +55,7 @@ class ScoresOfDocument(dict[str, ScoreOfDocument]):
     """
 
     def __missing__(self, name: str) -> Any:
-        """Raise a ValueError that names a way to score documents with several targets."""
+        """Raise a ValueError that says how to score documents with several targets."""
         raise ValueError(
             "at_k: the task has documents with several targets, which the harness checks one by "
             "one. Score its log instead: at-k gpassk samples_*.jsonl --references target_list."
@@ -78,31 +78,29 @@ def at_k(
         predictions: a list with the responses of the document, as the filter returns them.
         k, scores, interval, confidence: see `at_k.integrations.inspect.at_k`.
         check_correct_fn: a named checker, such as "numeric", or `!function utils.check` in YAML.
-
-    Raises:
-        ValueError: if an argument is invalid.
     """
     (responses,) = predictions
     samples = [responses] if isinstance(responses, str) else list(responses)
-    rows = stored(read_samples([samples]), list(references))
+    question = stored(read_samples([samples]), list(references))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # `_values_of_task` warns about all documents together.
         checking = Checking(check_correct_fn)
-        checked = checking.check(rows).outcomes
-    values = checked.values if checked.scored is None else checked.values[checked.scored]
+        checked = checking.check(question).outcomes
+    outcomes = tuple(checked.values[checked.is_scored].tolist())
     request = ScoreRequest(k, scores, interval, confidence)
-    outcomes = tuple(values.tolist())
-    own, _ = ScoreRequest(k, scores, confidence=None).values([outcomes] if outcomes else [], [""])
+    without_limits = ScoreRequest(k, scores, confidence=None)
+    values, _ = without_limits.values([outcomes] if outcomes else [], [""])
     result = ScoresOfDocument()
+    # Standard errors and limits exist for the task only. Here they have the value of their score.
     for name, key in request.names.items():
-        result[name] = score = ScoreOfDocument(own[key])
+        result[name] = score = ScoreOfDocument(values[key])
         score.name, score.outcomes, score.request = name, outcomes, request
         score.compares_texts = checking.matches_exactly
     return result
 
 
 def _aggregate_at_k(scores: Sequence[ScoreOfDocument]) -> float:
-    """Return a score of the task, or NaN, from the values with its name of all documents."""
+    """Return one value of the task, or NaN, from the values of the same name of all documents."""
     documents = tuple(score.outcomes for score in scores)
     values = _values_of_task(scores[0].request, documents, scores[0].compares_texts)
     return values.get(scores[0].name, math.nan)
@@ -112,9 +110,10 @@ def _aggregate_at_k(scores: Sequence[ScoreOfDocument]) -> float:
 def _values_of_task(
     request: ScoreRequest, documents: tuple[tuple[Any, ...], ...], compares_texts: bool
 ) -> dict[str, float]:
-    """Return the scores, standard errors and limits of a task, and log why some are NaN.
+    """Return the scores, standard errors and limits of a task by name, and log why some are NaN.
 
-    `documents` are the outcomes of each document. Those without outcomes are left out.
+    `documents` are the outcomes of each document. A document without outcomes is left out. The
+    results are cached, because the harness asks for one value after the other.
     """
     scored = {f"document {i}": outcomes for i, outcomes in enumerate(documents) if outcomes}
     values, problems = request.values([*scored.values()], [*scored])

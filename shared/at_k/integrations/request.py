@@ -1,7 +1,7 @@
 """The scores that a task of a harness requests, and their values for its samples.
 
-If a score cannot be computed, the harness must not fail after it has generated all samples. So the
-score is NaN, and a sentence says why.
+If a score cannot be computed, it is NaN, and a sentence says why. An error would make the harness
+fail after it has generated all samples.
 """
 
 from __future__ import annotations
@@ -33,9 +33,6 @@ class ScoreRequest:
         scores: one or more names, such as "pass@k", "G-Pass@k" or "max@k". They become a tuple.
         interval: the interval, as in the metric `gpassk`.
         confidence: the confidence of the limits, or None for scores without limits.
-
-    Raises:
-        ValueError: if an argument is invalid.
     """
 
     k: Any = 1
@@ -77,6 +74,7 @@ class ScoreRequest:
                 text = f"questions with one scored sample each: no scores at k = {k}"
                 problems[text] = float(len(n))
                 continue
+            # If the limits cannot be computed, compute the scores alone.
             for confidence in (self.confidence, None):
                 try:
                     estimates += self._estimates(outcomes, k, confidence, groups, clusters)
@@ -84,27 +82,25 @@ class ScoreRequest:
                 except ValueError as error:
                     text, number = _problem(error, k, n, ids)
                     problems[text] = number
-        scores = {name: x for estimate in estimates for name, x in _values_by_name(estimate)}
+        values = {name: x for estimate in estimates for name, x in _values_by_name(estimate)}
+        # A missing score becomes NaN. A missing standard error or limit is left out.
         requested_first = {
-            name: scores.get(name, math.nan)
+            name: values.get(name, math.nan)
             for name, key in self.names.items()
-            if name in scores or name == key
+            if name in values or name == key
         }
-        return requested_first | scores, problems
+        return requested_first | values, problems
 
     @property
     def names(self) -> dict[str, str]:
-        """The key of the score for the name of each requested score, standard error and limit.
-
-        Without a confidence, there are only scores.
-        """
+        """The key of the score for each requested name: "pass@4" for "pass@4" and "pass@4_lo"."""
         requested = [*build_scores(map(ScoreId, self._binary_scores), self.k, ScoreOptions())]
         if "max@k" in self.scores:
             requested += [ScoreId("max@k", k) for k in self.k]
-        most = None if self.confidence is not None else 1  # 1 is for the score alone.
-        return {
-            name: score.key for score in requested for name in _names_of_score(score.key)[:most]
-        }
+        keys = [score_id.key for score_id in requested]
+        if self.confidence is None:
+            return {key: key for key in keys}
+        return {name: key for key in keys for name in _names_of_score(key)}
 
     @property
     def _binary_scores(self) -> list[str]:
@@ -119,10 +115,10 @@ class ScoreRequest:
         groups: Sequence[str] | None,
         clusters: Sequence[Any] | None,
     ) -> list[Estimate]:
-        """Return the estimates of the requested scores at this k.
+        """Return the estimates of the requested scores at this k, for all questions and groups.
 
-        They have limits unless `confidence` is None. The other arguments are those of `values`.
-        Raises ValueError if an estimate or a limit cannot be computed.
+        They have limits unless `confidence` is None. The other arguments are as in `values`. Raises
+        ValueError if an estimate or a limit cannot be computed.
         """
         options: dict[str, Any] = {"predictions": outcomes, "k": k, "groups": groups}
         if confidence is not None:
@@ -136,36 +132,36 @@ class ScoreRequest:
 
 
 def _problem(error: ValueError, k: int, n: Sequence[int], ids: Sequence[Any]) -> tuple[str, float]:
-    """Return the sentence for an error at this k, and the number of questions it is about.
+    """Return a sentence for an error at this k, and the number of questions that it is about.
 
-    The sentence is about the questions with fewer than k of their n samples, (M,), if there are
-    any. Otherwise it is the text of the error, and the number is NaN.
+    If questions have fewer than k samples, the sentence names one. Otherwise it is the text of the
+    error, and the number is NaN. `n` has the numbers of samples, and `ids` the names of questions.
     """
-    short_questions = [question for question, size in enumerate(n) if size < k]
-    if not short_questions:
+    too_small = [question for question, size in enumerate(n) if size < k]
+    if not too_small:
         return str(error).rstrip("."), math.nan
-    first = short_questions[0]
+    first = too_small[0]
     text = (
         f"questions with fewer than {k} scored samples, such as {ids[first]} with {n[first]}: no "
         f"scores at k = {k}"
     )
-    return text, float(len(short_questions))
+    return text, float(len(too_small))
 
 
 def log_problems(problems: Mapping[str, float]) -> None:
-    """Log a warning for each sentence that `ScoreRequest.values` returns."""
+    """Log a warning for each sentence in the second dict that `ScoreRequest.values` returns."""
     for sentence, number in problems.items():
-        shown = sentence if math.isnan(number) else f"{number:.0f} {sentence}"
-        logging.getLogger(__name__).warning("at_k: %s.", shown)
+        text = sentence if math.isnan(number) else f"{number:.0f} {sentence}"
+        logging.getLogger(__name__).warning("at_k: %s.", text)
 
 
 def _names_of_score(key: str) -> list[str]:
-    """Return the names of a score with this key, of its standard error, and of its limits."""
+    """Return four names: those of the score with this key, its standard error and its limits."""
     return [key, f"{key}_stderr", f"{key}_lo", f"{key}_hi"]
 
 
 def _values_by_name(estimate: Estimate) -> Iterator[tuple[str, float]]:
-    """Yield (name, value) for the score, the standard error and the limits of an estimate."""
+    """Yield (name, value) for the score of an estimate, and for its standard error and limits."""
     values = [estimate.score]
     if estimate.interval is not None and estimate.limits is not None:
         values += [estimate.interval.sigma, *estimate.limits]

@@ -11,46 +11,47 @@ from ..core.samples import Samples, read_samples, sample_place
 
 
 def read_aligned(lists, name: str, sizes: np.ndarray) -> Samples:
-    """Return a number for each sample as the values of other samples of the same sizes, (M,).
+    """Return the numbers that a user gives for samples, such as labels, as a `Samples` object.
 
-    A list has the numbers of the samples of a question, in which None and NaN are missing; or it is
-    None. A sample without a number counts as not scored in the result. `name` is that of the
-    parameter.
+    Its values are the numbers. A sample without a number is not scored there. Raises ValueError if
+    an entry is no number, or if a length differs.
 
-    Raises:
-        ValueError: if an entry is no number, or if a length differs, with the question.
+    Args:
+        lists: for each of the M questions, a list with the number of each sample, in which None and
+            NaN are missing; or None, if no sample of the question has a number.
+        name: the name of the parameter, for messages.
+        sizes: (M,) numbers of samples of the questions.
     """
     if is_list_like(lists) and not hasattr(lists, "dtype"):
         lists = list(lists)
         if len(lists) == len(sizes):
             pairs = zip(lists, sizes.tolist(), strict=True)
             lists = [[None] * size if row is None else row for row, size in pairs]
-    rows = read_samples(lists, name)
-    if rows.multiplicity is not None or not rows.are_numbers:
+    numbers = read_samples(lists, name)
+    if numbers.multiplicity is not None or not numbers.are_numbers:
         raise ValueError(
             f"{name} is {short(lists)}: give a number for each sample in lists, as the predictions "
             f"are, and None for samples without one."
         )
-    if len(rows) != len(sizes):
-        raise ValueError(f"{name} has {len(rows)} questions, and predictions have {len(sizes)}.")
-    if (rows.sizes != sizes).any():
-        question = int(np.argmax(rows.sizes != sizes))
+    if len(numbers) != len(sizes):
+        raise ValueError(f"{name} has {len(numbers)} questions, and predictions have {len(sizes)}.")
+    if (numbers.sizes != sizes).any():
+        question = int(np.argmax(numbers.sizes != sizes))
         raise InputError(
             Place(name, question),
-            f" has {rows.sizes[question]} entries for {sizes[question]} samples: give one for "
+            f" has {numbers.sizes[question]} entries for {sizes[question]} samples: give one for "
             f"each sample, and None for samples without one.",
         )
-    return replace(rows, scored=rows.is_scored & (rows.values == rows.values))  # NaN is not equal
+    is_number = numbers.values == numbers.values  # NaN is not equal to itself.
+    return replace(numbers, scored=numbers.is_scored & is_number)
 
 
 def read_scores(lists, name: str, outcomes: Samples) -> np.ndarray:
-    """Return a number for each of S samples, (S,). That of a sample that is not scored may be NaN.
+    """Return the number that a user gives for each of the S samples in `outcomes`, (S,).
 
-    `lists` are as in `read_aligned`, in the order of the samples.
-
-    Raises:
-        ValueError: if a scored sample has no finite number, or if the samples are counts, which
-            have no order.
+    It may be NaN for a sample that is not scored. `lists` and `name` are as in `read_aligned`.
+    Raises ValueError if a scored sample has no finite number, or if the samples are counts, which
+    have no order.
     """
     if outcomes.multiplicity is not None:
         raise ValueError(f"{name} goes with samples in their order, and predictions are counts.")

@@ -4,15 +4,15 @@ The samples of a question are correct with the success rate q. The checker calls
 correct with the true-positive rate t, and an incorrect one with the false-positive rate f, whatever
 it says of other samples. A sample is then called correct with the rate p = f + (t - f) q.
 
-Let g(j) be the value of j correct samples among k. A score of the pass@k family is
+Let g(j) be the score of k samples, j of which are correct. A score of the pass@k family is
 
     S(q) = sum over j of  g(j) C(k, j) q^j (1 - q)^(k - j),
 
 a Bezier curve in q with the control values g(0), .., g(k) on the interval from q = 0 to 1. As a
 function of p it is the same curve on the interval from q0 = -f / (t - f), where p = 0, to
-q1 = (1 - f) / (t - f), where p = 1. Its control values h(0), .., h(k) there are the values of
-j samples that are called correct, and the expected h of k samples is an unbiased estimate of S(q).
-De Casteljau's algorithm computes them: it moves first one end of the interval, then the other.
+q1 = (1 - f) / (t - f), where p = 1. Let h(0), .., h(k) be its control values on that interval. If
+j of k samples are called correct, h(j) is an unbiased estimate of S(q). De Casteljau's algorithm
+computes the h(j): it moves first one end of the interval, then the other.
 
 Each h(j) is the sum of g over the numbers of correct samples, with signed weights in place of
 probabilities: a sample that is called correct is correct with the weight q1, and one that is called
@@ -20,10 +20,11 @@ incorrect with the weight q0 <= 0. For pass@k,
 
     h(j) = 1 - ((t - 1) / (t - f))^j (t / (t - f))^(k - j),
 
-and for pass^k, h(j) = ((1 - f) / (t - f))^j (-f / (t - f))^(k - j). Their size, and with it the
-variance of the estimate, grows like (t / (t - f))^k and ((1 - f) / (t - f))^k.
+and for pass^k, h(j) = ((1 - f) / (t - f))^j (-f / (t - f))^(k - j). The h(j), and with them the
+variance of the estimate, grow like (t / (t - f))^k and ((1 - f) / (t - f))^k.
 
-There are U distinct pairs (n, c) of questions, c samples of which are called correct, and m scores.
+A question has n samples, c of which are called correct. There are U distinct pairs (n, c) and m
+scores.
 """
 
 from __future__ import annotations
@@ -55,11 +56,11 @@ class CheckerRates(NamedTuple):
 
     @property
     def are_exact(self) -> bool:
-        """Return whether the checker never errs."""
+        """Whether the checker never errs."""
         return self == (1.0, 0.0)
 
     def corrected(self, rate):
-        """Return the success rate, or its estimate, from the rate of samples called correct."""
+        """Return the success rate q for the rate p of samples that are called correct."""
         t, f = self
         return (rate - f) / (t - f)
 
@@ -93,13 +94,10 @@ def check_rates(checker_rates) -> CheckerRates:
 
 @lru_cache(maxsize=1 << 10)
 def corrected_credits(credit: Credits, rates: CheckerRates) -> tuple[float, Credits]:
-    """Return h(0) and the k credits h(j) - h(j - 1) of the corrected score. Some are negative.
+    """Return h(0) and the k differences h(j) - h(j - 1), which are the corrected credits.
 
-    h(j) is the value of j samples among k that the checker calls correct, such that the expected h
-    is the score of k samples with these credits.
-
-    Raises:
-        ValueError: if k is too large.
+    h(j) is the estimate of the score if the checker calls j of k samples correct; see the module
+    docstring. A corrected credit may be negative. Raises ValueError if k is too large.
     """
     k = len(credit)
     if k > _LARGEST_CORRECTED_K:
@@ -116,13 +114,13 @@ def corrected_credits(credit: Credits, rates: CheckerRates) -> tuple[float, Cred
 
 
 def _left_part(values: DoubleDouble, end: Fraction) -> DoubleDouble:
-    """Return the control values on [0, end] of the Bezier curve that has `values` on [0, 1]."""
+    """Return the control values on [0, end] of the Bezier curve with `values` on [0, 1]."""
     right, left = DoubleDouble.from_fraction(end), DoubleDouble.from_fraction(1 - end)
-    first = [values[:1]]
+    first_values = [values[:1]]
     while len(values.hi) > 1:
         values = values[:-1] * left + values[1:] * right
-        first.append(values[:1])
-    return DoubleDouble.concatenate(first)
+        first_values.append(values[:1])
+    return DoubleDouble.concatenate(first_values)
 
 
 def require_correction(scores: Mapping[ScoreKey, Score], rates: CheckerRates) -> None:
@@ -137,7 +135,7 @@ def require_correction(scores: Mapping[ScoreKey, Score], rates: CheckerRates) ->
             )
         for credit in score.terms:
             first, steps = corrected_credits(credit, rates)
-            if not max(map(abs, (first, *steps))) <= _LARGEST_VALUE:
+            if not max(map(abs, (first, *steps))) <= _LARGEST_VALUE:  # also if one is NaN
                 raise ValueError(
                     f"k = {len(credit)} samples do not allow a correction for a checker with the "
                     f"true-positive rate {rates.true_positive:.3g} and the false-positive rate "
@@ -149,17 +147,18 @@ def require_correction(scores: Mapping[ScoreKey, Score], rates: CheckerRates) ->
 # --- Corrected scores ---------------------------------------------------------------------
 
 Estimator = Callable[[np.ndarray, np.ndarray], np.ndarray]
-"""A function that returns the (U, m) columns of estimates for n and c, both (U,).
+"""A function of n and c, both (U,), that returns a row of estimates for each pair.
 
-No column decreases with c, unless it corrects for the errors of a checker."""
+No estimate decreases with c, unless it is corrected for the errors of a checker.
+"""
 
 
 def corrected_scores(
     counts: BinaryCounts, scores: Mapping[ScoreKey, Score], rates: CheckerRates = NO_ERRORS
 ) -> Scores:
-    """Return unbiased estimates of scores whose terms are credits of k samples, k <= n.
+    """Return unbiased estimates of scores, whose terms are credits of k <= n samples.
 
-    `counts` are those of samples that a checker with these rates calls correct.
+    `counts` has the numbers of samples, and of those that a checker with these rates calls correct.
     """
     credits, keys = number_terms(scores)
     return Scores(keys, counts.inverse, unbiased_estimates(*counts.unique, credits, rates))
@@ -168,7 +167,7 @@ def corrected_scores(
 def unbiased_estimates(
     n: np.ndarray, c: np.ndarray, credits: Sequence[Credits], rates: CheckerRates
 ) -> np.ndarray:
-    """Return unbiased estimates of m scores with credits, (U, m), from (U,) n and c."""
+    """Return unbiased estimates of m scores with these credits, (U, m), for n and c, both (U,)."""
     if rates.are_exact:
         return expected_credits(n, c, credits)
     corrected = [corrected_credits(credit, rates) for credit in credits]
@@ -179,15 +178,16 @@ def unbiased_estimates(
 def estimator(
     scores: Mapping[ScoreKey, Score], rates: CheckerRates = NO_ERRORS
 ) -> tuple[dict[ScoreKey, Score], Estimator]:
-    """Return the scores in terms of columns, and the function that estimates the columns.
+    """Return the same scores with indices of columns as terms, and a function for these columns.
 
-    A score that is averaged over questions after its product is taken has a column of its own.
+    There is a column for each distinct vector of credits. A score that is not pooled (a product for
+    each question, averaged over questions) has a column of its own.
     """
     credits, keys = number_terms(scores)
     products = [key for key, score in keys.items() if not score.pooled]
 
     def estimate(n: np.ndarray, c: np.ndarray) -> np.ndarray:
-        """Return the estimates of all columns, (U, columns), for (U,) n and c."""
+        """Return the estimates of all columns, (U, columns), for n and c, both (U,)."""
         columns = unbiased_estimates(n, c, credits, rates)
         values = [keys[key].value(columns.T) for key in products]
         return np.column_stack([columns, *values]) if values else columns

@@ -17,11 +17,13 @@ ones is then Beta-binomial,
 
 and expected values under it are posterior means (Hariri et al. 2026, arXiv:2510.04265).
 
-Both are products of the ratios P(j + 1) / P(j), from about the mode outwards, divided by their sum.
-They are in double-double arithmetic: the variances of `covariances` are differences of numbers that
-may agree in their first fifteen digits. Point estimates need less, see `core.expected`.
+Both are computed as products of the ratios P(j + 1) / P(j), from about the mode outwards, divided
+by their sum. They are in double-double arithmetic, because the variances of `covariances` are
+differences of numbers that may agree in their first fifteen digits. Point estimates do without it;
+see `core.expected`.
 
-There are U distinct pairs (n, c) of questions, and m scores.
+There are U distinct pairs (n, c) of questions, and m scores. The credits of a score are what each
+correct sample among k adds to it.
 """
 
 from __future__ import annotations
@@ -46,9 +48,9 @@ _LARGEST_TABLE = 128  # Up to this n and k, values for all c are kept.
 def posterior_means(
     n: np.ndarray, c: np.ndarray, credits: Sequence[Credits], prior: Prior
 ) -> np.ndarray:
-    """Return posterior means of m scores of k new samples, (U, m), for (U,) n and c.
+    """Return posterior means of m scores of k new samples, (U, m), for n and c, both (U,).
 
-    The r-th credit of a score is what the r-th correct sample of k adds.
+    Scores may be at different k, which are the lengths of their credits.
     """
     result = np.zeros((len(c), len(credits)))
     for k, columns in columns_by_k(credits).items():
@@ -60,12 +62,12 @@ def posterior_means(
 def _means_of_k(
     n: np.ndarray, c: np.ndarray, credits: Sequence[Credits], prior: Prior
 ) -> np.ndarray:
-    """Return posterior means of scores of one k, (U, m). Arguments are as in `posterior_means`."""
+    """Return `posterior_means` of scores that are all at one k, (U, m)."""
     k, result = len(credits[0]), np.zeros((len(c), len(credits)))
     for rows in blocks_of_rows(np.arange(len(c)), k):
-        chances = pmf(n[rows], c[rows], k, prior)
+        probabilities = pmf(n[rows], c[rows], k, prior)
         for column, credit in enumerate(credits):
-            result[rows, column] = (chances * cumulative_credit(credit)).sum().hi
+            result[rows, column] = (probabilities * cumulative_credit(credit)).sum().hi
     return result
 
 
@@ -77,7 +79,10 @@ def from_table(
     scores: Any,
     prior: Prior,
 ) -> np.ndarray:
-    """Return function(n, c, scores, prior), from a table for all c if n and k are small."""
+    """Return function(n, c, scores, prior), which has a row for each pair (n, c).
+
+    If all n are equal, and n and k are small, the rows are from a cached table for c = 0 .. n.
+    """
     size = one_size(n)
     if 0 < size <= _LARGEST_TABLE and k <= _LARGEST_TABLE:
         return _table(function, size, scores, prior)[c]
@@ -86,22 +91,23 @@ def from_table(
 
 @lru_cache(maxsize=1 << 10)
 def _table(function: Callable[..., np.ndarray], n: int, scores: Any, prior: Prior) -> np.ndarray:
-    """Return the results of a function for c = 0 .. n."""
+    """Return the rows of function(n, c, scores, prior) for c = 0 .. n."""
     return function(np.full(n + 1, n), np.arange(n + 1), scores, prior)
 
 
 @lru_cache(maxsize=16)
 def cumulative_credit(credit: Credits) -> DoubleDouble:
-    """Return the score of 0, 1, .., k correct samples, (k + 1,): sums of the first credits."""
+    """Return the score of 0, 1, .., k correct samples, (k + 1,), from its k credits."""
     return DoubleDouble.from_doubles((0.0, *credit)[::-1]).suffix_sums()[::-1]
 
 
 def pmf(n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None = None) -> DoubleDouble:
-    """Return P(j of k samples are correct) for j = 0 .. k, (U, k + 1), for (U,) n and c <= n.
+    """Return P(j of k samples are correct) for j = 0 .. k, (U, k + 1), for n and c <= n, both (U,).
 
-    The k samples are new ones if there is a prior of the success rates. Otherwise they are a subset
-    of the n, and k <= n.
+    With a prior of the success rates, the k samples are new ones. Without a prior, they are a
+    subset of the n, and k <= n.
     """
+    # A drawn sample of the n reduces the counts, and a new one raises them.
     step, a, b = (-1, 0.0, 0.0) if prior is None else (1, *prior)
     j, one = np.arange(k), DoubleDouble.from_doubles(1.0)
     n, c = n[:, None], c[:, None]
@@ -109,16 +115,15 @@ def pmf(n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None = None) -> Dou
     if prior is None:
         mode = np.clip(mode, np.maximum(0, k - (n - c)), np.minimum(c, k))
 
-    def factors(count: np.ndarray, number: np.ndarray, parameter: float) -> DoubleDouble:
-        """Return count x (number + parameter), or 0 for a negative number."""
-        terms = DoubleDouble.from_doubles(np.maximum(number, 0)) + DoubleDouble.from_doubles(
-            parameter
-        )
-        return DoubleDouble.from_doubles(count) * terms
+    def product(integer: np.ndarray, count: np.ndarray, parameter: float) -> DoubleDouble:
+        """Return integer x (count + parameter). A negative count is taken as 0."""
+        number = DoubleDouble.from_doubles(np.maximum(count, 0))
+        return DoubleDouble.from_doubles(integer) * (number + DoubleDouble.from_doubles(parameter))
 
-    # P(j + 1) / P(j) = gain / loss.
-    gain = factors(k - j, c + step * j, a)
-    loss = factors(j + 1, n - c + step * (k - 1 - j), b)
+    # P(j + 1) / P(j) = gain / loss. Ratios are taken in the direction away from the mode, where
+    # they are at most about 1, so that no product overflows.
+    gain = product(k - j, c + step * j, a)
+    loss = product(j + 1, n - c + step * (k - 1 - j), b)
     is_above = j >= mode
     ratio = DoubleDouble.where(is_above, gain, loss)
     ratio = ratio * DoubleDouble.where(is_above, loss, gain).inverse()

@@ -19,7 +19,7 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True)
 class DoubleDouble:
-    """An array of double-double numbers, hi + lo: doubles, and their rounding errors."""
+    """An array of double-double numbers: `hi` has the nearest doubles, and `lo` the remainders."""
 
     hi: np.ndarray
     lo: np.ndarray
@@ -51,7 +51,7 @@ class DoubleDouble:
 
     @staticmethod
     def from_fraction(number: Fraction) -> DoubleDouble:
-        """Return a fraction as one double-double number, rounded."""
+        """Return the double-double number that is nearest to a fraction."""
         hi = float(number)
         return DoubleDouble(np.array(hi), np.array(float(number - Fraction(hi))))
 
@@ -74,8 +74,8 @@ class DoubleDouble:
         return start + start * (DoubleDouble.from_doubles(1.0) - self * start)
 
     def prefix_products(self) -> DoubleDouble:
-        """Return, for each position of the last axis, the product from the start to there."""
-        # After each step, a product is that of the last `shift` numbers up to its position.
+        """Return the products of the first 1, 2, .. numbers along the last axis."""
+        # After each step, an entry is the product of the last `shift` numbers up to its position.
         products, shift = self, 1
         while shift < self.hi.shape[-1]:
             longer = products[..., shift:] * products[..., :-shift]
@@ -84,7 +84,7 @@ class DoubleDouble:
         return products
 
     def sum(self) -> DoubleDouble:
-        """Return the pairwise sum over the last axis."""
+        """Return the sum over the last axis, computed pairwise for small rounding errors."""
         total = self
         while (size := total.hi.shape[-1]) > 1:
             half = size // 2
@@ -93,8 +93,8 @@ class DoubleDouble:
         return total[..., 0]
 
     def suffix_sums(self) -> DoubleDouble:
-        """Return, for each position of the last axis, the sum from there to the end."""
-        # After each step, a sum is that of the first `shift` numbers from its position.
+        """Return the sum from each position of the last axis to its end."""
+        # After each step, an entry is the sum of the first `shift` numbers from its position.
         sums, shift = self, 1
         while shift < self.hi.shape[-1]:
             longer = sums[..., :-shift] + sums[..., shift:]
@@ -106,20 +106,20 @@ class DoubleDouble:
 
 
 def _two_sum(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return a + b rounded, and the rounding error."""
+    """Return a + b rounded, and the rounding error (Knuth's TwoSum)."""
     total = a + b
-    virtual = total - a
-    return total, (a - (total - virtual)) + (b - virtual)
+    rounded_b = total - a
+    return total, (a - (total - rounded_b)) + (b - rounded_b)
 
 
 def _fast_two_sum(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return a + b rounded, and the rounding error, if |a| >= |b|."""
+    """Return a + b rounded, and the rounding error, for |a| >= |b| (Dekker's Fast2Sum)."""
     total = a + b
     return total, b - (total - a)
 
 
 def _two_product(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return a * b rounded, and the rounding error."""
+    """Return a * b rounded, and the rounding error (Dekker's product)."""
     product = a * b
     a_hi, b_hi = _upper_half(a), _upper_half(b)
     a_lo, b_lo = a - a_hi, b - b_hi

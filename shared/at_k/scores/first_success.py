@@ -24,11 +24,16 @@ from ..core.score import ScoreId, Scores, one_column_each
 def first_successes(
     checked: Checked, budget: int, ks: list[int] | None, options: IntervalOptions
 ) -> tuple[Scores, IntervalMethod]:
-    """Return pass@k of samples that stop at the first success, and the method of its limits."""
+    """Return pass@k of samples that stop at the first success, and the method of its limits.
+
+    `budget` is the largest number of samples of a question. `ks` are the requested k, or None for
+    the default of the metric.
+    """
     counts = checked.outcomes.counts
     largest_ks = largest_known_ks(counts, checked.outcomes, budget)
     ids = [ScoreId("pass@k", k) for k in choose_ks(ks, DEFAULT_K, largest_ks)]
-    # Whether the first success of a question is among k samples.
+    # Each column says whether the first success of a question, its n-th sample, is among the first
+    # k samples.
     columns = [(counts.c == 1) & (counts.n <= score.k) for score in ids]
     values = np.stack(columns, axis=1).astype(float)
     points = Scores(one_column_each(ids), np.arange(len(counts)), values)
@@ -38,27 +43,28 @@ def first_successes(
 def largest_known_ks(counts: BinaryCounts, outcomes: Samples, budget: int) -> np.ndarray:
     """Return the largest k for which it is known whether one of k samples is correct, (M,).
 
-    `counts` are those of `outcomes`, which are in order unless they are counts.
-
-    Raises:
-        ValueError: if the samples of a question do not stop at the first success or at the budget.
+    It is the budget for a question with a correct sample, and otherwise its number of samples.
+    `counts` are those of `outcomes`. Raises ValueError if a sample follows a correct one or is not
+    scored, or if a question has more samples than the budget.
     """
-    name, remedy = "predictions", "With a budget, samples stop at the first correct one"
+    name, rule = "predictions", "With a budget, samples stop at the first correct one"
     if outcomes.multiplicity is None:
         last = np.cumsum(outcomes.sizes) - 1
         is_last = np.zeros(len(outcomes.values), dtype=bool)
         is_last[last] = True
         if not outcomes.is_scored.all():
             place = sample_place(name, outcomes.sizes, int(np.argmin(outcomes.is_scored)))
-            raise InputError(place, f" is not scored. {remedy}, so all have to be scored.")
+            raise InputError(place, f" is not scored. {rule}, so all have to be scored.")
         if (early := (outcomes.values == 1) & ~is_last).any():
             place = sample_place(name, outcomes.sizes, int(np.argmax(early)))
-            wanted = "sort them by the number of the attempt, or leave out budget"
-            raise InputError(place, f" is correct, and others follow. {remedy}: {wanted}.")
-    for problem, what in (
-        (counts.c > 1, f"{counts.c.max()} correct samples. {remedy}: leave out budget."),
-        (counts.n > budget, f"more samples than the budget of {budget}: give a larger one."),
-    ):
-        if problem.any():
-            raise InputError(Place("Question", int(np.argmax(problem))), f" has {what}")
+            remedy = "sort them by the number of the attempt, or leave out budget"
+            raise InputError(place, f" is correct, and others follow. {rule}: {remedy}.")
+    if (counts.c > 1).any():
+        question = int(np.argmax(counts.c > 1))
+        text = f" has {counts.c[question]} correct samples. {rule}: leave out budget."
+        raise InputError(Place("Question", question), text)
+    if (counts.n > budget).any():
+        question = int(np.argmax(counts.n > budget))
+        text = f" has more samples than the budget of {budget}: give a larger one."
+        raise InputError(Place("Question", question), text)
     return np.where(counts.c == 1, budget, counts.n)

@@ -23,9 +23,10 @@ from .aligned import read_scores
 def picked_scores(
     outcomes: Samples, rewards: np.ndarray, picked_by: Any, ks: Sequence[int]
 ) -> Scores:
-    """Return picked@k of each question, for each k, which is at most its number of scored samples.
+    """Return picked@k of each question at each k. A question has at least k scored samples.
 
-    `rewards`, (S,), are those of the samples, and `picked_by` has the score of each that picks one.
+    `rewards`, (S,), are those of the samples. `picked_by` has the score of each sample, in lists
+    like the predictions; the sample with the highest score is picked.
     """
     scores = read_scores(picked_by, "picked_by", outcomes)
     n, scored = outcomes.n, outcomes.is_scored
@@ -37,6 +38,6 @@ def picked_scores(
     tie = np.cumsum(is_new) - 1  # Samples with equal scores share the mean of their rewards.
     means = np.bincount(tie, rewards) / np.bincount(tie)
     rank = np.arange(1, len(rewards) + 1) - np.repeat(np.cumsum(n) - n, n)
-    # The rewards are ranked by the scores, in place of their own values.
+    # `max_scores` weighs a reward by its rank, which here is that of the score.
     ranked = RankedRewards(inverse=np.arange(len(n)), levels=means[tie], at_most=rank)
     return max_scores(ranked, {ScoreId("picked@k", k): k for k in ks})

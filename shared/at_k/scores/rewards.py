@@ -1,13 +1,14 @@
 """Posterior moments of Max@k, the expected maximum reward of k new samples.
 
-With the uniform Dirichlet prior of `core.rewards`, the share A_l of rewards of at most r_l has a
-Beta distribution, and A_l is A_m times an independent share for l <= m. All k samples are at most
-r_l with the probability A_l^k, which is pass^k of samples that count as correct if they are at most
-r_l. So, with the mean Q_l and the variance V_l of A_l^k,
+Let A_l be the probability that a reward is at most r_l. With the uniform Dirichlet prior of
+`core.rewards`, it has a Beta distribution, and A_l is A_m times an independent factor for l <= m.
+All k rewards are at most r_l with the probability A_l^k, which is pass^k of samples that count as
+correct if their reward is at most r_l. So, with the mean Q_l and the variance V_l of A_l^k,
 
     Cov[A_l^k, A_m^k] = E[A_l^k] / E[A_m^k] Var[A_m^k] = Q_l V_m / Q_m  for l <= m.
 
-There are M questions, U distinct rows of rewards, S samples, and L levels, the distinct rewards.
+There are M questions, S samples, and L levels r_1 < .. < r_L, the distinct rewards. Questions with
+equal counts of rewards share one of U rows.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from .distributions import posterior_means
 
 
 def max_moments(rewards: Rewards, ks: Mapping[ScoreKey, int]) -> Moments:
-    """Return posterior means and variances of Max@k for each key."""
+    """Return the posterior mean and variance of Max@k for each key; `ks` has the k of each key."""
     return moments_by_key(rewards, {key: posterior_max(rewards, k) for key, k in ks.items()})
 
 
@@ -35,7 +36,7 @@ def posterior_max(rewards: Rewards, k: int) -> tuple[np.ndarray, np.ndarray]:
         return rewards.posterior()
     counts = rewards.posterior_counts()
     categories, credit = np.array(rewards.categories), all_correct(k)
-    samples = counts - categories
+    samples = counts - categories  # observed and prior outcomes, without the uniform prior
     mean_cdf, cov_factor = np.ones(counts.shape), np.zeros(counts.shape)
     for level, at_most in enumerate(categories[:-1].tolist()):
         # A sample counts as correct if its reward is at most this level.
@@ -51,15 +52,16 @@ def posterior_max(rewards: Rewards, k: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def rewards_at(rewards: Rewards, rows: np.ndarray) -> Rewards:
-    """Return the rewards of some of the U rows, each as one question."""
-    index = np.arange(len(rows))
+    """Return the rewards of the rows with these indices. Each becomes a row and a question."""
+    inverse = np.arange(len(rows))
     if isinstance(rewards, RankedRewards):
         sizes = rewards.sizes
         ends, sizes = np.cumsum(sizes)[rows], sizes[rows]
+        # The indices of the samples of each row, one row after the other.
         samples = np.arange(sizes.sum()) + np.repeat(ends - np.cumsum(sizes), sizes)
-        return RankedRewards(index, rewards.levels[samples], rewards.at_most[samples])
+        return RankedRewards(inverse, rewards.levels[samples], rewards.at_most[samples])
     prior = rewards.prior if isinstance(rewards.prior, int) else rewards.prior[rows]
-    return replace(rewards, inverse=index, at_most=rewards.at_most[rows], prior=prior)
+    return replace(rewards, inverse=inverse, at_most=rewards.at_most[rows], prior=prior)
 
 
 def counts_by_level(rewards: Rewards) -> tuple[np.ndarray, np.ndarray]:
@@ -73,9 +75,9 @@ def counts_by_level(rewards: Rewards) -> tuple[np.ndarray, np.ndarray]:
 def counts_at(rewards: RankedRewards, level: np.ndarray) -> np.ndarray:
     """Return the number of samples of each question at each of L levels, (M, L).
 
-    `level`, (S,), is the index of the level of each sample. Ranked rewards have a row of their own
-    for each question.
+    `level`, (S,), is the index of the level of each sample. L is the largest index plus 1.
     """
-    size = int(level.max()) + 1
-    cell = np.repeat(rewards.inverse * size, rewards.sizes) + level
-    return np.bincount(cell, minlength=len(rewards.inverse) * size).reshape(-1, size)
+    levels = int(level.max()) + 1
+    # The index of each sample's cell in the flattened result.
+    cell = np.repeat(rewards.inverse * levels, rewards.sizes) + level
+    return np.bincount(cell, minlength=len(rewards.inverse) * levels).reshape(-1, levels)

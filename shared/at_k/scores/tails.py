@@ -3,10 +3,11 @@
 It is G-Pass@k_tau for rewards from 0 to 1, without the requirement of at least one correct sample
 at tau = 0. The rewards are multiples of a unit 1/D, so the sum of k of them has few values.
 
-Choose k of the n samples of a question, N_l of which have the reward r_l. The numbers of chosen
-samples at the levels are independent binomials with the probability k/n, given that their sum is k:
-the powers of k/n and 1 - k/n cancel. Their joint distribution with the sum of rewards is thus a
-product of polynomials, one for each level. This gives the unbiased estimate.
+The unbiased estimate is the share of subsets of k of the n samples whose mean reaches the
+threshold. In a random subset, the numbers of samples at each reward are distributed like
+independent binomial numbers with the probability k/n, given that they sum to k. So the reward
+levels are added one after the other to the joint distribution of the number of samples in the
+subset and the sum of their rewards, as in a product of polynomials.
 
 There are U distinct questions and L levels, the distinct rewards.
 """
@@ -25,11 +26,11 @@ from .rewards import counts_by_level
 
 _LARGEST_UNIT = 1000  # the largest D for rewards that are multiples of 1/D
 _LARGE_COUNT = 4096  # For more samples, a factor is left out to keep integers small.
-_CELLS_OF_SUMS = 1 << 22  # so many probabilities at once, to bound memory
+_CELLS_OF_SUMS = 1 << 22  # the largest number of probabilities at once, to bound memory
 
 
 def in_units(levels: np.ndarray) -> tuple[np.ndarray, int]:
-    """Return integers and D, such that the (L,) levels are these integers divided by D <= 1000."""
+    """Return (integers, D) with levels = integers / D, or raise ValueError if no D <= 1000 fits."""
     for unit in range(1, _LARGEST_UNIT + 1):
         steps = np.rint(levels * unit)
         if (np.abs(levels * unit - steps) <= 1e-9 * unit).all():
@@ -49,10 +50,8 @@ def tail_scores(rewards: Rewards, ks_and_taus: Sequence[tuple[int, float]]) -> S
 def tails_of_subsets(rewards: Rewards, ks_and_taus: Sequence[tuple[int, float]]) -> np.ndarray:
     """Return unbiased estimates of TailPass@k for m pairs of a k <= n and a threshold, (U, m).
 
-    A sum within 1e-9 of tau k reaches it: in floating point, 0.3 + 0.3 is below 0.2 x 3.
-
-    Raises:
-        ValueError: if a reward is not from 0 to 1, or not a multiple of some 1/D.
+    A sum within 1e-9 of tau k reaches it: in floating point, 0.3 + 0.3 is below 0.2 x 3. Raises
+    ValueError if a reward is not from 0 to 1, or not a multiple of some 1/D.
     """
     levels, counts = counts_by_level(rewards)
     if levels[0] < 0 or levels[-1] > 1:
@@ -71,21 +70,24 @@ def tails_of_subsets(rewards: Rewards, ks_and_taus: Sequence[tuple[int, float]])
             for start in range(0, len(rows), block_size):
                 block_rows = rows[start : start + block_size]
                 pmf_of_sum = _sums_of_subsets(counts[block_rows], steps, samples, k)
-                above = np.cumsum(pmf_of_sum[:, ::-1], axis=1)[:, ::-1]
-                above = np.column_stack([above / above[:, :1], np.zeros(len(block_rows))])
+                # Column s has the probability of a sum of at least s units; the last one is 0.
+                tails = np.cumsum(pmf_of_sum[:, ::-1], axis=1)[:, ::-1]
+                tails = np.column_stack([tails / tails[:, :1], np.zeros(len(block_rows))])
                 for column, tau in columns:
-                    least = math.ceil((tau * k - 1e-9) * unit)  # the smallest sum of the tail
-                    result[block_rows, column] = above[:, min(least, above.shape[1] - 1)]
+                    least = math.ceil((tau * k - 1e-9) * unit)
+                    result[block_rows, column] = tails[:, min(least, tails.shape[1] - 1)]
     return result
 
 
 def _sums_of_subsets(counts: np.ndarray, steps: np.ndarray, n: int, k: int) -> np.ndarray:
-    """Return the pmf of the sum of k of n samples, up to a factor, (U, k x largest step + 1).
+    """Return the pmf of the sum of k of n samples in units, up to a factor for each row.
 
-    `counts`, (U, L), are numbers of samples at each level, and `steps`, (L,), the levels in units.
+    The result is (U, k x largest step + 1). `counts`, (U, L), are the numbers of samples at each
+    level, and `steps`, (L,), are the levels in units.
     """
     most = k * int(steps[-1])
-    joint = np.zeros((len(counts), k + 1, most + 1))  # number of samples, and their sum
+    # Axis 1 is the number of samples in the subset so far, and axis 2 the sum of their rewards.
+    joint = np.zeros((len(counts), k + 1, most + 1))
     joint[:, 0, 0] = 1.0
     for count, step in zip(counts.T, steps.tolist(), strict=True):
         rows = np.flatnonzero(count)
@@ -93,6 +95,7 @@ def _sums_of_subsets(counts: np.ndarray, steps: np.ndarray, n: int, k: int) -> n
         table = np.array([_binomial_weights(samples, n, k) for samples in distinct.tolist()])
         weights, before = table.reshape(-1, k + 1)[index, :, None, None], joint[rows]
         after = weights[:, 0] * before
+        # i samples of this level are in the subset.
         for i in range(1, min(k, int(count.max(initial=0))) + 1):
             after[:, i:, i * step :] += (
                 weights[:, i] * before[:, : k + 1 - i, : most + 1 - i * step]
@@ -103,16 +106,18 @@ def _sums_of_subsets(counts: np.ndarray, steps: np.ndarray, n: int, k: int) -> n
 
 @lru_cache(maxsize=4096)
 def _binomial_weights(count: int, n: int, k: int) -> np.ndarray:
-    """Return P(i of `count` trials succeed), each with P = k/n, up to a factor, (k + 1,)."""
+    """Return P(i of `count` trials succeed), each with P = k/n, for i = 0 .. k, up to a factor."""
     # Each weight is a quotient of integers, because Python rounds such a quotient correctly.
     result, largest = np.zeros(k + 1), min(count, k)
     if count > max(k, _LARGE_COUNT):  # Without the factor (1 - k/n)**count, integers are smaller.
-        ways, scale = 1, 1 << int(1.45 * count * k / n)  # No overflow, because 2**1.45 > e.
+        # The power of 2 is above e**(count k / n), so no weight overflows.
+        numerator, denominator = 1, 1 << int(1.45 * count * k / n)
         for i in range(largest + 1):
-            result[i] = ways / scale
-            ways, scale = ways * (count - i) * k // (i + 1), scale * (n - k)
+            result[i] = numerator / denominator
+            numerator = numerator * (count - i) * k // (i + 1)
+            denominator *= n - k
         return result
-    scale = n**count
+    denominator = n**count
     for i in range(largest + 1):
-        result[i] = math.comb(count, i) * k**i * (n - k) ** (count - i) / scale
+        result[i] = math.comb(count, i) * k**i * (n - k) ** (count - i) / denominator
     return result

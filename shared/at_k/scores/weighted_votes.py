@@ -4,10 +4,10 @@ Each sample votes with a weight, such as its confidence or its reward. Draw k of
 question, without replacement. The answer with the largest sum of weights wins; answers with equal
 sums share the win. If no sample with an answer has a weight above 0, no answer wins.
 
-Sums of weights are not counts, so `votes` does not apply. Up to 20,000 subsets are enumerated,
-which is exact: all if n is at most 16. Otherwise the mean over 10,000 random subsets is an unbiased
-estimate, whose standard error is at most 0.005 for a question, and 0.005 / sqrt(M) for the mean of
-M. The subsets do not change from one call to the next.
+Sums of weights are not counts, so the method of `core.votes` does not apply. If there are at most
+20,000 subsets, as for all n up to 16, each is evaluated, which is exact. Otherwise the result is
+the mean over 10,000 random subsets, an unbiased estimate. Its standard error is at most 0.005 for a
+question, and 0.005 / sqrt(M) for the mean of M. The subsets do not change from call to call.
 """
 
 from __future__ import annotations
@@ -53,12 +53,10 @@ class WeightedVotes:
 
     @classmethod
     def from_checked(cls, checked: Checked, vote_weights: Any, merge_right: bool) -> WeightedVotes:
-        """Return the votes of checked samples, each of which has a weight in `vote_weights`.
+        """Return the votes of checked samples. `vote_weights` has a list for each question.
 
-        With `merge_right`, all correct answers to a question count as one.
-
-        Raises:
-            ValueError: if there are no answers, or a weight is missing or invalid.
+        With `merge_right`, all correct answers to a question count as one. Raises ValueError if
+        there are no answers, or if a weight is missing or invalid.
         """
         if checked.answers is None:
             raise ValueError("vote_weights weigh answers: give predictions and references.")
@@ -91,17 +89,17 @@ def weigh_answers(
 ) -> list[WeightedAnswers]:
     """Return the weights of the votes of each question.
 
-    `answers`, (S,), are integer codes, -1 for no answer, and `weights`, (S,), are at least 0. With
-    `merge_correct`, all answers to a question that are correct in more than half of their samples
-    count as one.
+    `correct` are S samples with the values 0 and 1. `answers`, (S,), are integer codes, -1 for no
+    answer, and `weights`, (S,), are at least 0. With `merge_correct`, all answers to a question
+    that are correct in more than half of their samples count as one.
     """
     scored, result = correct.is_scored, []
-    ends, merged = np.cumsum(correct.n)[:-1], answers.max() + 1
+    ends, merged_code = np.cumsum(correct.n)[:-1], answers.max() + 1
     columns = (np.split(x[scored], ends) for x in (answers, weights, correct.values))
     for codes, sample_weights, is_correct in zip(*columns, strict=True):
-        if merge_correct:  # All correct answers get the code `merged`.
+        if merge_correct:
             _, index, credits = _distinct_answers(codes, is_correct)
-            codes = np.where((credits > 0.5)[index] & (codes >= 0), merged, codes)
+            codes = np.where((credits > 0.5)[index] & (codes >= 0), merged_code, codes)
         distinct, index, credits = _distinct_answers(codes, is_correct)
         table = np.zeros((len(codes), len(distinct)))
         table[np.arange(len(codes)), index] = sample_weights
@@ -113,26 +111,29 @@ def weigh_answers(
 def _distinct_answers(
     codes: np.ndarray, is_correct: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the A distinct codes, the index of each sample's code, and their correct shares."""
+    """Return the A distinct codes, the index in them of each sample's code, and their credits.
+
+    The credit of a code, (A,), is the share of its samples that are correct.
+    """
     distinct, index = np.unique(codes, return_inverse=True)
     return distinct, index, np.bincount(index, is_correct) / np.bincount(index)
 
 
 @lru_cache(maxsize=16)
 def _subsets(n: int, k: int) -> np.ndarray:
-    """Return all subsets of k of n samples as an (s, n) mask, or random ones of too many."""
+    """Return a mask, (subsets, n), of all subsets of k of n samples, or random ones if too many."""
     if math.comb(n, k) <= _MOST_SUBSETS:
         chosen = np.array([*itertools.combinations(range(n), k)])
     else:
-        order = np.random.default_rng([n, k]).random((_RANDOM_SUBSETS, n))
-        chosen = order.argpartition(k - 1, axis=1)[:, :k]
+        keys = np.random.default_rng([n, k]).random((_RANDOM_SUBSETS, n))
+        chosen = keys.argpartition(k - 1, axis=1)[:, :k]  # the samples with the k smallest keys
     subsets = np.zeros((len(chosen), n), dtype=bool)
     np.put_along_axis(subsets, chosen, True, axis=1)
     return subsets
 
 
 def _winner_credits(votes: WeightedAnswers, subsets: np.ndarray) -> np.ndarray:
-    """Return the mean credit of the winners in (s, n) subsets of the samples, (s,)."""
+    """Return the mean credit of the winning answers in each row of the mask; 0 without a winner."""
     sums = subsets @ votes.weights
     most = sums.max(axis=1, initial=0.0, keepdims=True)
     is_winner = (sums >= most * (1 - _EQUAL)) & (most > 0)
