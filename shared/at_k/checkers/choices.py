@@ -126,7 +126,8 @@ _NO_ARTICLE = (
 )
 _LETTER = (
     rf"(?:{_NOUN}\s+)?{_MARKS_AROUND}"
-    r"(?:[(\[]{1,3}(?P<inside>[A-Za-z])[)\]]|<(?P<template>[A-Z])>(?![^\n]{0,200}</)"  # no tag of HTML
+    r"(?:[(\[]{1,3}(?P<inside>[A-Za-z])[)\]]"
+    r"|<(?P<template>[A-Z])>(?![^\n]{0,200}</)"  # no tag of HTML
     rf"|(?P<capital>[B-HJ-Z]|[AI]{_NO_ARTICLE}){_NO_NAME}"
     r"|(?P<small>[a-z])(?=[).]))"
 )

@@ -323,9 +323,9 @@ _EXPLANATION = re.compile(
     r"|,\s(?:of which|who|enough|just|only)\b"
     r"|\b(?:weil|wenn|parce qu|puisque|porque|ya que|perché|потому что|если)"
     r"|,\s(?:car|da|denn|si)\s"
-    r"|(?P<may_conclude>\bafter\s[a-z]+ing\b|,\swhich\s(?:[a-z]+ly\s|indeed\s|also\s)?(?:is|are|equals?"
-    r"|makes?|means|gives?|leaves?|results|yields|totals?|comes|amounts|adds|works|rounds|simplifies)\b)"
-    r"|,\swhich\b"
+    r"|(?P<after>\bafter\s[a-z]+ing\b)"
+    r"|,\swhich\b(?!\s(?:[a-z]+ly\s|indeed\s|also\s)?(?:is|are|equals?|makes?|means|gives?|leaves?"
+    r"|results|yields|totals?|comes|amounts|adds|works|rounds|simplifies)\b)"
 )
 _CONCLUSION = re.compile(
     r"\b(?:so|thus|hence|therefore|then|total|answer|now|leav(?:es|ing)|remain\w*|giv(?:es|ing)"
@@ -693,8 +693,8 @@ def _without_explanation(tokens: list[_Token]) -> list[_Token]:
     text, stop = tokens[-1].text, tokens[-1].start
     for explanation in _EXPLANATION.finditer(text, tokens[0].match.end(), stop):
         explained = [token for token in tokens if token.match.end() <= explanation.start()]
-        if explanation["may_conclude"] and not explained[-1].is_stated:
-            continue  # 3 times 4, which is 12
+        if explanation["after"] and not explained[-1].is_stated:
+            continue  # she had 12, and after giving away 5 she has 7
         is_apart = _SENTENCE_END.search(text, explained[-1].match.end(), explanation.start())
         if not is_apart and not _CONCLUSION.search(text, explanation.end(), stop):
             return explained
