@@ -527,7 +527,7 @@ methods raise an error that names the missing package. In the package it is a `P
 """
 
 
-KERNEL = "6e6adc32138a"
+KERNEL = "bb56536fbdf2"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -4471,7 +4471,7 @@ def check_batch(
 ) -> BatchResult:
     """Apply a checker to a batch of pairs, in any thread or process, and return the results.
 
-    The imports are inside, because workers receive the code of this function without its module.
+    Imports are inside, because workers receive the code of `PARTS_OF_BATCH` without the module.
     Nothing is raised: a problem is part of the result of its pair.
 
     Args:
@@ -4484,70 +4484,78 @@ def check_batch(
         batch: the index of the first pair, and the pairs.
     """
     import copy
+
+    start, pairs = batch
+    # The checker might change a dict or list, which samples share.
+    own = [[copy.deepcopy(x) if isinstance(x, (dict, list)) else x for x in pair] for pair in pairs]
+    if not batched:
+        called = [call_checker(checker, home, *pair) for pair in own]
+    else:
+        results, problem = call_checker(checker, home, *map(list, zip(*own, strict=True)))
+        if problem is not None:
+            return start, [(None, problem)] * len(pairs)
+        if not hasattr(results, "__len__") or len(results) != len(pairs):
+            text = text_or_type(repr, results)[:60]
+            problem_text = f"returned {text} for a batch of {len(pairs)}, one result for each"
+            return start, [(None, problem_text)] * len(pairs)
+        called = [(result, None) for result in results]
+    return start, [
+        (x, problem) if problem is not None or labels is None else validated_result(x, labels)
+        for x, problem in called
+    ]
+
+
+def call_checker(
+    checker: Callable[..., Any], home: str, *arguments: Any
+) -> tuple[Any, BaseException | None]:
+    """Return the result of a checker and None; or None and the exception that it raised.
+
+    An exception in a worker has its traceback as a note, and can be pickled.
+    """
     import os
     import pickle
     import platform
     import traceback
 
-    def own_copy(value: Any) -> Any:
-        """Return a copy of a dict or list, which the checker might change and samples share."""
-        return copy.deepcopy(value) if isinstance(value, (dict, list)) else value
-
-    def as_text(write: Callable[[Any], str], value: Any) -> str:
-        """Return `write(value)`, or the name of the type if that fails."""
-        try:
-            return write(value)
-        except Exception:
-            return f"a {type(value).__name__}"
-
-    def call(*arguments: Any) -> tuple[Any, BaseException | None]:
-        """Return the result of the checker and None; or None and the exception that it raised.
-
-        An exception in a worker has its traceback as a note, and can be pickled.
-        """
-        try:
-            return checker(*arguments), None
-        except (Exception, SystemExit, GeneratorExit) as error:  # The checker may call sys.exit.
-            problem: BaseException = error
-            if home != f"{platform.node()}:{os.getpid()}":
-                error.add_note(f"In the worker:\n{traceback.format_exc()}")
-                try:
-                    pickle.loads(pickle.dumps(error))
-                except Exception:  # some exceptions cannot be pickled
-                    problem = RuntimeError(f"{type(error).__name__}: {as_text(str, error)}")
-            return None, problem
-
-    def validated(result: Any) -> PairResult:
-        """Return (outcome, None) for a valid result, and (None, problem) for another one."""
-        if labels is None:
-            return result, None
-        if getattr(result, "ndim", None) == 0:
+    try:
+        return checker(*arguments), None
+    except (Exception, SystemExit, GeneratorExit) as error:  # The checker may call sys.exit.
+        problem: BaseException = error
+        if home != f"{platform.node()}:{os.getpid()}":
+            error.add_note(f"In the worker:\n{traceback.format_exc()}")
             try:
-                result = result.item()  # a scalar of NumPy or torch
-            except Exception as error:  # such as a tensor without data
-                return None, f"returned {type(result).__name__} without a value ({error})"
-        if isinstance(result, str):
-            result = labels.get(result, result)
-        is_category = isinstance(result, int) and 0 <= result < 2**31
-        is_share = isinstance(result, float) and 0 <= result <= 1
-        if result is None or is_category or is_share:
-            return result, None
-        return None, f"returned {as_text(repr, result)[:60]}"
+                pickle.loads(pickle.dumps(error))
+            except Exception:  # some exceptions cannot be pickled
+                problem = RuntimeError(f"{type(error).__name__}: {text_or_type(str, error)}")
+        return None, problem
 
-    start, pairs = batch
-    if not batched:
-        called = [call(*map(own_copy, pair)) for pair in pairs]
-    else:
-        copies = [map(own_copy, pair) for pair in pairs]
-        results, problem = call(*map(list, zip(*copies, strict=True)))
-        if problem is not None:
-            return start, [(None, problem)] * len(pairs)
-        if not hasattr(results, "__len__") or len(results) != len(pairs):
-            text = as_text(repr, results)[:60]
-            problem_text = f"returned {text} for a batch of {len(pairs)}, one result for each"
-            return start, [(None, problem_text)] * len(pairs)
-        called = [(result, None) for result in results]
-    return start, [validated(x) if error is None else (None, error) for x, error in called]
+
+def validated_result(result: Any, labels: Mapping[str, float]) -> PairResult:
+    """Return the outcome and None for a valid result of a checker, or None and the problem."""
+    if getattr(result, "ndim", None) == 0:
+        try:
+            result = result.item()  # a scalar of NumPy or torch
+        except Exception as error:  # such as a tensor without data
+            return None, f"returned {type(result).__name__} without a value ({error})"
+    if isinstance(result, str):
+        result = labels.get(result, result)
+    is_category = isinstance(result, int) and 0 <= result < 2**31
+    is_share = isinstance(result, float) and 0 <= result <= 1
+    if result is None or is_category or is_share:
+        return result, None
+    return None, f"returned {text_or_type(repr, result)[:60]}"
+
+
+def text_or_type(write: Callable[[Any], str], value: Any) -> str:
+    """Return `write(value)`, or the name of the type if that fails."""
+    try:
+        return write(value)
+    except Exception:
+        return f"a {type(value).__name__}"
+
+
+PARTS_OF_BATCH = (text_or_type, validated_result, call_checker, check_batch)
+"""What `check_batch` consists of. Workers may receive the code of these functions alone."""
 
 
 # --- Distinct pairs, and a cache of results -----------------------------------------------

@@ -22,12 +22,7 @@ RIGHT = "def square(x):\n    return x * x\n"
 
 FORGED = {
     "leaves with success while it is defined": ("import sys; sys.exit(0)", "SystemExit: 0"),
-    "leaves with success in the test": ("def square(x):\n    raise SystemExit(0)", "SystemExit: 0"),
     "ends its process": ("import os; os._exit(0)", "ended its process, with exit status 0"),
-    "ends its process in the test": (
-        "import os\ndef square(x):\n    os._exit(0)",
-        "ended its process, with exit status 0",
-    ),
     "becomes a program that succeeds": (
         "import os; os.execv('/bin/true', ['true'])",
         "ended its process, with exit status 0",
@@ -92,25 +87,6 @@ FORGED = {
         "for number in range(3, 64):\n    try:\n        os.write(number, answer)\n"
         "    except OSError:\n        pass\n" + WRONG,
         "",
-    ),
-    "returns an object that equals everything": (
-        "class Always:\n    def __eq__(self, other): return True\n"
-        "    def __sub__(self, other): return 0\n    __rsub__ = __sub__\n"
-        "    def __abs__(self): return 0\n    def __lt__(self, other): return True\n"
-        "    def __bool__(self): return True\n"
-        "def square(x): return Always()",
-        "AssertionError: assert candidate(2) == 4",
-    ),
-    "is a class whose objects equal everything": (
-        "class square:\n    def __init__(self, x): pass\n"
-        "    def __eq__(self, other): return True\n    def __sub__(self, other): return 0\n",
-        "AssertionError: assert candidate(2) == 4",
-    ),
-    "returns a number that equals everything": (
-        "class Always(int):\n    def __eq__(self, other): return True\n"
-        "    def __sub__(self, other): return 0\n    __hash__ = int.__hash__\n"
-        "def square(x): return Always(0)",
-        "AssertionError: assert candidate(2) == 4",
     ),
     "writes to its own memory": (
         "open('/proc/self/mem', 'r+b')\n" + RIGHT,

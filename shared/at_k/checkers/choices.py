@@ -119,7 +119,7 @@ _OTHER_NOUNS = (
 )
 # Letters of a word, apart from those of scripts without spaces.
 _PART_OF_WORD = "[^\\W_\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]"
-_NO_NAME = rf"(?!{_PART_OF_WORD}|['\u2019#-]|[ ]*(?:[+^]|=(?!>)))"  # C++, E = mc^2
+_NO_NAME = rf"(?!{_PART_OF_WORD}|['\u2019](?=\w)|[#-]|[ ]*(?:[+^]|=(?!>)))"  # C++, E = mc^2
 # "A" before another word is an article, unless a reason follows.
 _NO_ARTICLE = (
     r"(?!\s+(?!because|since|as\b|for|due|which|and|or\b|is\b|with|in\b|from|by\b|not\b)[a-z])"
@@ -127,16 +127,17 @@ _NO_ARTICLE = (
 _LETTER = (
     rf"(?:{_NOUN}\s+)?{_MARKS_AROUND}"
     r"(?:[(\[]{1,3}(?P<inside>[A-Za-z])[)\]]"
+    r"|<(?P<template>[A-Z])>(?![^\n]{0,200}</)"  # no tag of HTML
     rf"|(?P<capital>[B-HJ-Z]|[AI]{_NO_ARTICLE}){_NO_NAME}"
     r"|(?P<small>[a-z])(?=[).]))"
 )
 # After a mark, and alone, a letter without a parenthesis may be small, if it is one of the first.
 _MARKED_LETTER = rf"(?:{_LETTER}|{_MARKS_AROUND}(?P<bare>[a-h]){_NO_NAME}{_NO_ARTICLE})"
-_ADVERB = r"(?:\s+(?:therefore|thus|clearly|for sure|definitely|certainly|(?:most )?likely|then))"
+_ADVERB = r"(?:\s+(?:therefore|thus|for sure|(?:most )?[a-z]+ly|then))"
 _ARTICLE = r"(?:(?:the|la|le|die|el|o|a)\s+)?"
 _ANSWER_MARK = re.compile(
     r"(?:\b(?:"  # one word boundary for all words, which is searched fast
-    r"(?:answer|ans|choice|option|letter|solution|selection|correct)\b[*_]*(?:\s(?:to|for|here|in)\b[^.\n]{0,80}?)?"
+    r"(?:answer|ans|choice|option|letter|solution|selection|correct|final)\b[*_]*(?:\s(?:to|for|here|in)\b[^.\n]{0,80}?)?"
     rf"[\"']?[*_]*\s*(?:is|would be|must be|should be|=|:|\||[-\u2013\u2192]){_ADVERB}?"
     r"(?:\s+not\s+\S+\s+but\b)?(?!\s*not\b)"
     r"|(?:choose|chose|select|pick|guess|go(?:ing)? with|conclude|leaves|leaving|left)\b"
@@ -182,8 +183,9 @@ _LINE_OF_ITEM = re.compile(rf"{_ITEM.pattern}.*", re.MULTILINE)
 _LONGEST_OPTION = 1000  # characters
 _DENIED = r"(?<!not )(?<!not the )(?<!n't )(?<!n\u2019t )(?<!than )(?<!than the )"
 _REASON = re.compile(r"[,;(]|\b(?:since|because|as)\b")
-_CLOSING_MARKS = ' .)*}]$:_`"\n'
-_STRAIGHT_QUOTES = str.maketrans("\u201c\u201d\u201e", '"""')
+_CLOSING_MARKS = " .)*}]$:_`\"'\n"
+_STRAIGHT_QUOTES = str.maketrans("\u201c\u201d\u201e\u2018\u2019", '"""\'\'')
+_TAG = re.compile(r"</?(?:b|i|u|p|br|em|strong)\b[^<>]*>")
 _END_OF_NAME = re.compile(r"[).:*\n]|[^\x00-\x7f]|\s+[-\u2013\u2014]\s+\w\w|$")
 _BOLD = re.compile(r"(?<!not )\*\*([^*\n]+)\*\*")
 
@@ -194,7 +196,7 @@ def read_choice(text: str, options: Options, stop: Sequence[str] = ()) -> str | 
     >>> read_choice("(A) is wrong. The answer is (C).", Options("C", "ABCD"))
     'C'
     """
-    text = text.translate(_STRAIGHT_QUOTES)
+    text = _TAG.sub(" ", text.translate(_STRAIGHT_QUOTES))
     text = answer_part(text, stop, lambda part: _chosen(part, options) is not None).strip()
     return _chosen(text, options)
 
@@ -221,6 +223,9 @@ def _chosen_letter(text: str, options: Options) -> str | None:
         rest = text[mark.end() : mark.end() + _LONGEST_OPTION]
         if options.texts and (named := _option_in(re.split(r"\n|\.\s", rest)[0], options)):
             return named
+    correction = text_after_retraction(text)
+    if correction and (corrected := _chosen_letter(correction, options)):
+        return corrected
     for find in _FINDERS:
         match = find(text)
         if match is not None:

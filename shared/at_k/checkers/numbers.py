@@ -238,7 +238,8 @@ _DAY = r"\d{1,2}(?:st|nd|rd|th)?"
 # A number after `_PART_AFTER`, or before `_PART_BEFORE`, is a part of something else.
 _PART_AFTER = re.compile(
     r"[({\[]\s?[-+]?[\d./]+(?:\s?,\s?[-+]?[\d./]+)*\s?,\s?$"  # (3,
-    r"|\d\s*(?:[,;]|,?\s*(?:or|and))\s*[a-z](?:_\{?\w+\}?)?\s*[=≈]\s*$"  # x = 2 or x =
+    r"|\d\s*(?:[,;]|,?\s*or)\s*[a-z](?:_\{?\w+\}?)?\s*[=≈]\s*$"  # x = 2 or x =
+    r"|(?<!\w)[a-z](?:_\{?\w+\}?)?\s*[=≈][^=]*\d,?\s*and\s*[a-z](?:_\{?\w+\}?)?\s*[=≈]\s*$"
     r"|\d:$"  # 12:
     r"|[<>!]=\s?$|(?<![-=<>\n])(?<!^)[<>]\s?$|[≤≥≠±√∛]\s?\(?$|\}\{\s?$"
     rf"|\\(?:leq?|geq?|neq?|lt|gt|pm|overline|{_FUNCTION})\s?[({{]?$|\b{_FUNCTION}\s?\(?$",
@@ -258,7 +259,7 @@ _RANGE = re.compile(
 )
 _EQUALS_SIGN = re.compile(r"\s?=")
 _STATED = re.compile(
-    r"(?:(?<![<>!])=|≈|\b(?:is|are|be|it['\u2019]s|equals?|equal to|get|gives?))\s?$"
+    r"(?:(?<![<>!])=|≈|\b(?:is|are|be|[iI]t['\u2019]s|equals?|equal to|get|gives?))\s?$"
 )
 _PART_BEFORE = re.compile(
     r"\s?(?:\\?(?:sqrt|pi|overline)\b|[π√∛]|\^(?!\{?(?:th|st|nd|rd)\b))"
@@ -280,7 +281,7 @@ _NUMBERED = re.compile(  # before a number that is a name: step 3
     r"\b(?:steps?|figure|table|equation|case|example|section|problem) $", re.IGNORECASE
 )
 _PARENTHESIS = re.compile(  # 72 inches (, and a sentence in parentheses
-    r"(?:\d(?:[^\W\d_]|[ °%²³'\"/*-])*[\s\u4e00-\u9fff]|[.!?]\*{0,2}\s)\([^()\n]*$"
+    r"(?:[^\W_]\*{0,2}[ °%²³'\"]|[\u4e00-\u9fff]|[.!?]\*{0,2}\s)\([^()\n]*$"
 )
 _DATE_BEFORE = re.compile(
     rf"\b(?:{_MONTHS}\s{_DAY},?|{_DAY}\s(?:of\s)?{_MONTHS},?)\s$", re.IGNORECASE
@@ -291,39 +292,58 @@ _COMPARED_WITH = (
     r"|more\s[^.\d]{0,16}\bto\s\w+|than(?:\s[^.,;\d]{1,24})??|not|except|excluding"
     r"|not\s(?:counting|including)|(?:after|by|before|without)\s[a-z]+ing"
     r"|each\s(?:with|having|of|at|for|holding|containing)|after|among|from\san?|at\san?\s[a-z]+\sof"
+    r"|из"
 )
 _KNOWN = (  # a determiner names a number that is known from before
     r"(?:at|for|from|in|of|on|over|to|with)\s(?:the|these|those|his|her|their|its)"
     r"(?:\s(?:first|last|original|other|remaining|usual))?|all"
+    r"|(?:en|de|por|para|con|à|pour|dans|avec|sans)\s(?:l[aeo]s|sus|ses|leurs|ces)"
 )
 _ASIDE = re.compile(
     rf"\b(?:{_COMPARED_WITH}|{_KNOWN})\s(?:the\s|all\s|an?\s|a total of\s)?\s?[-+]?\d\S*\s?$"
-    rf"|\b(?:at|with)\s[\d.]+\s?%$|,\swith\s(?:the\s|an?\s|only\s)?[-+]?\d\S*\s?$"
-    r"|\b(?:in|since|by|until)\s(?:1[5-9]|20)\d\d$",  # a year
+    rf"|\b(?:at|with)\s[\d.]+\s?%$|,\swith\s(?![^,]*\btotal)[^,\d]*[-+]?\d\S*\s?$"
+    r"|\b(?:in|since|by|until)\s(?:1[5-9]|20)\d\d$"  # a year
+    r"|比[^\d\uff0c。]*[-+]?\d\S*$",
     re.IGNORECASE,
 )
-_WITHIN = re.compile(r"\d[^\n.!?;,]{1,32}\s(?:in|within|every)\s$")
-_TIME = re.compile(rf"\s(?:{_UNITS_OF_TIME})\b")  # around a number: 120 km in 3 hours
+# Before the second number of "$12 for 2 tickets" and "5 hours to cover 280 miles", and after it.
+_OF_FIRST = re.compile(
+    r"\d(?:(?:\s[^\W\d_]+){0,3}\s(?:for|from|over|on|across|of)|[^\n.!?;,]{1,32}\s(?:in|within|every)"
+    r"|\s[^\W\d_]{3,}\sto\s(?!(?:get|obtain|find|give)\b)[a-z]+)\s(?:all\s)?$"
+)
+_COUNTED = re.compile(rf"\s(?:{_UNITS_OF_TIME})\b|\s(?!dollars?\b|cents?\b|euros?\b)[^\W\d_]{{3,}}")
 # Before a number that is a name: in Room 101.
 _LABELLED = re.compile(rf"\b(?:in|at|on|from|of)\s(?!{_MONTHS}\s)[A-Z][a-z]{{2,}}\s$")
 _ORDINAL = re.compile(r"(?:st|nd|rd|th)\b")
 _EXPLANATION = re.compile(
     r"\b(?:because|since|although|though|whereas|given that|instead of|rather than|ahead of"
-    r"|compared (?:to|with)|(?:down|up|reduced|raised) from)\b|,\sas\s|—|[:.]\sCheck:"
-    r"|\bis (?:the|a) solution (?:of|to)\b|,\sof which\b"
-    r"|,\swhich\s(?:also\s)?(?:can|could|costs?|covers?|ha[sd]|have|lasts?|needs?|was|were|will|would"
-    r"|satisf(?:y|ies))\b"
+    r"|compared (?:to|with)|(?:down|up|reduced|raised) from)\b"
+    r"|\b(?:before|until|unless|if|when|once)\b(?=[^,\n]*$)"
+    r"|,\sas\s|—|[:.]\sCheck:|\bis (?:the|a) solution (?:of|to)\b"
+    r"|,\s(?:of which|who|enough|just|only)\b"
+    r"|\b(?:weil|wenn|parce qu|puisque|porque|ya que|perché|потому что|если)"
+    r"|,\s(?:car|da|denn|si)\s"
+    r"|(?P<after>\bafter\s[a-z]+ing\b)"
+    r"|,\swhich\b(?!\s(?:[a-z]+ly\s|indeed\s|also\s)?(?:is|are|equals?|makes?|means|gives?|leaves?"
+    r"|results|yields|totals?|comes|amounts|adds|works|rounds|simplifies)\b)"
 )
 _CONCLUSION = re.compile(
-    r"\b(?:so|thus|hence|therefore|then|total|answer|now)\b|\n|。|[.!?;](?=\s)", re.IGNORECASE
+    r"\b(?:so|thus|hence|therefore|then|total|answer|now|leav(?:es|ing)|remain\w*|giv(?:es|ing)"
+    r"|making|gets?)\b|\n|。|[.!?;](?=\s)",
+    re.IGNORECASE,
 )
 _TWO_FACTS = re.compile(
     r".*\b(?:and|while|but)\s(?!(?:each|every|only|he|she|it|they|we)\b)\S.*\s([^\W\d_]+)\s"
 )
-_ASIDE_AFTER = re.compile(  # 5 years older than, 24 of which, 100% sure
-    r"\s(?:[a-z]+\s)?(?:more|less|[a-z]+er)\sthan\b|\sof\swh(?:ich|om)\b"
+_NEXT_SUBJECT = re.compile(r"[^.,;=]*,?\s(?:and|while|but)\s(?:the|its|his|her|their)\s")
+_ASIDE_AFTER = re.compile(  # 5 years older than, 3 short of, 24 of which, 100% sure
+    r"\s(?:[^\W\d_]+\s)?(?:(?:more|less|[a-z]+er)\sthan|short\sof|(?:mehr|weniger)\sals"
+    r"|(?:más|menos)\sque|in\s(?:più|meno)\sdi|de\s(?:plus|moins)\sque|a\sm(?:ais|enos)\sdo"
+    r"|(?:больше|меньше),\s\u0447\u0435\u043c)\b"
+    r"|\sof\swh(?:ich|om)\b"
     r"|\s(?:sure|certain|confident)\b"
 )
+_ARGUMENT = re.compile(r"\b(?:at|when|where|for|if)\s\\?\(?[a-z]\s?=\s?$")
 _RESULT_OF = ("=", "+", "*")
 _BEFORE_PARTS = re.compile(r"[:(]\s*$")
 
@@ -395,8 +415,8 @@ class _Token:
         if "(" in before and _PARENTHESIS.search(before):
             return True
         if before.rstrip()[-1:] in _RESULT_OF:
-            return False
-        if _WITHIN.search(before) and _TIME.match(self.text, stop):
+            return _ARGUMENT.search(before) is not None
+        if _OF_FIRST.search(before) and _COUNTED.match(self.text, stop):
             return True
         return _ASIDE.search(before + self.text[self.start : stop]) is not None
 
@@ -464,6 +484,12 @@ _ANSWER_MARK = re.compile(
 _NO_ANSWER = re.compile(
     r"[\s*_\"'(]*(?:none|un(?:known|clear|determined)|undefined|determined|found|known|not|impossible|infinite(?:ly)?"
     r"|(?:there (?:is|are) )?no (?:real |such )?(?:solutions?|answers?|numbers?))\b",
+    re.IGNORECASE,
+)
+_REFUSAL = re.compile(
+    r"\b(?:can(?:no|['\u2019])t|unable to|impossible to)"
+    r" (?:be )?(?:determine|answer|solve|find|say|tell)"
+    r"|\bthere is no (?:answer|solution)",
     re.IGNORECASE,
 )
 _TERM_IN_WORDS = re.compile(
@@ -545,7 +571,9 @@ def _answer_after(text: str, mark: _Mark) -> str:
     space = _BEFORE_ANSWER.match(text, mark.stop)
     start = space.end() if space else mark.stop
     end = _SENTENCE_END.search(text, start)
-    return text[start : end.start() if end else None]
+    answer = text[start : end.start() if end else None]
+    is_in_line = "\n" not in text[mark.start : start]
+    return re.sub(r"^[-\u2212] (?=\d)", "-", answer) if is_in_line else answer  # no item of a list
 
 
 def _correction(text: str) -> str | None:
@@ -633,7 +661,8 @@ def _answer_of_line(tokens: list[_Token]) -> str | None:
             break
         tokens.pop()
     tokens = _without_parts(_without_explanation(tokens))
-    if _are_two_facts(tokens):
+    sentence = _SENTENCE_END.split(tokens[-1].text[: tokens[-1].start])[-1]
+    if _REFUSAL.search(sentence) or _are_two_facts(tokens):
         return None
     answer = tokens[-1].form
     if answer is not None or not tokens[-1].is_operand:
@@ -664,6 +693,8 @@ def _without_explanation(tokens: list[_Token]) -> list[_Token]:
     text, stop = tokens[-1].text, tokens[-1].start
     for explanation in _EXPLANATION.finditer(text, tokens[0].match.end(), stop):
         explained = [token for token in tokens if token.match.end() <= explanation.start()]
+        if explanation["after"] and not explained[-1].is_stated:
+            continue  # she had 12, and after giving away 5 she has 7
         is_apart = _SENTENCE_END.search(text, explained[-1].match.end(), explanation.start())
         if not is_apart and not _CONCLUSION.search(text, explanation.end(), stop):
             return explained
@@ -689,8 +720,13 @@ def _are_two_facts(tokens: list[_Token]) -> bool:
     """Return whether the last two numbers state facts of one kind: "Ann has 5 and Bob has 7"."""
     if len(tokens) < 2:
         return False
-    fact = _TWO_FACTS.fullmatch(_text_between(*tokens[-2:]))
-    if fact is None or _CONCLUSION.search(fact[0]):
+    between = _text_between(*tokens[-2:])
+    if _CONCLUSION.search(between):
+        return False
+    if tokens[-2].is_stated and tokens[-1].is_stated and _NEXT_SUBJECT.match(between):
+        return True
+    fact = _TWO_FACTS.fullmatch(between)
+    if fact is None:
         return False
     return tokens[-2].before.endswith(f" {fact[1]} ")
 

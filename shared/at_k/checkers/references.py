@@ -504,7 +504,7 @@ def _value_of_case(text: Any) -> Any:
         return text
 
 
-_DECIMAL = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,4})?")
+_DECIMAL = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,4})?", re.ASCII)
 
 
 def _words(text: str) -> list[list[str | Decimal]]:

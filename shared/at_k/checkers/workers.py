@@ -29,11 +29,11 @@ import dill
 
 from ..core.checking import (
     NOT_FINISHED,
+    PARTS_OF_BATCH,
     BatchResult,
     Checking,
     PairBatch,
     PairToCheck,
-    check_batch,
     host,
 )
 
@@ -235,15 +235,21 @@ def portable_check(
 ) -> CheckBatch:
     """Return `check_batch` of a checker as a function for any thread or process."""
     own_labels = None if labels is None else dict(labels)
-    check = Portable(_with_code(check_batch))
+    check = Portable(_with_code(*PARTS_OF_BATCH))
     return partial(check, Portable(checker), own_labels, batched, host())
 
 
-def _with_code(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a copy of a function that belongs to `__main__`, so that `dill` pickles its code."""
-    own = FunctionType(function.__code__, {"__builtins__": builtins}, function.__name__)
-    own.__module__ = "__main__"
-    return own
+def _with_code(*functions: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a copy of the last function, which may call the others.
+
+    The copies belong to `__main__`, so that `dill` pickles their code.
+    """
+    space: dict[str, Any] = {"__builtins__": builtins}
+    for function in functions:
+        copy = FunctionType(function.__code__, space, function.__name__)
+        copy.__module__ = "__main__"
+        space[function.__name__] = copy
+    return copy
 
 
 # --- Processes that can be ended ----------------------------------------------------------
