@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
-from huggingface_hub.errors import HfHubHTTPError, RepositoryNotFoundError
+from huggingface_hub.errors import HTTPError, RepositoryNotFoundError
 from huggingface_hub.hf_api import RepoFile
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -146,7 +146,7 @@ def main() -> int:
     options = parser.parse_args()
     try:
         sentences = publish(options.organization, _version(), options.dry_run)
-    except (ValueError, HfHubHTTPError, OSError) as error:
+    except (ValueError, HTTPError, OSError) as error:
         print(f"publish.py: {error}", file=sys.stderr)
         return 1
     print("\n".join(sentences))

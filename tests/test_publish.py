@@ -53,6 +53,17 @@ def test_a_dry_run_says_what_it_would_send_and_sends_nothing(hub):
     assert not any(request.startswith("POST") for request in hub.requests)
 
 
+def test_a_hub_that_does_not_answer_is_said_in_one_line(hub):
+    hub.shutdown()
+    hub.server_close()
+    code = f"import sys, time; time.sleep = print; sys.path.insert(0, {str(ROOT / 'shared')!r})\n"
+    code += "import publish; sys.exit(publish.main())"
+    status, printed = run(hub, "-c", code, "--organization", "lab", "--dry-run")
+    assert status == 1
+    assert "publish.py: " in printed
+    assert "Traceback" not in printed
+
+
 def test_published_metrics_load_by_name_and_only_changes_are_sent_again(hub):
     status, printed = publish(hub)
     assert status == 0, printed

@@ -1,4 +1,7 @@
-"""Describe the Space of Bayes@N: the expected reward of a sample, with a credible interval."""
+"""Describe the Space of Bayes@N: the expected reward of a sample, with a credible interval.
+
+In a clone, `PYTHONPATH=spaces python spaces/bayes_at_n/app.py` serves it.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace

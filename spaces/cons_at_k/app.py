@@ -1,4 +1,7 @@
-"""Describe the Space of cons@k: how often a majority vote of k samples is correct."""
+"""Describe the Space of cons@k: how often a majority vote of k samples is correct.
+
+In a clone, `PYTHONPATH=spaces python spaces/cons_at_k/app.py` serves it.
+"""
 
 from collections.abc import Sequence
 from typing import Any

@@ -2,6 +2,8 @@
 
 k is the number of samples that are drawn of a question, and the threshold tau the share of them
 that must be correct.
+
+In a clone, `PYTHONPATH=spaces python spaces/gpassk/app.py` serves it.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,7 @@
-"""Describe the Space of Max@k: the expected reward of the best of k samples."""
+"""Describe the Space of Max@k: the expected reward of the best of k samples.
+
+In a clone, `PYTHONPATH=spaces python spaces/max_at_k/app.py` serves it.
+"""
 
 from collections.abc import Sequence
 from typing import Any

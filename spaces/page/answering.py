@@ -98,14 +98,17 @@ def _used_options(
     """Return the options that are used, and sentences that say which ones were changed.
 
     `sizes` has an array for each run, with the number of samples of each question. The smallest
-    number is `smallest_n`. A ValueError is raised if limits for other questions are wanted, and a
-    run has one question.
+    number is `smallest_n`. A ValueError is raised if a k other than the default is larger, or if
+    limits for other questions are wanted and a run has one question.
     """
     space, options, changes = request.space, dict(request.options), []
     question, sample = space.question_noun, space.sample_noun
-    if options.get("k", 1) > smallest_n:
-        options["k"] = smallest_n
+    k = options.get("k", 1)
+    if k > smallest_n:
         reason = f"the smallest number of {sample}s of any {question}"
+        if k != space.defaults["k"]:  # nobody has chosen the default
+            raise ValueError(f"k is {k}: it can be at most {smallest_n}, {reason}.")
+        options["k"] = smallest_n
         changes.append(f"k was lowered to {smallest_n}, {reason}.")
     interval = options.setdefault("interval", SAME_QUESTIONS)
     has_one_question = any(len(n) == 1 for n in sizes)

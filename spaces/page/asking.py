@@ -4,7 +4,7 @@ A choice is a reading, such as {"missing": "drop"}.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from at_k.readers.names import ANSWERS, COLUMN_NAMES, columns_named
@@ -35,7 +35,7 @@ _BY_ITSELF = "Score each by itself"
 _NO_NAMES = "No names of columns: the first has references, others samples"
 _WORDS: dict[str, Callable[[Any], str]] = {
     "missing": lambda choice: _MISSING[choice],
-    "where": lambda where: " or ".join(f"only rows with {x} = {y}" for x, y in where),
+    "where": lambda where: f"only rows with {_conditions_in_words(where)}",
     "groups": lambda name: f"Scores for each {name}",
     "questions": lambda names: f"Questions are identified by {' and '.join(_as_list(names))}",
     "pool": lambda names: f"Rows that differ in {', '.join(names)} are samples of one question",
@@ -63,6 +63,14 @@ def choice_in_words(choice: Reading) -> str:
     words = ", ".join(f"{part[0].lower()}{part[1:]}" for part in parts)
     dots = ".." if len(words) > _MAX_CHARACTERS else ""
     return f"{words[0].upper()}{words[1:_MAX_CHARACTERS]}{dots}"
+
+
+def _conditions_in_words(where: Sequence[Sequence[str]]) -> str:
+    """Return pairs of a column and an entry as text, such as "prompt = a or b and model = x"."""
+    entries: dict[str, list[str]] = {}
+    for name, entry in where:
+        entries.setdefault(name, []).append(entry)
+    return " and ".join(f"{name} = {' or '.join(texts)}" for name, texts in entries.items())
 
 
 def is_reading(reading: Any) -> bool:
@@ -115,12 +123,14 @@ def load_columns(path: str) -> Columns:
 def _choices_from_error(error: SelectionError, columns: Columns) -> Iterator[Reading]:
     """Yield the choices that an error of the reader offers.
 
-    If it offers the rows with one entry of a column, the page offers those with every entry.
+    If ways select rows by columns, the page offers the rows of each combination of entries.
     """
+    has_filters = False
     for way in error.ways:
         if "where" in way.arguments:
-            name, entry = next(iter(way.arguments["where"].items()))
-            yield from _row_filter_choices(columns, name, entry)
+            if not has_filters:
+                yield from _row_filter_choices(columns, way.arguments["where"])
+            has_filters = True
             continue
         choice: Reading = {}
         for name, value in way.arguments.items():
@@ -130,15 +140,16 @@ def _choices_from_error(error: SelectionError, columns: Columns) -> Iterator[Rea
             yield choice
 
 
-def _row_filter_choices(columns: Columns, name: str, entry: str) -> Iterator[Reading]:
-    """Yield for each entry of the column `name` the choice of the rows with this entry.
+def _row_filter_choices(columns: Columns, where: Mapping[str, str]) -> Iterator[Reading]:
+    """Yield the choice of rows for each combination of entries in the columns of `where`.
 
-    If there is no such column, yield the choice of the rows with `entry` only.
+    For a column that the table lacks, the entry is that in `where`.
     """
-    cells = column_at(columns, name)
-    entries = dict.fromkeys([entry] if cells is None else map(entry_text, cells))
-    for text in [*entries][:_MAX_ENTRIES]:
-        yield {"where": [[name, text]]}
+    size = len(next(iter(columns.values()), [""]))
+    cells = [column_at(columns, name) or [entry] * size for name, entry in where.items()]
+    combinations = dict.fromkeys(zip(*(map(entry_text, x) for x in cells), strict=True))
+    for entries in [*combinations][:_MAX_ENTRIES]:
+        yield {"where": [list(pair) for pair in zip(where, entries, strict=True)]}
 
 
 def _column_choices(names: Sequence[str], has_references: bool) -> Iterator[Reading]:

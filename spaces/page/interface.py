@@ -141,5 +141,7 @@ def _described(control: Control) -> str:
         choices = [f"{value!r} ({text})" for value, text in control.choices.items()]
         return f"{control.info}: {' or '.join(choices)}"
     if isinstance(control, NumberField):
-        return f"{control.info}, from {control.minimum:g} to {control.maximum:g}"
+        words = f"{control.info}, from {control.minimum:g} to {control.maximum:g}"
+        # As for the command, a k that is given has to fit, and the default is lowered.
+        return f"{words} and at most the number of samples" if control.name == "k" else words
     return f"{control.info}, as text"

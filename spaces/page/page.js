@@ -25,13 +25,16 @@ const page = (() => {
     if (asked === version) setState(state);
     else if (root.dataset.state === "scoring") setState("changed");
   };
+  const showTop = () => {
+    const top = document.getElementById("top");
+    if (top.getBoundingClientRect().top < 0) top.scrollIntoView();
+  };
   const begin = (values, scrolls = false) => {
     version += 1;
     asked = version;
     active += 1;
     setState("scoring");
-    const top = document.getElementById("top");
-    if (scrolls && top.getBoundingClientRect().top < 0) top.scrollIntoView();
+    if (scrolls) showTop();
     return values;
   };
   const hasRequestInAddress = () => location.hash.length > 1 || /[?&](?!__)\w/.test(location.search);
@@ -120,6 +123,7 @@ const page = (() => {
     if (isLarge) event.stopImmediatePropagation();
     if (isLarge) event.preventDefault();
     markFiles(isLarge ? "large" : "");
+    if (isLarge) showTop(); // which says so
   };
   // Gradio's own event does not follow a text that is pasted into a field.
   const markEdit = (event) => {

@@ -1,6 +1,7 @@
 """Show the questions of an answer and their samples, marked as correct or incorrect."""
 
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from at_k.cli.formats import csv_text
@@ -36,7 +37,8 @@ def question_rows(
     """Return the rows of the table of the questions that pass a filter in `FILTERS`.
 
     A row is the index of a question, and its cells by heading: its name, scores, samples and text.
-    If two runs are compared, the questions with the largest differences are first.
+    If runs are compared, headings end in a comma and the label of the run or "difference", and the
+    questions with the largest difference of two runs are first.
     """
     runs = _shown_runs(answer)
     scores = [_scores_of_questions(run) for run in runs]
@@ -52,7 +54,7 @@ def question_rows(
     for i in indices:
         cells = {space.question_noun: _shortened(answer.questions[i], _MAX_TEXT)}
         if differences:
-            cells[f"difference in {keys[0]}{unit}"] = scale.number(differences[i], sign=True)
+            cells[f"{keys[0]}{unit}, difference"] = scale.number(differences[i], sign=True)
         labels = [f", {run.label}" if len(runs) > 1 else "" for run in runs]
         for label, by_key in zip(labels, scores, strict=True):
             cells |= {f"{key}{unit}{label}": scale.number(by_key[key][i]) for key in keys}
@@ -175,19 +177,34 @@ def questions_html(space: Space, answer: Answer, filter_name: str = ALL) -> str:
             for heading, text in cells.items()
         )
         body += f'<tr data-index="{index}" tabindex="{tab}">{columns}</tr>'
-    headings = "".join(
-        f'<th scope="col" class="{css_class}">{breakable(heading)}</th>'
-        for heading, css_class in css_classes.items()
-    )
     captions, questions = [], f"{space.question_noun}s"
     if len(_shown_runs(answer)) < len(answer.runs):
         captions.append(f"The {questions} of {answer.runs[0].label}.")
     if len(rows) > _MAX_ROWS:
         captions.append(f"The first {_MAX_ROWS} of {len(rows):,} {questions}: a download has all.")
     return (
-        f'<div class="numbers"><table role="grid"><thead><tr>{headings}</tr></thead>'
+        f'<div class="numbers"><table role="grid"><thead>{_head(css_classes)}</thead>'
         f'<tbody>{body}</tbody></table></div><p class="caption">{escape(" ".join(captions))}</p>'
     )
+
+
+def _head(css_classes: Mapping[str, str]) -> str:
+    """Return the headings as rows of HTML: the labels of several runs above what they have.
+
+    `css_classes` has the class of each column by its heading.
+    """
+    parts = [(*heading.partition(", ")[::2], x) for heading, x in css_classes.items()]
+    columns = "".join(f'<th scope="col" class="{x}">{breakable(name)}</th>' for name, _, x in parts)
+    if not any(label for _, label, _ in parts):
+        return f"<tr>{columns}</tr>"
+    labels = ""
+    for label, group in itertools.groupby(parts, key=lambda part: part[1]):
+        classes = [x for _, _, x in group]
+        span = f'colspan="{len(classes)}" class="{classes[0]}"'
+        labels += (
+            f'<th scope="colgroup" {span}>{escape(label)}</th>' if label else f"<td {span}></td>"
+        )
+    return f"<tr>{labels}</tr><tr>{columns}</tr>"
 
 
 def samples_html(space: Space, answer: Answer, index: int) -> str:

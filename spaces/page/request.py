@@ -91,7 +91,7 @@ class Answer:
     Attributes:
         runs: the runs with their scores.
         calls: the calls of `compute` that gave the scores, by name.
-        options: the options that were used. k can be lower than requested.
+        options: the options that were used. k can be lower than its default.
         reading: what the visitor has chosen about the samples.
         checker: the name of the checker, or None if the samples have no references.
         questions: the name of each question, or its number from 1 as text.
@@ -123,11 +123,10 @@ def make_request(space: Space, checker: str, options: Options, **samples: Any) -
     """
     if checker not in CHECKERS:
         raise ValueError(f"checker must be one of {', '.join(CHECKERS)}.")
-    shown = {control.name: control.value for control in space.controls}
     for name in options:
-        if name not in shown:
-            known = ", ".join(shown)
+        if name not in space.defaults:
+            known = ", ".join(space.defaults)
             raise ValueError(f"There is no option {name!r:.60}. The options are {known}.")
-    request = Request(space, checker, shown | options, **samples)
+    request = Request(space, checker, space.defaults | options, **samples)
     _ = request.options  # a ValueError if one is invalid
     return request

@@ -80,6 +80,10 @@ def read_samples(request: Request, parameters: Container[str]) -> ReadSamples:
     used, notes = {}, []
     for label, run in runs.items():
         used[label] = chosen | {role: run.columns[role] for role in roles if role in run.columns}
+        if "options" in run.columns:
+            used[label]["checker"] = request.checker
+        if ", " in used[label].get("clusters", ""):
+            used[label]["clusters"] = None  # those of settings, from several columns
         prefix = f"{label}: " if len(runs) > 1 else ""
         read = RunInput(run, request.checker).described(space.question_noun, space.sample_noun)
         notes.append(f"{prefix}{read}")
@@ -172,6 +176,8 @@ def _read_run(request: Request, path: str, arguments: Mapping[str, Any]) -> Run:
     space = request.space
     try:
         run = read_run(path, **arguments)
+        if request.checker == "choice" and "references" in run:
+            run = read_run(path, **arguments, checker="choice")  # with the column of options
     except SelectionError as error:
         raise choice_error(error, path, space.has_references) from error
     except ValueError as error:

@@ -172,6 +172,11 @@ class Space:
     has_references: bool = True
 
     @property
+    def defaults(self) -> Options:
+        """Return the default of each option, as its control shows it."""
+        return {control.name: control.value for control in self.controls}
+
+    @property
     def has_binary_outcomes(self) -> bool:
         """Return whether an outcome of this metric is 0 or 1, and no reward or verdict."""
         return self.metric in ("gpassk", "cons_at_k")

@@ -1,4 +1,7 @@
-"""Describe the Space of score_agg, which aggregates verdicts on statements into one score."""
+"""Describe the Space of score_agg, which aggregates verdicts on statements into one score.
+
+In a clone, `PYTHONPATH=spaces python spaces/score_agg/app.py` serves it.
+"""
 
 from collections.abc import Sequence
 from typing import Any

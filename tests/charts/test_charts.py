@@ -310,6 +310,17 @@ def test_the_mean_of_the_samples_is_a_line_beside_the_metrics_of_k():
     assert {row["metric"] for row in rows_of(charts.by_k(result))} == {"maj@k"}
 
 
+def test_a_line_of_majorities_leaves_out_even_k_if_there_are_odd_ones(result):
+    chart = charts.by_k(result, ["pass@k", "maj@k"], highlight=8)
+    drawn = [row["x"] for row in rows_of(chart) if row["metric"] == "maj@k"]
+    assert drawn == [1, 3, 5]
+    assert "maj@k is drawn at odd k: at even k, ties count as incorrect." in caption_of(chart)
+    assert {"x": 8.0} in rows_of(charts.by_k(result, "maj@k", highlight=8), "x")
+    even = charts.by_k({"maj@1": 0.5, "maj@2": 0.25, "maj@4": 0.3}, "maj@k")
+    assert [row["x"] for row in rows_of(even)] == [1, 2, 4]
+    assert not caption_of(even)
+
+
 def test_every_point_of_a_line_has_a_tooltip_also_without_a_marker(result):
     chart = charts.by_question(result, "pass@1", labels=[f"q{i}" for i in range(12)], width=1.5)
     rows = rows_of(chart)

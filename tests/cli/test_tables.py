@@ -198,6 +198,9 @@ def test_where_maj_at_k_is_shown_the_output_says_what_other_papers_call_so(
     vote = f"The majority vote of most papers (maj@k, cons@64) is vote@k{where}"
     assert vote in " ".join(printed.split())
     assert "most papers" not in output_of(capsys, "gpassk", file, "--k", 1)
+    below_n = "cons@1: more than k/2 of all n samples are correct, so it rises with n."
+    assert below_n not in " ".join(printed.split())
+    assert below_n in " ".join(output_of(capsys, "cons_at_k", file, "--k", 1).split())
 
 
 def test_columns_are_as_wide_as_their_widest_cell():

@@ -15,9 +15,9 @@ LIMIT = 180  # seconds until a page shows what a test waits for: the machine may
 DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 TABLET = {"width": 1024, "height": 768}
 CHART = ".chart svg.marks"
-STATE = "document.documentElement.dataset.state || ''"
-FRESH = f"({STATE}) === '' && document.querySelector('#answer .sentence')?.checkVisibility()"
-SETTLED = f"({STATE}) === ''"
+STATE = "document.documentElement.dataset.state"  # undefined until the page has read its address
+FRESH = f"{STATE} === '' && document.querySelector('#answer .sentence')?.checkVisibility()"
+SETTLED = f"{STATE} === ''"
 
 
 @contextlib.contextmanager
@@ -50,7 +50,6 @@ def opened(browser, space, viewport=DESKTOP, scheme="light", query="", ready=FRE
         page.goto(f"{space.url}{query}")
         page.wait_for_selector("#score")
         page.wait_for_function(ready)
-        page.wait_for_timeout(500)  # the page has looked at its address
         yield page
     finally:
         page.close()
@@ -69,7 +68,7 @@ def state(page):
 
 
 def wait_for_state(page, expected):
-    page.wait_for_function(f"expected => ({STATE}) === expected", arg=expected)
+    page.wait_for_function(f"expected => {STATE} === expected", arg=expected)
 
 
 def settle(page):
@@ -80,8 +79,12 @@ def settle(page):
 
 def sentence(page):
     """Return the result in words, or "" if the page shows none."""
-    shown = page.locator("#answer .sentence:visible")
-    return shown.inner_text() if shown.count() else ""
+    return page.evaluate(
+        """() => {
+            const shown = document.querySelector("#answer .sentence");
+            return shown?.checkVisibility({visibilityProperty: true}) ? shown.innerText : "";
+        }"""
+    )
 
 
 def note(page):

@@ -87,6 +87,17 @@ def start(name: str, python: str, folder: Path):
     assert "Traceback" not in log.read_text(), log.read_text()
 
 
+def wait_for_worker(space: RunningSpace) -> int:
+    """Wait until a process of a Space scores a request, and return its id."""
+
+    def children(pid: int) -> list[int]:
+        return [*map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())]
+
+    while not (workers := [x for child in children(space.pid) for x in children(child)]):
+        time.sleep(0.05)
+    return workers[0]
+
+
 def files_in(folder: Path) -> list[Path]:
     """Return all files except compiled modules, which are there after each import."""
     return sorted(path for path in folder.rglob("*") if "__pycache__" not in path.parts)

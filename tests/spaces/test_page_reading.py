@@ -77,6 +77,18 @@ ASKED: dict[str, Any] = {
         {"where": [["strategy of prompt", "y"]]},
         [[0], [1]],
     ),
+    "two settings": (
+        "id,prompt,temperature,correct\n"
+        + "\n".join(f"{x},{p},{t},{int(t == '1')}" for x in "ab" for p in "xy" for t in "01"),
+        [
+            *({"where": [["prompt", p], ["temperature", t]]} for p in "xy" for t in "01"),
+            {"groups": "prompt", "questions": ["id", "prompt", "temperature"]},
+            {"questions": ["id", "prompt", "temperature"]},
+            {"pool": ["prompt", "temperature"]},
+        ],
+        {"where": [["prompt", "y"], ["temperature", "1"]]},
+        [[1], [1]],
+    ),
     "outcomes or answers": (
         "id,correct,answer\na,0,0\na,0,1",
         [{"outcomes": "correct"}, {"predictions": "answer", "references": "correct"}],
@@ -280,6 +292,9 @@ def test_choices_add_up_and_conditions_hold_together(page):
     ways = [{"missing": "drop"}, {"where": [["a", "1"]]}, {"where": [["b", "2"]]}]
     merged = page.asking.merged(ways)
     assert merged == {"missing": "drop", "where": [["a", "1"], ["b", "2"]]}
+    assert page.asking.choice_in_words(merged) == (
+        "Missing samples are left out, only rows with a = 1 and b = 2"
+    )
     assert page.asking.is_reading(merged)
     for broken in ({"where": "a=1"}, {"missing": "maybe"}, {"unknown": 1}, 5):
         assert not page.asking.is_reading(broken)
@@ -398,6 +413,22 @@ def test_files_that_are_too_large_or_not_readable_are_refused_with_a_sentence(pa
     file.write_bytes(text.encode(errors="surrogateescape"))
     with pytest.raises(ValueError, match=message.replace("(", r"\(")):
         page.samples.read_samples(request_for(page, "gpassk", files=(str(file),)), ())
+
+
+def test_the_checker_choice_takes_a_column_of_options_as_the_command_does(page, tmp_path):
+    rows = [
+        {"id": 1, "response": x, "answer": "B", "choices": ["Oslo", "Rome", "Bern"]}
+        for x in ("Rome", "(A)", "b", "Bern")
+    ]
+    text = "\n".join(map(json.dumps, rows))
+    space, answer = answer_of(page, "gpassk", text, checker="choice", k=1)
+    assert answer.runs[0].scores()["pass@1"] == 0.5
+    assert "options from choices" in answer.notes[0]
+    (tmp_path / "text").write_text(text)
+    code, _, _ = page.python_code.python_code(space, answer).partition("by_k")
+    names: dict[str, Any] = {}
+    exec(code.replace("'text'", repr(str(tmp_path / "text"))), names)
+    assert names["scores"]["pass@1"] == 0.5
 
 
 def test_a_zip_of_one_file_and_a_plain_text_are_read(page, tmp_path):

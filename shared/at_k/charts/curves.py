@@ -56,7 +56,8 @@ def by_k(
 
     The metrics of one run are lines of one panel. For several runs there is a panel for each
     metric, and the runs are its lines. avg@N, the mean of the samples, is the same for all k. It is
-    shown beside other metrics if it is requested.
+    shown beside other metrics if it is requested. The line of maj@k leaves out even k if there are
+    odd ones, because a tie, which is no majority, would make it zigzag.
 
     The caption describes the bands only as far as they are known, so pass interval=, confidence=,
     n= and questions=. Results name their interval method only for `interval="auto"`.
@@ -90,13 +91,22 @@ def by_k(
         row_of(estimate, run=name, metric=shown, x=k)
         for name, lines in curves.items()
         for shown in metrics
-        for k, estimate in lines[shown].items()
+        for k, estimate in _without_ties(shown, lines[shown]).items()
     ]
     first = next(iter(curves.values()))
     names = {shown: metric_title(next(iter(first[shown].values()))) for shown in metrics}
     rows = with_panels(rows, names, "mean over the questions")
     details = ChartDetails(**options)
-    return figure_of_lines(rows, k_axis(ks), details, correction(runs), highlight=highlight)
+    sentences = [correction(runs)]
+    if len(rows) < len(ks):
+        sentences.append("maj@k is drawn at odd k: at even k, ties count as incorrect.")
+    return figure_of_lines(rows, k_axis(ks), details, *sentences, highlight=highlight)
+
+
+def _without_ties(metric: str, curve: Curve) -> Curve:
+    """Return the curve at odd k if it is that of maj@k and has two of these."""
+    at_odd_k = {k: estimate for k, estimate in curve.items() if k % 2}
+    return at_odd_k if metric == "maj@k" and len(at_odd_k) > 1 else curve
 
 
 def _curves_of_run(name: str, scores: ChartScores, with_average: bool) -> dict[str, Curve]:

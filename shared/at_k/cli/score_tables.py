@@ -177,7 +177,7 @@ class ScoresView(View):
         return [[["question", *per_question], *rows]]
 
     def notes(self, for_paper: bool = False) -> list[str]:
-        """Return sentences about the limits, scores without limits, mG-Pass@k and maj@k."""
+        """Return sentences about the limits, scores without limits, mG-Pass@k, cons@k and maj@k."""
         notes = self._notes_of_limits(for_paper)
         if "falls_with_k" in self.scores.get("checker", {}):
             notes.append(
@@ -190,6 +190,11 @@ class ScoresView(View):
         odd = {x.metric for x in self.estimates if isinstance(x.k, int) and x.k % 2}
         if "mG-Pass@k" in odd:
             notes.append("mG-Pass@k is at most (k - 1)/k for odd k: compare it at even k.")
+        if biased := [x.key for x in self._by_group[None].values() if self._is_biased(x)]:
+            notes.append(
+                f"{enumerated(biased)}: more than k/2 of all n samples are correct, so it rises "
+                f"with n. maj@k has no such bias."
+            )
         if "maj@k" in metrics:
             where = ", in this table" if "vote@k" in metrics else " of cons_at_k"
             notes.append(
