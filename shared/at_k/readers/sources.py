@@ -291,8 +291,6 @@ def _finished(table: Table, reading: ReadingOptions, path: Path | None) -> Table
     """Return the table as the layout of a tool reads it, or the table inside of a single object."""
     if reading.records is not None:
         return _rows_inside(table, reading)
-    if table.layout is not None:
-        return table
     if (log := recognised(table, path)) is not None:
         return log
     if not (table.is_object and table.size):
