@@ -169,8 +169,8 @@ def test_rows_inside_of_one_object_are_read_where_they_are(capsys, tmp_path):
     scores = pass_at_k(capsys, file, *flags, k=2)
     outcomes = np.array([x["ok"] for x in NESTED["results"]["rows"]], int).reshape(4, 4)
     assert scores == {"pass@2": at_k.pass_at_k(outcomes, 2)}
-    flags = ("--outcomes", "results.rows.ok", "--questions", "results.rows.vars.q")
-    assert pass_at_k(capsys, file, *flags, k=2) == scores
+    whole = ("--outcomes", "results.rows.ok", "--questions", "results.rows.vars.q")
+    assert pass_at_k(capsys, file, *whole, k=2) == scores
 
 
 def test_samples_that_have_ids_of_questions_beside_them_are_not_merged(capsys, tmp_path):

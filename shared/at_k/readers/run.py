@@ -205,10 +205,6 @@ def read(
         ways = dict.fromkeys(map(_in_python, error.ways))
         remedy = f" Pass {' or '.join(ways)}." if ways else ""
         raise type(error)(f"{error}{remedy}", error.ways) from None
-    except ValueError as error:
-        if type(error).__module__.startswith("pyarrow"):
-            raise ValueError(f"The source cannot be read: {error}") from error
-        raise
 
 
 def _in_python(way: Way) -> str:
