@@ -93,7 +93,8 @@ def assert_not_worse(
         R: a run. For this and all parameters that are not here, see `assert_at_least`.
         baseline: a run on the same questions, which are paired as in `at_k.compare`.
         margin: the most that the score may be below that of the baseline, 0 or more.
-        by_order: whether questions are paired by their order, if runs were read without ids.
+        by_order: whether questions are paired by their order, if runs were read without ids, or
+            are data frames of pandas with different labels of rows.
         common: whether only the questions that both runs have are compared.
 
     Raises:

@@ -126,13 +126,6 @@ def test_lists_of_the_same_question_are_merged(capsys, tmp_path):
     assert read_rows(tmp_path, uneven) == {"predictions": [[1, 0, 0], [0]]}
 
 
-@pytest.mark.parametrize(("name", "role"), [("answer", "references"), ("group", "groups")])
-def test_lists_of_the_same_question_need_the_same_reference_and_group(tmp_path, name, role):
-    rows = [*SHARDS[:-1], SHARDS[-1] | {name: "other"}]
-    with pytest.raises(ValueError, match=f"the same id 'q2', but different {role}"):
-        read_rows(tmp_path, rows)
-
-
 def test_groups_that_are_nan_in_all_rows_of_a_question_are_the_same(gpassk):
     rows = [{"id": "q", "correct": i, "group": math.nan} for i in (0, 1)]
     with pytest.raises(ValueError, match=r"groups\[0\] is nan: give every question a label"):

@@ -1062,6 +1062,16 @@ def test_labels_go_with_the_questions_of_their_own_run():
     assert expected["pass@1"] == 0.0
 
 
+@pytest.mark.parametrize("name", ["question", "Problem"])
+def test_other_texts_of_questions_with_the_same_ids_are_warned_about(name):
+    rows = [{"id": i // 2, name: f"What is {i // 2}?", "passed": i % 2} for i in range(8)]
+    run = at_k.read(rows)
+    others = [row | {name: "Why?" if row["id"] == 2 else f" {row[name]}"} for row in rows[::-1]]
+    with pytest.warns(UserWarning, match=rf"1 questions of R_a .* texts in {name.lower()}, .*'2'"):
+        at_k.compare(run, at_k.read(others), k=1)
+    at_k.compare(run, at_k.read(others[:2] + others[4:]), k=1, common=True)
+
+
 def test_a_run_of_ids_is_not_paired_with_a_matrix_in_silence():
     run = at_k.read(CASES / "pairs_a.jsonl", outcomes="ok")
     with pytest.raises(ValueError, match="R_b has no ids"):

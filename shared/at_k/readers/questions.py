@@ -16,7 +16,7 @@ from ..core.checks import InputError, is_missing, short
 from . import names as usual
 from .cells import CellsByRole
 from .missing import settle_missing, text_of_ids
-from .names import plain_name, shown_name
+from .names import columns_named, plain_name, shown_name
 from .reading import ReadingOptions
 from .roles import columns_of_role, question_columns, whole_numbers
 from .settings import are_parts, refuse_repeats, refuse_settings
@@ -41,13 +41,13 @@ def gather(
     cells: CellsByRole,
     are_lists: bool,
     reading: ReadingOptions,
-) -> tuple[dict[str, list[Any]], list[Any] | None, tuple[str, ...], str]:
-    """Return the cells of the M questions, their ids, the columns of the ids, and a note.
+) -> tuple[dict[str, list[Any]], dict[str, list[Any]], tuple[str, ...], str]:
+    """Return the cells of the M questions, their identifiers, the columns of the ids, and a note.
 
-    The ids are texts, or tuples of texts if there are several columns, or None if nothing
-    identifies the questions. The note is on samples that were missing or added. Errors are raised
-    if rows of one question are different runs or settings, or the same sample; if an id is missing;
-    or if a question has two references or groups.
+    The identifiers are the ids, texts or tuples of the texts of several columns, and the columns
+    that identify the questions too, by name; {} if nothing does. The note is on samples that were
+    missing or added. Errors are raised if rows of one question are different runs or settings, or
+    the same sample; if an id is missing; or if a question has two references or groups.
     """
     table, key = _key_of_rows(table, chosen, are_lists, reading)
     rows_of = _rows_of(table, key) if key else {row: [row] for row in range(table.size)}
@@ -62,8 +62,25 @@ def gather(
     ids, merged, said = _settled(questions, merged)
     if are_lists and questions.several:
         said = "; ".join(filter(None, [f"added from {table.size} rows", said]))
-    key = () if key == (ROW,) else key
-    return merged, ids if key else None, key, said
+    if not key or key == (ROW,):
+        return merged, {}, (), said
+    return merged, _identifiers(questions, ids), key, said
+
+
+def _identifiers(questions: QuestionRows, ids: Sequence[Any]) -> dict[str, list[Any]]:
+    """Return the ids, and the texts of columns that identify the questions too, by name.
+
+    Such columns have ids or texts of questions by their name. Their entries are equal in all rows
+    of a question, and differ between questions.
+    """
+    identifiers = {plain_name(", ".join(questions.key)): [*ids]}
+    columns = questions.table.columns
+    for name in columns_named(columns, (*usual.IDS, *usual.INDICES, *usual.QUESTION_TEXTS)):
+        cells = list(map(entry_text, columns[name]))
+        texts = [x for question in ids for x in {cells[row] for row in questions.rows[question]}]
+        if "" not in texts and len(texts) == len({*texts}) == len(ids):
+            identifiers.setdefault(plain_name(name), texts)
+    return identifiers
 
 
 def _settled(

@@ -207,10 +207,6 @@ def read(
         ways = dict.fromkeys(map(_in_python, error.ways))
         remedy = f" Pass {' or '.join(ways)}." if ways else ""
         raise type(error)(f"{error}{remedy}", error.ways) from None
-    except ValueError as error:
-        if type(error).__module__.startswith("pyarrow"):
-            raise ValueError(f"The source cannot be read: {error}") from error
-        raise
 
 
 def _in_python(way: Way) -> str:
@@ -257,19 +253,16 @@ def _read_table(table: Table, reading: ReadingOptions) -> Run:
     if reading.has_labels and not {"references", "outcomes"} & chosen.keys():  # already graded
         chosen = {"outcomes" if x == "predictions" else x: y for x, y in chosen.items()}
     table, row_cells, are_lists = _cells(table, chosen, named, reading)
-    cells, ids, key, missing = gather(table, chosen, row_cells, are_lists, reading)
+    cells, identifiers, key, missing = gather(table, chosen, row_cells, are_lists, reading)
     grades = cells.pop("grades", None)
     run = Run(_arguments(cells, chosen))
-    run.ids, run.missing, run.grades = ids, missing, grades
+    run.identifiers, run.missing, run.grades = identifiers, missing, grades
+    run.ids = identifiers[plain_name(", ".join(key))] if key else None
     run.columns = chosen | ({"questions": ", ".join(key)} if key else {})
     run.files, run.origin = table.files, table.origin
     if "clusters" in reading.columns:
         _add_clusters_of_settings(run)
     run.is_matrix = table.is_matrix and FILE not in table.columns
-    if ids is not None:
-        identifiers = {plain_name(", ".join(key)): ids}
-        others = _unique_columns(table) if are_lists and len(ids) == table.size else {}
-        run.identifiers = identifiers | {x: y for x, y in others.items() if x not in identifiers}
     return run
 
 
@@ -392,16 +385,6 @@ def _arguments(cells: dict[str, Any], chosen: ColumnsByRole) -> dict[str, Any]:
         arguments["references"] = [json.dumps(question) for question in shares]
         arguments["check_correct_fn"] = GradedAnswers()
     return arguments | cells
-
-
-def _unique_columns(table: Table) -> dict[str, list[Any]]:
-    """Return the texts of the columns of ids, or of texts of questions, that differ in all rows."""
-    identifiers: dict[str, list[Any]] = {}
-    for name in columns_named(table.columns, (*usual.IDS, *usual.INDICES, *usual.QUESTION_TEXTS)):
-        texts = [entry_text(entry) for entry in table.columns[name]]
-        if "" not in texts and len({*texts}) == len(texts):
-            identifiers.setdefault(plain_name(name), texts)
-    return identifiers
 
 
 def _predictions(cells: dict[str, Any], chosen: ColumnsByRole) -> Any:

@@ -291,8 +291,6 @@ def _finished(table: Table, reading: ReadingOptions, path: Path | None) -> Table
     """Return the table as the layout of a tool reads it, or the table inside of a single object."""
     if reading.records is not None:
         return _rows_inside(table, reading)
-    if table.layout is not None:
-        return table
     if (log := recognised(table, path)) is not None:
         return log
     if not (table.is_object and table.size):
@@ -342,8 +340,10 @@ def _table_of_object(record: dict[str, Any], table: Table, reading: ReadingOptio
         return table_of_columns(columns, title)
     if is_arc(record):
         return read_layout(ARC, table_of_rows([record], title))
-    if all(is_list_of(x, list) and all(map(_is_numbered_row, x)) for x in record.values()):
-        return table_of_rows([row for rows in record.values() for _, row in rows], title)
+    if all(is_list_of(x, list) for x in record.values()):  # bigcode has [number, row] in them
+        entries = list(itertools.chain(*record.values()))
+        if all(list(map(type, entry)) == [int, dict] for entry in entries):
+            return table_of_rows([row for _, row in entries], title)
     if not _has_column_names(record, reading):
         _refuse_keys_of_samples(record, title, reading)
         if (keyed := _keyed_rows(record, title)) is None:
@@ -353,11 +353,6 @@ def _table_of_object(record: dict[str, Any], table: Table, reading: ReadingOptio
         return replace(table_of_rows(keyed, title), origin=origin)
     columns = _columns_of_object(record, table.is_line)
     return table if columns is None else table_of_columns(columns, title)
-
-
-def _is_numbered_row(entry: list[Any]) -> bool:
-    """Return whether a list is a number and a row, as bigcode's evaluation harness writes them."""
-    return list(map(type, entry)) == [int, dict]
 
 
 def _columns_of_object(record: Mapping[str, Any], is_line: bool) -> dict[str, list[Any]] | None:

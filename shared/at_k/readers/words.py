@@ -120,16 +120,15 @@ def as_outcomes(
 def _with_decimal_points(cells: Sequence[Any]) -> list[Any]:
     """Return cells with 0.5 for 0,5; a ValueError if others have a point, as thousands may."""
     texts = [x for x in flat(cells) if isinstance(x, str)]
-    comma = next(filter(is_decimal_comma, texts), None)
-    point = next((x for x in texts if "." in x and not isinstance(number_in(x), str)), None)
-    if comma is not None and point is not None:
+    commas = [x for x in texts if is_decimal_comma(x)]
+    points = [x for x in texts if "." in x and isinstance(number_in(x), float)]
+    if commas and points:
         raise ValueError(
-            f"The outcomes {comma} and {point} have a decimal comma and a point, which may "
+            f"The outcomes {commas[0]} and {points[0]} have a decimal comma and a point, which may "
             f"separate thousands: write all of them in one way."
         )
-    return map_entries(
-        lambda x: x.replace(",", ".") if isinstance(x, str) and is_decimal_comma(x) else x, cells
-    )
+    written = {x: x.replace(",", ".") for x in commas}
+    return map_entries(lambda x: written.get(x, x) if isinstance(x, str) else x, cells)
 
 
 def flat(cells: Iterable[Any]) -> Iterator[Any]:

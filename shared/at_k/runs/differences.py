@@ -122,7 +122,8 @@ def compare(
             a form that the metric gpassk takes: a list, or a dict of counts. The rates of the
             checker are estimated for each run, as it may favor one of them. Default: the labels
             that both were read with.
-        by_order: whether questions are paired by their order, if runs were read without ids.
+        by_order: whether questions are paired by their order, if runs were read without ids, or
+            are data frames of pandas with different labels of rows.
         common: whether only the questions that all runs have are compared, by their ids. If not,
             runs with different questions raise an error.
         groups: a label for each question. Adds the differences within each group, with keys

@@ -6,6 +6,8 @@ S the number of all samples of a run.
 
 from __future__ import annotations
 
+import itertools
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
@@ -215,7 +217,23 @@ def in_one_order(
         selected, order = _with_questions(run, own, questions)
         ordered.append((name, selected))
         orders.append(order)
+    _warn_of_other_texts(ordered)
     return ordered, orders
+
+
+def _warn_of_other_texts(sources: Sequence[tuple[str, Any]]) -> None:
+    """Warn if a question has another text in the first of several runs than in another run."""
+    (first, run), *others = sources
+    for (name, other), column in itertools.product(others, ("question", "problem")):
+        texts = zip(*(x.identifiers.get(column, ()) for x in (run, other)), strict=False)
+        differing = [i for i, (a, b) in enumerate(texts) if a.split() != b.split()]
+        if differing:
+            warnings.warn(
+                f"{len(differing)} questions of {first} and {name} have the same ids and different "
+                f"texts in {column}, such as {short(run.ids[differing[0]])}: runs on different "
+                f"questions cannot be compared.",
+                stacklevel=2,
+            )
 
 
 def _shared_questions(
