@@ -74,7 +74,7 @@ def _copy(files: Iterable[Path], folder: Path) -> None:
 
 
 def _copy_package(target: Path, lib: Path) -> None:
-    """Copy the modules of the package that app.py and the page import. Imports in functions count.
+    """Copy the modules of the package that app.py and the page import, also inside functions.
 
     `target` is the folder of the Space, and the package is copied into the folder `lib`.
     """
@@ -104,6 +104,7 @@ def with_links_of_a_space(text: str, card: Path, page: Path) -> str:
     repository = SETUP["metadata"]["url"]
 
     def replaced(link: re.Match[str]) -> str:
+        """Return the link that takes the place of a match, and copy its picture if it has one."""
         file = (card.parent / link["path"]).resolve()
         if link["picture"]:
             _copy([file], page)

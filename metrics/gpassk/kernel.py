@@ -527,7 +527,7 @@ methods raise an error that names the missing package. In the package it is a `P
 """
 
 
-KERNEL = "bb56536fbdf2"
+KERNEL = "7c9dee6cb54f"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -3649,8 +3649,8 @@ _SAMPLES_AT_ONCE = 1 << 14  # so many are compared at once, to bound memory
 def match_exactly(samples: Samples) -> np.ndarray:
     """Return whether each sample equals an acceptable answer to its question, (S,).
 
-    The samples have references. A ValueError is raised if samples or references are neither texts
-    nor numbers, or of different types.
+    An integer reference equals its decimal text. Raises a ValueError if the samples are neither all
+    texts nor all numbers, if one is nan, or if a reference cannot be compared with them.
     """
     values, references = samples.values, samples.references
     kind = sample_kind(values)
@@ -3678,7 +3678,7 @@ def match_exactly(samples: Samples) -> np.ndarray:
 
 
 def no_texts_or_numbers(checker: str) -> ValueError:
-    """Return the error for predictions that are neither texts nor numbers."""
+    """Return the error to raise for predictions that are neither all texts nor all numbers."""
     what = f"{checker} compares texts or numbers, and some predictions are neither"
     return InputError(what, InPython(": give a function as check_correct_fn"), ".")
 
@@ -3690,7 +3690,7 @@ def equals_any(
 
     Args:
         values: (S,) samples, question after question.
-        accepted: the accepted answers to all questions, question after question, of the same type.
+        accepted: the accepted answers, question after question, of the same Arrow type as `values`.
         counts: (M,) number of accepted answers to each question, at least one.
         sizes: (M,) number of samples of each question.
     """
@@ -3712,11 +3712,11 @@ def equals_any(
 def acceptable_answers(
     references: pa.ChunkedArray, read: Callable[[Any], Any], expected: str
 ) -> tuple[list[Any], np.ndarray]:
-    """Return the acceptable answers to all questions in one list, and their numbers, (M,).
+    """Return the acceptable answers to all questions in one list, and how many each has, (M,).
 
     Args:
         references: (M,) an answer, or a list of acceptable answers, for each question.
-        read: a function that returns an answer in the form to compare; None if it is not valid.
+        read: a function that returns an answer in the form to compare, or None if it is invalid.
         expected: the part of the message that says what a valid answer is.
 
     Raises:
@@ -3748,12 +3748,12 @@ def _is_unicode(text: str) -> bool:
 
 
 def _number_form(answer) -> str | None:
-    """Return the normal form of a number, or None for another value."""
+    """Return `exact_form` of a number or bool, or None for any other value."""
     return exact_form(answer) if isinstance(answer, (int, float)) else None
 
 
 def _forms_of_numbers(samples: Samples) -> pa.ChunkedArray:
-    """Return a column with the normal form of each number; raise a ValueError for a nan."""
+    """Return a column with `exact_form` of each sample or null; raise a ValueError for a nan."""
     forms, values = read_distinct(samples.values, exact_form)
     if "nan" in forms:
         index = pc.index(values, "nan").as_py()
@@ -3763,23 +3763,24 @@ def _forms_of_numbers(samples: Samples) -> pa.ChunkedArray:
 
 
 def exact_form(number: int | float) -> str:
-    """Return the normal form of a number, a text: equal numbers have equal forms. True is 1."""
+    """Return the normal form of a number, a text. Equal numbers have equal forms, as 1 and True."""
     if isinstance(number, int):
         return decimal_form(Decimal(int(number)))
     return decimal_form(Decimal(repr(number))) if math.isfinite(number) else str(number)
 
 
 def decimal_form(number: Decimal) -> str:
-    """Return the normal form of a decimal, with all digits: equal numbers have equal forms."""
+    """Return the normal form of a decimal, a text with all its digits. Equal numbers share it."""
     return f"{number.normalize(_ALL_DIGITS) if number else Decimal(0)}"
 
 
 def read_distinct(
     values: pa.ChunkedArray, form: Callable[[Any], str | None]
 ) -> tuple[list[str | None], pa.ChunkedArray]:
-    """Return the forms of the distinct values, and a column with the form of each value.
+    """Return a list of the forms of the distinct values, and a column with the form of each value.
 
-    `form` returns the form of a value, or None. It is called once for each distinct value.
+    `form` is called once for each distinct value that is not null, and returns its form or None.
+    The column is null where the value is null or has no form.
     """
     distinct, code = distinct_entries(values)
     forms = [form(entry) for entry in to_python(distinct)]
@@ -4274,7 +4275,7 @@ class Checking:
             )
 
     def _check_options(self) -> None:
-        """Raise an error if num_proc, executor or timeout is invalid, or excludes another."""
+        """Raise an error if num_proc, executor or timeout is invalid, or two exclude each other."""
         executor, timeout = self.executor, self.timeout
         if self.num_proc is not None:
             if executor is not None:
@@ -4298,7 +4299,7 @@ class Checking:
 
     @cached_property
     def _package_checker(self) -> Any:
-        """Return the object of the package that checks samples, for its names and checkers.
+        """Return the checker of the installed package: that of a name, or `checker` itself.
 
         Returns None for "exact_match" and for functions.
         """
@@ -4309,7 +4310,7 @@ class Checking:
 
     @property
     def is_async(self) -> bool:
-        """Return whether the checker is an async function, or an object with an async __call__."""
+        """Return whether the checker is an async function, or has an async `__call__` method."""
         call = getattr(self.checker, "__call__", None)  # noqa: B004
         return inspect.iscoroutinefunction(self.checker) or inspect.iscoroutinefunction(call)
 
@@ -4381,9 +4382,9 @@ class Checking:
     def _check_missing(
         self, pairs: DistinctPairs, results: list[PairResult | None], check_pairs: CheckPairs
     ) -> None:
-        """Set each of the (P,) results that is None; raise a ValueError for the first problem.
+        """Check the pairs whose result is None, and set their entries in the (P,) `results`.
 
-        A ValueError is also raised if a worker dies, or the executor returns too few results.
+        Raises a ValueError for the first problem, a dead worker, or too few results.
         """
         missing = [pair for pair, result in enumerate(results) if result is None]
         if not missing:
@@ -4410,9 +4411,9 @@ class Checking:
     def _raise_first_problem(
         self, pairs: DistinctPairs, results: list[PairResult | None], first: int
     ) -> int:
-        """Return the index of the first of the (P,) results that is None, or P if none is.
+        """Raise a ValueError for the first problem before the first result that is None.
 
-        Raises a ValueError if a result before it has a problem. Those before `first` have none.
+        Without a problem, return the index of that result, or P. Results before `first` have none.
         """
         for pair in range(first, len(results)):
             result = results[pair]
@@ -4424,7 +4425,7 @@ class Checking:
         return len(results)
 
     def check_here(self, pairs: list[PairToCheck]) -> Generator[BatchResult, None, None]:
-        """Check pairs in this thread, or in the executor, and yield the results of each batch."""
+        """Check pairs in the executor, or else in this thread; yield the results of each batch."""
         assert callable(self.checker)
         check = partial(check_batch, self.checker, self.labels or {}, False, host())
         if self.executor is None:
@@ -4435,7 +4436,7 @@ class Checking:
         yield from self.executor.map(check, batches)
 
     def _raise_problem(self, call: tuple[str, Place], problem: str | BaseException) -> NoReturn:
-        """Raise the error for a call of the checker with a problem, as in `PairResult`."""
+        """Raise the error for a problem of a `PairResult`. `call` is from `DistinctPairs.call`."""
         if isinstance(problem, BaseException):
             try:
                 text = str(problem)
@@ -4593,14 +4594,15 @@ class DistinctPairs:
         return cls(pairs, first, index, samples)
 
     def call(self, pair: int) -> tuple[str, Place]:
-        """Return the start of a message about the call of the checker for a pair."""
+        """Return the text and the place that a message about the check of a pair starts with."""
         place = sample_place("predictions", self.samples.sizes, self.first[pair])
         return f"check_correct_fn({short(self.pairs[pair][0])}, ..) on ", place
 
     def outcomes(self, results: Sequence[float | None]) -> Samples:
-        """Return the outcomes of all samples, from the (P,) results of the pairs.
+        """Return the outcomes of all samples, from the (P,) outcomes of the pairs.
 
-        Categories above 1 among shares of correctness raise a ValueError.
+        A pair that is not scored has None. Raises a ValueError if there are both categories above 1
+        and shares of correctness, which are floats.
         """
         has_shares = any(isinstance(result, float) for result in results)
         for pair, result in enumerate(results) if has_shares else ():
@@ -4632,10 +4634,10 @@ class DistinctPairs:
 
 
 class CheckCache:
-    """The finished checks of a run that failed. A retry checks only the other pairs.
+    """Keeps the finished checks of a run that failed, so that a retry checks only the other pairs.
 
-    This needs the same labels and an equal checker, such as the same function, or the same method
-    of the same object.
+    The retry needs the same labels and an equal checker, such as the same function, or the same
+    method of the same object.
     """
 
     def __init__(self) -> None:
@@ -4643,12 +4645,12 @@ class CheckCache:
         self._results: dict[str, PairResult] = {}
 
     def __reduce__(self):
-        return CheckCache, ()  # An empty cache is pickled, because not every checker can be.
+        return CheckCache, ()  # An empty cache is pickled: not every checker can be pickled.
 
     def results(self, checking: Checking, pairs: DistinctPairs) -> list[PairResult | None]:
-        """Return the (P,) cached results of pairs, None for a pair without one.
+        """Return a (P,) list of the cached result of each pair, or None if it is not cached.
 
-        The cache is emptied if it has the results of another checker.
+        The cache is emptied first if its results are those of another checker or other labels.
         """
         checker = (checking.checker, checking.labels)
         if self._checker != checker:
@@ -4658,7 +4660,7 @@ class CheckCache:
         return [self._results.get(repr(pair)) for pair in pairs.pairs]
 
     def keep(self, pairs: DistinctPairs, results: list[PairResult | None]) -> int:
-        """Add the results without a problem to the cache, and return its number of results."""
+        """Add the results without a problem to the cache; return how many results it then has."""
         for pair, result in zip(pairs.pairs, results, strict=True):
             if result is not None and result[1] is None:
                 self._results[repr(pair)] = result
@@ -4669,7 +4671,7 @@ class CheckCache:
 
 
 def outcomes_of_match(samples: Samples, correct: np.ndarray) -> Samples:
-    """Return the outcomes of samples from `correct`, (S,): whether each equals its reference."""
+    """Return the outcomes of samples from `correct`, (S,): whether each sample is correct."""
     return Samples(
         correct, samples.sizes, _OUTCOMES, samples.scored_or_none, multiplicity=samples.multiplicity
     )
@@ -4692,9 +4694,10 @@ def _warn_of_responses(samples: Samples, outcomes: Samples) -> None:
 
 
 def _contained_references(samples: Samples, outcomes: Samples) -> str | None:
-    """Return a sentence with the number of incorrect texts that contain their reference.
+    """Return a sentence that says how many incorrect texts contain their reference, or None.
 
-    Returns None if they are at most a tenth as many as the correct texts.
+    Only the first `_SEARCHED` samples are searched. None is returned if these texts are at most a
+    tenth as many as the correct ones.
     """
     correct, occurrences = outcomes.values[:_SEARCHED], samples.occurrences[:_SEARCHED]
     texts = to_python(samples.values[:_SEARCHED])
@@ -4715,7 +4718,7 @@ def _contained_references(samples: Samples, outcomes: Samples) -> str | None:
 
 
 def _contains(text: str | None, reference: Any) -> bool:
-    """Return whether a text has the answer, or one of a list of answers, as a word of its own."""
+    """Return whether a text contains the reference, or an entry of a list, as a separate word."""
     answers = reference if isinstance(reference, list) else [reference]
     return any(
         isinstance(answer, str)

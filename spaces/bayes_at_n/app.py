@@ -44,13 +44,13 @@ def compute_calls(options: Options, smallest_n: int) -> dict[str, Call]:
 
 
 def measures(options: Options, smallest_n: int, checked: bool) -> list[dict[str, Any]]:
-    """Return the arguments of `at_k.compare`: for avg@N, or with a uniform prior for Bayes@N."""
+    """Return [arguments of `at_k.compare`]: for Bayes@N with posterior limits, else for avg@N."""
     metric = "bayes@N" if options["interval"] == POSTERIOR else "avg@N"
     return [{"metric": metric, "w": options["w"]}]
 
 
 def main_scores(run: Run, options: Options) -> list[str]:
-    """Return the key of avg@N, or with limits under a uniform prior the keys of both scores."""
+    """Return the key of avg@N. If limits are under a uniform prior, put that of Bayes@N first."""
     keys = [run.estimate_of(metric).key for metric in ("avg@N", "bayes@N")]
     return keys[::-1] if options["interval"] == POSTERIOR else keys[:1]
 

@@ -25,8 +25,8 @@ def vote_ks(maximum: int) -> list[int]:
     """Return the k values of a curve from 1 to `maximum`, in increasing order.
 
     If `maximum` is at most 8, they are all integers. Otherwise they are 1, `maximum`, the powers of
-    two, and the odd numbers before these, at which the chart shows maj@k. Other curves have more
-    values, but the intervals of vote@k take long.
+    two, and the odd numbers before these: maj@k is lower at even k, because a tie is incorrect.
+    There are fewer values than in `curve_ks`, because the intervals of vote@k take long.
     """
     if maximum <= 8:
         return list(range(1, maximum + 1))
@@ -56,7 +56,7 @@ def measures(options: Options, smallest_n: int, checked: bool) -> list[dict[str,
 
 
 def main_scores(run: Run, options: Options) -> list[str]:
-    """Return the keys of vote@k if the samples are answers, of maj@k, and of avg@N."""
+    """Return the keys of vote@k, maj@k and avg@N, without vote@k if samples are not answers."""
     k, scores = options["k"], run.scores()
     votes = [f"vote@{k}"] if f"vote@{k}" in scores else []
     return [*votes, f"maj@{k}", run.estimate_of("avg@N").key]

@@ -25,7 +25,7 @@ reference,1,2,3,4,5,6,7,8
 
 
 def compared_ks(k: int) -> list[int]:
-    """Return in increasing order at most three powers of two from 2 to below k, and k."""
+    """Return up to three powers of two, the largest ones from 2 to below k, and then k."""
     powers = [2**i for i in range(1, k.bit_length()) if 2**i < k]
     return [*powers[-3:], k]
 

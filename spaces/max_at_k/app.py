@@ -42,7 +42,7 @@ def compute_calls(options: Options, smallest_n: int) -> dict[str, Call]:
 
 
 def measures(options: Options, smallest_n: int, checked: bool) -> list[dict[str, Any]]:
-    """Return the arguments of `at_k.compare` for each compared score, the main one first."""
+    """Return a list with the arguments of `at_k.compare` for max@k, the only compared score."""
     ks = sorted({*curve_ks(smallest_n), options["k"]})
     return [{"metric": "max@k", "k": ks, "w": options["w"]}]
 

@@ -14,14 +14,14 @@ from .space import Space
 
 
 def escape(text: str) -> str:
-    """Return HTML that shows the text literally, also if it has tags or template expressions."""
+    """Return HTML that shows a text literally, with tags and template expressions escaped."""
     return re.sub(r"[^\w\s.,:;()%/=+@^'-]", lambda match: f"&#{ord(match[0])};", text)
 
 
 def result_html(space: Space, answer: Answer, link: str) -> str:
-    """Return the result in words with emphasized numbers, and how the samples were read.
+    """Return HTML of the result in words with emphasized numbers, and of the notes.
 
-    The script of the page writes `link` to the fragment of its address. It can be "".
+    The script of the page writes `link`, the request as text or "", to the fragment of its address.
     """
     clauses = [space.clause(run, answer.options) for run in answer.runs]
     notes, verdict = [*answer.notes], ""
@@ -55,7 +55,7 @@ def result_html(space: Space, answer: Answer, link: str) -> str:
 
 
 def chart_html(space: Space, answer: Answer) -> str:
-    """Return the charts of an answer with their titles and explanations."""
+    """Return HTML of the charts of an answer with their titles and captions."""
     return "".join(
         f"<section><header><h2>{escape(chart.title)}</h2>"
         f'<p class="caption">{escape(chart.caption)}</p></header>'
@@ -66,18 +66,18 @@ def chart_html(space: Space, answer: Answer) -> str:
 
 
 def problem_html(problem: str) -> str:
-    """Return the box that says why there is no result."""
+    """Return HTML of a box with the text `problem`, which says why there is no result."""
     return f'<div class="problem" role="alert">{escape(problem)}</div>'
 
 
 def menu_html(choices: Sequence[str]) -> str:
-    """Return the menu of downloads."""
+    """Return HTML of the menu of downloads, with an entry for each choice."""
     options = "".join(f"<option>{escape(choice)}</option>" for choice in choices)
     return f'<label>Download <select name="choice">{options}</select></label>'
 
 
 def code_html(code: str) -> str:
-    """Return code in a box that scrolls. A click selects all of it."""
+    """Return HTML with code in a box that scrolls. A click in the box selects all of it."""
     return (
         "<details><summary>Python code for these scores and charts</summary>"
         f'<pre tabindex="0" aria-label="Python code"><code>{escape(code)}</code></pre></details>'
@@ -85,7 +85,7 @@ def code_html(code: str) -> str:
 
 
 def scores_html(space: Space, answer: Answer) -> str:
-    """Return the tables of scores, and notes that explain their numbers."""
+    """Return HTML of the tables of scores, and of notes that explain their numbers."""
     views = views_of(space, answer)
     html = "<h2>Scores</h2>"
     for view in views:
@@ -101,7 +101,7 @@ def breakable(label: str) -> str:
 
 
 def _table_html(table: Cells) -> str:
-    """Return a table. Limits, which are in brackets, are smaller than their scores."""
+    """Return HTML of a table. Its first row has headings. Limits in brackets are printed small."""
     head = "".join(f'<th scope="col">{breakable(heading)}</th>' for heading in table[0])
     body = ""
     for name, *cells in table[1:]:

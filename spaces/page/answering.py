@@ -39,10 +39,10 @@ _EXECUTORS: dict[Any, Any] = {"math_verify": SimpleNamespace(map=map)}
 
 
 def answer_to(request: Request) -> Answer:
-    """Return the answer to a request. Temporary files are in the current folder.
+    """Return the answer to a request. Write temporary files into the current folder.
 
     Raises:
-        ChoiceError: if the rules of reading need an answer.
+        ChoiceError: if the samples can be read in several ways, so that the visitor has to choose.
         ValueError: if the samples cannot be read, checked or scored.
     """
     space, computation = request.space, COMPUTATIONS[request.space.metric]
@@ -129,10 +129,10 @@ def _used_options(
 def _calls(
     space: Space, options: Options, smallest_n: int, checker: str | None
 ) -> tuple[dict[str, Call], list[dict[str, Any]]]:
-    """Return the calls of `compute` by name, and the arguments of `at_k.compare` for each score.
+    """Return a dict of calls of `compute`, and for each score the arguments of `at_k.compare`.
 
-    `smallest_n` is the smallest number of samples of a question, and `checker` the name of the
-    checker, or None if samples have no references.
+    The checker, the confidence and the interval are added to those that the Space gives. `checker`
+    is None if samples have no references. `smallest_n` is the smallest n of a question.
     """
     is_default = checker in (None, "exact_match")
     checking = {} if is_default else {"check_correct_fn": checker}
@@ -163,7 +163,7 @@ def _without_none(arguments: Mapping[str, Any]) -> dict[str, Any]:
 def _samples_for_metric(
     computation: Computation, runs: Mapping[str, Samples]
 ) -> dict[str, CheckedOnce]:
-    """Return {label: samples as the metric takes them}. Raise a ValueError if one is invalid."""
+    """Return {label: samples in the form of the metric}. Raise a ValueError if one is invalid."""
     sampled = {}
     for label, samples in runs.items():
         with naming_run(label):
@@ -188,13 +188,13 @@ def _results(
     samples: Samples,
     calls: Mapping[str, Call],
 ) -> dict[str, Any]:
-    """Return the scores of one run for each call of `compute`, by the name of the call.
+    """Return a dict from the name of each call of `compute` to the scores of one run.
 
-    The scores of a sweep are a dict by the value of its parameter. `questions` are the samples as
-    the metric takes them, and `samples` those that were read, with further columns such as groups.
+    For a sweep it has a dict from each value of the parameter to the scores. `questions` are the
+    samples after `_samples_for_metric`, and `samples` those before, with columns such as groups.
     """
-    read = ("predictions", "references")  # which `questions` have
-    columns = {name: column for name, column in samples.items() if name not in read}
+    in_questions = ("predictions", "references")
+    columns = {name: column for name, column in samples.items() if name not in in_questions}
     results: dict[str, Any] = {}
     for name, call in calls.items():
         options = {**columns, **call.arguments}
@@ -221,10 +221,10 @@ def _is_binary(space: Space, options: Options, run: GradedRun) -> bool:
 def _names_and_texts(
     identifiers: Mapping[str, Sequence[Any]], total: int
 ) -> tuple[list[str], list[str]]:
-    """Return the names and the texts of all questions.
+    """Return a list of the names and a list of the texts of the `total` questions.
 
-    `identifiers` are columns that identify the questions, by name in lower case. Without a column
-    of names, the questions are numbered from 1. Without a column of texts, each text is "".
+    `identifiers` are columns that identify the questions, by name in lower case. One may have the
+    texts, which are "" otherwise. The first other one has the names, which are "1", .. otherwise.
     """
     columns = {name: [str(entry) for entry in entries] for name, entries in identifiers.items()}
     texts = next((columns[name] for name in _QUESTION_TEXTS if name in columns), [""] * total)
@@ -238,14 +238,15 @@ def _names_and_texts(
 def _rewards_by_question(
     outcomes: MetricSamples, w: Sequence[float] | None
 ) -> list[list[float | None]]:
-    """Return for each question a list with the outcome of each sample, None if it is not scored.
+    """Return for each question a list of the outcomes of its samples, with None if not scored.
 
-    If the rewards `w` of the categories are given, they take the place of the categories.
+    If `w` is given, outcomes are categories 0, 1, .., and the rewards w[0], w[1], .. replace them.
     """
     values = outcomes.values.astype(float)
     if w:
         values = np.array(w)[outcomes.values.astype(int)]
     rewards = np.where(outcomes.is_scored, values, None)
+    # Equal samples of a question may be stored once, with the number of their occurrences.
     entries = iter(np.repeat(rewards, outcomes.occurrences).tolist())
     sizes = sums_per_question(outcomes.occurrences, outcomes.sizes)
     return [list(itertools.islice(entries, size)) for size in sizes.tolist()]

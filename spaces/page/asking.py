@@ -1,6 +1,6 @@
-"""Offer choices where the rules of reading need an answer from the visitor.
+"""Offer the visitor choices if samples can be read in several ways.
 
-A choice is a reading, such as {"missing": "drop"}.
+A choice is a `Reading` (arguments of `read_run`) that the page offers, as {"missing": "drop"}.
 """
 
 import re
@@ -74,9 +74,9 @@ def _conditions_in_words(where: Sequence[Sequence[str]]) -> str:
 
 
 def is_reading(reading: Any) -> bool:
-    """Return whether an object from a link or a program is a reading that a page can offer.
+    """Return whether an object from a link or a program has the form of a reading.
 
-    It is if the page has words for it. The correct outcomes in it are not checked here.
+    It has this form if `choice_in_words` accepts it. Correct outcomes in it are not checked here.
     """
     try:
         choice = {name: value for name, value in reading.items() if name not in _CORRECT}
@@ -86,7 +86,7 @@ def is_reading(reading: Any) -> bool:
 
 
 def merged(choices: Sequence[Reading]) -> Reading:
-    """Return several choices as one reading. The conditions on rows, "where", are joined."""
+    """Merge choices into one reading. Later choices win, but all conditions "where" are kept."""
     reading: Reading = {}
     for choice in choices:
         where = [*reading.get("where", ()), *choice.get("where", ())]
@@ -153,7 +153,7 @@ def _row_filter_choices(columns: Columns, where: Mapping[str, str]) -> Iterator[
 
 
 def _column_choices(names: Sequence[str], has_references: bool) -> Iterator[Reading]:
-    """Yield likely choices of columns for a table whose columns have these names.
+    """Yield choices of the columns of samples and references in a table, guessed by their names.
 
     `has_references` says whether the page checks samples against references.
     """
@@ -178,9 +178,9 @@ def _choices_of_references(names: Sequence[str]) -> Iterator[Reading]:
 
 
 def _numbered(names: Sequence[str]) -> list[str]:
-    """Return the names that consist of a stem and a number, such as a1 and a2.
+    """Return the names that are a text and a number, such as a1 and a2.
 
-    The list is empty if they have different stems.
+    The list is empty unless they all begin with the same text.
     """
     matches = [match for match in map(_NUMBERED.fullmatch, names) if match and match[1]]
     return [match[0] for match in matches] if len({match[1] for match in matches}) == 1 else []

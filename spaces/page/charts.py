@@ -20,10 +20,10 @@ schemapi.disable_debug_mode()
 
 
 def charts_of(space: Space, answer: Answer) -> list[Chart | None]:
-    """Return the charts of a Space, with the chart of the comparison after the first.
+    """Return the charts of a Space, with the chart of the comparison in second place.
 
-    A chart that these runs do not have is None, so that the other charts keep their numbers. A
-    curve of one point is left out.
+    A chart that does not apply to these runs is None, so that the other charts keep their numbers.
+    So is a curve of one point.
     """
     points = {
         "by_k": min(run.sample_counts.min() for run in answer.runs),
@@ -37,9 +37,9 @@ def charts_of(space: Space, answer: Answer) -> list[Chart | None]:
 
 
 def _comparison_chart(answer: Answer) -> Chart | None:
-    """Return the chart of a comparison, or None if there is nothing to draw.
+    """Return the chart of a comparison: the difference of two runs by k, or a leaderboard.
 
-    For two runs it shows the difference by k, and for more runs a leaderboard.
+    Return None if the runs are not compared, or if two runs have only one difference.
     """
     comparison = answer.comparison
     if comparison is None:
@@ -94,10 +94,10 @@ def page_svg(chart: Chart, answer: Answer) -> str:
 
 
 def chart_arguments(chart: Chart, answer: Answer) -> dict[str, Any]:
-    """Return the arguments of the function that draws a chart, with those for its caption.
+    """Return the keyword arguments of the function that draws a chart.
 
-    Scores are in percent if the sentences of the page are. A leaderboard needs no arguments for its
-    caption, because its results have the numbers of questions and samples, and the limits.
+    They include the options for its caption. A leaderboard needs only the checker there, because
+    its results have the numbers of questions and samples, and the limits.
     """
     arguments = dict(chart.arguments)
     if scale_of(answer.runs).percent:

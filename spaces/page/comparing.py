@@ -41,19 +41,19 @@ class MeasuresView(ComparisonView):
 
 
 def _is_power_of_two(k: Any) -> bool:
-    """Return whether k is a power of two, or no integer, because the score has no k."""
+    """Return whether k is a power of two, or no integer because the score has no k."""
     return not isinstance(k, int) or k & (k - 1) == 0
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Hold the differences between the scores of runs.
+    """Hold the comparison of two runs, or the leaderboard of more runs.
 
     Attributes:
-        view: the tables and sentences of the differences.
+        view: the tables and sentences of the comparison.
         results: for two runs, what `at_k.compare` returns for each score that the Space compares.
-            For more runs, what `at_k.leaderboard` returns for the first score.
-        arguments: the arguments of the call for each result.
+            For more runs, a list with what `at_k.leaderboard` returns for the first score.
+        arguments: for each result, the arguments of the call that returns it, without the runs.
     """
 
     view: MeasuresView | LeaderboardView
@@ -73,8 +73,8 @@ def compare(
 
     Args:
         runs: the outcomes of each run.
-        measures: the scores, as arguments of `at_k.compare`.
-        k: the selected k, or None if the scores have none.
+        measures: for each score, the arguments of `at_k.compare` without the runs.
+        k: the k that the visitor has selected, or None if the Space has no k.
         scope: the numbers of questions and samples, for the sentence.
 
     Raises:

@@ -26,7 +26,7 @@ class Control:
     value: Any
 
     def parse(self, value: Any) -> Any:
-        """Return the value of the option. Raise a ValueError if the control cannot show `value`."""
+        """Convert a shown value to the value of the option. Raise a ValueError if it is invalid."""
         raise NotImplementedError
 
 
@@ -45,7 +45,7 @@ class NumberField(Control):
     step: float
 
     def parse(self, value: Any) -> int | float:
-        """Return the number. Raise a ValueError if it is outside the range, or no number."""
+        """Return the number, as an int if `step` is one. Raise a ValueError if it is invalid."""
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
         if not is_number or not self.minimum <= value <= self.maximum:
             raise ValueError(
@@ -69,7 +69,7 @@ class TextField(Control):
     parser: Callable[[str], Any]
 
     def parse(self, value: Any) -> Any:
-        """Return what the parser returns for a text, or None if it is empty.
+        """Return what the parser returns for the stripped text, or None if the text is blank.
 
         Raise a ValueError if the value is no text, is too long, or is refused by the parser.
         """
@@ -112,7 +112,7 @@ WHICH_QUESTIONS = Choice(
 
 
 def parse_numbers(text: str) -> list[float]:
-    """Parse a text such as "0, 0.5, 1". Raise a ValueError if a part is no finite number."""
+    """Parse "0, 0.5, 1" or "0 0.5 1". Raise a ValueError unless it has finite numbers only."""
     try:
         numbers = [float(part) for part in re.split(r"[,;\s]+", text.strip(",; "))]
     except ValueError:

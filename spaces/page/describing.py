@@ -17,7 +17,7 @@ COOL, WARM = "smollm2_cool.jsonl", "smollm2_warm.jsonl"
 
 
 def model_example(name: str, *files: str, **options: Any) -> Example:
-    """Return an example with files of a small model. Its samples are checked as numbers."""
+    """Return an example of files of a small model, with the checker `numeric` and `options`."""
     return Example(name, files=files, checker="numeric", options=options)
 
 
@@ -43,9 +43,9 @@ def scale_of(runs: Sequence[Run]) -> Scale:
 
 
 def sizes_note(runs: Sequence[Run], question_noun: str, sample_noun: str) -> str:
-    """Return how many questions and samples there are: "6 questions with 8 samples each.".
+    """Return a sentence on the numbers of questions and samples of each run.
 
-    If there are several runs, each number has the label of its run.
+    If there are several runs, the label of each one comes before its numbers.
     """
     notes = [
         Scope([run.sample_counts], None, question_noun, sample_noun).in_words() for run in runs
@@ -58,8 +58,8 @@ def sizes_note(runs: Sequence[Run], question_noun: str, sample_noun: str) -> str
 def curve_ks(maximum: int, points: int = 24) -> list[int]:
     """Return the k values of a curve from 1 to `maximum`, in increasing order.
 
-    They are all integers if there are at most `points`. Otherwise they are the powers of two, and
-    about `points` values at equal distances on a logarithmic scale.
+    If `maximum` is at most `points`, they are all integers. Otherwise they are the powers of two,
+    and up to `points` rounded values at equal distances on a logarithmic scale.
     """
     if maximum <= points:
         return list(range(1, maximum + 1))

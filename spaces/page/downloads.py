@@ -42,10 +42,10 @@ def result_dict(space: Space, answer: Answer) -> dict[str, Any]:
 
 
 class Downloads:
-    """Keep the latest answers of one page in a temporary folder, and write files of them.
+    """Keep the latest answers of one page in a temporary folder, and write the files to download.
 
-    Each answer has a folder in it. A file is written when a visitor asks for it. Threads of several
-    visitors use one object at the same time.
+    Each answer has a subfolder. A file is written into it when a visitor asks for the file. Threads
+    of several visitors use one object at the same time.
     """
 
     def __init__(self, space: Space):
@@ -55,7 +55,7 @@ class Downloads:
         self._lock = threading.Lock()
 
     def new_folder(self) -> Path:
-        """Create a folder for the files of a request, which is removed like that of an answer."""
+        """Create a folder for files of a request. It is removed like the folder of an answer."""
         folder = Path(tempfile.mkdtemp(dir=self._root.name))
         self._add(folder)
         return folder
@@ -73,9 +73,9 @@ class Downloads:
             shutil.rmtree(oldest.rename(f"{oldest}-removed"))
 
     def keep(self, answer: Answer, shared: str) -> str:
-        """Save an answer and the content of its saved page, and return the path of the folder.
+        """Save an answer and its request in a new folder, and return the path of the folder.
 
-        The content is what `sharing.shared_text` returns.
+        `shared` is the request as text, which `sharing.shared_text` returns.
         """
         folder = Path(tempfile.mkdtemp(dir=self._root.name))
         (folder / _SAVED_PAGE).write_text(shared, encoding="ascii")
@@ -96,7 +96,7 @@ class Downloads:
     def _files(
         self, answer: Answer, folder: str
     ) -> dict[str, tuple[str, Callable[[], str | Figure]]]:
-        """Return a dict from each entry of the menu to the end of its file name and a function.
+        """Return a dict from each entry of the menu to a pair: end of the file name, function.
 
         The function returns the content of the file: a text, or the figure of a chart.
         """
@@ -142,7 +142,7 @@ class Downloads:
 
 @contextmanager
 def _naming_removed_answers() -> Iterator[None]:
-    """Turn the error of a missing folder into a ValueError: the server has removed the answer."""
+    """Turn a FileNotFoundError into a ValueError, which says that the answer was removed."""
     try:
         yield
     except FileNotFoundError as error:

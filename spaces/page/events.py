@@ -51,9 +51,9 @@ _UNEXPECTED = "An error on this server prevents a result for these inputs."
 def shown_values(
     space: Space, request: Request, answer: Answer, downloads: Downloads
 ) -> dict[str, Any]:
-    """Save an answer for downloads, and return the values of the components that show it.
+    """Save an answer for downloads. Return a dict from names in `Layout` to values that show it.
 
-    The dict is by the names of the components in `Layout`. The component "file" gets a path.
+    A value is HTML, an update of Gradio, or for "file" and "folder" a path.
     """
     shared = shared_text(request)
     link = shared if len(shared) <= MAX_LINK else ""
@@ -75,8 +75,8 @@ def shown_values(
 def connect_events(space: Space, blocks: gr.Blocks, layout: Layout, downloads: Downloads) -> None:
     """Connect the components of a page with their handlers, in the current `gr.Blocks`.
 
-    The script of the page marks the result as soon as an input changes, and removes the mark when
-    the result of these inputs is there. It follows what is typed, pasted and selected by itself.
+    The script of the page marks the result as outdated when an input changes, until there is a new
+    result. The script listens itself for what is typed, pasted and selected.
     """
     handlers = Handlers(space, layout, downloads)
     private: dict[str, Any] = {"api_visibility": "private"}
@@ -146,12 +146,12 @@ class Handlers:
     ) -> Callable[..., Iterator[Values]]:
         """Return a handler that scores a request, and shows the answer, a question or a problem.
 
-        `make` returns the request for the values of the inputs, and updates that let the inputs
-        show it. If it returns None for the request, nothing is updated.
+        `make` takes the values of the inputs. It returns a request, and updates for the inputs to
+        show this request. If the request is None, nothing is updated.
         """
 
         def show(values: Values, visitor: gr.Request) -> Iterator[Values]:
-            """Yield updates. Those of a request end when the visitor makes a later one."""
+            """Yield updates of components, until the visitor's session makes a later request."""
             session = visitor.session_hash
             current = self._latest[session] = object()
             try:
@@ -172,7 +172,7 @@ class Handlers:
     ) -> Iterator[Values]:
         """Yield {} every second, and then the updates that show the answer or the problem.
 
-        `make` returns the request for the `values` of the inputs, as in `scoring`.
+        `make` returns the request for `values`, as in `scoring`. If it is None, yield only {}.
         """
         request: Request | None = None
         updates: Values = {}
@@ -197,10 +197,10 @@ class Handlers:
         return request, self._input_updates(request)
 
     def request_from_address(self, values: Values) -> tuple[Request | None, Values]:
-        """Return the request in the fragment of the address, and updates that show it.
+        """Return the request in the fragment of the address, and updates for inputs to show it.
 
-        Return (None, {}) if the address has no fragment. A ValueError is raised if the link is
-        broken, or the address has parameters instead of it.
+        Return (None, {}) if the address has no fragment. Raises a ValueError if the link is broken,
+        or if the address has no fragment but a parameter that the page does not read.
         """
         address = values[self._layout.address] or ""
         if address.startswith("#"):
@@ -209,11 +209,11 @@ class Handlers:
         return None, {}
 
     def request_from_inputs(self, values: Values) -> tuple[Request, Values]:
-        """Return the request that the inputs hold, and updates of them.
+        """Return the request that the inputs hold, and updates of the inputs, mostly {}.
 
-        There are updates only if the uploaded file is a saved page, whose request the inputs have
-        to show. What was chosen for other samples is not used. A ValueError is raised if the
-        request is incomplete or invalid.
+        If the uploaded file is a saved page, return its request, and updates for the inputs to show
+        it. Choices that were made for other samples are ignored. Raises a ValueError if the request
+        is incomplete or invalid.
         """
         layout = self._layout
         options = {name: values[component] for name, component in layout.controls.items()}
@@ -240,7 +240,7 @@ class Handlers:
         return request, self._input_updates(request)
 
     def _reading(self, values: Values) -> Reading:
-        """Return what the visitor has chosen. Raise a ValueError if it cannot be parsed."""
+        """Return the visitor's choices as one reading. Raise a ValueError if one is invalid."""
         layout = self._layout
         columns = {role: values[component] for role, component in layout.columns.items()}
         named = {role: name for role, name in columns.items() if name}
@@ -262,7 +262,7 @@ class Handlers:
         }
 
     def show_source(self, source: str) -> tuple[Any, Any]:
-        """Return updates that show the field for a text, or the one for files."""
+        """Return updates of the text field and the file field, which show only the chosen one."""
         return gr.update(visible=source != FILES), gr.update(visible=source == FILES)
 
     # --- Answers and problems -----------------------------------------------------------------
@@ -301,10 +301,10 @@ class Handlers:
         return updates
 
     def _asking_updates(self, request: Request, error: ChoiceError) -> Values:
-        """Return updates that show the inputs with which the visitor answers a question.
+        """Return updates that show the inputs for the choice that an error asks for.
 
-        They are a list of choices, a field for the correct outcomes, and menus of columns, as far
-        as the error asks for them.
+        Depending on the error, they are a list of choices, a field for the correct outcomes, and
+        menus of columns.
         """
         layout = self._layout
         choices = [(choice_in_words(choice), json.dumps(choice)) for choice in error.choices]
@@ -323,7 +323,7 @@ class Handlers:
         return updates
 
     def _chosen_updates(self, request: Request) -> Values:
-        """Return updates that list what was chosen about the samples, and hide all questions."""
+        """Return updates that list the choices in a request, and hide the inputs for new ones."""
         layout = self._layout
         least = request.reading.get("correct_at_least")
         words = ", ".join(request.reading.get("correct_values", ()))

@@ -72,7 +72,7 @@ def build_page(space: Space) -> gr.Blocks:
 
 
 def connect_api(space: Space) -> None:
-    """Offer the function `scores` to programs, with a parameter for each option of the page."""
+    """Add the function `scores` to the API, with a parameter for each option of the page."""
     kind = Parameter.POSITIONAL_OR_KEYWORD
     options = {}
     for control in space.controls:
@@ -90,7 +90,7 @@ def connect_api(space: Space) -> None:
     ]
 
     def scores(samples, checker, *values):
-        """Return the `result_dict` of samples, and notes. Raise gr.Error if they are not scored."""
+        """Return the `result_dict` of the answer, with its notes. Raise gr.Error without one."""
         try:
             if not isinstance(samples, str):
                 raise ValueError("samples must be a text in JSON Lines, JSON or CSV.")
@@ -104,7 +104,7 @@ def connect_api(space: Space) -> None:
             request = make_request(space, checker, chosen, text=samples, reading=reading)
             answer = score(request)
             result = result_dict(space, answer) | {"notes": answer.notes}
-            # Texts of JSON can have parts that are no characters, which cannot be sent.
+            # JSON texts can have lone surrogates, which UTF-8 cannot encode. They become "?".
             return json.loads(json.dumps(result, ensure_ascii=False).encode(errors="replace"))
         except ValueError as error:
             remedy = _remedy(error) if isinstance(error, ChoiceError) else ""
@@ -126,7 +126,7 @@ def connect_api(space: Space) -> None:
 
 
 def _remedy(error: ChoiceError) -> str:
-    """Return the end of an error message: what a program can give as `reading`."""
+    """Return the end of an error message, which says what `reading` settles the error."""
     choices = [json.dumps(choice) for choice in error.choices]
     if error.columns:
         choices.append('{"predictions": .., "references": ..}')
@@ -136,7 +136,7 @@ def _remedy(error: ChoiceError) -> str:
 
 
 def _described(control: Control) -> str:
-    """Return what the value of a control means, and which values it has."""
+    """Return a description of a control for programs: its meaning and its valid values."""
     if isinstance(control, Choice):
         choices = [f"{value!r} ({text})" for value, text in control.choices.items()]
         return f"{control.info}: {' or '.join(choices)}"

@@ -37,11 +37,11 @@ class Layout:
         address: the fragment or the query of the address with which the page opens, or "". The
             script of the page fills it in.
         examples: the button of each example.
-        problem: why there is no answer.
-        asking: the column with the inputs for what the rules of reading ask.
-        answer, details: the columns with the answer.
+        problem: the box that says why there is no answer.
+        asking: the column with inputs for choosing how samples are read.
+        answer, details: the columns with the result in words, and with charts, tables and files.
         folder: the path of the folder of the answer in `Downloads`.
-        asked_for: the fingerprint of the samples that the inputs in `asking` are about, or "".
+        asked_for: the fingerprint of the samples for which `asking` holds choices, or "".
     """
 
     def __init__(self, space: Space, request: Request, shown: dict[str, Any]):
@@ -50,7 +50,7 @@ class Layout:
         Args:
             space: the description of the Space.
             request: the request of the first example.
-            shown: its answer: the values of components by the names of their attributes.
+            shown: its answer, as a dict from names of components to values (see `shown_values`).
         """
         self.address = gr.Textbox("", visible=False)
         self.folder, self.asked_for = gr.State(shown["folder"]), gr.State("")
@@ -76,7 +76,7 @@ class Layout:
         gr.HTML(html_of(about), elem_id="about")
 
     def _add_choices(self) -> None:
-        """Add the inputs for what the rules of reading ask, and a list of the choices so far."""
+        """Add inputs for choosing how samples are read, and a list of what was chosen before."""
         self.choices = gr.Radio([], label="Choose one", visible=False, elem_id="choices")
         self.columns = {
             role: gr.Dropdown(
@@ -170,7 +170,7 @@ class Layout:
 
 
 def _control(control: Control, value: Any) -> gr.Number | gr.Radio | gr.Textbox:
-    """Return a component for the field of an option, with the value that it shows."""
+    """Return the component of a control, which shows `value`."""
     about: dict[str, Any] = {"label": control.label, "info": control.info, "elem_id": control.name}
     if isinstance(control, Choice):
         choices = [(text, name) for name, text in control.choices.items()]

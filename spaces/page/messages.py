@@ -36,12 +36,11 @@ def message_for_page(
     """Return the message of an error in the words of a page, with places that count from 1.
 
     Args:
-        error: the error, whose message is in the words of the package. It calls a pasted text
-            "text".
+        error: the error, whose message is in the words of the package.
         question_noun: what the page calls a question.
         sample_noun: what the page calls a sample.
-        show_run_names: whether to keep the names of runs and files. A visitor knows them only if
-            the files are uploaded.
+        show_run_names: whether to keep the names of runs and files. If False, the samples are a
+            pasted text, whose name "text" the visitor does not know.
     """
     message = ""
     for part in error.args if isinstance(error, InputError) else [str(error)]:
@@ -57,7 +56,7 @@ def message_for_page(
 
 
 def _part_in_words(part: Any, question_noun: str, sample_noun: str, show_run_names: bool) -> str:
-    """Return a part of an InputError in the words of a page, or "" if the page leaves it out."""
+    """Return the words of a page for a part of an InputError; "" for Python and hidden names."""
     if isinstance(part, Place):
         return _place_in_words(part, question_noun, sample_noun)
     if isinstance(part, Noun):

@@ -1,6 +1,6 @@
-"""Prepare math_verify in the fork server, so that each request need not.
+"""Call math_verify once in the fork server, so that requests start with its caches filled.
 
-The first calls of math_verify take as long as hundreds of later ones: it builds its grammar, and
+The first calls take as long as hundreds of later ones, because math_verify builds its grammar and
 SymPy its tables.
 """
 

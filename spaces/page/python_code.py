@@ -1,6 +1,6 @@
-"""Write the Python code that reads the same samples, and computes the scores and charts of a page.
+"""Write Python code that reads the samples of a page, and computes the same scores and charts.
 
-The code reads a text that was pasted from a file with the name "text".
+If the samples were pasted, the code expects them in a file with the name "text".
 """
 
 from collections.abc import Mapping
@@ -45,7 +45,7 @@ def python_code(space: Space, answer: Answer) -> str:
 
 
 def _reading_lines(answer: Answer) -> list[str]:
-    """Return lines that read the samples of the only run as `samples`, or of several as `runs`."""
+    """Return code that sets `samples` for one run, or `runs`, {label: samples}, for several."""
     lines, indent = [], ""
     if len(answer.runs) == 1:
         (run,) = answer.runs
@@ -91,14 +91,14 @@ def _read_call(run: Run) -> str:
 
 
 def _has_rewards_below_0(run: Run) -> bool:
-    """Return whether the page has read whole numbers as rewards, because one is below 0."""
+    """Return whether a reward is below 0, so that the page has made all rewards floats."""
     rows = run.samples["predictions"]
     is_graded = isinstance(rows, list) and "references" not in run.samples
     return is_graded and any(isinstance(x, float) and x < 0 for row in rows for x in row)
 
 
 def _compute_call(metric: str, call: Call) -> str:
-    """Return the code of a call of `compute`, or of a dict with the result for each value."""
+    """Return the code of a call of `compute`. For a sweep, it makes a dict {value: result}."""
     arguments = ["**samples", *_keywords(call.arguments)]
     if call.sweep is None:
         return f"{metric}.compute({', '.join(arguments)})"

@@ -67,12 +67,12 @@ def question_rows(
 
 
 def _shown_runs(answer: Answer) -> list[Run]:
-    """Return all runs if they are compared, and otherwise the first, as questions may differ."""
+    """Return all runs if they are compared, or else only the first: questions may differ."""
     return answer.runs if answer.comparison is not None else answer.runs[:1]
 
 
 def _scores_of_questions(run: Run) -> dict[str, list[float]]:
-    """Return a dict from each key to a list of the scores of questions, from all calls of a run."""
+    """Return a dict from each key to the list of scores per question. It merges all calls."""
     by_key: dict[str, list[float]] = {}
     for result in run.results.values():
         by_key |= result.get("per_question", {})  # a sweep has none
@@ -84,8 +84,8 @@ def _shown_keys(
 ) -> list[str]:
     """Return the keys of the scores that the table shows for each question, the main ones first.
 
-    If a k is selected, only scores at this k are shown. `scores` has the scores of the questions
-    of each run that is shown, by key.
+    They are keys that all runs have, at the selected k if the page has a k. There are at most
+    `_MAX_SCORES` columns. `scores` has a dict for each run, from a key to the scores of questions.
     """
     keys = [key for key in scores[0] if all(key in by_key for by_key in scores)]
     if "k" in answer.options:
@@ -96,10 +96,10 @@ def _shown_keys(
 
 
 def _differences(scores: Sequence[dict[str, list[float]]], keys: Sequence[str]) -> list[float]:
-    """Return the score of each question in the second of two runs minus that in the first.
+    """Return for each question its score in the second of two runs minus that in the first.
 
-    The score is the first of the `keys` that are shown. If there are not two runs, or no key,
-    return an empty list. `scores` has a dict for each run, from a key to the scores of questions.
+    The score is that of keys[0]. The list is empty if there are not two runs, or no keys. `scores`
+    has a dict for each run, from a key to the scores of questions.
     """
     if len(scores) != 2 or not keys:
         return []
@@ -114,9 +114,9 @@ def _mean_reward(runs: Sequence[Run], index: int) -> float:
 
 
 def _samples_in_row(run: Run, index: int) -> str:
-    """Return a summary of the samples of a question, and the first samples with a mark each.
+    """Return the text of a cell: a summary of the samples, and the first samples with their marks.
 
-    If the input has counts, there is only the summary.
+    If the input has counts, the text is only the summary.
     """
     rewards = run.rewards[index]
     summary = _summary(run, index)
@@ -132,7 +132,7 @@ def _samples_in_row(run: Run, index: int) -> str:
 
 
 def _summary(run: Run, index: int) -> str:
-    """Return the number of correct samples of a question, such as "5 of 8", or the mean reward."""
+    """Return how many scored samples are correct, as "5 of 8", or the mean reward, or ""."""
     scored = [reward for reward in run.rewards[index] if reward is not None]
     if run.is_binary:
         return f"{sum(scored):.0f} of {len(scored)}"
@@ -152,7 +152,7 @@ def _texts(run: Run, index: int) -> list[str]:
 
 
 def _shortened(text: str, max_characters: int) -> str:
-    """Return a text that can be sent as UTF-8, cut after `max_characters`."""
+    """Cut a text after `max_characters`. Characters that UTF-8 cannot encode become "?"."""
     text = text[: max_characters + 1].encode(errors="replace").decode()
     return text if len(text) <= max_characters else f"{text[:max_characters]}.."
 

@@ -17,15 +17,15 @@ MAX_SAMPLES_PER_QUESTION = 512
 Reading = dict[str, Any]
 """What a visitor has chosen about samples: arguments of `read_run`, such as {"missing": "drop"}.
 
-`by_order` says whether files whose questions have no ids have the same questions in one order, and
-`common` whether questions that are not in all files are left out.
+Two entries are no arguments of `read_run`. `by_order` says whether files without question ids have
+the same questions in the same order. `common` says whether only questions in all files are kept.
 """
 
 
 class ChoiceError(InputError):
     """Say that samples can be read in several ways, and that the visitor has to choose one.
 
-    The argument `parts` has the parts of the message, which are texts and objects of `checks`.
+    `parts` are the pieces of the message: texts, or objects such as `Place`, as in `InputError`.
 
     Attributes:
         choices: the choices that the page offers, each as a reading.
@@ -71,7 +71,7 @@ class Request:
 
     @cached_property
     def options(self) -> Options:
-        """Return the value of each option. Raise a ValueError if a control shows an invalid one."""
+        """Return a dict from each option to its value. Raise a ValueError if one is invalid."""
         return {
             control.name: control.parse(self.shown[control.name]) for control in self.space.controls
         }

@@ -40,9 +40,9 @@ class ReadSamples:
     """Hold the samples of a request.
 
     Attributes:
-        files: the name of the file of each run, as the visitor knows it, by the label of the run.
-        arguments: the arguments of `read_run` that read each file, by the label of its run.
-        runs: the samples of each run, by its label.
+        files: a dict from the label of each run to the name of its file, as the visitor knows it.
+        arguments: a dict from the label of each run to the arguments of `read_run` for its file.
+        runs: a dict from the label of each run to its samples.
         identifiers: the columns that identify the questions, by name, such as "id". Each has an
             entry for each question.
         notes: sentences that say how the samples were read.
@@ -64,7 +64,7 @@ def read_samples(request: Request, parameters: Container[str]) -> ReadSamples:
     path. `parameters` are the names of the parameters that `compute` takes.
 
     Raises:
-        ChoiceError: if the rules of reading need an answer.
+        ChoiceError: if the samples can be read in several ways, so that the visitor has to choose.
         ValueError: if the samples cannot be read, or are too many.
     """
     space = request.space
@@ -150,9 +150,9 @@ def _names_for_visitor(files: dict[str, str], uploads: Sequence[str]) -> dict[st
 
 
 def _arguments_of_read(request: Request) -> dict[str, Any]:
-    """Return the arguments of `read_run` that follow from the choices, the options and the metric.
+    """Return the arguments of `read_run` for the visitor's choices, the options and the metric.
 
-    Raise a ValueError if both a column of samples and one of outcomes are chosen.
+    Raise a ValueError if the visitor has chosen both a column of samples and one of outcomes.
     """
     chosen = {name: x for name, x in request.reading.items() if name not in ("by_order", "common")}
     if {"predictions", "outcomes"} <= chosen.keys():
@@ -190,10 +190,10 @@ def _read_run(request: Request, path: str, arguments: Mapping[str, Any]) -> Run:
 
 
 def _may_have_references_first(path: str) -> bool:
-    """Return whether a table may have no row of names, and references in its first column.
+    """Guess whether the table at `path` has references in its first column, and no row of names.
 
-    The first row has names if one entry is a usual name of a column, or if all are text and all
-    rows below have outcomes.
+    Return False if it cannot be read so, or if its first row looks like names: an entry is a usual
+    name of a column, or all entries are text and all rows below have outcomes.
     """
     try:
         with warnings.catch_warnings():
@@ -215,8 +215,8 @@ def _may_have_references_first(path: str) -> bool:
 def _require_outcomes(run: Run, path: str, space: Space) -> None:
     """Raise a ChoiceError for the first sample that is no outcome of this page.
 
-    The visitor can say which outcomes are correct. For a matrix of numbers whose first column may
-    have the references, the choice is to read it so.
+    It asks which outcomes are correct. For a matrix of numbers whose first column may have the
+    references, it offers to read the column as references instead. Counts are not tested.
     """
     predictions = run["predictions"]
     for question, row in enumerate(predictions if isinstance(predictions, list) else ()):
@@ -244,10 +244,10 @@ def _require_outcomes(run: Run, path: str, space: Space) -> None:
 def _in_one_order(request: Request, runs: dict[str, Run]) -> tuple[dict[str, Run], str]:
     """Return the runs with their questions in the order of the first run, and a problem.
 
-    Questions are paired by their ids; or by their order, if they have none and the visitor has
-    chosen that. Questions that are not in all runs are left out if the visitor has chosen that. The
-    problem says why the runs cannot be compared, or is "". A ChoiceError is raised if a choice is
-    missing.
+    The problem says why the runs cannot be compared, or is "". If there is one, the runs are
+    unchanged. Questions are paired by their ids. Rows of matrices are paired by their order, and so
+    are questions without ids if the reading has `by_order`. With `common`, questions that a run
+    lacks are left out. Raises a ChoiceError if the visitor has to choose one of these first.
     """
     reading = request.reading
     by_order, common = reading.get("by_order"), reading.get("common")
@@ -276,7 +276,7 @@ def _in_one_order(request: Request, runs: dict[str, Run]) -> tuple[dict[str, Run
 
 
 def _columns_as_lists(columns: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a dict of lists from a dict of columns of Arrow, lists, or dicts of columns."""
+    """Convert each column of a dict to a list. A column that is a dict is converted recursively."""
     lists: dict[str, Any] = {}
     for name, column in columns.items():
         if isinstance(column, dict):  # counts
@@ -287,10 +287,10 @@ def _columns_as_lists(columns: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _outcomes_for_page(outcomes: Any, space: Space) -> Any:
-    """Return graded outcomes as a page of rewards or verdicts scores them.
+    """Return graded outcomes in the form that a page of rewards or verdicts scores.
 
-    Verdicts become lowercase. If a whole number is below 0, all whole numbers become floats, which
-    are rewards and no categories. Counts, which are no list, are returned unchanged.
+    Verdicts become lowercase. If a whole number is below 0, all whole numbers become floats: for
+    `compute`, floats are rewards and integers categories. Counts are returned unchanged.
     """
     if not isinstance(outcomes, list):
         return outcomes
@@ -314,7 +314,7 @@ def _without_file_name(note: str, files: Sequence[str]) -> str:
 
 
 def _check_size(samples: Samples, space: Space, prefix: str) -> None:
-    """Raise a ValueError if a run has too many samples. Its message starts with `prefix`."""
+    """Raise a ValueError, which starts with `prefix`, for too many questions, samples or groups."""
     question, sample = space.question_noun, space.sample_noun
     predictions = as_samples(samples["predictions"])
     sizes = sums_per_question(predictions.occurrences, predictions.sizes)

@@ -14,10 +14,10 @@ FORMATS = {"CSV": "csv", "LaTeX": "tex", "Markdown": "md"}
 
 
 def views_of(space: Space, answer: Answer, for_paper: bool = False) -> list[View]:
-    """Return the views of an answer: of the comparison if there is one, and of each run.
+    """Return the views of an answer, each of which can print its tables.
 
-    The comparison of two runs shows their scores, so that it is the only view. With `for_paper`,
-    the views of runs leave out the scores that a paper would not report.
+    For two compared runs, it is only the comparison. Otherwise there is a view of each run, after
+    the leaderboard if there is one. With `for_paper`, these have only what a paper would report.
     """
     views: list[View] = [] if answer.comparison is None else [answer.comparison.view]
     if answer.comparison is None or len(answer.runs) > 2:
@@ -26,7 +26,7 @@ def views_of(space: Space, answer: Answer, for_paper: bool = False) -> list[View
 
 
 def _run_view(space: Space, answer: Answer, run: Run, for_paper: bool) -> ScoresView:
-    """Return the view of the scores of a run. Those that a paper would report are first."""
+    """Return a view of the main scores of a run, followed by all others unless `for_paper`."""
     main_keys = space.main_scores(run, answer.options)
     all_estimates = [x for x in run.scores().estimates if not _is_repeated(x)]
     estimates = [x for key in main_keys for x in all_estimates if x.key == key]
@@ -43,7 +43,7 @@ def _run_view(space: Space, answer: Answer, run: Run, for_paper: bool) -> Scores
 
 
 def _is_repeated(estimate: Estimate) -> bool:
-    """Return whether a score is pass@k or pass^k by another name."""
+    """Return whether a score equals pass@k or pass^k for all data, so that tables leave it out."""
     k, tau = estimate.k, estimate.tau
     if estimate.metric == "mG-Pass@k":
         return k == 2

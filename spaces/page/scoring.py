@@ -59,21 +59,18 @@ def preload(space: Space) -> None:
 
 
 def score(request: Request) -> Answer:
-    """Score a request, and return the answer.
-
-    Raises:
-        ValueError: if the request cannot be scored. The message is for the visitor.
-    """
+    """Score a request as `score_in_steps` does, with its errors, and return only the answer."""
     return next(step for step in score_in_steps(request) if step is not None)
 
 
 def score_in_steps(request: Request) -> Iterator[Answer | None]:
     """Score a request in a process of its own. Yield None every second, and then the answer.
 
-    The process is ended if it has used its processor time, if it has not got this time after long
-    because the server is busy, or if the caller closes the generator.
+    The process is ended if it has used its processor time, if six times this time has passed since
+    it started (the server is busy), or if the caller closes the generator.
 
     Raises:
+        ChoiceError: if the visitor has to choose how to read the samples.
         ValueError: if the request cannot be scored. The message is for the visitor.
     """
     seconds = _SECONDS[request.checker]
@@ -113,11 +110,7 @@ def score_in_steps(request: Request) -> Iterator[Answer | None]:
 
 @contextmanager
 def _slot(checker: str) -> Iterator[None]:
-    """Wait until a request with this checker may run.
-
-    Raises:
-        ValueError: if that takes too long.
-    """
+    """Wait for a slot for this checker, and hold it. Raise a ValueError if none becomes free."""
     slot = _SLOTS[checker]
     if not slot.acquire(timeout=_MAX_WAIT):
         raise ValueError(_BUSY)
@@ -133,8 +126,8 @@ def _slot(checker: str) -> Iterator[None]:
 def _work(request: Request, folder: str, connection: Connection) -> None:
     """Score a request in this process, with limits on its memory, time and files.
 
-    The connection leads to the server. None is sent at the start, and at the end the answer, or a
-    ValueError whose message says why there is none. Temporary files are written into the folder.
+    Send None to the server through `connection` at the start. At the end send the answer, or a
+    ValueError whose message says why there is none. Write temporary files into `folder`.
     """
     connection.send(None)
     if sys.platform == "linux":
@@ -165,10 +158,7 @@ def _work(request: Request, folder: str, connection: Connection) -> None:
 
 
 def error_for_page(error: Exception, request: Request) -> ValueError:
-    """Return an error with a message in the words of the page, which is not too long.
-
-    A ChoiceError keeps what it offers.
-    """
+    """Return an error in the words of the page, cut if long. A ChoiceError keeps its choices."""
     nouns = request.space.question_noun, request.space.sample_noun
     message = message_for_page(error, *nouns, show_run_names=bool(request.files))
     if len(message) >= _MAX_MESSAGE:

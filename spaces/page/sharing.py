@@ -1,7 +1,7 @@
-"""Write a request into an address or a saved page, and read it again.
+"""Write a request into a link or a saved page, and read it again.
 
-Another page shows the same result for it. A link has the request in its fragment, which browsers
-do not send to servers. It is JSON, compressed, as Base64 for addresses.
+Whoever opens the link or the saved page gets the same result. A link has the request in its
+fragment, which browsers do not send to servers. The request is compressed JSON in URL-safe Base64.
 """
 
 import base64
@@ -30,7 +30,7 @@ _BROKEN = (
 
 
 def shared_text(request: Request) -> str:
-    """Return a request as text that an address can hold."""
+    """Return a request as URL-safe text, which `opened_request` turns back into the request."""
     content: dict[str, Any] = {
         "metric": request.space.metric,
         "checker": request.checker,
@@ -45,7 +45,7 @@ def shared_text(request: Request) -> str:
 
 
 def _shared_file(space: Space, file: Path) -> list[str | None]:
-    """Return [name, bytes as characters] of a file, or [name, None] for a file of an example."""
+    """Return [name, bytes decoded as Latin-1], or [name, None] for a file of an example."""
     content = file.read_bytes()
     if file.name in _example_files(space) and content == Path(sample_file(file.name)).read_bytes():
         return [file.name, None]
@@ -67,11 +67,11 @@ def opened_request(space: Space, text: str, new_folder: Callable[[], Path]) -> R
 
     Args:
         space: the Space of this page.
-        text: the link or the content of the saved page, from any source.
-        new_folder: a function that creates a folder, for the files in the text.
+        text: the fragment of the link without #, or the saved page. Anybody may have written it.
+        new_folder: a function that creates a folder, which gets the files in the text.
 
     Raises:
-        ValueError: if a part is missing or changed, or the text is from another page.
+        ValueError: if the text is damaged or from another page, or its request is invalid.
     """
     try:
         decompressor = zlib.decompressobj()
@@ -92,9 +92,9 @@ def opened_request(space: Space, text: str, new_folder: Callable[[], Path]) -> R
 
 
 def _samples(space: Space, content: dict[str, Any], new_folder: Callable[[], Path]) -> dict:
-    """Return the samples in a link as an argument of `make_request`: a text, or paths of files.
+    """Return the samples in a link as {"text": text} or {"files": paths}, for `make_request`.
 
-    Files are written into a new folder. A file without content has to be one of an example.
+    Write files into a new folder. Raise a ValueError for an unknown file without content.
     """
     if "text" in content:
         return {"text": str(content["text"])}
@@ -121,7 +121,7 @@ def example_request(space: Space, example: Example) -> Request:
 
 
 def check_parameters(parameters: Mapping[str, str]) -> None:
-    """Raise a ValueError if the query of an address has parameters other than those of Gradio."""
+    """Raise a ValueError if the query of an address has a parameter that Gradio does not use."""
     for name in parameters:
         if not name.startswith("__") and name not in _GRADIO_PARAMETERS:
             raise ValueError(

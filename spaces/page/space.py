@@ -64,7 +64,7 @@ class Call:
     """Describe a call of `compute`, or a sweep: one call for each value of a parameter.
 
     Attributes:
-        arguments: the arguments by name, without the samples. Those that are None are left out.
+        arguments: the arguments by name, without the samples. Arguments that are None are dropped.
         sweep: the name of a parameter and its values, or None for a single call.
     """
 
@@ -124,11 +124,11 @@ class Run:
         return np.array([len(row) - row.count(None) for row in self.rewards])
 
     def scores(self, call: str = "scores") -> Result:
-        """Return the scores of a call by its name. The call must not be a sweep."""
+        """Return the result of the call named `call`, which must not be a sweep."""
         return self.results[call]
 
     def estimate_of(self, metric: str, call: str = "scores") -> Estimate:
-        """Return the first estimate of a metric, such as "avg@N", in the scores of a call."""
+        """Return the first estimate of a metric, such as "avg@N", which `call` must have."""
         return next(x for x in self.scores(call).estimates if x.metric == metric)
 
 
@@ -152,7 +152,7 @@ class Space:
             start with a capital letter, nor end with a full stop. The page emphasizes its numbers.
         main_scores: a function that returns the keys of the scores that a paper would report, the
             most important one first. The table of scores begins with them.
-        charts: a function that returns the charts, with None for one that the runs do not have.
+        charts: a function that returns the charts of the runs. Those that do not apply are None.
         question_noun: what the page calls a question.
         sample_noun: what the page calls a sample.
         has_references: whether samples can be checked against references.
@@ -178,5 +178,5 @@ class Space:
 
     @property
     def has_binary_outcomes(self) -> bool:
-        """Return whether an outcome of this metric is 0 or 1, and no reward or verdict."""
+        """Return whether outcomes of this metric can only be 0 or 1."""
         return self.metric in ("gpassk", "cons_at_k")

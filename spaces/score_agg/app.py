@@ -32,7 +32,7 @@ def compute_calls(options: Options, smallest_n: int) -> dict[str, Call]:
 
 
 def measures(options: Options, smallest_n: int, checked: bool) -> list[dict[str, Any]]:
-    """Return the arguments of `at_k.compare` for each compared score, the main one first."""
+    """Return a list with the arguments of `at_k.compare` for the only compared score."""
     return [{"metric": "score_agg", "temperature": options["temperature"]}]
 
 

@@ -15,13 +15,13 @@ by_question: scores of questions, from the hardest to the easiest.
 difference: the difference of two runs against k, with a simultaneous band.
 forest: many runs with their limits, ranks and letters.
 
-No function computes scores: each takes results as they are. It returns an Altair chart, which
-notebooks show, and which has `save(file)` for SVG, PDF, PNG and HTML. SVG and HTML need no network
-and no script. A chart is 3.3 inches wide, like the column of a paper, with text of 8 points. Lines
-differ in color, dash pattern and marker, so that they can be told apart without color.
+No function computes scores. Each function returns an Altair chart of results. Notebooks show the
+chart, and its method `save(file)` writes SVG, PDF, PNG or HTML. SVG and HTML need no network and no
+script. A chart is 3.3 inches wide, like the column of a paper, with text of 8 points. Lines differ
+in color, dash pattern and marker, so that they can be told apart without color.
 
 The caption below a chart says what the limits are and what was scored, as far as it is known.
-Results only name the method of `interval="auto"`, so pass the other options of `compute` as
+Results name only the method that `interval="auto"` chose. So pass the other options of `compute` as
 keywords, which all functions take:
 
 Args:
@@ -29,12 +29,12 @@ Args:
     n: number of samples of each question, or a text such as "30 to 32".
     checker: name of the checker.
     confidence: confidence of the limits in the results.
-    interval: interval method of the limits. It is not needed for "auto", whose results name the
-        method, and it is a ValueError if they name another one. The caption says which questions
-        the limits are for: by "questions", other questions like these; by all other methods, the
-        same questions, sampled again.
+    interval: interval method of the limits. Leave it out for "auto". A ValueError is raised if the
+        results name another method. The caption says which questions the limits are for: with
+        "questions", other questions like these; with every other method, the same questions,
+        sampled again.
     caption: a text to show in place of the caption, or "" for none.
-    percent: whether scores from 0 to 1 are shown in percent.
+    percent: whether scores are shown in percent, which suits scores from 0 to 1.
     width: width of the chart in inches.
 """
 

@@ -55,8 +55,8 @@ def by_k(
     """Return a chart of scores against k, with their limits as bands.
 
     The metrics of one run are lines of one panel. For several runs there is a panel for each
-    metric, and the runs are its lines. avg@N, the mean of the samples, is the same for all k. It is
-    shown beside other metrics if it is requested. The line of maj@k leaves out even k if there are
+    metric, and the runs are its lines. Request "avg@k" to add avg@N, the mean of the samples, as a
+    line that is constant over k. The line of maj@k leaves out even k if there are
     odd ones, because a tie, which is no majority, would make it zigzag.
 
     The caption describes the bands only as far as they are known, so pass interval=, confidence=,
@@ -65,7 +65,7 @@ def by_k(
     Args:
         results: the result of `compute`, or a dict of several, {name: result}.
         metric: the metrics that are shown, such as "pass@k" or ["pass@k", "pass^k"]. "G-Pass@k"
-            stands for all thresholds, and "G-Pass@k_0.5" for one. Default: all with several k.
+            stands for all thresholds, and "G-Pass@k_0.5" for one. Default: all that have several k.
         highlight: a k that a dashed line marks.
         **options: see `at_k.charts`.
 
@@ -110,10 +110,10 @@ def _without_ties(metric: str, curve: Curve) -> Curve:
 
 
 def _curves_of_run(name: str, scores: ChartScores, with_average: bool) -> dict[str, Curve]:
-    """Return the curves of a run that have several k, by the names of `curves_by_name`.
+    """Return a dict from names such as "pass@k" to the curves of a run that have several k.
 
-    With `with_average`, avg@N becomes the constant curve "avg@k", if the run has it. Raises a
-    ValueError, which names the run, if no score has several k.
+    With `with_average`, the dict has a constant curve "avg@k" without limits, if the run has avg@N.
+    Raises a ValueError, which contains the `name` of the run, if no score has several k.
     """
     curves = curves_by_name(scores)
     lines = {metric: curve for metric, curve in curves.items() if len(curve) > 1}
@@ -152,7 +152,7 @@ def by_threshold(
 
     Raises:
         TypeError: if results are not a dict.
-        ValueError: if there is no G-Pass@k for several thresholds, or not for this k.
+        ValueError: if a run has no G-Pass@k for several thresholds, or highlight is not in [0, 1].
 
     Examples:
         >>> import at_k
@@ -192,13 +192,13 @@ def _rows_of_threshold_curve(k: int, curve: Mapping[float, Estimate], **columns:
     """Return the rows of the curve of G-Pass@k against its threshold for one k.
 
     G-Pass@k is a step function: thresholds above (m - 1) / k and up to m / k require m correct
-    samples. If each step has a threshold, the corners of the steps are added as rows without a
-    marker. The estimates of the curve are in ascending order of the thresholds.
+    samples. If the curve has a threshold in each of the k steps, a row without a marker is added
+    for both ends of each step. `columns` are added to each row.
     """
-    steps = [(required_samples(k, tau), tau, x, True) for tau, x in curve.items()]
+    steps = [(required_samples(k, tau), tau, estimate, True) for tau, estimate in curve.items()]
     if len({m for m, *_ in steps}) == k:
-        corners = {m: estimate for m, _, estimate, _ in steps}.items()
-        steps += [(m, x / k, estimate, False) for m, estimate in corners for x in (m - 1, m)]
+        by_m = {m: estimate for m, _, estimate, _ in steps}.items()
+        steps += [(m, end / k, estimate, False) for m, estimate in by_m for end in (m - 1, m)]
         steps.sort(key=lambda step: step[:2])
     return [
         row_of(estimate, **columns, x=tau, marker=has_marker)
@@ -228,7 +228,8 @@ def by_parameter(
         **options: see `at_k.charts`.
 
     Raises:
-        ValueError: if a run has fewer than two values of the parameter, or not all scores.
+        TypeError: if `results` is no such dict.
+        ValueError: if a run has under two values or lacks the key, or highlight is out of range.
 
     Examples:
         >>> results = {0.2: {"pass@1": 0.31}, 0.6: {"pass@1": 0.35}, 1.0: {"pass@1": 0.33}}
@@ -258,9 +259,9 @@ def by_parameter(
 
 
 def _sweeps_by_run(results: Any, parameter: str) -> Mapping[str, Mapping[float, ChartScores]]:
-    """Return a dict from the name of each run to its scores by the value of the parameter.
+    """Return a dict from each run to a dict from values of the parameter to scores.
 
-    A single run has the name "". Raises TypeError or ValueError unless each has two values.
+    A single run is named "". Raises TypeError for another form, ValueError for fewer values than 2.
     """
     if not isinstance(results, Mapping) or not results:
         raise TypeError(f"results is {short(results)}: give a dict, {{value: result}}.")
@@ -299,14 +300,14 @@ def by_question(
             {name: result}.
         key: the scores that are shown, such as "pass@8". Default: all.
         labels: a label for each question, for tooltips. Default: its index, from 0.
-        noun: the word for a question: "item" for score_agg. Items are said to go from the lowest
-            score to the highest.
+        noun: what the chart calls a question: "item" for score_agg. The axis of items says "from
+            the lowest to the highest" and not "from the hardest to the easiest".
         **options: see `at_k.charts`.
 
     Raises:
         TypeError: if results are not a dict.
-        ValueError: if there are no scores of single questions, none with this key, or more than six
-            keys; or if the number of labels is not that of questions.
+        ValueError: if a run has no scores of single questions or lacks the key, if there are over
+            six keys, or if there is not one label for each question.
 
     Examples:
         >>> result = {"per_question": {"pass@1": [0.5, 0.0, 0.25, 1.0]}}
@@ -340,10 +341,10 @@ def by_question(
 
 
 def _ranked_rows(values: Any, key: str, labels: list[Any] | None, noun: str) -> list[Row]:
-    """Return a row for the score of each question, from the lowest score to the highest.
+    """Return a row for each question, in ascending order of the scores in `values`.
 
-    The column `noun` has its label, or its index if `labels` is None. Raises TypeError if `values`
-    are no numbers, and ValueError if the number of labels differs.
+    The column x has the rank from 1, and the column `noun` the label, or the index without labels.
+    Raises TypeError if `values` are no numbers, and ValueError if `labels` has another length.
     """
     if not all(isinstance(value, Real) for value in entries_of("per_question", values)):
         raise TypeError(f"per_question has no numbers under {key}.")
@@ -371,10 +372,10 @@ def difference(
     over all k. The line at 0 is heavy where the simultaneous band excludes 0.
 
     Args:
-        comparison: the result of `at_k.compare` for several k. If it has several scores, that with
-            the most k is shown.
-        runs: the names of the two runs, in the order of `at_k.compare`. The difference is the
-            second minus the first.
+        comparison: the result of `at_k.compare` for several k. If it has several scores, the chart
+            shows the one with the most k.
+        runs: the names of the two runs, in the order in which `at_k.compare` got them. The
+            difference is the score of the second run minus that of the first.
         highlight: a k that a dashed line marks.
         **options: see `at_k.charts`.
 
@@ -423,7 +424,7 @@ def difference(
 
 
 def _row_of_difference(point: Difference, **columns: Any) -> Row:
-    """Return the row of a difference: further columns, its values and limits, and both scores."""
+    """Return the row of a difference: `columns`, k, key, value, limits, band and both scores."""
     (lo, hi), (band_lo, band_hi) = point.interval, point.band
     limits = {"lo": lo, "hi": hi, "band_lo": band_lo, "band_hi": band_hi}
     both = {"a": point.a, "b": point.b}
@@ -433,7 +434,7 @@ def _row_of_difference(point: Difference, **columns: Any) -> Row:
 def _line_at_zero(
     points: Sequence[Difference], x: LineAxis, y: Mapping[str, Any]
 ) -> list[alt.Chart]:
-    """Return the layers of the line at 0, and of its heavy parts, where the band excludes 0."""
+    """Return the layers of a line at 0, which is heavy at the points whose band excludes 0."""
     segments = [
         {"x": successive[0].k, "end": successive[-1].k, "y": 0}
         for sign, successive in by_sign(points)

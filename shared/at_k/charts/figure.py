@@ -36,7 +36,7 @@ _PAGE = """\
 
 
 class Figure(alt.FacetChart):
-    """An Altair chart that keeps its size in print, and is shown in notebooks without a network.
+    """Extend an Altair chart, so that it keeps its size in print and needs no network in notebooks.
 
     All other methods and attributes are those of `altair.FacetChart`.
     """
@@ -78,9 +78,9 @@ class Figure(alt.FacetChart):
         return _with_printable_text(super().to_dict(*args, **options))
 
     def svg(self) -> str:
-        """Return the chart as SVG, whose lengths are in points.
+        """Return the chart as SVG. Its width and height are in points.
 
-        Tooltips need no script: browsers show the title of a marker, which is its text.
+        Tooltips need no script: each marker has its text as a <title>, which browsers show.
         """
         # Imported here because only drawing needs it.
         from vl_convert import vegalite_to_svg
@@ -102,7 +102,7 @@ class Figure(alt.FacetChart):
 
 
 def printed_width(inches: float) -> float:
-    """Return the width in points, without padding, of a figure whose width is in inches."""
+    """Convert inches to points without padding. Raise a ValueError unless from 0 to 1000."""
     wanted = "give a number of inches, such as 3.3"
     return check_number("width", inches, wanted, 0.0, 1000.0) * POINTS_PER_INCH - 2 * PADDING
 
@@ -123,7 +123,7 @@ def view_width(inches: float, left: float, right: float) -> float:
 
 
 def wrap_names(rows: Sequence[Row], room: float) -> list[Row]:
-    """Return the rows with the names of panels and series broken into lines."""
+    """Return rows with line breaks in "panel" and "series", which then fit into `room` points."""
     rooms = {"panel": room, "series": room - LEGEND_SYMBOL}
     return [row | {name: wrap_text(row[name], x) for name, x in rooms.items()} for row in rows]
 
@@ -133,8 +133,8 @@ def make_figure(
 ) -> Figure:
     """Return a figure with a panel for each value of the column "panel", which is its title.
 
-    `panel` has the layers of a panel, without data, and `resolved` the channels whose scales panels
-    do not share, such as y="independent". An empty caption is left out.
+    `panel` has the layers that each panel shows for its rows. `inches` is the width of the figure.
+    `resolved` says which scales panels do not share, such as y="independent".
     """
     lines = wrap_text(caption, _CAPTION_SHARE * printed_width(inches)).split("\n")
     panels = list(dict.fromkeys(row["panel"] for row in rows))
@@ -153,7 +153,7 @@ def make_figure(
 
 
 def _with_printable_text(value: Any) -> Any:
-    """Return a copy of a specification with spaces for unprintable characters but line breaks."""
+    """Return a copy in which unprintable characters except line breaks have become spaces."""
     if isinstance(value, dict):
         return {name: _with_printable_text(part) for name, part in value.items()}
     if isinstance(value, (list, tuple)):

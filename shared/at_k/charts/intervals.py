@@ -51,12 +51,12 @@ def by_group(
 
     Args:
         results: the result of `compute` with `groups`, or a dict of several, {name: result}.
-        key: the scores that are shown, such as "pass@8". Default: all.
+        key: the keys of the scores that are shown, such as "pass@8". Default: all.
         **options: see `at_k.charts`.
 
     Raises:
         TypeError: if results are not a dict.
-        ValueError: if there are no scores of groups, none with this key, or too many.
+        ValueError: if a result has no scores of groups or not this key, or there are over six keys.
 
     Examples:
         >>> result = {"pass@1": 0.4, "algebra/pass@1": 0.5, "geometry/pass@1": 0.3}
@@ -87,7 +87,7 @@ def by_group(
 
 
 def _overall_keys(name: str, by_key: Mapping[str, Estimate]) -> list[str]:
-    """Return the keys of the scores over all questions. Raises ValueError without groups."""
+    """Return the keys without a group of the run `name`. Raises ValueError if no key has one."""
     keys = [key for key, estimate in by_key.items() if estimate.group is None]
     if len(keys) == len(by_key):
         raise ValueError(
@@ -106,7 +106,7 @@ def forest(
 
     The runs are in descending order of their scores. The columns at the right show the ranks that
     the simultaneous limits of the differences allow, and letters: runs that share a letter cannot
-    be told apart. For several k there is a panel for each.
+    be told apart. Each k has a panel of its own.
 
     Args:
         board: the result of `at_k.leaderboard`.
@@ -171,13 +171,13 @@ def figure_of_rows(
 ) -> Figure:
     """Return a figure with a panel for each value of `panel`, in which each label has a row.
 
-    `rows` have the columns panel, label and series. `columns` are those of their columns that are
-    shown as text at the right, by their headings. If there are some, the horizontal axis of each
-    panel has its own range.
+    `rows` need the columns panel, label, series, key and score. `columns` maps the headings of text
+    columns at the right to the names of columns of `rows`. If it is not empty, the horizontal axis
+    of each panel has its own range.
     """
     columns = columns or {}
-    most = _LABEL_SHARE * printed_width(details.width)
-    rows = [row | {"label": wrap_text(row["label"], most)} for row in rows]
+    label_width = _LABEL_SHARE * printed_width(details.width)
+    rows = [row | {"label": wrap_text(row["label"], label_width)} for row in rows]
     left = max(text_width(line) for row in rows for line in row["label"].split("\n")) + _TEXT_GAP
     texts = [[heading, *(row[field] for row in rows)] for heading, field in columns.items()]
     widths = [max(map(text_width, column)) + _TEXT_GAP for column in texts]
@@ -212,7 +212,8 @@ def _bar_layers(
 ) -> list[alt.Chart]:
     """Return the layers of a panel: bars for limits, and markers for scores.
 
-    With `zoomed`, the axis has the range of the scores, even if they are from 0 to 1.
+    `width` is the width of the view, and `room` that of the legend. With `zoomed`, the axis has the
+    range of the values, and otherwise the range that `score_scale` chooses.
     """
     scale = alt.Scale(zero=False) if zoomed else score_scale(rows)
     ticks = max(_FEWEST_TICKS, int(width / _TICK_DISTANCE))
@@ -242,9 +243,9 @@ def _bar_layers(
 
 
 def _most_lines_between_rows(rows: Sequence[Row]) -> float:
-    """Return the largest number of lines of text between the middles of neighboring rows.
+    """Return the height of a row, in lines of text, at which no two labels overlap.
 
-    Rows have the same height, so it has to fit this number.
+    All rows have the same height, and labels are centered. So neighbors need half of their sum.
     """
     lines: dict[tuple[str, str], int] = {}
     for row in rows:
@@ -253,8 +254,9 @@ def _most_lines_between_rows(rows: Sequence[Row]) -> float:
 
 
 def _text_column(field: str, x: float, align: Literal["left", "right"]) -> alt.Chart:
-    """Return a layer with the texts of the column `field`, whose side `align` is at `x`."""
+    """Return a layer that writes the column `field`. The left or right side of texts is at `x`."""
     once = alt.Chart().transform_aggregate(series="count()", groupby=[*{"label": 0, field: 0}])
+    # The first line is moved up, so that the text is centered in its row.
     above = f"{LINE_HEIGHT / 2} * (1 - length(split(datum.{field}, '\\n')))"
     text = once.mark_text(
         align=align,

@@ -27,7 +27,7 @@ _MOST_WITH_TOOLTIPS = 500  # largest number of points that all have tooltips, al
 
 @dataclass(frozen=True)
 class LineAxis:
-    """The horizontal axis of a chart of lines, with labels at `ticks`, or at round numbers."""
+    """Describe a horizontal axis. If `ticks` is None, the labels are at round numbers."""
 
     title: str
     lowest: float
@@ -37,7 +37,7 @@ class LineAxis:
     logarithmic: bool = False
 
     def channel(self, column: str = "x") -> alt.X:
-        """Return the horizontal channel of a column of the data."""
+        """Return the channel that places marks on this axis by a column of the data."""
         kind = {"type": "log", "base": 2} if self.logarithmic else {"zero": False}
         scale = alt.Scale(domain=[self.lowest, self.highest], nice=False, **kind)
         axis = alt.Axis(
@@ -70,7 +70,7 @@ def k_axis(ks: Iterable[int]) -> LineAxis:
 
 
 def score_scale(rows: Iterable[Row]) -> alt.Scale:
-    """Return a scale from 0 to 1 if all scores and limits are in it, or else of their range."""
+    """Return a scale from 0 to 1 if no score or limit is outside, and otherwise one that fits."""
     fields = ("score", "lo", "hi", "band_lo", "band_hi")
     values = [row[field] for row in rows for field in fields if field in row]
     if min(values) >= -1e-9 and max(values) <= 1 + 1e-9:
@@ -79,7 +79,7 @@ def score_scale(rows: Iterable[Row]) -> alt.Scale:
 
 
 def vertical_channel(column: str, scale: alt.Scale, **labels: Any) -> alt.Y:
-    """Return the vertical channel of a column. `labels` are options of its axis, without title."""
+    """Return the vertical channel of a column. `labels` are options of its labels (`alt.Axis`)."""
     axis = alt.Axis(
         title=None,
         tickCount=5,
@@ -95,9 +95,9 @@ def vertical_channel(column: str, scale: alt.Scale, **labels: Any) -> alt.Y:
 def with_panels(rows: Sequence[Row], names: Mapping[str, str], several: str) -> list[Row]:
     """Return the rows with two more columns: "panel" and "series".
 
-    The metrics of one run are series of one panel, which has the title `several` if they are
-    several. For several runs there is a panel for each metric, and the runs are its series. The
-    rows have the columns run and metric, and `names` has the name of each metric in the chart.
+    The rows have the columns run and metric. `names` maps metrics to their names in the chart. The
+    metrics of one run are series of one panel, with the title `several` if there are several. For
+    several runs, each metric has a panel, whose title is its name, and the runs are its series.
     """
     if len({row["run"] for row in rows}) > 1:
         return [{**row, "series": row["run"], "panel": names[row["metric"]]} for row in rows]
@@ -117,11 +117,11 @@ def figure_of_lines(
     """Return a figure with a panel for each value of `panel`, in which each series is a line.
 
     Args:
-        rows: the rows of the scores, with the columns panel, series and x.
+        rows: the rows of the scores, with the columns panel, series, key, score and x.
         details: the options of the chart. Wider figures have higher panels.
         *sentences: further sentences of the caption. Empty texts are left out.
         highlight: a value of the horizontal axis that a dashed line marks, or None.
-        y: arguments of `vertical_channel`. Default: those for scores and their range.
+        y: keyword arguments of `vertical_channel`. Default: the scale and the format of scores.
         notes: more layers of each panel, in front of the lines.
 
     Raises:
@@ -147,7 +147,7 @@ def figure_of_lines(
 
 
 def _highlight_layers(value: float | None, x: LineAxis) -> list[alt.Chart]:
-    """Return [a layer with a dashed vertical line at a value], or [] for None."""
+    """Return [a dashed line at `value`], or [] for None. Raises a ValueError if off the axis."""
     if value is None:
         return []
     wanted = f"it must be from {x.lowest:g} to {x.highest:g}"
@@ -157,11 +157,11 @@ def _highlight_layers(value: float | None, x: LineAxis) -> list[alt.Chart]:
 
 
 def _choose_markers(rows: Sequence[Row], x: LineAxis) -> None:
-    """Set the column "marker" of the rows: whether the point has a marker.
+    """Set the column "marker" in each row to whether the point has a marker.
 
-    All points of a line have one if there are at most MOST_LABELED. Otherwise only some have one:
-    those at ticks if the axis is logarithmic, or else every n-th, and always the last. Rows whose
-    "marker" is False already are left unchanged.
+    All points of a line have a marker if there are at most MOST_LABELED. If there are more, the
+    last one has a marker, and the points at ticks of a logarithmic axis, or every n-th point on
+    another axis. Rows whose "marker" is False already are left unchanged.
     """
     lines: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
@@ -177,9 +177,10 @@ def _choose_markers(rows: Sequence[Row], x: LineAxis) -> None:
 def _line_layers(
     rows: Sequence[Row], x: LineAxis, y_options: Mapping[str, Any], room: float
 ) -> list[alt.Chart]:
-    """Return the layers of a panel: bands, lines and markers. The figure gives them their data.
+    """Return the layers of a panel without data: bands, lines and markers.
 
     The columns lo and hi are the limits at each x, and band_lo and band_hi a simultaneous band.
+    `y_options` are keyword arguments of `vertical_channel`, and `room` is the width of the legend.
     """
 
     def y(column: str) -> alt.Y:
@@ -216,7 +217,7 @@ def _line_layers(
 def with_texts(rows: Sequence[Row], number: str) -> list[Row]:
     """Return the rows with the column "text", such as "one, pass@4: 0.5, limits 0.4 to 0.6".
 
-    It is shown as a tooltip. `number` is the format of numbers.
+    The charts show it as a tooltip. `number` is a Python format of numbers, such as ".4f".
     """
     result = []
     for row in rows:

@@ -49,10 +49,10 @@ _IN_WORDS = {
 
 
 def runs_by_name(results: ChartResults) -> dict[str, ChartScores]:
-    """Return the scores of each run by its name. A single run has the name "".
+    """Return a dict from the name of each run to its scores. A single run has the name "".
 
     Raises:
-        TypeError: if `results` is not the result of one run, or a dict of those of several.
+        TypeError: if `results` is neither the result of one run nor a dict of several results.
         ValueError: if it is empty.
     """
     if not isinstance(results, Mapping):
@@ -63,6 +63,7 @@ def runs_by_name(results: ChartResults) -> dict[str, ChartScores]:
     if not results:
         raise ValueError("results is empty: give the dict that compute returns.")
     runs: dict[str, ChartScores] = {"": results}
+    # The result of one run may have only scores of questions.
     if all(isinstance(value, Mapping) for value in results.values()) and set(results) != {
         "per_question"
     }:
@@ -73,7 +74,7 @@ def runs_by_name(results: ChartResults) -> dict[str, ChartScores]:
 
 
 def check_scores(name: str, scores: Any) -> None:
-    """Raise a TypeError unless `scores` is a dict that `compute` or `compare` returns."""
+    """Raise a TypeError, which begins with `name`, if `scores` is no result of finite numbers."""
     if not isinstance(scores, Mapping) or not all(isinstance(key, str) for key in scores):
         raise TypeError(f"{name} is {short(scores)}: give the dict that was returned.")
     if not isinstance(scores.get("per_question", {}), Mapping):
@@ -94,17 +95,17 @@ def check_scores(name: str, scores: Any) -> None:
 
 
 def _is_number(value: Any) -> bool:
-    """Return whether a value is a finite number. Numbers beyond 1e308 count as infinite."""
+    """Return whether a value is a real number of size below 1e308, and no bool."""
     is_number = isinstance(value, Real) and not isinstance(value, bool)
     return is_number and -1e308 < value < 1e308
 
 
 def correction(runs: Mapping[str, ChartScores]) -> str:
-    """Return sentences on how scores are averaged and corrected, or "".
+    """Return a text with sentences on how the scores of runs are averaged and corrected, or "".
 
-    The first says how questions are averaged, unless they have equal weights. The others say for
-    which errors of the checker the scores of each run are corrected. If all runs have the same
-    correction, it is said once.
+    It says how questions are averaged, unless they have equal weights, and for which errors of the
+    checker the scores of each run are corrected. If all runs have the same correction, there is one
+    sentence for all of them.
     """
     averaging = _averaging_sentences(runs.values())
     words = {
@@ -119,24 +120,24 @@ def correction(runs: Mapping[str, ChartScores]) -> str:
 
 
 def _averaging_sentences(results: Iterable[Mapping[str, Any]]) -> str:
-    """Return a sentence for each way in which results average questions; "" for equal weights."""
+    """Return sentences on how results average questions; "" if all of them use equal weights."""
     texts = dict.fromkeys(getattr(result, "averaging", "") for result in results)
     return " ".join(f"{text[0].upper()}{text[1:]}." for text in texts if text)
 
 
 def correction_of_runs(compared: Mapping[str, Any]) -> str:
-    """Return the sentences of `correction` for what `compare` or `leaderboard` returned, or ""."""
+    """Return the text of `correction` for a result of `compare` or `leaderboard`, or ""."""
     checkers = {name: {"checker": x} for name, x in compared.get("checker", {}).items()}
     return " ".join(filter(None, [_averaging_sentences([compared]), correction(checkers)]))
 
 
 def estimates_by_key(scores: ChartScores) -> dict[str, Estimate]:
-    """Return the estimates of all scores of a run, groups included, by their keys."""
+    """Return a dict from each key, such as "pass@4" or "topic/pass@4", to its estimate."""
     return {estimate.full_key: estimate for estimate in estimates_of(scores)}
 
 
 def row_of(estimate: Estimate, **columns: Any) -> Row:
-    """Return the row of a score: its key, its score, its limits if it has any, and `columns`."""
+    """Return a row: `columns`, key, score, and if known the limits, the band and the method."""
     row = {**columns, "key": estimate.full_key, "score": estimate.score}
     if estimate.limits is not None:
         row["lo"], row["hi"] = estimate.limits
@@ -154,10 +155,10 @@ Curve = dict[int, Estimate]
 
 
 def curves_by_name(scores: ChartScores) -> dict[str, Curve]:
-    """Return the curve of each score over all questions, by its name.
+    """Return a dict from the name of each score to its curve over all questions.
 
-    A name has "k" in place of the number, as "pass@k", "G-Pass@k_0.5" and "avg@k" have. Scores
-    without a number of samples, and scores of groups, are left out.
+    Names have "k" in place of the number: "pass@k", "G-Pass@k_0.5", "avg@k" (for avg@N). Scores of
+    groups are left out, and so are scores whose k is missing or no integer, such as "avg@n".
     """
     curves: dict[str, Curve] = {}
     for estimate in estimates_of(scores):
@@ -190,14 +191,14 @@ def shown_names(
 
     Args:
         requested: the requested names, or None for all that every run has. A name such as
-            "G-Pass@k" stands for all names that begin with "G-Pass@k_", too.
-        by_run: the names of the scores that each run has, by the name of the run.
-        parameter: the name of the parameter of the requested names, for messages.
-        what: the plural noun for the scores, for messages.
-        most: the largest number of names.
+            "G-Pass@k" also stands for all names that begin with "G-Pass@k_".
+        by_run: a dict from the name of each run to the names of its scores.
+        parameter: what messages call `requested`.
+        what: what messages call the scores, in the plural.
+        most: the largest number of names that may be returned.
 
     Raises:
-        ValueError: if the runs have nothing in common, a name is unknown, or there are too many.
+        ValueError: if no name is in all runs, a requested one is not, or there are too many.
     """
     first, *others = (dict.fromkeys(names) for names in by_run.values())
     known = [name for name in first if all(name in names for names in others)]
@@ -227,18 +228,18 @@ def _metric_with_k(score: _Named) -> str:
 
 
 def _has_place_for_k(score: _Named) -> bool:
-    """Return whether the name of a metric has a place for k or n, as in pass@k and pass^k."""
+    """Return whether the name of a metric contains a number of samples, as pass@k and pass^k do."""
     return "@" in score.metric or "^" in score.metric
 
 
 def metric_label(score: _Named, k: int | str = "k") -> str:
-    """Return the name of a score with this k in charts, such as "G-Pass@k, τ = 0.5"."""
+    """Return what charts call a score, such as "G-Pass@k, τ = 0.5". `k` replaces its own k."""
     name = ScoreId(score.metric, k).key
     return name if score.tau is None else f"{name}, τ = {score.tau}"
 
 
 def metric_title(score: _Named, k: int | str = "k") -> str:
-    """Return the title of an axis: the name of a score with this k, and its meaning if known."""
+    """Return the title of a panel or series: the `metric_label`, and the meaning if known."""
     words = _IN_WORDS.get(_metric_with_k(score))
     if score.metric == "G-Pass@k" and score.tau is not None:
         words = f"at least {100 * score.tau:g} % of {{k}} samples correct"
@@ -247,12 +248,12 @@ def metric_title(score: _Named, k: int | str = "k") -> str:
 
 
 def score_titles(keys: Iterable[str]) -> dict[str, str]:
-    """Return the title of an axis for each key of a score, such as "pass@4", by the key."""
+    """Return a dict from each key of a score, such as "pass@4", to the title of its panel."""
     return {key: _score_title(read_score(key)) for key in keys}
 
 
 def _score_title(score: ScoreId) -> str:
-    """Return the title of an axis for a score with its own k."""
+    """Return the title of the panel of one score, such as "pass@1: share of correct samples"."""
     if not isinstance(score.k, int) or not _has_place_for_k(score):
         return score.key
     if score.k == 1 and score.metric in ("pass@k", "pass^k", "maj@k"):
@@ -278,7 +279,7 @@ class ChartOptions(TypedDict, total=False):
 
 @dataclass
 class ChartDetails:
-    """The options of a chart, which `at_k.charts` describes, with their defaults."""
+    """Hold and check the options of a chart, which the module `at_k.charts` describes."""
 
     questions: int | None = None
     n: int | str | None = None
@@ -302,17 +303,17 @@ class ChartDetails:
 
     @property
     def formats(self) -> NumberFormats:
-        """Return the formats of scores in the chart: of shares or percentages."""
+        """Return the formats that show scores in percent if `percent` is set, or as they are."""
         return IN_PERCENT if self.percent else AS_SHARES
 
     def caption_of(self, rows: Iterable[Row], mark: str, *more: str) -> str:
-        """Return the option `caption` if it is given, and otherwise sentences from all options.
+        """Return the option `caption`. If it is None, return sentences on limits and samples.
 
-        `mark` is "Bands" or "Bars", the marks that show the limits, and `more` are further
-        sentences, of which empty ones are left out.
+        `mark` is "Bands" or "Bars", the marks that show the limits of `rows`. `more` are sentences
+        to insert; empty ones are left out.
 
         Raises:
-            ValueError: if the results name other intervals than the caller.
+            ValueError: if the rows name another interval method than the option `interval`.
         """
         limits = self._sentence_on_limits([row for row in rows if "lo" in row], mark)
         if self.caption is not None:
@@ -351,7 +352,7 @@ class ChartDetails:
         return f"{mark}: {limits}{scope}."
 
     def _scope_of_limits(self, methods: Set[str | None]) -> str:
-        """Return a phrase that says which questions limits by these methods are for, if known."""
+        """Return which questions limits by these methods are for, or "" if one method is None."""
         if methods == {"questions"}:
             return " for other questions like these"
         if None in methods or "auto" in methods:

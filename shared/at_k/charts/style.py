@@ -26,7 +26,7 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross"
 
 
 class NumberFormats(NamedTuple):
-    """The formats of scores and of differences of scores for Vega, and `text` for Python."""
+    """Hold the Vega formats of scores and differences, and the Python format of both (`text`)."""
 
     score: str
     difference: str
@@ -82,10 +82,10 @@ def inline_data(rows: Sequence[dict[str, Any]]) -> alt.InlineData:
 
 
 def series_channels(names: Sequence[str], room: float) -> dict[str, Any]:
-    """Return the channels that give each series its own color, dash pattern and marker shape.
+    """Return the channels "color", "stroke", "strokeDash" and "shape" as a dict.
 
-    They are "color", "stroke", "strokeDash" and "shape". The names are broken into lines. If there
-    are several, a legend above the panels shows them, in this room.
+    They give each series its own color, dash pattern and marker shape. `names` may have line
+    breaks. If there are several, a legend above the panels shows them, at most `room` points wide.
     """
     legend: alt.Legend | None = None
     if len(names) > 1:

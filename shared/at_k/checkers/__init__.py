@@ -1,4 +1,4 @@
-"""Checkers with options, and those that need more than a metric has, such as a sandbox."""
+"""Make named checkers with options, and run programs with tests in a sandbox."""
 
 from __future__ import annotations
 

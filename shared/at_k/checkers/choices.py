@@ -49,7 +49,7 @@ def read_options(reference: Any) -> Options | None:
 
 
 def _options_of_row(row: Mapping[str, Any]) -> Options | None:
-    """Return the options of a benchmark row, or None if its labels or answer are not clear."""
+    """Return the options of a benchmark row, or None if options, labels or answer are invalid."""
     texts, labels = _texts_and_labels(row.get("options", row.get("choices")))
     known, letters = tuple(map(_normal, texts)), _LETTERS[: len(texts)]
     names = [label.strip().upper() for label in labels or letters]
@@ -63,9 +63,10 @@ def _options_of_row(row: Mapping[str, Any]) -> Options | None:
 
 
 def _texts_and_labels(options: Any) -> tuple[list[str], list[str]]:
-    """Return the list of the texts of options, and the list of their labels, which may be empty.
+    """Return the texts of options, and their labels, as two lists. Options may have no labels.
 
-    Options are a list, a dict of texts by labels, or as in ARC {"text": [..], "label": [..]}.
+    Options are a list, a dict of texts by labels, or as in ARC {"text": [..], "label": [..]}. For
+    any other value, both lists are empty.
     """
     labels: Any = ()
     if isinstance(options, Mapping):
@@ -81,8 +82,8 @@ def _index_of_answer(
 ) -> int | None:
     """Return the index of the correct option, or None if the answer does not tell which it is.
 
-    An answer such as "B" may be the name of one option and the text of another. It is the name then
-    if the options have labels of their own, and not clear otherwise.
+    `names` are labels of the row, or letters if not `are_labels`. An answer such as "B" may be the
+    name of one option and the text of another. Then a label counts, and a letter gives None.
     """
     if isinstance(answer, int) and not isinstance(answer, bool):
         return answer if 0 <= answer < len(texts) else None
@@ -191,7 +192,7 @@ _BOLD = re.compile(r"(?<!not )\*\*([^*\n]+)\*\*")
 
 
 def read_choice(text: str, options: Options, stop: Sequence[str] = ()) -> str | None:
-    """Return the letter, or the word, that a response chooses, or None if it chooses none or two.
+    """Return the letter or word that a response chooses, or None if it does not choose exactly one.
 
     >>> read_choice("(A) is wrong. The answer is (C).", Options("C", "ABCD"))
     'C'
@@ -202,15 +203,15 @@ def read_choice(text: str, options: Options, stop: Sequence[str] = ()) -> str | 
 
 
 def _chosen(text: str, options: Options) -> str | None:
-    """Return the letter or the word that the part of a response with its answer chooses."""
+    """Return the letter or word that a text chooses, or None. The text is an `answer_part`."""
     return _chosen_letter(text, options) if options.letters else _chosen_word(text, options)
 
 
 def _chosen_letter(text: str, options: Options) -> str | None:
     """Return the letter of the option that a text chooses, or None if it chooses none or two.
 
-    The text may give the letter or the text of the option. The last mark that a letter or an option
-    follows decides. Without such a mark, the first of `_FINDERS` that finds a letter decides.
+    The last mark that a letter or the text of an option follows decides, or a correction after it.
+    Without such a mark, the first of `_FINDERS` that finds a letter decides.
     """
     for mark in reversed(marks_in(text, _ANSWER_MARK)):
         match = _LETTER_AFTER_MARK.match(text, mark.end())
@@ -234,7 +235,7 @@ def _chosen_letter(text: str, options: Options) -> str | None:
 
 
 def _option_without_mark(text: str, options: Options) -> str | None:
-    """Return the letter of the option that a text names, without a mark or a letter, or None.
+    """Return the letter of the option that a text chooses by the text of the option, or None.
 
     It is the only option in bold, or else the option in the last sentence that names exactly one.
     """
@@ -268,9 +269,9 @@ def _letter_of_first_line(text: str) -> re.Match[str] | None:
 
 
 def _named_letter(text: str) -> re.Match[str] | None:
-    """Return a match of the last letter after "option", or None.
+    """Return a match of the last letter after a word such as "option", or None.
 
-    Letters that are ruled out do not count, and the items of a list of options do not either.
+    A letter that is ruled out does not count, nor do the items of a list of all options.
     """
     matches = [match for match in _NAMED_LETTER.finditer(text) if not _is_ruled_out(text, match)]
     items = [
@@ -284,8 +285,8 @@ def _named_letter(text: str) -> re.Match[str] | None:
 def _lone_letter(text: str) -> re.Match[str] | None:
     """Return a match of the letter that a text starts with, as in "C) The cell", or None.
 
-    If the text does not start with a letter, or lists the options, the last letter that is alone in
-    its line is returned instead.
+    If the text does not start with a letter, or lists the options, return a match of the last
+    letter that is alone in its line instead.
     """
     first = _LETTER_OF_LINE.match(text)
     if first is not None and _is_apart(text, first):
@@ -322,15 +323,12 @@ def _is_ruled_out(text: str, match: re.Match[str]) -> bool:
 
 
 def _letter_at_end(text: str) -> re.Match[str] | None:
-    """Return a match of the letter in "the only one is D." or "It is D: the cell", or None.
-
-    The first form counts only at the end of the text.
-    """
+    """Return a match of the letter in "one is D." at the end or "It is D: the cell", or None."""
     at_end = _LETTER_AT_END.search(text, max(0, len(text) - 40))
     return at_end or _only([*_LETTER_BEFORE_COLON.finditer(text)])
 
 
-# They return a match with one letter, or None, and are tried in this order.
+# `_chosen_letter` tries these functions in this order. Each returns a match with a letter, or None.
 _FINDERS = (
     _letter_of_first_line,
     _letter_called_correct,
@@ -342,7 +340,7 @@ _FINDERS = (
 
 
 def _only(matches: list[re.Match[str]]) -> re.Match[str] | None:
-    """Return the last match if all have the same letter, and None otherwise."""
+    """Return the last match if all have the same letter; None if they differ or there is none."""
     return matches[-1] if len({_letter(match) for match in matches}) == 1 else None
 
 
@@ -366,7 +364,7 @@ def _single_letter(match: re.Match[str], text: str, options: Options) -> str | N
 def _option_in(sentence: str, options: Options) -> str | None:
     """Return the letter of the only option whose text occurs in a sentence, or None.
 
-    If several occur, only the part of the sentence before a reason counts ("because").
+    If several occur, only the part before a reason counts, which starts with ",", "because" etc.
     """
     normal = _normal(sentence)
     chosen = _options_in(normal, options)
@@ -408,7 +406,7 @@ _DENIAL = re.compile(
 
 
 def _chosen_word(text: str, options: Options) -> str | None:
-    """Return the word that a text chooses in capitals, such as "YES", or None if it chooses none.
+    """Return in capitals the word that a text chooses, such as "YES", or None if it chooses none.
 
     The word after the last mark counts. Without it, the word at the start of the text counts, and
     then the word in the last sentence that has one.
@@ -428,7 +426,7 @@ def _chosen_word(text: str, options: Options) -> str | None:
 
 
 def _word_at(text: str, start: int, options: Options) -> str | None:
-    """Return the word that stands at `start` as an answer, as in "Yes, ..", or None."""
+    """Return in capitals the word that stands at `start` as an answer, as in "Yes, ..", or None."""
     word = _ANSWER_WORD.match(text, start)
     return word["word"].upper() if word and word["word"].lower() in options.texts else None
 

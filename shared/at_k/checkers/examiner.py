@@ -44,9 +44,9 @@ def examine(control: socket.socket, jobs: int, replies: int, is_isolated: bool) 
     """Run the tests of one program after another, until the server ends.
 
     Args:
-        control: the socket to the server, which sends "p" with the connection to a program whose
-            tests are to be run, or "k" if all other processes are to be ended. Each letter is sent
-            back when that is done.
+        control: the socket to the server. It sends "p" and the connection to a program, to run the
+            tests of the program, or "k", to end all other processes if `is_isolated`. Each letter
+            is sent back when that is done.
         jobs: the descriptor of a pipe with the jobs, as lines of JSON, see `Tests.jobs`.
         replies: the descriptor of a pipe for the results of `_examine`.
         is_isolated: whether the server is process 1 of a namespace.
@@ -75,7 +75,7 @@ def _end_other_processes() -> None:
 
 
 def _examine(job: dict[str, Any], program: _RemoteProgram) -> dict[str, Any]:
-    """Run the tests of a job with a program, and return a dict with `status`, `message`, `tests`.
+    """Run tests with a program; return a dict with `status`, `message` and `tests`, their number.
 
     The status is "passed" or "failed"; "ended" if the process of the program ended; or "not apart"
     if the tests can only run in that process. If the tests are only to be found, the dict is that
@@ -121,8 +121,8 @@ def _visible_names(job: dict[str, Any], names: dict[str, Any]) -> dict[str, Any]
     """Return the names of a program that its tests see, as a dict with their values.
 
     The tests see a name of a builtin function, such as `abs`, only if it is the entry point, or if
-    they use no other names. A module that the program imported for its tests is imported again
-    here, because the program may have replaced it.
+    there is no entry point and no other name. A module that the program imported for its tests is
+    imported again here, because the program may have replaced it.
     """
     for name, module in job["borrowed"]:
         if name in names:
@@ -154,7 +154,7 @@ class _RemoteProgram:
         self.has_ended = self.cannot_receive = False
 
     def names(self, job: dict[str, Any]) -> dict[str, Any]:
-        """Run the program, and return the names that its tests use, as a dict with their values."""
+        """Run the program; return a dict of the names that tests use, or raise _ProgramError."""
         message = {"load": job["imports"], "names": job["names"], "entry_point": job["entry_point"]}
         try:
             names = self._result(self.exchange(message))
@@ -167,14 +167,16 @@ class _RemoteProgram:
         return {name: value for name, value in names.items() if name in wanted}
 
     def run(self, job: dict[str, Any]) -> tuple[list[str], str | None]:
-        """Run tests in the process of the program, and return the result of `_run_tests_of`."""
+        """Run tests in the process of the program; return the same pair as `_run_tests_of`."""
         reply = self.exchange({"run": job})
         if not isinstance(reply.get("ran"), list):
             self._end()
         return [*map(str, reply["ran"])], reply.get("problem")
 
     def ask(self, number: int, method: str, /, *arguments: Any, **options: Any) -> Any:
-        """Call a method of an object of the program, or itself for the method "".
+        """Call a method of object `number` of the program, or the object itself if method is "".
+
+        Returns the result, or raises the exception that the program raised.
 
         Arguments that the call changed in place, such as a list that was sorted, are changed here.
         """
@@ -253,7 +255,7 @@ class _RemoteProgram:
         return _KINDS[kind](partial(self.ask, number), {kind: number})
 
 
-# Of other modules, such as unittest, a program could raise what says that a test did not fail.
+# Modules whose exceptions reach the tests. One of unittest could say that a test did not fail.
 _MODULES = {
     *("builtins", "json.decoder", "decimal", "statistics", "re", "datetime", "copy", "numpy"),
     *("numpy.linalg", "numpy.exceptions"),
@@ -261,9 +263,10 @@ _MODULES = {
 
 
 def _exception(classes: list[Any], arguments: tuple[Any, ...], text: str) -> BaseException:
-    """Return an exception like one of the program, of the nearest class that is known here.
+    """Return an exception like one of the program, of its nearest class in `_MODULES`.
 
-    `classes` are the modules and names of its class, and of those that this one inherits from.
+    `classes` are pairs of the module and the name of its class and of each base class, in order,
+    and `text` is its message. Raises a StopIteration if there is no such class.
     """
     found = (getattr(sys.modules.get(m), name, None) for m, name in classes if m in _MODULES)
     kind = next(x for x in found if isinstance(x, type) and issubclass(x, BaseException))
@@ -277,10 +280,10 @@ def _exception(classes: list[Any], arguments: tuple[Any, ...], text: str) -> Bas
 class _Object:
     """An object of the program, whose methods can be called.
 
-    The program is asked for an entry, a text or a number, which are compared here, and for the
-    result of an operator between two of its objects. An object has no operators with values of the
-    tests, and equals none: the program could say what is expected. Nor does it have a length,
-    because one that is expected could hide that the object has no entries.
+    It has entries, str, repr, int, float, bool and hash, whose results are compared here, and
+    operators with other objects of the program. It has no operators with values of the tests, and
+    equals none: the program would get what is expected, and could return True. It has no length: a
+    program could return the expected one for an object without entries.
     """
 
     def __init__(self, ask: Any, reference: dict[str, int]):
@@ -293,9 +296,9 @@ class _Object:
 
 
 def _operation(name: str, between_objects: bool) -> Any:
-    """Return a special method that lets the program do an operation with its object.
+    """Return a special method, such as `__add__`, that calls the method `name` in the program.
 
-    If it is between objects, the second operand must be one of the program as well.
+    With `between_objects`, it returns NotImplemented unless the other operand is an `_Object`.
     """
 
     def operate(self: _Object, *others: Any) -> Any:

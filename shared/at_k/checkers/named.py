@@ -55,16 +55,16 @@ from .workers import portable_check, run_check
 
 @dataclass(frozen=True)
 class NamedChecker:
-    """A checker that reads an answer out of each response, which may end with a text in `stop`.
+    """A checker that reads an answer out of each response. A response ends at a text in `stop`.
 
-    The options of `run_options` were given to the checker itself, see `compute`.
+    `run_options` has those of num_proc, executor and timeout that the user gave to the checker.
     """
 
     stop: tuple[str, ...]
     run_options: Mapping[str, Any] = field(default_factory=dict, hash=False, kw_only=True)
 
     def __call__(self, prediction: str, reference: Any) -> float:
-        """Return the outcome of one prediction; raise a ValueError for a bad reference."""
+        """Return 1.0 if a prediction is correct, else 0.0; raise ValueError for a bad reference."""
         alone = replace(self, run_options={})
         checked = Checking(alone).check(stored(read_samples([[prediction]]), [reference]))
         return float(checked.outcomes.values[0])
@@ -75,14 +75,14 @@ class Matching(NamedChecker):
     """Compares the answer with the reference. Made by `numeric` or `choice`.
 
     Attributes:
-        match: a function of samples that are not all None, and of `stop`. It returns whether each
-            sample is correct, (S,), and its answer, (S,), which is None if there is none.
+        match: a function of samples that are not all None, and of `stop`. It returns two arrays,
+            (S,): whether each sample is correct, and its answer, which is null if it has none.
     """
 
     match: Callable[..., Any]
 
     def validate(self, checking: Checking) -> None:
-        """Accept all options: they change nothing here."""
+        """Do nothing: any options of a `Checking` are accepted, and change nothing here."""
 
     def check_samples(self, rows: Samples, checking: Checking, cache: CheckCache) -> Checked:
         """Return the outcome and the answer of each sample. `Checking.check` calls this."""
@@ -106,7 +106,8 @@ class MathVerify(NamedChecker):
     def check_samples(self, rows: Samples, checking: Checking, cache: CheckCache) -> Checked:
         """Return the outcome and the answer of each sample. `Checking.check` calls this.
 
-        A warning counts the samples that run into the time limit of math-verify.
+        Samples that run into the limit of math-verify are incorrect, and a warning counts them;
+        those that exceed the timeout of `checking` are not scored. Raises as `check_references`.
         """
         check_references(rows.references)
         pairs = DistinctPairs.from_samples(rows)
@@ -123,7 +124,7 @@ class MathVerify(NamedChecker):
     def _check_pairs(
         self, checking: Checking, pairs: list[PairToCheck]
     ) -> Generator[BatchResult, None, None]:
-        """Yield the results of `verify_math` for pairs, in the form of `CheckPairs`."""
+        """Check pairs with `verify_math`, and yield the results of each batch. See `CheckPairs`."""
         # Some expressions ignore the time limit of math-verify, so it runs where it can be ended.
         limit = checking.timeout or (LONGEST_CHECK if checking.executor is None else None)
         check = portable_check(partial(verify_math, stop=self.stop), None)
@@ -175,14 +176,17 @@ def math_verify(
     executor: Executor | None = None,
     timeout: float | None = None,
 ) -> MathVerify:
-    """Return the checker "math_verify" with the options of `numeric`, which say where it runs."""
+    """Return the checker "math_verify" with the options of `numeric`.
+
+    Unlike in `numeric`, num_proc, executor and timeout have the effect that `compute` describes.
+    """
     return _with_options(MathVerify(_texts(stop)), num_proc, executor, timeout)
 
 
 def _with_options(
     checker: Any, num_proc: int | None, executor: Executor | None, timeout: float | None
 ) -> Any:
-    """Return a checker with the options that are not None, which are validated."""
+    """Return a copy of a checker with the options that are not None. Raises if one is invalid."""
     options = {"num_proc": num_proc, "executor": executor, "timeout": timeout}
     run_options = {name: value for name, value in options.items() if value is not None}
     checker = replace(checker, run_options=run_options)
@@ -191,7 +195,7 @@ def _with_options(
 
 
 def _texts(stop: str | Sequence[str]) -> tuple[str, ...]:
-    """Return `stop` as a tuple of texts; raise a ValueError if an entry is no text, or empty."""
+    """Return `stop` as a tuple of texts; raise a ValueError for an entry that is "" or no text."""
     texts = (stop,) if isinstance(stop, str) else tuple(stop)
     for text in texts:
         if not isinstance(text, str) or not text:
@@ -200,7 +204,7 @@ def _texts(stop: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def package_checker(checker: Any) -> Any:
-    """Return the package's checker of a name, such as "numeric", or another checker itself."""
+    """Return the checker that has a name such as "numeric"; return any other value unchanged."""
     if not isinstance(checker, str):
         return checker
     makers: Any = (numeric, choice, math_verify, python_tests)
@@ -211,9 +215,10 @@ def package_checker(checker: Any) -> Any:
 
 
 def match_numbers(rows: Samples, stop: Sequence[str]) -> tuple[np.ndarray, pa.ChunkedArray]:
-    """Compare the number of each sample with the acceptable numbers of its question.
+    """Return whether the number of each sample is acceptable, (S,), and the numbers, (S,).
 
-    See `Matching`. A ValueError tells which samples or references cannot be compared.
+    A number is a normal form, or null; numbers that count as equal have one form. Raises a
+    ValueError if the samples or a reference cannot be compared.
     """
     values = rows.values
     if pa.types.is_boolean(values.type) or sample_kind(values) == "other values":
@@ -232,7 +237,7 @@ def match_numbers(rows: Samples, stop: Sequence[str]) -> tuple[np.ndarray, pa.Ch
     per_answer = np.array([*map(len, forms)])
     per_question = np.add.reduceat(per_answer, np.cumsum(counts) - counts)
     correct = equals_any(numbers, accepted, per_question, rows.sizes)
-    # 50% and 0.5 are one answer. So is 50, if it is the only reference.
+    # 50% and 0.5 are one answer. If a question has one reference, so are all its correct samples.
     only = np.repeat(counts == 1, rows.sizes)
     first = np.repeat(np.cumsum(counts) - counts, rows.sizes)
     references = pa.array(answers, TEXTS).take(from_numpy(first))
@@ -246,10 +251,10 @@ def match_numbers(rows: Samples, stop: Sequence[str]) -> tuple[np.ndarray, pa.Ch
 
 
 def match_choices(rows: Samples, stop: Sequence[str]) -> tuple[np.ndarray, pa.ChunkedArray]:
-    """Compare the option that each sample chooses with the correct ones of its question.
+    """Return whether each sample chooses a correct option, (S,), and what it chooses, (S,).
 
-    See `Matching`. A ValueError tells of a sample that is no text, and of a reference that is no
-    choice, or one of two kinds.
+    That is a letter or a word in capitals, or null. Raises a ValueError if a sample is no text, if
+    a reference is no choice, or if the references of a question have different options.
     """
     if sample_kind(rows.values) != "texts":
         raise InputError("choice compares texts, and some predictions are not texts.")
@@ -280,7 +285,7 @@ def match_choices(rows: Samples, stop: Sequence[str]) -> tuple[np.ndarray, pa.Ch
 
 
 def _number_of_sample(sample: str | int | float, stop: Sequence[str] = ()) -> str | None:
-    """Return the normal form of the number that a sample is or gives, or None if there is none."""
+    """Return the normal form of the number in a sample, or None; raise a ValueError for a bool."""
     if isinstance(sample, str):
         return read_response(sample, stop)
     if isinstance(sample, bool):
@@ -289,7 +294,7 @@ def _number_of_sample(sample: str | int | float, stop: Sequence[str] = ()) -> st
 
 
 def _number_of_reference(reference: Any) -> str | None:
-    """Return the normal form of the number that a reference is, or None."""
+    """Return the normal form of the number that a reference is, or None if it is not one number."""
     if isinstance(reference, str):
         return read_reference(reference)
     if isinstance(reference, bool) or not isinstance(reference, (int, float)):
@@ -301,7 +306,7 @@ def _number_of_reference(reference: Any) -> str | None:
 
 
 def math_verify_library():
-    """Import math-verify, silence its log, and return it; an ImportError if it does not work."""
+    """Import math-verify, silence its log, and return it; raise an ImportError if it fails."""
     try:
         import math_verify
     except Exception as error:
@@ -327,7 +332,7 @@ def check_references(references: pa.ChunkedArray) -> None:
                 raise InputError(Place("references", question), what)
 
 
-TIMED_OUT = 2  # a result of `math_verify`
+TIMED_OUT = 2  # a result of `verify_math`
 
 
 def verify_math(
@@ -335,11 +340,11 @@ def verify_math(
 ) -> tuple[int, str | None]:
     """Compare the answers in a prediction with a reference, which may be a list of acceptable ones.
 
-    Where the reference is one value, the last box of several is the answer.
+    If each reference is a single value, only the last box of several in the prediction counts.
 
     Returns:
-        1 if math-verify finds an answer equal to the reference, TIMED_OUT if it found none and ran
-        into its time limit, and 0 otherwise; and the first answer as `_normal_form` returns it.
+        1 if the text or an answer in it equals a reference, TIMED_OUT if none does and math-verify
+        ran out of time, and 0 otherwise; and `_normal_form` of the first answer, None without one.
     """
     text = answer_part(str(prediction), stop, _may_mark_answer).strip()
     references = [*map(str, reference if isinstance(reference, list) else [reference])]
@@ -372,7 +377,7 @@ def _is_collection(reference: str) -> bool:
 
 
 def _last_box(text: str) -> str:
-    """Return the last box of a text between dollars, or without them if the box has no end."""
+    """Put the last box of a text between dollars; without an end, return the text from it on."""
     box = f"\\boxed{{{boxed(text)}}}"
     return f"${box}$" if box in text else text[text.rfind("\\boxed") :]
 
@@ -401,9 +406,9 @@ def _are_equal_answers(expected: Any, answer: Any) -> tuple[bool, bool]:
 
 
 def _numbers_in(answer: Any) -> list[float]:
-    """Return the numbers of a parsed answer: a number, that of "x = 2", or those of a set or tuple.
+    """Return the numbers in a parsed answer: a number, an equation as x = 2, a set, or a tuple.
 
-    Raises the errors of `float` for an entry that cannot be converted.
+    Those of a set are sorted. Raises the errors of `float` for an entry that is not a number.
     """
     answer = getattr(answer, "rhs", answer)
     is_set = getattr(answer, "is_FiniteSet", False)
@@ -414,7 +419,7 @@ def _numbers_in(answer: Any) -> list[float]:
 
 
 def _normal_form(answer: Any, text: str) -> str:
-    """Return a parsed answer as SymPy writes it, or its text if SymPy cannot write it."""
+    """Return a parsed answer as SymPy writes it, or `text` if SymPy cannot write it."""
     try:
         return str(_with_simple_roots(answer))
     except Exception:  # Python does not write integers of many thousands of digits
@@ -440,7 +445,7 @@ _LARGEST_RADICAND = 10**9
 
 
 class _OutOfTime(BaseException):
-    """The time limit was met. math-verify and SymPy would catch an Exception."""
+    """Raised when the time is over. Not an Exception, which math-verify and SymPy would catch."""
 
 
 def _has_signals() -> bool:
@@ -453,8 +458,8 @@ def _call_math_verify(
 ) -> tuple[Any, bool]:
     """Call a function of math-verify; return its result, and whether it ran into TIME_LIMIT.
 
-    The result is None if it fails. Its own limit is switched off, because versions before 0.6.1 do
-    not say that they ran into it. Without signals there is no limit.
+    The result is None if the function fails or is stopped. `no_limit` switches off its own limit,
+    because versions before 0.6.1 do not report that they reach it. Without signals there is none.
     """
     if not _has_signals():
         with suppress(Exception):  # it cannot read or compare the answer
@@ -475,10 +480,10 @@ def _call_math_verify(
         signal.signal(signal.SIGVTALRM, previous)
 
 
-# To read an answer takes most of the time of a check. Questions may share texts and references.
+# Cached, because reading takes most of the time of a check, and questions may share texts.
 @lru_cache(maxsize=1 << 13)
 def _parse_math(text: str) -> tuple[list[Any] | None, bool]:
-    """Return the answers that math-verify finds in a text, and whether it ran out of time."""
+    """Return the answers that math-verify finds (or None), and whether it ran out of time."""
     parse = math_verify_library().parse
     return _call_math_verify(parse, _as_math(text), parsing_timeout=0)
 
@@ -489,9 +494,11 @@ def _parse_reference(reference: str) -> list[Any]:
 
 
 def _as_math(text: str) -> str:
-    r"""Return a text with a bare expression between dollars: math-verify reads 3\sqrt{2} as 3.
+    r"""Return a text as math-verify reads it in full: it reads 3\sqrt{2} without dollars as 3.
 
-    One as in Python is written in LaTeX if it is all of the text, or after "answer" or "x =".
+    If the text is an expression as in Python, or ends with one after "answer" or "x =", that one is
+    returned in LaTeX between dollars. Another text gets dollars around it if it has no words. A
+    text with dollars, a box, \( or \[ is returned unchanged.
     """
     if not text or re.search(r"(?<!\\)\$|\\boxed|\\\(|\\\[", text):
         return text
@@ -504,7 +511,7 @@ def _as_math(text: str) -> str:
 
 
 def _latex_of_python(text: str) -> str | None:
-    """Return an expression such as -2*pi or e^16 - 1 in LaTeX, or None for any other text."""
+    """Convert an expression such as -2*pi or e^16 - 1 to LaTeX; return None for any other text."""
     if not re.fullmatch(r"[\d\s.()+*/^a-zA-Z-]+", text):
         return None
     if any(len(name) > 1 and name not in _PLAIN_NAMES for name in re.findall(r"[a-zA-Z]+", text)):

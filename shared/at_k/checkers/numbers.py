@@ -72,10 +72,10 @@ def number_form(number: Decimal | Fraction, unit: str = "") -> str:
 
 
 def equal_forms(form: str) -> list[str]:
-    """Return a list of forms that count as equal to a form: itself, and others with or without %.
+    """Return a list of the forms that count as equal to `form`. The first is `form` itself.
 
-    A percentage equals its value (50% and 0.5). From 1 on it also equals its number without the
-    sign (50% and 50), because one side may have left the sign out.
+    The second has the same value with % or without (50% and 0.5). The third has the same number
+    (50% and 50), because one side may lack the sign %, and is left out between -1 and 1.
     """
     number, percent = form.rstrip("%"), form.endswith("%")
     value = Fraction(number) if "/" in number else Decimal(number)
@@ -90,7 +90,7 @@ def equal_forms(form: str) -> list[str]:
 
 
 def _value_of_digits(text: str) -> Decimal | None:
-    """Return the value of digits, maybe with separators such as 1,200.5; None for other texts."""
+    """Return the value of digits, with or without separators (1,200.5); None for other texts."""
     if not _PLAIN_DIGITS.fullmatch(text):
         if _COMMA_IS_POINT.fullmatch(text) or _POINTS_ARE_COMMAS.fullmatch(text):
             text = re.sub(rf"[.{_SPACES}]", "", text).replace(",", ".")
@@ -155,10 +155,7 @@ def _value(match: re.Match[str]) -> Decimal | Fraction | None:
 
 
 def _form_of_match(match: re.Match[str], negative: bool) -> str | None:
-    """Return the normal form of a match of `_NUMBER`, or None if it is not a single number.
-
-    `negative` says whether a minus sign stands before the match.
-    """
+    """Return the normal form of a match of `_NUMBER`, negated if `negative`, or None."""
     try:
         value = _value(match)
         if value is None:
@@ -175,7 +172,7 @@ def _form_of_match(match: re.Match[str], negative: bool) -> str | None:
 
 
 def _has_decimal_comma(match: re.Match[str]) -> bool:
-    """Return whether a comma is the decimal point of a match of `_NUMBER`, as in "1,5"."""
+    """Return whether a match of `_NUMBER` has a decimal comma, as "1,5" and unlike "1,500"."""
     number = match["number"] or ""
     return bool(_DECIMAL_COMMA.fullmatch(number)) and not _THOUSANDS.fullmatch(number)
 
@@ -352,7 +349,7 @@ _BEFORE_PARTS = re.compile(r"[:(]\s*$")
 class _Token:
     """A number in a text that `_plain` has returned, which may be a part of something else.
 
-    It is a match of `_NUMBER`, and starts with its sign.
+    `match` is a match of `_NUMBER` in `text`. `start` is the index of its sign, or of the match.
     """
 
     text: str
@@ -366,7 +363,7 @@ class _Token:
 
     @property
     def is_operand(self) -> bool:
-        """Return whether a term and an operator stand before the number, as before 3 in 12 - 3."""
+        """Return whether a term and an operator precede the number (12 - 3), or part of a range."""
         before = self.before
         if self.start < self.match.start() and _TERM_BEFORE.search(before[-3:]):
             return True
@@ -422,7 +419,7 @@ class _Token:
 
     @property
     def goes_on(self) -> bool:
-        """Return whether an operator or an equals sign follows the number, in a calculation."""
+        """Return whether a calculation, comparison, range or list goes on after the number."""
         return _GOES_ON.match(self.text, self.match.end()) is not None
 
     @property
@@ -511,9 +508,7 @@ _VALUE_OF_JSON = re.compile(r"\s*(?:\"([^\"\n]*)\"|'([^'\n]*)'|([^,}\n]*))")
 def read_response(text: str, stop: Sequence[str] = ()) -> str | None:
     """Return the normal form of the number that a response gives as its answer, or None.
 
-    Args:
-        text: the response.
-        stop: texts with which a response ends.
+    The response ends before the first text in `stop`.
 
     >>> read_response("9 + 3 = 12."), read_response("The answer is 1/3, not 2"), read_response("?")
     ('12', '1/3', None)
@@ -538,10 +533,7 @@ def read_response(text: str, stop: Sequence[str] = ()) -> str | None:
 
 
 class _Mark(NamedTuple):
-    """The place of a mark in a text, such as that of "answer:".
-
-    `box` is the content if the mark is a box, and None for other marks.
-    """
+    """The place of a mark in a text, such as "answer:". `box` is the content of a box, or None."""
 
     start: int
     stop: int
@@ -611,7 +603,7 @@ def _first_number(text: str) -> str | None:
 
 
 def _number_in_bold(text: str) -> str | None:
-    """Return the form of the only number in bold, apart from headings, or None."""
+    """Return the form of the only number in bold, not in a heading; None in a text with "Wait"."""
     bold = [part for part in _BOLD.findall(text) if not _HEADING.match(part)]
     forms = {_last_number(part) for part in bold if _has_digit(part)}
     return forms.pop() if len(forms) == 1 and not text_after_retraction(text) else None
@@ -652,8 +644,8 @@ def _last_number(text: str) -> str | None:
 def _answer_of_line(tokens: list[_Token]) -> str | None:
     """Return the form of the last number in a line that is not an aside, or None.
 
-    If that number is an operand, as the 4 in "12, not 3 * 4", the last number before it that is
-    stated counts.
+    Two facts give None. Explanations and the parts of a total do not count. If the number is an
+    operand, as the 4 in "12, not 3 * 4", the last stated number before it counts.
     """
     while len(tokens) > 1 and tokens[-1].is_aside:
         between = _text_between(*tokens[-2:])
@@ -689,7 +681,7 @@ def _text_between(first: _Token, second: _Token) -> str:
 
 
 def _without_explanation(tokens: list[_Token]) -> list[_Token]:
-    """Return the numbers before an explanation without a conclusion: "7, because 6 hold 28"."""
+    """Return the numbers before the explanation in "7, because 6 hold 28"; all if there is none."""
     text, stop = tokens[-1].text, tokens[-1].start
     for explanation in _EXPLANATION.finditer(text, tokens[0].match.end(), stop):
         explained = [token for token in tokens if token.match.end() <= explanation.start()]
@@ -702,7 +694,7 @@ def _without_explanation(tokens: list[_Token]) -> list[_Token]:
 
 
 def _without_parts(tokens: list[_Token]) -> list[_Token]:
-    """Return the numbers up to a total, without its parts, as in "28: 15 girls, 13 boys"."""
+    """Return the numbers up to the total in "28: 15 girls, 13 boys"; all if there is no sum."""
     for index in range(len(tokens) - 2):
         first, last = tokens[index + 1], tokens[-1]
         if not _BEFORE_PARTS.search(_text_between(tokens[index], first)):
@@ -717,7 +709,7 @@ def _without_parts(tokens: list[_Token]) -> list[_Token]:
 
 
 def _are_two_facts(tokens: list[_Token]) -> bool:
-    """Return whether the last two numbers state facts of one kind: "Ann has 5 and Bob has 7"."""
+    """Return whether the last two of `tokens` state similar facts: "Ann has 5 and Bob has 7"."""
     if len(tokens) < 2:
         return False
     between = _text_between(*tokens[-2:])
@@ -769,9 +761,9 @@ def _number_of_box(content: str) -> str | None:
 
 
 def _side_of_equation(text: str) -> str | None:
-    """Return the form of the number right of the last "=", or else of the one left of the first.
+    """Return the form of the number right of the last "=", or else of that left of the first.
 
-    Equations of several unknowns, or with a factor before the unknown, give None.
+    Several equations, or a factor before the unknown (2x = 6), give None.
     """
     left, *sides = text.split("=")
     if not sides:
@@ -784,7 +776,7 @@ def _side_of_equation(text: str) -> str | None:
 def _number_with_unit(
     text: str, follows_equals: bool = False, is_reference: bool = False
 ) -> str | None:
-    """Return the form of the number of a text that has only words and a unit beside it, or None.
+    """Return the form of the number in a text, or None if more than words and a unit surround it.
 
     With `follows_equals`, "- 5" is a negative number. In a reference, 1,5 may be two answers and
     "A) 5" an option, so both give None.

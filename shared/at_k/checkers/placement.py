@@ -13,8 +13,8 @@ import ast
 import builtins
 from collections.abc import Iterable, Iterator, Mapping
 
-# What works with values alone. Other modules may change the interpreter of a program, or look at
-# its objects.
+# Modules that only work with values. Other modules may change the interpreter of a program, or
+# look at its objects.
 _PURE_MODULES = {
     *("bisect", "calendar", "cmath", "collections", "copy", "datetime", "decimal", "enum"),
     *("fractions", "functools", "hashlib", "heapq", "itertools", "json", "math", "numbers"),
@@ -30,18 +30,18 @@ _FIXTURES = {
     *("capsys", "capfd", "capsysbinary", "capfdbinary", "caplog", "monkeypatch", "recwarn"),
     *("tmp_path", "tmp_path_factory", "tmpdir", "tmpdir_factory"),
 }
-# Of unittest and pytest, which would watch the process of the program.
+# Names of unittest and pytest that watch or change the process in which the tests run.
 _NEEDING_INTERPRETER = {
     *("mock", "warns", "deprecated_call", "MonkeyPatch", "assertWarns", "assertWarnsRegex"),
     *("assertLogs", "assertNoLogs"),
 }
-# Other than methods, of numbers, dates, arrays and exceptions.
+# Attributes of numbers, dates, arrays and exceptions that are not methods.
 _ATTRIBUTES_OF_VALUES = {
     *("real", "imag", "numerator", "denominator", "year", "month", "day", "hour", "minute"),
     *("second", "microsecond", "tzinfo", "days", "seconds", "microseconds", "shape", "dtype"),
     *("size", "ndim", "T", "start", "stop", "step", "maxlen", "default_factory", "args"),
 }
-# Functions that do nothing with a function but call it.
+# Functions that only call the function that is their argument.
 _CALLING = {"map", "filter", "sorted", "min", "max", "reduce", "partial", "callable"}
 _RAISING = {"assertRaises", "assertRaisesRegex", "raises"}
 _OF_INTERPRETER = (ast.Await, ast.AsyncFor, ast.AsyncWith, ast.TryStar, ast.MatchClass)
@@ -75,7 +75,7 @@ class Uses:
         self._functions = functions - parameters  # without fixtures, whose values tests get
 
     def need_interpreter(self) -> bool:
-        """Return whether tests do what only the process of their program can do."""
+        """Return whether the tests have to run in the process of their program."""
         reaching = _REACHING - self._bound
         rules = {
             ast.Name: [lambda node: node.id in reaching, self._is_more_than_called],
@@ -93,7 +93,7 @@ class Uses:
     # --- Names and modules ----------------------------------------------------------------
 
     def _imports_others(self) -> bool:
-        """Return whether tests import a module that may do more than compute."""
+        """Return whether tests import a module or function that may do more than compute."""
         return any(
             path.partition(".")[0] not in _PURE_MODULES
             or not _NEEDING_INTERPRETER.isdisjoint(path.split("."))
@@ -142,7 +142,7 @@ class Uses:
     def _is_more_than_called(self, node: ast.Name) -> bool:
         """Return whether a name of the program is used as more than a function to call.
 
-        Elsewhere its value is a copy, or an object without attributes.
+        In a process of their own, tests have a copy of its value, or an object without attributes.
         """
         if not isinstance(node.ctx, ast.Load) or not self._is_of_program(node.id):
             return False
@@ -164,12 +164,12 @@ class Uses:
     # --- Objects --------------------------------------------------------------------------
 
     def _is_class(self, node: ast.AST) -> bool:
-        """Return whether a call seems to make an object of a class, by a name with a capital."""
+        """Return whether a node calls a name of the program with a capital, so probably a class."""
         name = _name(node.func) if isinstance(node, ast.Call) else ""
         return name[:1].isupper() and self._is_of_program(name)
 
     def _makes_an_object(self, node: ast.Call) -> bool:
-        """Return whether a call makes an object and the tests do more than call its methods."""
+        """Return whether a call makes an object with which tests do more than call its methods."""
         parent = self._parents[node]
         if not self._is_class(node) or isinstance(parent, ast.Expr):
             return False
@@ -182,7 +182,7 @@ class Uses:
         return not (target and all(map(self._has_method_called, self._uses(target))))
 
     def _target(self, node: ast.AST) -> str:
-        """Return the only name to which a statement, or a fixture, gives a value, or ""."""
+        """Return the only name that a statement assigns to, or its fixture if it returns, or ""."""
         if isinstance(node, ast.AnnAssign):
             return _own_name(node.target)
         if isinstance(node, ast.Assign):
@@ -195,7 +195,7 @@ class Uses:
         return node.name if is_fixture else ""
 
     def _is_attribute_of_an_object(self, node: ast.Attribute) -> bool:
-        """Return whether an attribute is set, or read from a possible object of the program."""
+        """Return whether an attribute is set, is special, or may be that of a program's object."""
         owner = _name(node.value)
         if not isinstance(node.ctx, ast.Load):
             return owner not in ("self", "cls")
@@ -218,7 +218,7 @@ class Uses:
     def _has_an_effect(self, node: ast.Call) -> bool:
         """Return whether a function of a module is called for its effect, such as `random.seed`.
 
-        Elsewhere the effect would not reach the program, and it would last for the next tests.
+        In a process of their own, it would not reach the program, and would last for later tests.
         """
         path = self._path(node.func)
         if path is None or path.startswith(("pytest", "unittest", "numpy.testing")):
@@ -248,7 +248,7 @@ def _own_name(node: ast.AST) -> str:
 
 
 def _compares_identities(node: ast.Compare) -> bool:
-    """Return whether `is` compares with more than a constant. Values are copies."""
+    """Return whether `is` has no constant on its right. Values are copies, so never identical."""
     sides = [node.left, *node.comparators]
     return any(
         isinstance(op, (ast.Is, ast.IsNot)) and not isinstance(side, ast.Constant)

@@ -82,7 +82,7 @@ def _limit_process(server: Any, job: dict[str, Any], kept: set[int]) -> None:
 
 
 def _loaded(job: dict[str, Any], name: str) -> dict[str, Any]:
-    """Run the code of a program as a module of this name, and return its namespace."""
+    """Run the setup and the code of a program as the module `name`, and return its namespace."""
     program = types.ModuleType(name)
     sys.modules[name] = program
     space = vars(program)
@@ -106,7 +106,7 @@ def _finish() -> None:
 def _call(space: dict[str, Any], entry_point: str, arguments: list[Any]) -> Any:
     """Call the entry point of a program: a function, or a method such as "Solution.add".
 
-    A method is called on a new object. A function that is not there may be one of `Solution`.
+    A method is called on a new object. A name that is not defined may be a method of `Solution`.
     """
     names = entry_point.split(".")
     if len(names) == 1 and names[0] not in space and "Solution" in space:
@@ -129,13 +129,13 @@ def _plain_number(value: Any) -> Any:
 
 
 def exception_line(error: BaseException) -> str:
-    """Return the last line of the traceback of an exception, such as "KeyError: 'a'"."""
+    """Return the name of the class and the text of an exception, such as "KeyError: 'a'"."""
     text = exception_text(error).strip()
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def exception_text(error: BaseException) -> str:
-    """Return the text of an exception, which its class may fail to give."""
+    """Return the text of an exception, or another text if its class cannot give it."""
     try:
         return str(error)
     except BaseException:
@@ -182,7 +182,7 @@ class _AnsweringProgram:
                     send(self._connection, {"error": self._described(error)})
 
     def _load(self, imports: list[str]) -> None:
-        """Run the program, and import what only its tests import: both are as in one file."""
+        """Run the program, then the imports of its tests, which replace no names of the program."""
         self._space = _loaded(self._job, _NAME)
         own: dict[str, Any] = {}
         for line in imports:
@@ -191,7 +191,7 @@ class _AnsweringProgram:
         self._space |= {name: own[name] for name in own.keys() - self._space.keys()}
 
     def _names(self, message: dict[str, Any]) -> dict[str, Any]:
-        """Return the names of the program that its tests use, as a dict with their values."""
+        """Return a dict from name to value of the names of the program that its tests use."""
         wanted = {*message["names"], (message["entry_point"] or "").partition(".")[0]}
         return {name: self._space[name] for name in wanted & self._space.keys()}
 
@@ -200,8 +200,8 @@ class _AnsweringProgram:
     ) -> dict[str, Any]:
         """Make a call for `_RemoteProgram.ask`, and return a dict with its result as "value".
 
-        The dict has "changed" with all arguments if the call changed one in place. `object` is the
-        number of the object that is called, and `keywords` are the names of the last arguments.
+        If the call changed an argument in place, all arguments are the entry "changed". `object` is
+        the number of the object, and `keywords` are the names of the last arguments.
         """
         called = self._kept[object]
         values = decode(arguments, self._resolve)
@@ -221,7 +221,7 @@ class _AnsweringProgram:
         return {"value": value} | ({} if changed == arguments else {"changed": changed})
 
     def _encoded(self, value: Any) -> Any:
-        """Return a value in a form that JSON can hold. Other objects in it become references."""
+        """Return a value in a form that JSON can hold, with `_keep` for other objects."""
         return encode(value, self._keep)
 
     def _keep(self, value: Any) -> Any:
@@ -243,14 +243,14 @@ class _AnsweringProgram:
         return self._references[id(value)]
 
     def _resolve(self, name: str, content: Any) -> Any:
-        """Return the object of a reference, or the function that is to be imported."""
+        """Return the object of a reference, or import and return the function of a module."""
         if name != "import":
             return self._kept[content]
         module, function = content
         return getattr(importlib.import_module(module), function)
 
     def _described(self, error: BaseException) -> list[Any]:
-        """Return an exception as the list of arguments for `_exception` in the examiner."""
+        """Return the list of arguments of `_exception` in the examiner for an exception."""
         text = exception_text(error)
         try:
             arguments = encode(error.args, repr)

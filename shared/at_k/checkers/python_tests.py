@@ -112,9 +112,9 @@ class PythonTests:
         return Checked(pairs.outcomes([outcome for outcome, _ in results]), rows.values)
 
     def _read_references(self, references: Iterable[Any]) -> list[Tests]:
-        """Return the tests of all questions. The errors are those of `run`.
+        """Return the tests of all questions; raise a ValueError for a reference with invalid tests.
 
-        A sandbox finds the tests in functions and classes: their code does not tell which run.
+        A sandbox finds the names of tests in functions and classes, as the code does not show them.
         """
         read = [
             read_tests(reference, f"references[{question}]")
@@ -142,7 +142,7 @@ class PythonTests:
     def _outcomes(
         self, checking: Checking, pairs: list[PairToCheck]
     ) -> Generator[BatchResult, None, None]:
-        """Yield the index and outcome of each pair, and at the end warn of what may be wrong."""
+        """Check pairs as a `CheckPairs` does, and warn at the end of what may be wrong."""
         tests = {id(reference): read_tests(reference, "a reference") for _, reference in pairs}
         samples = [(tests[id(reference)], program) for program, reference in pairs]
         records = []
@@ -176,7 +176,7 @@ class PythonTests:
         )
 
     def _pool(self, workers: int, limits: Limits) -> Pool:
-        """Start sandboxes, or plain processes if there is no bubblewrap and the user consents."""
+        """Start sandboxes, or with consent plain processes if they fail; or raise SandboxError."""
         if sys.platform == "win32":
             raise SandboxError("python_tests runs on Windows in the Windows Subsystem for Linux.")
         if shutil.which("bwrap") is None:
@@ -264,7 +264,7 @@ def python_tests(
             inputs. One that waits is ended after ten times this and 10 seconds.
         memory: bytes that a program may use.
         workers: number of sandboxes that run programs at the same time; by default the number of
-            cores, or `num_proc` of `compute`.
+            cores. `num_proc` of `compute` replaces it.
         header: code that runs before each program, such as imports; by default, that of
             LiveCodeBench for rows of APPS and LiveCodeBench, which imports much of the standard
             library, and none for others.

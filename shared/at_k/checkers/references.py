@@ -95,11 +95,11 @@ class Tests:
     def jobs(
         self, program: str | None, case: int = 0
     ) -> tuple[dict[str, Any], dict[str, Any] | None]:
-        """Return the jobs of the server and of the examiner that run a case, the second maybe None.
+        """Return the jobs of the server and of the examiner that run a program with a case.
 
-        The job of the server has no tests and no expected output. The job of the examiner is a dict
-        with the attributes of `TestCode`, with `entry_point` and `expected`, and with `only_find`,
-        which is True if `program` is None. There is none if the tests are inputs and outputs.
+        If `program` is None, the tests are only to be found. The job of the server has no tests and
+        no expected output. That of the examiner has the attributes of `TestCode`, `entry_point`,
+        `expected`, and `only_find`. It is None if the tests are inputs and outputs.
         """
         job: dict[str, Any] = {
             "form": "tests" if self.code else "calls" if self.entry_point else "stdin",
@@ -117,7 +117,7 @@ class Tests:
         return job, vars(self.code) | own | {"only_find": program is None}
 
     def problem(self, case: int, output: str) -> str | None:
-        """Return a text on how an output differs from the expected one, or None if it does not.
+        """Return a sentence on how an output differs from that expected for a case, or None.
 
         The output is the text that a program printed, or the result of a call as JSON.
         """
@@ -163,7 +163,7 @@ def read_tests(reference: Any, where: str) -> Tests:
 
 
 def _tests_of_row(reference: Mapping[str, Any], where: str) -> Tests | None:
-    """Return the tests of a row of a benchmark, or None if the row has none."""
+    """Return the tests of a benchmark row, or None without any; raise a ValueError for bad ones."""
     row = {key: value for key, value in reference.items() if value is not None}
     if "input_output" in row:
         row |= _object(row["input_output"], f"{where}['input_output']")
@@ -193,7 +193,7 @@ def _as_text(value: Any) -> Any:
 
 
 def _holds_cases(text: str) -> bool:
-    """Return whether a text is an object of JSON with inputs and outputs."""
+    """Return whether a text is a JSON object with the keys "inputs" and "outputs"."""
     try:
         cases = json.loads(text) if text.lstrip().startswith("{") else None
     except (ValueError, RecursionError):
@@ -202,7 +202,7 @@ def _holds_cases(text: str) -> bool:
 
 
 def _object(value: Any, where: str) -> dict[str, Any]:
-    """Return a dict, or the dict that a text of JSON has. Raise a ValueError for other values."""
+    """Return a dict, or the dict that a JSON text holds; raise a ValueError for other values."""
     try:
         parsed = json.loads(value) if isinstance(value, str) else value
     except ValueError:
@@ -260,7 +260,7 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def _tests_in_code(code: str, where: str, entry_point: str | None = None) -> Tests:
-    """Return tests that are code. The errors are those of `read_tests`."""
+    """Return tests that are code; raise a ValueError if the code is invalid or tests nothing."""
     try:
         return Tests(entry_point=entry_point, code=_parsed_tests(code, entry_point))
     except ValueError as error:
@@ -271,11 +271,10 @@ def _tests_in_code(code: str, where: str, entry_point: str | None = None) -> Tes
 
 @lru_cache(maxsize=1 << 12)
 def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
-    """Return tests that are code.
+    """Parse code that tests a program.
 
-    Raises a ValueError if the code tests nothing, or imports a module that is not installed. The
-    message starts with a verb, before which the caller puts the subject. A SyntaxError is not
-    caught.
+    Raises a ValueError if the code tests nothing, or imports a module that is not installed, with a
+    message that lacks its subject. Raises the errors of `ast.parse` if it is not Python code.
     """
     tree = ast.parse(code, "<tests>")
     compile(tree, "<tests>", "exec", dont_inherit=True)
@@ -304,7 +303,7 @@ def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
 
 
 def _used_names(nodes: Iterable[ast.AST]) -> tuple[str, ...]:
-    """Return the names that code uses in alphabetical order, except those that start with __."""
+    """Return the sorted names that code uses or assigns, without those that start with __."""
     names = {node.id for node in nodes if isinstance(node, ast.Name)}
     return tuple(sorted(name for name in names if not name.startswith("__")))
 
@@ -340,8 +339,8 @@ def _imported_modules(nodes: Iterable[ast.AST]) -> list[str]:
     return sorted(modules)
 
 
-# Modules that programs import for their tests, as in MBPP. Others have a function of their own name
-# that may be meant, such as datetime and copy.
+# Modules that programs import for their tests, as in MBPP. Modules such as datetime and copy are
+# left out, because they have a function of the same name, which may be meant.
 _BORROWED = {"np": "numpy", "numpy": "numpy"} | {
     name: name
     for name in (
@@ -352,7 +351,7 @@ _BORROWED = {"np": "numpy", "numpy": "numpy"} | {
 
 
 def _borrowed_modules(nodes: Iterable[ast.AST]) -> dict[str, str]:
-    """Return a dict from names to the modules that tests use under them without importing them."""
+    """Return a dict from name to module, for the modules that tests use without importing them."""
     used = {getattr(node.value, "id", "") for node in nodes if isinstance(node, ast.Attribute)}
     return {name: _BORROWED[name] for name in (used & _BORROWED.keys()) - imports(nodes).keys()}
 
@@ -368,8 +367,8 @@ def _outside(tree: ast.AST) -> Iterator[ast.AST]:
 def _is_active(node: ast.AST, functions: Collection[str], classes: Collection[str]) -> bool:
     """Return whether a node outside functions can fail for an incorrect program, and so is a test.
 
-    It is an assertion, raises, or is a statement that calls a function of the program or a method
-    named like a test; or it is any call of one of the functions and classes of the tests.
+    Such nodes are assert and raise, statements that call a function of the program or a method
+    named like a test, and calls of `functions`, `classes` and lambdas, which the tests define.
     """
     if isinstance(node, ast.Call):
         names = [x.id for x in ast.walk(node.func) if isinstance(x, ast.Name)]
@@ -411,7 +410,7 @@ def names_of_contests() -> frozenset[str]:
 
 
 def _cases(row: Mapping[str, Any], entry_point: str | None, where: str) -> Tests:
-    """Return the tests of a row with inputs: texts, or arguments for an entry point."""
+    """Return the tests of a row with inputs and outputs; raise a ValueError if they are invalid."""
     inputs, outputs = row["inputs"], row["outputs"]
     is_contest = not {"input_output", "public_test_cases"}.isdisjoint(row)
     for name, values in (("inputs", inputs), ("outputs", outputs)):
@@ -468,7 +467,7 @@ class _Unpickler(pickle.Unpickler):
 
 
 def _lines(value: Any, where: str) -> str:
-    """Return a text, or the lines of a list as one text; raise a ValueError for others."""
+    """Return a text, or a list of lines as one text; raise a ValueError for other values."""
     text = _as_text(value)
     if not isinstance(text, str):
         raise ValueError(f"{where} is {short(value)}: give a text, or an entry_point to call.")
@@ -476,7 +475,7 @@ def _lines(value: Any, where: str) -> str:
 
 
 def _arguments(value: Any, where: str) -> list[Any]:
-    """Return the arguments of a call: a list, or a text with an argument as JSON in each line."""
+    """Return the arguments in a list or a text of JSON lines; raise a ValueError for others."""
     if isinstance(value, str):
         return [_value_of_case(line) for line in value.splitlines()]
     if not isinstance(value, (list, tuple)):
@@ -485,7 +484,7 @@ def _arguments(value: Any, where: str) -> list[Any]:
 
 
 def _check_json(values: Iterable[Any], where: str) -> None:
-    """Raise a ValueError unless JSON can hold all values; tuples become lists."""
+    """Raise a ValueError unless JSON can hold all values. A tuple counts as a list."""
     for case, value in enumerate(values):
         try:
             is_json = are_equal(json.loads(json.dumps(value)), value)
@@ -497,7 +496,7 @@ def _check_json(values: Iterable[Any], where: str) -> None:
 
 
 def _value_of_case(text: Any) -> Any:
-    """Return the value that a text holds as JSON, or the argument itself if it holds none."""
+    """Return the value that `text` holds as JSON, or `text` itself if it is not JSON."""
     try:
         return json.loads(text)
     except (TypeError, ValueError):
@@ -508,7 +507,7 @@ _DECIMAL = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,4})?", re.ASCII
 
 
 def _words(text: str) -> list[list[str | Decimal]]:
-    """Return the words of each line, with numbers as numbers. Space around words does not count."""
+    """Return a list of words for each line, without the spaces. Numbers become `Decimal`."""
     return [[*map(_word, line.split())] for line in text.strip().splitlines()]
 
 
@@ -520,7 +519,7 @@ def _word(text: str) -> str | Decimal:
 def are_equal(result: Any, expected: Any) -> bool:
     """Return whether a result equals what is expected, at any depth of lists and dicts.
 
-    Floats may differ by 1e-9, relative or absolute. A tuple that is expected equals a list.
+    Floats below 2**53 may differ by 1e-9, relative or absolute. An expected tuple equals a list.
     """
     if isinstance(expected, (list, tuple)):
         return (

@@ -29,7 +29,7 @@ _NEXT_PROMPT = re.compile(
     rf"\n[ \t]*(?:#+[ ]*|\[|\d+[.)][ ]*)?(?:\*\*)?(?:{_PROMPT})(?:[ ]?\d+)?(?:\*\*)?"
     r"(?:[ ]?[:\uff1a]|\]|(?<=Q)\.|(?<=\d)\.\s|[ ]*(?=\n))|\n[ \t]*<\|(?:im_start|user)\|>"
 )
-_MOST_PROMPTS = 8  # that are looked at before an answer, to bound the time
+_MOST_PROMPTS = 8  # so many prompts are looked at, to bound the time
 
 
 def _without_thinking(text: str) -> str:
@@ -53,7 +53,7 @@ def _without_thinking(text: str) -> str:
 
 
 def answer_part(text: str, stop: Sequence[str], has_answer: Callable[[str], bool]) -> str:
-    """Return a response without thinking, and without the prompts that the model wrote after it.
+    """Return a response without its thinking, and without prompts that the model wrote at its end.
 
     The response ends before the first text in `stop`. It also ends at a new prompt, such as
     "Question:", if `has_answer` is true for the part before it. If its thinking has no end, the
@@ -69,7 +69,7 @@ def answer_part(text: str, stop: Sequence[str], has_answer: Callable[[str], bool
 
 
 def boxed(text: str) -> str | None:
-    r"""Return the content of the last \boxed{..}, which may lack its end, or None without one."""
+    r"""Return the content of the last \boxed{..} (its end may be missing) or \boxed 5, or None."""
     start = text.rfind("\\boxed")
     if start < 0:
         return None
@@ -97,7 +97,7 @@ _CONDITION = re.compile(r"\W*(?:if|had|were)\b", re.IGNORECASE)
 
 
 def text_after_retraction(text: str) -> str:
-    """Return the text after the last word such as "Wait" or "Correction", or "" without one."""
+    """Return the text after the last "Wait", "Correction" or the like, or "" if there is none."""
     words = [*_RETRACTION.finditer(text)]
     return text[words[-1].end() :].lstrip(" ,:") if words else ""
 
@@ -124,13 +124,10 @@ _DEFINITION = re.compile(r"^[ \t]*(?:async[ \t]+def|def|class)[ \t]+(\w+)", re.M
 def code_in(response: str, names: Collection[str] = ()) -> str:
     """Return the code in a response: a fenced block, or the whole text if there is no fence.
 
-    Of several blocks, this is the last one that defines one of the names, or else the last one. A
-    text that is Python code itself stays as it is, and thinking is left out of others. A single
-    fence ends code that starts with the text, or starts code that ends with it.
-
-    Args:
-        response: what the model wrote.
-        names: the names that the tests use.
+    Of several blocks, return the last one that defines one of `names`, which the tests use, or else
+    the last one. A text that Python can parse is returned unchanged; thinking is removed from any
+    other text. If there is only one fence, the text before it is returned if it parses, else that
+    after it.
 
     >>> code_in("So:\\n```python\\nx = 1\\n```\\nDone.")
     'x = 1\\n'

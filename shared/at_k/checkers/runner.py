@@ -45,10 +45,10 @@ class _NoMain:
 
 
 class Result(unittest.TestResult):
-    """What happened to each test.
+    """Collects what happened to the tests of a question.
 
     Attributes:
-        only_find: whether no test is run, so that `ran` has those that would run.
+        only_find: whether no test is run; then `ran` has the tests that would run.
         ran: the names of the tests that ran.
         problem: how the first test failed, or None.
     """
@@ -123,10 +123,11 @@ def find_tests(job: dict[str, Any]) -> dict[str, Any]:
 def run_tests(job: dict[str, Any], module: types.ModuleType) -> Result:
     """Run the code of tests, and then the tests that it defines, in a module; return their results.
 
-    The module already has the names of the program.
+    The module already has the names of the program. `job` is the examiner's, see `Tests.jobs`.
 
     Raises:
         UnusableTestsError: if no program can pass the tests.
+        BaseException: the error of the code, if the tests are only to be found.
     """
     source = job["tests"]
     code = compile(source, _FILE, "exec", dont_inherit=True)
@@ -155,7 +156,7 @@ def run_tests(job: dict[str, Any], module: types.ModuleType) -> Result:
 def _run_defined_tests(
     job: dict[str, Any], module: types.ModuleType, defined: dict[str, Any], result: Result
 ) -> None:
-    """Run the functions and classes that the code of tests defines, and add them to the result."""
+    """Run (or find) the tests in `defined`, the names that their code defines; add to `result`."""
     check, entry_point = defined.get("check"), job["entry_point"]
     if entry_point is not None and inspect.isfunction(check):
         result.ran.append("check")
@@ -197,7 +198,7 @@ def _note_failure_of(result: Result, name: str, call: Callable[[], Any]) -> None
 
 
 def _check(check: Any, space: dict[str, Any], name: str) -> None:
-    """Call `check`, as HumanEval defines it, with the entry point, such as "f" or "Solution.f"."""
+    """Call `check` of HumanEval with the object in `space` named `name`, as "f" or "Solution.f"."""
     first, *attributes = name.split(".")
     if first not in space:
         raise NameError(f"name {name!r} is not defined")
@@ -206,7 +207,7 @@ def _check(check: Any, space: dict[str, Any], name: str) -> None:
 
 @contextmanager
 def _without_main(modules: list[str]) -> Iterator[None]:
-    """Let `unittest.main` and `pytest.main`, which would load files of programs, do nothing."""
+    """Replace `main` of unittest and pytest, which would load files, by `_NoMain` in a block."""
     names = ["unittest", *(["pytest"] if "pytest" in modules else [])]
     replaced = [(module, module.main) for module in map(importlib.import_module, names)]
     for module, _ in replaced:
@@ -266,7 +267,7 @@ def _single_tests(suite: Any) -> list[Any]:
 
 
 def _skips_itself(test: Any) -> bool:
-    """Return whether a decorator of a test or of its class skips it."""
+    """Return whether a `skip` decorator of a test of unittest, or of its class, skips the test."""
     method = getattr(test, getattr(test, "_testMethodName", ""), None)
     return any(getattr(what, "__unittest_skip__", False) for what in (test, method))
 
@@ -279,8 +280,8 @@ _SET_UP = ("setup_", "teardown_", "pytest_plugins")
 def _needs_pytest(name: str, value: Any) -> bool:
     """Return whether a definition in the code of tests needs pytest to run.
 
-    It does if it is a class Test*, a test function with parameters, a coroutine function, a set-up
-    function, or `pytestmark`.
+    Such a definition is a class Test* that is no TestCase, a test function that is a coroutine
+    function or has parameters without defaults, a set-up function, or `pytestmark`.
     """
     if _is_own_class(value):
         return name.startswith("Test") and not issubclass(value, unittest.TestCase)
@@ -318,7 +319,7 @@ class _Plugin:
         self.problem: str | None = None  # why no program can pass the tests
 
     def pytest_pycollect_makemodule(self, module_path: Any, parent: Any) -> Any:
-        """Return what collects tests from the module instead of from a file."""
+        """Return a collector that takes the tests from the module instead of from a file."""
         import pytest
 
         module = self._module
@@ -330,11 +331,11 @@ class _Plugin:
         return Tests.from_parent(parent, path=module_path)
 
     def pytest_pycollect_makeitem(self, collector: Any, name: str) -> Any:
-        """Collect nothing from a name of the program."""
+        """Return [] for a name of the program, so that it is no test; None for others."""
         return [] if collector.obj is self._module and name not in self._defined else None
 
     def pytest_collectreport(self, report: Any) -> None:
-        """Note that pytest cannot collect the tests."""
+        """Set `problem` if pytest cannot collect the tests."""
         if report.failed:
             self.problem = f"cannot be run by pytest: {report.longrepr}"
 
@@ -370,9 +371,9 @@ class _Plugin:
 
 
 def last_line(error: BaseException) -> str:
-    """Return the last line of the traceback of an exception, at most 500 characters.
+    """Return the first line of `exception_line` of an exception, at most 500 characters.
 
-    For an assertion without a message, the line of the tests is added.
+    For an assertion without a message, the source line of the assertion in the tests is added.
     """
     line = exception_line(error)
     if line == "AssertionError":

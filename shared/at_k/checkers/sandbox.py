@@ -37,8 +37,8 @@ from .references import Tests, read_tests
 _SANDBOXED = ("values", "program", "runner", "examiner", "server")
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store")
 _SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
-# The files are compiled once here: to compile them in each sandbox would leave more memory, with
-# which it would fork in more time. `examiner` and `runner` run in the processes that need them.
+# The files are compiled once here. A sandbox that compiled them would have more memory, and would
+# fork more slowly. `examiner` and `runner` are only run in the processes that need them.
 _LOADER = """
 import json, marshal, sys
 codes = marshal.load(sys.stdin.buffer)
@@ -66,7 +66,7 @@ _ENVIRONMENT = {
 }
 
 
-_ATTEMPTS = 2  # that a program gets, if its sandbox dies
+_ATTEMPTS = 2  # so often is a program run, if its sandbox dies
 _PATIENCE = 30.0  # seconds that a reply may be late
 _BETWEEN_LOOKS = 0.05  # seconds between two looks at the memory of a program
 
@@ -138,7 +138,7 @@ class Sandbox:
         assert self._process.stdout is not None
         self._jobs, self.replies = self._process.stdin, self._process.stdout
         self._tests, self._examined = open(tests_out, "wb"), open(examined_in, "rb")  # noqa: SIM115
-        with suppress(OSError):  # it has ended, and `wait_until_ready` tells why
+        with suppress(OSError):  # if the process has ended, `wait_until_ready` tells why
             self._jobs.write(_server_code())
             self._jobs.flush()
         self._is_ready = False
@@ -157,7 +157,7 @@ class Sandbox:
             raise SandboxError(text or f"exit status {self._process.returncode}") from error
 
     def send(self, job: dict[str, Any], tests: dict[str, Any] | None = None) -> None:
-        """Send the jobs that `Tests.jobs` returns; a SandboxDiedError if the sandbox has ended."""
+        """Send the jobs of `Tests.jobs`; raise a SandboxDiedError if the sandbox has ended."""
         try:
             for stream, message in ((self._jobs, job), (self._tests, tests)):
                 if message is not None:
@@ -167,7 +167,7 @@ class Sandbox:
             raise SandboxDiedError from error
 
     def receive(self) -> dict[str, Any]:
-        """Return the reply to the program that was sent; a SandboxDiedError if there is none.
+        """Return the reply to the program that was sent; raise a SandboxDiedError if none comes.
 
         It is what `Server.run` returns, with two more entries: `is_last`, whether the sandbox ends
         now, and `examined`, what the examiner replied, or None if it did not examine the program.
@@ -184,23 +184,23 @@ class Sandbox:
         return json.loads(line)
 
     def uses_more_than(self, memory: int) -> bool:
-        """Return whether the processes of a program use more bytes of memory together.
+        """Return whether several processes of a program together use more than `memory` bytes.
 
-        A single process has a limit of its own. Memory that is used and returned between two calls
-        is not seen. A control group would see it, but few users may make one.
+        A single process gives False, because it has its own limit. Memory that is returned between
+        two calls is not seen. A control group would see it, but few users may make one.
         """
         processes = self.processes()[1:]
         return len(processes) > 2 and sum(map(_memory, processes)) > memory + _MEMORY_OF_SERVER
 
     def processes(self) -> list[int]:
-        """Return the numbers of the server, which is the first, and of the processes below it."""
+        """Return a list of process ids: that of the server first, then those of its descendants."""
         own = self._process.pid  # of bubblewrap, or of the server
         return _descendants(own) if self._folder is None else [own, *_descendants(own)]
 
     def end(self) -> None:
         """End the sandbox and all processes in it, and remove its files."""
         if self._folder is None:
-            # A server that has dropped the rights of root does not end with bubblewrap.
+            # A server that has dropped the rights of root does not end when bubblewrap ends.
             for server in self.processes()[:1]:
                 with suppress(ProcessLookupError):
                     os.kill(server, signal.SIGKILL)
@@ -230,7 +230,7 @@ def _server_code() -> bytes:
 
 
 def _descendants(number: int) -> list[int]:
-    """Return the numbers of all processes that a process has started, directly or not."""
+    """Return the ids of all processes that process `number` has started, directly or not."""
     try:  # those of each thread
         texts = [path.read_text() for path in Path(f"/proc/{number}/task").glob("*/children")]
     except OSError:
@@ -240,7 +240,7 @@ def _descendants(number: int) -> list[int]:
 
 
 def _memory(number: int) -> int:
-    """Return the bytes of memory of a process; 0 if it has ended or is of another user."""
+    """Return the bytes of memory of process `number`; 0 if it has ended or is another user's."""
     try:
         text = Path(f"/proc/{number}/smaps_rollup").read_text()
         return 1024 * int(text.partition("\nPss:")[2].split()[0])
@@ -249,13 +249,13 @@ def _memory(number: int) -> int:
 
 
 def _counts_processes_of_namespaces() -> bool:
-    """Return whether Linux limits processes in each namespace, and not by user: since 5.14."""
+    """Return whether Linux limits processes in each namespace, as since 5.14, and not per user."""
     release = platform.release().split(".")
     return tuple(int(part) for part in release[:2] if part.isdigit()) >= (5, 14)
 
 
 def _bubblewrap(is_root: bool, descriptors: list[int]) -> list[str]:
-    """Return the command of bubblewrap, and add the descriptors that it reads to a list.
+    """Return the command of bubblewrap, and append the descriptors that it reads to `descriptors`.
 
     For root there is no namespace of users: the server drops the rights of root instead, because
     Linux does not limit the processes of root.
@@ -310,7 +310,7 @@ def _python_and_settings() -> list[str]:
     options = []
     paths = _python_folders()
     settings = [path for path in _SETTINGS if os.path.exists(path)]
-    # bubblewrap would make folders that only root may enter.
+    # bubblewrap would make these folders so that only root may enter.
     parents = {str(parent) for path in paths + settings for parent in Path(path).parents}
     for parent in sorted(parents - {"/"}):
         options += ["--perms", "0755", "--dir", parent]
@@ -331,7 +331,7 @@ def _python_folders() -> list[str]:
     executable = Path(sys.executable)
     folders = {sys.prefix, sys.base_prefix, *sysconfig.get_paths().values()}
     folders |= {str(executable.parent), str(executable.resolve().parent.parent)}
-    # Of the user, or of an environment that this one extends.
+    # Packages of the user, or of an environment that this one extends.
     folders |= {path for path in sys.path if path.endswith(("site-packages", "dist-packages"))}
     outermost: list[str] = []
     for folder in sorted(folder for folder in folders if os.path.isdir(folder)):
@@ -367,9 +367,9 @@ def available_cores() -> int:
 
 
 class Pool:
-    """Sandboxes, which `close` ends. A thread waits for each of them.
+    """Runs programs in several sandboxes, which `close` ends. A thread waits for each of them.
 
-    A SandboxError is raised if the first one cannot start, or does not run two small programs.
+    Raises a SandboxError if a sandbox cannot start, or one of two small programs goes wrong.
     """
 
     def __init__(self, limits: Limits, workers: int, is_isolated: bool):
@@ -402,13 +402,13 @@ class Pool:
     ) -> Generator[tuple[int, Record], None, None]:
         """Run programs with their tests, and yield the index and the record of each sample.
 
-        A program whose sandbox dies is run again once, and then "not run".
+        A program whose sandbox dies is run again once. If that dies too, its status is "not run".
         """
         for index, reply in self._as_they_finish(self._reply, samples):
             yield index, Record(**{name: reply[name] for name in Record.__annotations__})  # type: ignore[typeddict-item]
 
     def find(self, all_tests: Sequence[Tests]) -> Generator[tuple[int, dict[str, Any]], None, None]:
-        """Find the tests in code; yield the index of each, and what `find_tests` returns."""
+        """Find the tests in each code; yield its index, and what `find_tests` returns for it."""
         jobs = ((tests, None) for tests in all_tests)
         for index, reply in self._as_they_finish(self._run_case, jobs):
             yield index, {"ran": None, "problem": None} | (reply["examined"] or {})
@@ -466,10 +466,9 @@ class Pool:
         return reply | examined
 
     def _run_case(self, tests: Tests, program: str | None, case: int = 0) -> dict[str, Any]:
-        """Run a case in the next idle sandbox, and return the reply, see `_answer`.
+        """Run a case in the next idle sandbox, and return the reply of `_answer`.
 
-        If the sandbox dies, it is replaced and the case runs again. A sandbox that ends is replaced
-        too.
+        A sandbox that dies or ends is replaced. If it died, the case runs again, once.
         """
         jobs = tests.jobs(program, case)
         sandbox = self._idle.get()
@@ -490,7 +489,8 @@ class Pool:
     def _answer(self, sandbox: Sandbox, job: dict[str, Any], tests: Any) -> dict[str, Any]:
         """Let a sandbox run a program, and return what `Sandbox.receive` returns.
 
-        The status is "not run" if the sandbox died, and "memory" if all processes use too much.
+        The status is "not run" if the sandbox dies or is late, or the pool is closed, and "memory"
+        if the processes of the program together use too much.
         """
         reply: dict[str, Any] = {"status": "not run", "message": "the sandbox died"}
         reply |= {"cpu_seconds": 0.0, "examined": None, "is_last": True}
@@ -514,8 +514,8 @@ class Pool:
 
 # --- Refused system calls -----------------------------------------------------------------
 
-# They would let a program read the memory of the server, which has the same user, or change its
-# limits and its priority, make namespaces, use memory that no limit counts or that stays for the
+# These calls would let a program read the memory of the server, which has the same user, change its
+# limits and priority, make namespaces, use memory that no limit counts or that stays for the
 # next program, or reach rarely used parts of the kernel.
 # The numbers are those of x86_64 and aarch64.
 _MACHINES = ("x86_64", "aarch64")

@@ -100,7 +100,7 @@ class _ParentEndedError(Exception):
 
 
 def _start_examiner(limits: dict[str, Any], server_descriptors: tuple[int, ...]) -> tuple[int, Any]:
-    """Fork the examiner, without the descriptors of the server; return its number and socket."""
+    """Fork the examiner, and close `server_descriptors` in it; return its id and a socket to it."""
     theirs: Any
     ours, theirs = _socket.socketpair()
     is_isolated = os.getpid() == 1
@@ -194,10 +194,7 @@ class Server:
         }
 
     def _start_program(self, job: dict[str, Any], connection: Any) -> int:
-        """Fork the process of a program, and return the descriptor of a pipe.
-
-        The process writes a byte to the pipe when it has its limits.
-        """
+        """Fork the process of a program; return a pipe to which it writes when it is limited."""
         start, start_of_child = os.pipe()
         self._program = os.fork()
         if self._program == 0:
@@ -222,9 +219,9 @@ class Server:
             self.is_usable = False
 
     def _wait(self, has_tests: bool) -> bool:
-        """Wait until a program or its tests have ended, or a time limit is reached.
+        """Wait until a program, its tests or its time end; return True if the wall time is over.
 
-        Return True if it is the limit of the wall time.
+        Raises a _ParentEndedError if the parent of the server has ended.
         """
         limit, deadline = self.limits["cpu_seconds"], time.monotonic() + self.limits["wall_seconds"]
         events = select.poll()
@@ -253,7 +250,7 @@ class Server:
                 return True
 
     def _listen(self) -> None:
-        """Read a letter from the examiner, which says what it has finished, see `examine`."""
+        """Note what the examiner has finished, which it says by a letter, or that it has ended."""
         letter = self._control.recv(1)
         self._is_examined |= letter == b"p"
         self._is_clean |= letter == b"k"
@@ -262,7 +259,7 @@ class Server:
     def _look(self) -> None:
         """Read and note the CPU times of the running processes of a program.
 
-        In a namespace, all processes with a number above that of the program belong to it.
+        In a namespace, processes with higher ids than the process of the program belong to it too.
         """
         first = max(self._seen, default=self._program - 1) + 1
         last = first
@@ -276,8 +273,8 @@ class Server:
     def _cpu_seconds(self) -> float:
         """Return the CPU time of a program and its tests so far, in seconds.
 
-        The time of a process that has ended includes the time of its children. If the process
-        ignored that they end, it does not, and only what `_look` saw of them counts.
+        The time of a process that has ended includes that of its children, unless it ignores
+        SIGCHLD. Then only what `_look` saw of the children counts.
         """
         examiner = self._ended.get(self._examiner) or _cpu_seconds(self._examiner)
         ended = sum(x for n, x in self._ended.items() if n != self._examiner)
@@ -300,8 +297,8 @@ class Server:
         """End a program and all processes that it started.
 
         The server ends the program and its process group. In a namespace, the examiner then ends
-        all other processes. Outside of one, a process that left the group is not found. If the
-        examiner does not answer in time, it is ended too, and the server is no longer usable.
+        all other processes; without one, a process that left the group goes on. If the examiner
+        does not answer in time, it is ended too, and `is_usable` is False.
         """
         if self._status is None:
             for kill in (os.kill, os.killpg):
@@ -356,7 +353,7 @@ class Server:
 
 
 def _cpu_seconds(number: int) -> float:
-    """Return the CPU time of a process, or 0 if it has ended or the system does not tell it."""
+    """Return the CPU time of process `number`; 0 if it has ended or the system does not tell it."""
     try:
         return time.clock_gettime((~number << 3) | 2)
     except OSError:
@@ -364,7 +361,7 @@ def _cpu_seconds(number: int) -> float:
 
 
 def _resource_limits(limits: dict[str, Any]) -> list[tuple[int, tuple[int, int]]]:
-    """Return pairs of a limit of `resource` and its values, which each program gets."""
+    """Return the limits of each program: pairs of a constant of `resource` and (soft, hard)."""
     seconds, own_bytes = math.ceil(limits["cpu_seconds"]), _address_space()
     largest = {
         resource.RLIMIT_CORE: 0,
@@ -380,7 +377,7 @@ def _resource_limits(limits: dict[str, Any]) -> list[tuple[int, tuple[int, int]]
 def _address_space() -> int:
     """Return the bytes of address space of this process; 0 on macOS, which has no such limit.
 
-    They are the smallest limit under which one more block can be mapped: there is no /proc.
+    There is no /proc: bisection finds the smallest limit with which one more block can be mapped.
     """
     if sys.platform != "linux":
         return 0
@@ -413,10 +410,7 @@ def _text_in(file: int) -> str:
 
 
 def _clean_folders(kept: dict[str, set[str]]) -> bool:
-    """Remove the files that a program left in folders, and return whether all could be removed.
-
-    `kept` has the names of the files of each folder that stay.
-    """
+    """Remove files not in `kept`, a dict from folder to names; return whether none is left."""
     try:
         for folder, names in kept.items():
             for name in {*os.listdir(folder)} - names:
@@ -433,7 +427,7 @@ def _clean_folders(kept: dict[str, set[str]]) -> bool:
 
 
 def serve_as_user(limits: dict[str, Any]) -> None:
-    """Drop the rights of root, if this is root, and run jobs, see `serve`."""
+    """Drop the rights of root, if there are any, and `serve`; exit if Python is unreadable then."""
     user = limits["user"]
     folders = [folder for folder in sys.path if os.path.isdir(folder)]
     if user is not None:  # a user of its own has processes of its own

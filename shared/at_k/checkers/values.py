@@ -15,7 +15,7 @@ from itertools import islice
 from typing import Any
 
 LONGEST = 1 << 25  # bytes of a message
-_read, _write = os.read, os.write  # which a program may replace
+_read, _write = os.read, os.write  # kept here, because a program may replace those of `os`
 
 _AS_IT_IS = (type(None), bool, str, float)
 # The name of each type, how it is written with simpler values, and how it is made of them.
@@ -38,7 +38,7 @@ _TYPES: dict[type, tuple[str, Callable[[Any], Any], Callable[[Any], Any]]] = {
     Counter: ("Counter", dict, Counter),
     OrderedDict: ("OrderedDict", lambda x: [*map(list, x.items())], OrderedDict),
 }
-# The same for types of modules that are not imported before they are needed.
+# The arguments that make an equal value, for types of modules that are imported only when needed.
 _OTHER_TYPES: dict[tuple[str, str], Callable[[Any], Any]] = {
     ("decimal", "Decimal"): lambda x: [str(x)],
     ("fractions", "Fraction"): lambda x: [x.numerator, x.denominator],
@@ -61,9 +61,9 @@ _ARRAYS = "biufcUMm"  # kinds of arrays of NumPy that are values
 
 
 def encode(value: Any, keep: Callable[[Any], Any]) -> Any:
-    """Return a value in a form that JSON can hold.
+    """Return a value in a form that JSON can hold, from which `decode` makes an equal value.
 
-    `keep` is called for objects of other types, and returns how they are sent.
+    `keep` is called for each object in it that cannot be copied, and returns what JSON gets for it.
     """
     kind = type(value)
     if kind in _AS_IT_IS or (kind is int and abs(value) < 1 << 63):
@@ -85,7 +85,7 @@ def encode(value: Any, keep: Callable[[Any], Any]) -> Any:
 
 
 def as_base(value: Any) -> Any:
-    """Return an object of a subclass of values, such as a named tuple, as what it inherits from."""
+    """Return the value that an object extends, as a tuple for a named tuple, or else the object."""
     for base in type(value).__mro__[1:]:
         if base in _BASES:
             return str.__str__(value) if base is str else base(value)  # not the name of an Enum
@@ -93,9 +93,10 @@ def as_base(value: Any) -> Any:
 
 
 def decode(data: Any, resolve: Callable[[str, Any], Any]) -> Any:
-    """Return the value from which `encode` made `data`.
+    """Return a value that equals the one from which `encode` made `data`.
 
-    `resolve` returns the object of a reference, from its kind and its number.
+    `resolve` gets the key and the entry of a dict that names no type, such as a reference, and
+    returns the object. Invalid data raise errors of several classes, such as ValueError.
     """
     if type(data) is list:
         return [decode(entry, resolve) for entry in data]
@@ -160,7 +161,7 @@ def send(descriptor: int, message: Any) -> None:
 
 
 def receive(descriptor: int) -> Any:
-    """Read a message from a descriptor; raise an EOFError if there is none, or something else."""
+    """Read a message from a descriptor; raise an EOFError unless a valid one comes."""
     line = bytearray()
     try:
         while not line.endswith(b"\n"):

@@ -1,4 +1,4 @@
-"""Where pairs are checked: in this process, in an executor, or in processes that can be ended.
+"""Check pairs in this process, in an executor, or in processes that can be ended.
 
 Workers may lack the code of the metric and of the checker. So what they run is pickled by `dill`,
 with its code (see `_with_code`), and imports what it uses. A worker then imports neither the metric
@@ -44,7 +44,7 @@ _BATCHES = 1 << 12  # enough to keep many workers busy
 
 
 def check_workers(checking: Checking) -> None:
-    """Raise a ValueError if the options of an async checker contradict each other."""
+    """Raise a ValueError if an async checker has a timeout, or is to run in other processes."""
     if not checking.is_async:
         return
     if checking.timeout is not None:
@@ -59,7 +59,7 @@ def check_workers(checking: Checking) -> None:
 
 
 def check_pairs(checking: Checking, pairs: list[PairToCheck]) -> Generator[BatchResult, None, None]:
-    """Yield the results of batches of pairs, which a function checks. See `run_check`."""
+    """Check pairs with the function `checking.checker`, and yield what `run_check` yields."""
     assert callable(checking.checker)
     context: AbstractContextManager[tuple[Callable[..., Any], Executor | None]]
     context = nullcontext((checking.checker, checking.executor))
@@ -78,10 +78,11 @@ def run_check(
     executor: Executor | None,
     timeout: float | None,
 ) -> Generator[BatchResult, None, None]:
-    """Yield the results of batches of pairs as they finish, and show the progress.
+    """Return a generator of the results of batches of pairs, which also shows the progress.
 
-    They are checked in the executor; or else in processes, which are ended if a batch takes longer
-    than the timeout; or in this process if there is no timeout and no number of processes.
+    Batches are checked in the executor, and yielded in order; or else in processes, and yielded as
+    they finish, where a process is ended if its batch exceeds the timeout; or here, without a
+    timeout and with num_proc <= 1. `executor` and `timeout` replace those of `checking`.
 
     Raises:
         BrokenExecutor: if a worker cannot start, or dies.
@@ -108,7 +109,7 @@ def run_check(
 def _check_in_processes(
     check: CheckBatch, batches: list[PairBatch], num_proc: int, timeout: float | None
 ) -> Iterator[BatchResult]:
-    """Yield the result of each batch when it finishes, or `NOT_FINISHED` if it takes too long.
+    """Yield the result of each batch when it finishes, or `NOT_FINISHED` for its pairs if late.
 
     A process gets the checker once, when it starts, and checks one batch at a time.
     """
@@ -138,7 +139,7 @@ def _check_in_processes(
 
 
 def _received(busy: list[_Worker]) -> list[BatchResult]:
-    """Wait for results of workers, at most until the first deadline, and return the results."""
+    """Wait for results of workers until one comes or the first deadline; return those that came."""
     seconds = min(process.deadline for process in busy) - time.monotonic()
     connections = [process.connection for process in busy]
     ready = wait(connections, min(max(0.0, seconds), _LONGEST_WAIT))
@@ -146,7 +147,7 @@ def _received(busy: list[_Worker]) -> list[BatchResult]:
 
 
 def with_progress(batches: Iterable[Any], pairs: int) -> Generator[Any, None, None]:
-    """Yield the results of batches, and show how many of the pairs are checked."""
+    """Yield the batches unchanged, and show how many of `pairs` pairs are checked."""
     from tqdm.auto import tqdm
 
     with tqdm(total=pairs, desc="Checking", unit=" pairs", delay=1) as bar:
@@ -164,8 +165,8 @@ def _threads_for(
 ) -> Iterator[tuple[Callable[..., Any], Executor]]:
     """Yield a function that calls an async checker and waits, and the executor to call it in.
 
-    All calls run in one event loop, in a thread of its own, so that this also works where a loop is
-    running already, as in a notebook. At the end of the block, unfinished calls are cancelled.
+    All calls run in one event loop in a separate thread, so that this also works where a loop is
+    already running, as in a notebook. At the end of the block, unfinished calls are cancelled.
     """
     loop = asyncio.new_event_loop()
     finished = threading.Event()
@@ -206,8 +207,8 @@ def _threads_for(
 class Portable:
     """A function that every executor can pickle with its code. Unpickling returns the function.
 
-    In this process it runs in the context of the thread that made it, in whichever thread it is
-    called. Thus a metric recognises calls from its own checker.
+    In this process, each call runs in a copy of the `contextvars` context in which the object was
+    made, so that a metric recognises calls from its own checker. Pickling may raise a ValueError.
     """
 
     def __init__(self, function: Callable[..., Any]):
@@ -233,7 +234,7 @@ class Portable:
 def portable_check(
     checker: Callable[..., Any], labels: Mapping[str, float] | None, batched: bool = False
 ) -> CheckBatch:
-    """Return `check_batch` of a checker as a function for any thread or process."""
+    """Return `check_batch` with all arguments but the batch, to run in any thread or process."""
     own_labels = None if labels is None else dict(labels)
     check = Portable(_with_code(*PARTS_OF_BATCH))
     return partial(check, Portable(checker), own_labels, batched, host())
@@ -256,9 +257,10 @@ def _with_code(*functions: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _Worker:
-    """A process, and the batch that it checks, until the deadline. It exits when its parent exits.
+    """A process that checks one batch at a time. Without one, `batch` is None, `deadline` infinite.
 
-    It leads a group of processes, with those that the checker starts, unless these leave it.
+    It exits when its parent exits. It leads a process group, to which processes that the checker
+    starts belong, so that `end` ends them too, unless they leave the group.
     """
 
     def __init__(self, check: CheckBatch):
@@ -302,7 +304,7 @@ class _Worker:
 
 
 def _serving() -> Portable:
-    """Return the function that a worker process runs: it checks batches until its parent exits."""
+    """Return the function of a worker process, which checks batches until its parent exits."""
 
     def serve(connection: Connection, check: CheckBatch) -> None:
         import multiprocessing

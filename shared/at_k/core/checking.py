@@ -162,7 +162,7 @@ class Checking:
             )
 
     def _check_options(self) -> None:
-        """Raise an error if num_proc, executor or timeout is invalid, or excludes another."""
+        """Raise an error if num_proc, executor or timeout is invalid, or two exclude each other."""
         executor, timeout = self.executor, self.timeout
         if self.num_proc is not None:
             if executor is not None:
@@ -186,7 +186,7 @@ class Checking:
 
     @cached_property
     def _package_checker(self) -> Any:
-        """Return the object of the package that checks samples, for its names and checkers.
+        """Return the checker of the installed package: that of a name, or `checker` itself.
 
         Returns None for "exact_match" and for functions.
         """
@@ -197,7 +197,7 @@ class Checking:
 
     @property
     def is_async(self) -> bool:
-        """Return whether the checker is an async function, or an object with an async __call__."""
+        """Return whether the checker is an async function, or has an async `__call__` method."""
         call = getattr(self.checker, "__call__", None)  # noqa: B004
         return inspect.iscoroutinefunction(self.checker) or inspect.iscoroutinefunction(call)
 
@@ -269,9 +269,9 @@ class Checking:
     def _check_missing(
         self, pairs: DistinctPairs, results: list[PairResult | None], check_pairs: CheckPairs
     ) -> None:
-        """Set each of the (P,) results that is None; raise a ValueError for the first problem.
+        """Check the pairs whose result is None, and set their entries in the (P,) `results`.
 
-        A ValueError is also raised if a worker dies, or the executor returns too few results.
+        Raises a ValueError for the first problem, a dead worker, or too few results.
         """
         missing = [pair for pair, result in enumerate(results) if result is None]
         if not missing:
@@ -298,9 +298,9 @@ class Checking:
     def _raise_first_problem(
         self, pairs: DistinctPairs, results: list[PairResult | None], first: int
     ) -> int:
-        """Return the index of the first of the (P,) results that is None, or P if none is.
+        """Raise a ValueError for the first problem before the first result that is None.
 
-        Raises a ValueError if a result before it has a problem. Those before `first` have none.
+        Without a problem, return the index of that result, or P. Results before `first` have none.
         """
         for pair in range(first, len(results)):
             result = results[pair]
@@ -312,7 +312,7 @@ class Checking:
         return len(results)
 
     def check_here(self, pairs: list[PairToCheck]) -> Generator[BatchResult, None, None]:
-        """Check pairs in this thread, or in the executor, and yield the results of each batch."""
+        """Check pairs in the executor, or else in this thread; yield the results of each batch."""
         assert callable(self.checker)
         check = partial(check_batch, self.checker, self.labels or {}, False, host())
         if self.executor is None:
@@ -323,7 +323,7 @@ class Checking:
         yield from self.executor.map(check, batches)
 
     def _raise_problem(self, call: tuple[str, Place], problem: str | BaseException) -> NoReturn:
-        """Raise the error for a call of the checker with a problem, as in `PairResult`."""
+        """Raise the error for a problem of a `PairResult`. `call` is from `DistinctPairs.call`."""
         if isinstance(problem, BaseException):
             try:
                 text = str(problem)
@@ -481,14 +481,15 @@ class DistinctPairs:
         return cls(pairs, first, index, samples)
 
     def call(self, pair: int) -> tuple[str, Place]:
-        """Return the start of a message about the call of the checker for a pair."""
+        """Return the text and the place that a message about the check of a pair starts with."""
         place = sample_place("predictions", self.samples.sizes, self.first[pair])
         return f"check_correct_fn({short(self.pairs[pair][0])}, ..) on ", place
 
     def outcomes(self, results: Sequence[float | None]) -> Samples:
-        """Return the outcomes of all samples, from the (P,) results of the pairs.
+        """Return the outcomes of all samples, from the (P,) outcomes of the pairs.
 
-        Categories above 1 among shares of correctness raise a ValueError.
+        A pair that is not scored has None. Raises a ValueError if there are both categories above 1
+        and shares of correctness, which are floats.
         """
         has_shares = any(isinstance(result, float) for result in results)
         for pair, result in enumerate(results) if has_shares else ():
@@ -520,10 +521,10 @@ class DistinctPairs:
 
 
 class CheckCache:
-    """The finished checks of a run that failed. A retry checks only the other pairs.
+    """Keeps the finished checks of a run that failed, so that a retry checks only the other pairs.
 
-    This needs the same labels and an equal checker, such as the same function, or the same method
-    of the same object.
+    The retry needs the same labels and an equal checker, such as the same function, or the same
+    method of the same object.
     """
 
     def __init__(self) -> None:
@@ -531,12 +532,12 @@ class CheckCache:
         self._results: dict[str, PairResult] = {}
 
     def __reduce__(self):
-        return CheckCache, ()  # An empty cache is pickled, because not every checker can be.
+        return CheckCache, ()  # An empty cache is pickled: not every checker can be pickled.
 
     def results(self, checking: Checking, pairs: DistinctPairs) -> list[PairResult | None]:
-        """Return the (P,) cached results of pairs, None for a pair without one.
+        """Return a (P,) list of the cached result of each pair, or None if it is not cached.
 
-        The cache is emptied if it has the results of another checker.
+        The cache is emptied first if its results are those of another checker or other labels.
         """
         checker = (checking.checker, checking.labels)
         if self._checker != checker:
@@ -546,7 +547,7 @@ class CheckCache:
         return [self._results.get(repr(pair)) for pair in pairs.pairs]
 
     def keep(self, pairs: DistinctPairs, results: list[PairResult | None]) -> int:
-        """Add the results without a problem to the cache, and return its number of results."""
+        """Add the results without a problem to the cache; return how many results it then has."""
         for pair, result in zip(pairs.pairs, results, strict=True):
             if result is not None and result[1] is None:
                 self._results[repr(pair)] = result
@@ -557,7 +558,7 @@ class CheckCache:
 
 
 def outcomes_of_match(samples: Samples, correct: np.ndarray) -> Samples:
-    """Return the outcomes of samples from `correct`, (S,): whether each equals its reference."""
+    """Return the outcomes of samples from `correct`, (S,): whether each sample is correct."""
     return Samples(
         correct, samples.sizes, _OUTCOMES, samples.scored_or_none, multiplicity=samples.multiplicity
     )
@@ -580,9 +581,10 @@ def _warn_of_responses(samples: Samples, outcomes: Samples) -> None:
 
 
 def _contained_references(samples: Samples, outcomes: Samples) -> str | None:
-    """Return a sentence with the number of incorrect texts that contain their reference.
+    """Return a sentence that says how many incorrect texts contain their reference, or None.
 
-    Returns None if they are at most a tenth as many as the correct texts.
+    Only the first `_SEARCHED` samples are searched. None is returned if these texts are at most a
+    tenth as many as the correct ones.
     """
     correct, occurrences = outcomes.values[:_SEARCHED], samples.occurrences[:_SEARCHED]
     texts = to_python(samples.values[:_SEARCHED])
@@ -603,7 +605,7 @@ def _contained_references(samples: Samples, outcomes: Samples) -> str | None:
 
 
 def _contains(text: str | None, reference: Any) -> bool:
-    """Return whether a text has the answer, or one of a list of answers, as a word of its own."""
+    """Return whether a text contains the reference, or an entry of a list, as a separate word."""
     answers = reference if isinstance(reference, list) else [reference]
     return any(
         isinstance(answer, str)

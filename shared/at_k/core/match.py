@@ -31,8 +31,8 @@ _SAMPLES_AT_ONCE = 1 << 14  # so many are compared at once, to bound memory
 def match_exactly(samples: Samples) -> np.ndarray:
     """Return whether each sample equals an acceptable answer to its question, (S,).
 
-    The samples have references. A ValueError is raised if samples or references are neither texts
-    nor numbers, or of different types.
+    An integer reference equals its decimal text. Raises a ValueError if the samples are neither all
+    texts nor all numbers, if one is nan, or if a reference cannot be compared with them.
     """
     values, references = samples.values, samples.references
     kind = sample_kind(values)
@@ -60,7 +60,7 @@ def match_exactly(samples: Samples) -> np.ndarray:
 
 
 def no_texts_or_numbers(checker: str) -> ValueError:
-    """Return the error for predictions that are neither texts nor numbers."""
+    """Return the error to raise for predictions that are neither all texts nor all numbers."""
     what = f"{checker} compares texts or numbers, and some predictions are neither"
     return InputError(what, InPython(": give a function as check_correct_fn"), ".")
 
@@ -72,7 +72,7 @@ def equals_any(
 
     Args:
         values: (S,) samples, question after question.
-        accepted: the accepted answers to all questions, question after question, of the same type.
+        accepted: the accepted answers, question after question, of the same Arrow type as `values`.
         counts: (M,) number of accepted answers to each question, at least one.
         sizes: (M,) number of samples of each question.
     """
@@ -94,11 +94,11 @@ def equals_any(
 def acceptable_answers(
     references: pa.ChunkedArray, read: Callable[[Any], Any], expected: str
 ) -> tuple[list[Any], np.ndarray]:
-    """Return the acceptable answers to all questions in one list, and their numbers, (M,).
+    """Return the acceptable answers to all questions in one list, and how many each has, (M,).
 
     Args:
         references: (M,) an answer, or a list of acceptable answers, for each question.
-        read: a function that returns an answer in the form to compare; None if it is not valid.
+        read: a function that returns an answer in the form to compare, or None if it is invalid.
         expected: the part of the message that says what a valid answer is.
 
     Raises:
@@ -130,12 +130,12 @@ def _is_unicode(text: str) -> bool:
 
 
 def _number_form(answer) -> str | None:
-    """Return the normal form of a number, or None for another value."""
+    """Return `exact_form` of a number or bool, or None for any other value."""
     return exact_form(answer) if isinstance(answer, (int, float)) else None
 
 
 def _forms_of_numbers(samples: Samples) -> pa.ChunkedArray:
-    """Return a column with the normal form of each number; raise a ValueError for a nan."""
+    """Return a column with `exact_form` of each sample or null; raise a ValueError for a nan."""
     forms, values = read_distinct(samples.values, exact_form)
     if "nan" in forms:
         index = pc.index(values, "nan").as_py()
@@ -145,23 +145,24 @@ def _forms_of_numbers(samples: Samples) -> pa.ChunkedArray:
 
 
 def exact_form(number: int | float) -> str:
-    """Return the normal form of a number, a text: equal numbers have equal forms. True is 1."""
+    """Return the normal form of a number, a text. Equal numbers have equal forms, as 1 and True."""
     if isinstance(number, int):
         return decimal_form(Decimal(int(number)))
     return decimal_form(Decimal(repr(number))) if math.isfinite(number) else str(number)
 
 
 def decimal_form(number: Decimal) -> str:
-    """Return the normal form of a decimal, with all digits: equal numbers have equal forms."""
+    """Return the normal form of a decimal, a text with all its digits. Equal numbers share it."""
     return f"{number.normalize(_ALL_DIGITS) if number else Decimal(0)}"
 
 
 def read_distinct(
     values: pa.ChunkedArray, form: Callable[[Any], str | None]
 ) -> tuple[list[str | None], pa.ChunkedArray]:
-    """Return the forms of the distinct values, and a column with the form of each value.
+    """Return a list of the forms of the distinct values, and a column with the form of each value.
 
-    `form` returns the form of a value, or None. It is called once for each distinct value.
+    `form` is called once for each distinct value that is not null, and returns its form or None.
+    The column is null where the value is null or has no form.
     """
     distinct, code = distinct_entries(values)
     forms = [form(entry) for entry in to_python(distinct)]
