@@ -161,7 +161,7 @@ def _what_would_decide(gate: Gate) -> str:
 def _verdict_as_json(gate: Gate) -> str:
     """Return the verdict as JSON: the status, the fields of the gate, and the sentences."""
     fields = gate._asdict()
-    for name in ("size", "unit", "has_labels", "averaging"):
+    for name in ("bounds", "size", "unit", "has_labels", "averaging"):
         del fields[name]
     more = {} if gate.status != UNDECIDED else {f"more_{gate.unit}s": gate.more}
     status = {"status": gate.status, "exit_status": EXIT_STATUS[gate.status]}
