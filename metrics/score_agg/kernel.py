@@ -527,7 +527,7 @@ methods raise an error that names the missing package. In the package it is a `P
 """
 
 
-KERNEL = "7c9dee6cb54f"
+KERNEL = "c15b51752e6f"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -5635,6 +5635,15 @@ def refuse_group_average_of_products(average: Any, scores: Mapping[ScoreKey, Sco
             )
 
 
+class KnownClusters(list[str]):
+    """Labels of clusters that a run was read with, although nobody asked for them.
+
+    The interval "questions" uses them. Everything else ignores them, where it refuses other labels.
+    """
+
+    is_optional = True
+
+
 def check_clusters(
     clusters, interval: str, questions: int, weights: np.ndarray | None = None
 ) -> np.ndarray | None:
@@ -6203,6 +6212,13 @@ class SharedOptions:
     question_weights: list[float] | None = None
     return_per_question: bool = False
     keys: str = "exact"
+
+    def __post_init__(self) -> None:
+        """Leave out `KnownClusters` unless limits use them."""
+        # A script with its own kernel has another class, so the attribute is what counts.
+        is_optional = getattr(self.clusters, "is_optional", False)
+        if is_optional and (self.confidence is None or self.interval != "questions"):
+            self.clusters = None
 
     def checking(self, labels: Labels | None = None) -> Checking:
         """Return the `Checking` of these options; `labels` are those that a checker may return."""

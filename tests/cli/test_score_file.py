@@ -1,5 +1,7 @@
 """Scoring a file: every metric and parameter is served, and the scores are those of `compute`."""
 
+from typing import Any
+
 import at_k
 import datasets
 import pytest
@@ -295,6 +297,20 @@ def test_questions_with_several_settings_are_clusters(capsys, tmp_path):
     assert "On 24 questions in 12 clusters with 3 samples each" in " ".join(printed.split())
     clustered = scores_of(capsys, "gpassk", file, *flags, *limits, "--clusters", "id")
     assert scores_of(capsys, "gpassk", file, *flags, *limits) == clustered
+    # A run that is read in Python carries them, and everything but these limits ignores them.
+    run, metric = at_k.read(file, questions=["id", "T"], groups="T"), at_k.load("gpassk")
+    options: dict[str, Any] = {"k": 1, "include": "pass@k"}
+    other = metric.compute(**run, **options, confidence=0.95, interval="questions")
+    assert other == clustered
+    assert at_k.noise(run, 1)["pass@1"]["other_questions"] == (
+        other["pass@1_lo"],
+        other["pass@1_hi"],
+    )
+    plain = {name: values for name, values in run.items() if name != "clusters"}
+    for given in ({}, {"confidence": 0.95}, {"confidence": 0.95, "interval": "sampling"}):
+        assert metric.compute(**run, **options, **given) == metric.compute(
+            **plain, **options, **given
+        )
     # The noise beside limits for the same questions is that of the clusters too.
     printed = output_of(capsys, "gpassk", file, *flags, "--confidence", 0.95)
     lo, hi = (f"{100 * clustered[f'pass@1_{end}']:.1f}" for end in ("lo", "hi"))

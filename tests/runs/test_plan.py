@@ -127,6 +127,14 @@ def test_a_large_pilot_run_gives_the_plan_of_its_rates():
         assert from_pilot[name] == pytest.approx(value, rel=0.05), name
 
 
+@pytest.mark.parametrize("rates", [[0.1, 0.4, 0.9], [0.1, 0.2, 0.3, 0.4, 0.6, 0.9]])
+def test_few_pilot_questions_vary_as_an_unbiased_variance_says(rates):
+    pilot = at_k.Counts([100] * len(rates), [round(100 * rate) for rate in rates])
+    row = row_of(R=pilot, questions=1_000_000, samples=100)
+    expected = norm.ppf(0.975) * np.std(rates, ddof=1) / 1000
+    assert row["half_width_questions"] == pytest.approx(expected, rel=0.01)
+
+
 def test_the_correlation_is_estimated_without_the_noise_of_samples():
     rng = np.random.default_rng(3)
     rates = rng.beta(1, 1, (2, 4000))

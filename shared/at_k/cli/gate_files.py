@@ -160,7 +160,7 @@ def _what_would_decide(gate: Gate) -> str:
 
 def _verdict_as_json(gate: Gate) -> str:
     """Return the verdict as JSON: the status, the fields of the gate, and the sentences."""
-    left_out = ("size", "unit", "has_labels", "averaging")
+    left_out = ("bounds", "size", "unit", "has_labels", "averaging")
     fields = {name: value for name, value in gate._asdict().items() if name not in left_out}
     more = {} if gate.status != UNDECIDED else {f"more_{gate.unit}s": gate.more}
     status = {"status": gate.status, "exit_status": EXIT_STATUS[gate.status]}

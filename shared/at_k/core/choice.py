@@ -285,6 +285,15 @@ def refuse_group_average_of_products(average: Any, scores: Mapping[ScoreKey, Sco
             )
 
 
+class KnownClusters(list[str]):
+    """Labels of clusters that a run was read with, although nobody asked for them.
+
+    The interval "questions" uses them. Everything else ignores them, where it refuses other labels.
+    """
+
+    is_optional = True
+
+
 def check_clusters(
     clusters, interval: str, questions: int, weights: np.ndarray | None = None
 ) -> np.ndarray | None:

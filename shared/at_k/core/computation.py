@@ -169,6 +169,13 @@ class SharedOptions:
     return_per_question: bool = False
     keys: str = "exact"
 
+    def __post_init__(self) -> None:
+        """Leave out `KnownClusters` unless limits use them."""
+        # A script with its own kernel has another class, so the attribute is what counts.
+        is_optional = getattr(self.clusters, "is_optional", False)
+        if is_optional and (self.confidence is None or self.interval != "questions"):
+            self.clusters = None
+
     def checking(self, labels: Labels | None = None) -> Checking:
         """Return the `Checking` of these options; `labels` are those that a checker may return."""
         return Checking(self.check_correct_fn, self.num_proc, self.executor, self.timeout, labels)

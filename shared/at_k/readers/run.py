@@ -12,6 +12,7 @@ from copy import copy
 from typing import Any
 
 from ..core.checks import QUESTION, InputError, check_name, short
+from ..core.choice import KnownClusters
 from . import names as usual
 from .cells import (
     TESTS,
@@ -86,7 +87,7 @@ class Run(dict[str, Any]):
             if hasattr(values, "take"):
                 return values.take(questions)
             is_list = isinstance(values, list)  # other values are those of the whole run
-            return [values[question] for question in questions] if is_list else values
+            return type(values)(values[question] for question in questions) if is_list else values
 
         result = copy(self)
         result.update(selected(dict(self)))
@@ -162,7 +163,9 @@ def read(
             rewards of TRL or verl with 8 samples of each prompt.
 
     Returns:
-        A dict of arguments of `compute`, with the attributes of `Run`.
+        A dict of arguments of `compute`, with the attributes of `Run`. If questions occur with
+        several settings, it has clusters, one for each question without its setting: limits for
+        other questions use them.
 
     Raises:
         SelectionError: (a ValueError) if columns are missing or ambiguous; the message names the
@@ -185,7 +188,7 @@ def read(
     for role in columns or ():
         check_name("columns", role, COLUMNS)
     try:
-        return read_run(
+        run = read_run(
             source,
             predictions=predictions,
             outcomes=outcomes,
@@ -203,6 +206,8 @@ def read(
             unfinished=unfinished,
             **(columns or {}),
         )
+        _add_clusters_of_settings(run)
+        return run
     except SelectionError as error:
         ways = dict.fromkeys(map(_in_python, error.ways))
         remedy = f" Pass {' or '.join(ways)}." if ways else ""
@@ -269,7 +274,8 @@ def _read_table(table: Table, reading: ReadingOptions) -> Run:
 def _add_clusters_of_settings(run: Run) -> None:
     """Add the result of `clusters_of_settings` to a run that has no clusters, if it has any."""
     if "clusters" not in run and (clusters := clusters_of_settings(run)) is not None:
-        run["clusters"], run.columns = clusters[0], {**run.columns, "clusters": clusters[1]}
+        run["clusters"] = KnownClusters(clusters[0])
+        run.columns = {**run.columns, "clusters": clusters[1]}
 
 
 def clusters_of_settings(run: Run) -> tuple[list[str], str] | None:

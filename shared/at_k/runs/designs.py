@@ -9,6 +9,8 @@ estimate h(c) varies with
 
 where s(p) = E[h | p] is the score of a question with the success rate p. W concerns new samples of
 the same questions, and V new questions. V decreases with n down to B, which does not depend on n.
+The scores of P pilot questions vary less about their own mean than about that of all questions, so
+B under an estimated prior is multiplied by P / (P - 1).
 
 *Half-widths.* A run with M P(c) questions for each c is the expected run, and its interval is the
 one that the package computes for it, with a prior estimated from it. Near 0 and 1 the length of an
@@ -113,6 +115,7 @@ class Design:
         labels: number of labelled samples of a run, from which the rates are estimated; None if the
             rates are known.
         design_effect: the factor by which weights of questions increase the variance of a mean.
+        freedom: the factor P / (P - 1) for a prior that P pilot questions gave; otherwise 1.
 
     Attributes:
         scores: (25,) the mean score at each shift of the prior.
@@ -127,6 +130,7 @@ class Design:
         rates: CheckerRates,
         labels: int | None,
         design_effect: float = 1.0,
+        freedom: float = 1.0,
     ):
         self._goal, self.n, self.labels, self._design_effect = goal, n, labels, design_effect
         self._prior, self._score, self._rates = prior, score, rates
@@ -148,7 +152,8 @@ class Design:
             ]
         )
         total = (self._pmf_of_c * (h - self.scores[:, None]) ** 2).sum(axis=1)
-        self._total = np.maximum(total, self._between)
+        self._total = np.maximum(total, self._between) + (freedom - 1) * self._between
+        self._between *= freedom
         self._rescore_at = cache(self._rescore_of_shift)
 
     @property
@@ -332,6 +337,7 @@ class Pilot:
     Attributes:
         prior: (161,) probabilities of the success rates on the grid `RATES`.
         design_effect: the factor by which the weights increase the variance of a mean.
+        freedom: the factor P / (P - 1) for P questions, or for their effective number.
 
     Raises:
         ValueError: if no question of the run has two samples.
@@ -349,7 +355,9 @@ class Pilot:
         weights = None if weighting.values is None else [weighting.values]
         self._weights = np.ones(len(self._counts)) if weights is None else weights[0]
         numbers = multiplicities([self._counts.inverse], len(n), weights).numbers
-        self.design_effect = len(self._counts) / float(numbers.sum())
+        effective = float(numbers.sum())
+        self.design_effect = len(self._counts) / effective
+        self.freedom = effective / max(effective - 1, 1.0)
         priors = estimate_rate_prior(n, c, numbers, self._rates)
         self.prior = np.sum([prior[0] for prior in priors.values()], axis=0)
 
@@ -392,9 +400,9 @@ class Pilot:
         return scores - np.average(scores, weights=self._weights)
 
     def _variance_between(self) -> float:
-        """Return the variance of the true scores of questions under the prior."""
+        """Return the variance of the true scores of questions."""
         scores = scores_of_rates(self._score.terms)[:, 0]
-        return float(self.prior @ (scores - self.prior @ scores) ** 2)
+        return self.freedom * float(self.prior @ (scores - self.prior @ scores) ** 2)
 
 
 def prior_of_rates(rates: np.ndarray) -> np.ndarray:

@@ -5,13 +5,14 @@ baseline is at least -margin. The data show it if the whole interval is at or ab
 and show the contrary if the whole interval is below. A two-sided interval with the confidence 0.95
 shows a wrong claim with a probability of about 0.025.
 
-If the interval contains the threshold, more data would decide. The distance of a limit from the
-estimate is about proportional to 1 / sqrt(N), for N questions (or samples of each question, if the
-same questions are sampled again). With a limit at the distance s, and the threshold at the distance
-d, about N (s / d)^2 questions or samples would decide, if the estimate did not change. For k > 1
-limits shrink faster with the number of samples, so fewer samples suffice. Whoever adds data and
-looks again needs limits that hold at all looks (`anytime`): with limits for one look, each look has
-another chance to be wrong.
+If the interval contains the threshold, more data would decide. In Wilson's interval of N outcomes,
+a limit x of the estimate u fulfils N (x - u)^2 = z^2 x (1 - x). So the threshold t would be this
+limit for N ((x - u) / (t - u))^2 t (1 - t) / (x (1 - x)) questions (or samples of each question, if
+the same questions are sampled again), if the estimate did not change. Scores in another range are
+scaled to it. Limits of differences are less skewed: for them, the last factor is left out. For
+k > 1 limits shrink faster with the number of samples, so fewer samples suffice. Whoever adds data
+and looks again needs limits that hold at all looks (`anytime`): with limits for one look, each look
+has another chance to be wrong.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ class Gate(NamedTuple):
         threshold: the least score; with a baseline, the least difference, which is minus the
             margin.
         lo, hi: confidence limits of the score; with a baseline, of the difference.
+        bounds: the least and the largest possible score.
         size: the number of questions, or of clusters, for the interval "questions"; otherwise the
             mean number of samples of a question.
         unit: what `size` counts: "question", "cluster" or "sample".
@@ -54,6 +56,7 @@ class Gate(NamedTuple):
     threshold: float
     lo: float
     hi: float
+    bounds: tuple[float, float]
     interval: str
     confidence: float
     size: float
@@ -84,12 +87,15 @@ class Gate(NamedTuple):
         """
         if self.status != UNDECIDED:
             return 0
-        distance = abs(self.estimate - self.threshold)
-        above = self.estimate > self.threshold
-        side = self.estimate - self.lo if above else self.hi - self.estimate
+        limit = self.lo if self.estimate > self.threshold else self.hi
+        side, distance = abs(limit - self.estimate), abs(self.threshold - self.estimate)
         if distance <= 1e-9 * side:
             return None
-        return max(1, math.ceil(self.size * ((side / distance) ** 2 - 1)))
+        factor, (least, most) = (side / distance) ** 2, self.bounds
+        if self.baseline is None and least < limit < most:
+            factor *= (self.threshold - least) * (most - self.threshold)
+            factor /= (limit - least) * (most - limit)
+        return max(1, math.ceil(self.size * (factor - 1)))
 
 
 def gate_options(*arguments: Any, **options: Any) -> ComparisonOptions:
@@ -139,7 +145,8 @@ def gate_at_least(run: Run, threshold: float, options: ComparisonOptions) -> Gat
     warn_of_falling_runs([run], options)
     ((lo,), (hi,)) = scored.limits_with_moves(options.confidence).tolist()
     (estimate,) = scored.estimates.tolist()
-    return Gate(score.key, estimate, None, threshold, lo, hi, **_basis_of_limits([run], options))
+    basis = _basis_of_limits([run], options)
+    return Gate(score.key, estimate, None, threshold, lo, hi, scored.bounds, **basis)
 
 
 def gate_not_worse(run: Run, baseline: Run, margin: float, options: ComparisonOptions) -> Gate:
@@ -147,8 +154,8 @@ def gate_not_worse(run: Run, baseline: Run, margin: float, options: ComparisonOp
     compared = Compared([baseline, run], options)
     (difference,) = differences_of(compared)
     basis = _basis_of_limits([baseline, run], compared.options)
-    scores = difference.b, difference.a
-    return Gate(difference.key, *scores, 0.0 - margin, *difference.interval, **basis)
+    scores, bounds = (difference.b, difference.a), compared.scored[0].bounds
+    return Gate(difference.key, *scores, 0.0 - margin, *difference.interval, bounds, **basis)
 
 
 def _basis_of_limits(runs: list[Run], options: ComparisonOptions) -> dict[str, Any]:

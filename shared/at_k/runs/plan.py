@@ -441,8 +441,8 @@ def _design_maker(
     pilot = pilots[0]
     if weighting.values is not None:
         assumptions["design_effect"] = pilot.design_effect
-    maker = partial(Design, pilot.prior, score, goal, design_effect=pilot.design_effect)
-    return maker, pilot.assumptions | assumptions
+    factors = {"design_effect": pilot.design_effect, "freedom": pilot.freedom}
+    return partial(Design, pilot.prior, score, goal, **factors), pilot.assumptions | assumptions
 
 
 def _plan_row(design: Design, questions: int, options: PlanOptions) -> dict[str, Any]:
