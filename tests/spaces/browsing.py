@@ -50,6 +50,7 @@ def opened(browser, space, viewport=DESKTOP, scheme="light", query="", ready=FRE
         page.goto(f"{space.url}{query}")
         page.wait_for_selector("#score")
         page.wait_for_function(ready)
+        page.wait_for_timeout(500)  # the events of the opening are handled
         yield page
     finally:
         page.close()
