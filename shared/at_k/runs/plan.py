@@ -441,8 +441,9 @@ def _design_maker(
     pilot = pilots[0]
     if weighting.values is not None:
         assumptions["design_effect"] = pilot.design_effect
-    factors = {"design_effect": pilot.design_effect, "freedom": pilot.freedom}
-    return partial(Design, pilot.prior, score, goal, **factors), pilot.assumptions | assumptions
+    effect, freedom = pilot.design_effect, pilot.freedom
+    maker = partial(Design, pilot.prior, score, goal, design_effect=effect, freedom=freedom)
+    return maker, pilot.assumptions | assumptions
 
 
 def _plan_row(design: Design, questions: int, options: PlanOptions) -> dict[str, Any]:
