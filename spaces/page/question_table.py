@@ -227,10 +227,9 @@ def _samples_of_run(space: Space, answer: Answer, run: Run, index: int) -> str:
     """Return the samples of a question in one run as HTML. The page shows runs side by side."""
     heading = f"<h4>{escape(run.label)}</h4>" if len(answer.runs) > 1 else ""
     if _has_counts(run):
-        return (
-            f"<div>{heading}<p>{_summary(run, index)} {space.sample_noun}s are correct. "
-            f"The input has only their numbers.</p></div>"
-        )
+        summary, noun = _summary(run, index), space.sample_noun
+        text = f"{summary} {noun}s are correct" if run.is_binary else f"Mean reward {summary}"
+        return f"<div>{heading}<p>{text}. The input has only their numbers.</p></div>"
     items = ""
     for sample, reward in zip(run.samples["predictions"][index], run.rewards[index], strict=True):
         outcome, text = _outcome_in_words(reward, run.is_binary), ""
