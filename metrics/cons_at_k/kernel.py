@@ -36,6 +36,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Mapping
 from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from collections.abc import Sequence
 from concurrent.futures import BrokenExecutor, Executor
 from concurrent.futures import Executor
@@ -50,6 +51,7 @@ from decimal import Decimal
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from evaluate.module import temp_seed
 from fractions import Fraction
+from functools import cache
 from functools import cached_property
 from functools import cached_property, partial
 from functools import lru_cache
@@ -527,7 +529,7 @@ methods raise an error that names the missing package. In the package it is a `P
 """
 
 
-KERNEL = "c15b51752e6f"
+KERNEL = "5367aefbfa00"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -2235,14 +2237,19 @@ def as_dict(
         name = safe_name(estimate.score_id) if safe else estimate.key
         if estimate.group is not None:
             name = prefixes[estimate.group] + name
-        result[name] = estimate.score
-        if estimate.interval is not None:
-            for field, value in estimate.interval._asdict().items():
-                if value is not None and not (safe and field == "interval"):
-                    result[f"{name}_{field}"] = value
-        if estimate.band is not None:
-            result[f"{name}_band_lo"], result[f"{name}_band_hi"] = estimate.band
+        result |= _entries(estimate, name, safe)
     return result | dict(others or {})
+
+
+def _entries(estimate: Estimate, name: str, safe: bool) -> dict[str, Any]:
+    """Return the entries of one estimate, whose keys begin with `name`. `safe` is as above."""
+    fields = {} if estimate.interval is None else estimate.interval._asdict()
+    if safe:
+        fields.pop("interval", None)
+    if estimate.band is not None:
+        fields["band_lo"], fields["band_hi"] = estimate.band
+    known = {f"{name}_{field}": value for field, value in fields.items() if value is not None}
+    return {name: estimate.score, **known}
 
 
 def safe_name(score: ScoreId) -> str:
@@ -3855,10 +3862,14 @@ def with_neighbors(scores: Mapping[ScoreKey, Score], least: int) -> dict[ScoreKe
     events = _events_by_key(scores).values()
     if least > _LARGEST_N or not events:
         return result
-    neighbors = [Event(j, r) for j in spread_of_k(least) for r in (1, j)]
-    for k in {event.k for event in events if 1 < event.r < event.k <= least}:
-        neighbors += [Event(k, r) for r in (1, k, *spread_of_r(k))]
+    neighbors = _neighbors({k for k, r in events if 1 < r < k <= least}, least)
     return result | {event: Score((at_least(*event),)) for event in neighbors}
+
+
+def _neighbors(inner_ks: Set[int], least: int) -> list[Event]:
+    """Return the events of pass@j and pass^j, and of the neighbors of P(k, r) at `inner_ks`."""
+    over_k = [Event(j, r) for j in spread_of_k(least) for r in (1, j)]
+    return over_k + [Event(k, r) for k in inner_ks for r in (1, k, *spread_of_r(k))]
 
 
 Limits = tuple[float, float]
@@ -3893,19 +3904,36 @@ def _rung(event: Event) -> int:
     return event.k - 1 if event.r == 1 else 1 - event.k
 
 
-def _ladder_over_r(k: int, limits: Mapping[Event, Limits], ladder_over_k: _Ladder) -> _Ladder:
-    """Return the ladder of P(k, r) at one k. The rung of r is -r, because P(k, r) falls with r.
+class _Ladders:
+    """The ladder of pass@k and pass^k over k, and for each k the ladder of P(k, r) over r.
 
-    `limits` has the limits of events at any k. `ladder_over_k`, that of pass@k and pass^k, moves
-    the limits at r = 1 and r = k. The limits at other r are clipped to these.
+    `limits` has the limits of the neighbors by their events.
     """
-    by_rung = {-event.r: pair for event, pair in limits.items() if event.k == k}
-    for rung in by_rung.keys() & {-1, -k}:
-        by_rung[rung] = ladder_over_k.moved(_rung(Event(k, -rung)), *by_rung[rung])
-    if by_rung:
-        lowest, highest = by_rung[min(by_rung)], by_rung[max(by_rung)]
-        by_rung = {rung: tuple(np.clip(pair, lowest, highest)) for rung, pair in by_rung.items()}
-    return _Ladder(by_rung)
+
+    def __init__(self, limits: Mapping[Event, Limits]):
+        self._limits = limits
+        at_ends = {_rung(event): x for event, x in limits.items() if event.r in (1, event.k)}
+        self._over_k = _Ladder(at_ends)
+        self._over_r = cache(self._ladder_over_r)
+
+    def moved(self, event: Event, lo: float, hi: float) -> Limits:
+        """Return the limits of the score of an event, moved between those of its neighbors."""
+        if event.r in (1, event.k):
+            return self._over_k.moved(_rung(event), lo, hi)
+        return self._over_r(event.k).moved(-event.r, lo, hi)
+
+    def _ladder_over_r(self, k: int) -> _Ladder:
+        """Return the ladder at one k. The rung of r is -r, because P(k, r) falls with r.
+
+        The limits at r = 1 and r = k are moved over k. Those at other r are clipped to these.
+        """
+        by_rung = {-event.r: pair for event, pair in self._limits.items() if event.k == k}
+        for rung in by_rung.keys() & {-1, -k}:
+            by_rung[rung] = self.moved(Event(k, -rung), *by_rung[rung])
+        if by_rung:
+            ends = by_rung[min(by_rung)], by_rung[max(by_rung)]
+            by_rung = {rung: tuple(np.clip(pair, *ends)) for rung, pair in by_rung.items()}
+        return _Ladder(by_rung)
 
 
 class CoherentIntervals(DerivedIntervals):
@@ -3940,20 +3968,12 @@ class CoherentIntervals(DerivedIntervals):
         }
         if not limits:
             return result
-        over_k = _Ladder(
-            {_rung(event): pair for event, pair in limits.items() if event.r in (1, event.k)}
-        )
-        over_r: dict[int, _Ladder] = {}
-        for key, event in self._events.items():
-            if key not in result or result[key].is_unknown:
-                continue
-            interval, ladder, rung = result[key], over_k, _rung(event)
-            if 1 < event.r < event.k:
-                if event.k not in over_r:
-                    over_r[event.k] = _ladder_over_r(event.k, limits, over_k)
-                ladder, rung = over_r[event.k], -event.r
-            lo, hi = ladder.moved(rung, interval.lo, interval.hi)
-            result[key] = interval._replace(lo=min(lo, interval.mu), hi=max(hi, interval.mu))
+        ladders = _Ladders(limits)
+        for key in self._events.keys() & result.keys():
+            interval = result[key]
+            if not interval.is_unknown:
+                lo, hi = ladders.moved(self._events[key], interval.lo, interval.hi)
+                result[key] = interval._replace(lo=min(lo, interval.mu), hi=max(hi, interval.mu))
         return result
 
 

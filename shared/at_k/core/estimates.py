@@ -77,14 +77,19 @@ def as_dict(
         name = safe_name(estimate.score_id) if safe else estimate.key
         if estimate.group is not None:
             name = prefixes[estimate.group] + name
-        result[name] = estimate.score
-        if estimate.interval is not None:
-            for field, value in estimate.interval._asdict().items():
-                if value is not None and not (safe and field == "interval"):
-                    result[f"{name}_{field}"] = value
-        if estimate.band is not None:
-            result[f"{name}_band_lo"], result[f"{name}_band_hi"] = estimate.band
+        result |= _entries(estimate, name, safe)
     return result | dict(others or {})
+
+
+def _entries(estimate: Estimate, name: str, safe: bool) -> dict[str, Any]:
+    """Return the entries of one estimate, whose keys begin with `name`. `safe` is as above."""
+    fields = {} if estimate.interval is None else estimate.interval._asdict()
+    if safe:
+        fields.pop("interval", None)
+    if estimate.band is not None:
+        fields["band_lo"], fields["band_hi"] = estimate.band
+    known = {f"{name}_{field}": value for field, value in fields.items() if value is not None}
+    return {name: estimate.score, **known}
 
 
 def safe_name(score: ScoreId) -> str:

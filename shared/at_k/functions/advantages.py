@@ -127,10 +127,9 @@ def advantages(
     """
     k_weights = _weight_of_each_k(k)
     credits = {size: _credits_of_score(score, size) for size in k_weights}
-    if not (isinstance(baseline, str) and baseline in _BASELINES):
-        raise ValueError(f"baseline is {short(baseline)}: give one of {', '.join(_BASELINES)}.")
-    if normalize is not None and not (isinstance(normalize, str) and normalize == "std"):
-        raise ValueError(f"normalize is {short(normalize)}: give None or 'std'.")
+    check_name("baseline", baseline, _BASELINES)
+    if normalize is not None:
+        check_name("normalize", normalize, ("std",))
     rewards = outcomes_in_run(rewards, "rewards")
     samples = read_rewards(rewards, groups, group_size)
     if None not in credits.values():

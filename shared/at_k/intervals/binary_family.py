@@ -58,44 +58,57 @@ def pass_intervals(
     scores: Mapping[ScoreKey, Score],
     options: IntervalOptions,
     rates: CheckerRates = NO_ERRORS,
+    are_ordered: bool = True,
 ) -> tuple[Scores, IntervalMethod]:
     """Return the scores of the pass@k family and the method that computes their intervals.
 
-    The terms of the scores are credits. `rates` are those of the checker that called samples
-    correct.
+    The terms of the scores are credits.
+
+    Args:
+        rates: those of the checker that called samples correct.
+        are_ordered: whether limits are moved into the order of the scores, see `core.coherent`.
+            Whoever needs covariances only saves time without it.
 
     Raises:
         ValueError: if the interval does not support a score, or the n of a question.
     """
     if options.method == "posterior":
         moments = pass_moments(counts, scores, options.prior)
-        return pass_scores(counts, scores), PosteriorIntervals(
-            moments, UNIT_RANGE, weights=options.weights
-        )
+        method = PosteriorIntervals(moments, UNIT_RANGE, weights=options.weights)
+        return pass_scores(counts, scores), method
+    _refuse_negative_powers(scores)
+    least = int(counts.n.min())
+    # The k of a score is the number of its credits. Scores of k > n are extrapolated.
+    observed = {key: score for key, score in scores.items() if len(score.terms[0]) <= least}
+    beyond = {key: score for key, score in scores.items() if key not in observed}
+    # Coherent limits of a score depend on those of its neighbors.
+    are_ordered = are_ordered and rates.are_exact
+    estimated = with_neighbors(scores, least) if are_ordered else observed
+    family = BinaryFamily.from_counts(
+        counts,
+        *estimator(estimated, rates),
+        _single_credits(scores if options.method == "hierarchical" else beyond),
+        options.weights,
+        _largest_inner_k(observed),
+        rates,
+        without_errors=estimator(estimated)[1],
+    )
+    points = with_extrapolated(corrected_scores(counts, observed, rates), family, scores)
+    limits = family_intervals(family, options)
+    # Hierarchical limits for all k come from the same priors, so they are in order already.
+    if are_ordered and options.method != "hierarchical":
+        limits = CoherentIntervals(limits, scores)
+    return points, limits
+
+
+def _refuse_negative_powers(scores: Mapping[ScoreKey, Score]) -> None:
+    """Raise a ValueError if a score has a negative power."""
     for key, score in scores.items():
         if min(score.powers) < 0:
             raise ValueError(
                 f"{key or 'The score'} with a negative power decreases with one of its two scores, "
                 f"which only interval='posterior' allows."
             )
-    least = counts.n.min()
-    # The k of a score is the number of its credits. Scores of k > n are extrapolated.
-    observed = {key: score for key, score in scores.items() if len(score.terms[0]) <= least}
-    beyond = {key: score for key, score in scores.items() if key not in observed}
-    extrapolated = _single_credits(scores if options.method == "hierarchical" else beyond)
-    # Coherent limits of a score depend on those of its neighbors.
-    estimated = with_neighbors(scores, int(least)) if rates.are_exact else observed
-    keys, estimate = estimator(estimated, rates)
-    _, estimate_without_errors = estimator(estimated)
-    weights, inner_k = options.weights, _largest_inner_k(observed)
-    family = BinaryFamily.from_counts(
-        counts, keys, estimate, extrapolated, weights, inner_k, rates, estimate_without_errors
-    )
-    points = with_extrapolated(corrected_scores(counts, observed, rates), family, scores)
-    method = family_intervals(family, options)
-    # Hierarchical limits for all k come from the same priors, so they are in order already.
-    is_coherent = rates.are_exact and options.method != "hierarchical"
-    return points, CoherentIntervals(method, scores) if is_coherent else method
 
 
 def _largest_inner_k(scores: Mapping[ScoreKey, Score]) -> int:

@@ -181,11 +181,8 @@ class Family(abc.ABC):
         time. The first group is computed alone: it is the whole run, whose prior may be known.
         `intervals_from` returns the intervals of B groups from their fit.
         """
-        contents: list[Any] = [*range(len(groups))]
-        if self.weights is None:
-            contents[1:] = [np.sort(self.inverse[questions]).tobytes() for questions in groups[1:]]
-        first = {content: group for group, content in reversed([*enumerate(contents)])}
-        distinct = sorted(first.values())
+        equal_groups = self._first_equal_groups(groups)
+        distinct = sorted({*equal_groups})
         step = max(1, min(_GROUPS_AT_ONCE, _CELLS_OF_GROUPS // len(self.n)))
         blocks = [distinct[start : start + step] for start in range(1, len(distinct), step)]
         result: dict[int, Intervals] = {}
@@ -197,7 +194,18 @@ class Family(abc.ABC):
             intervals = intervals_from(fit)
             for i, group in enumerate(block):
                 result[group] = {key: interval_of_group(x, i) for key, x in intervals.items()}
-        return [result[first[content]] for content in contents]
+        return [result[group] for group in equal_groups]
+
+    def _first_equal_groups(self, groups: Sequence[np.ndarray]) -> list[int]:
+        """Return the index of the first group, other than the run, with the counts of each group.
+
+        Group 0 is the run. With weights, no groups are taken as equal.
+        """
+        contents: list[Any] = [*range(len(groups))]
+        if self.weights is None:
+            contents[1:] = [np.sort(self.inverse[questions]).tobytes() for questions in groups[1:]]
+        first = {content: group for group, content in reversed([*enumerate(contents)])}
+        return [first[content] for content in contents]
 
     def multiplicities(self, groups: Sequence[np.ndarray]) -> Multiplicity:
         """Return the numbers of questions of groups with each distinct count."""

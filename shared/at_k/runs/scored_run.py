@@ -235,9 +235,10 @@ def _pass_run(run: Run, options: ComparisonOptions, scores: Mapping[ScoreId, Sco
 
     def scores_and_limits(requested: IntervalOptions) -> ScoresAndLimits:
         """Return the corrected scores of the questions, and the method of their limits."""
-        if errors.rates.are_exact:
+        has_limits = requested.method == options.interval  # or else only covariances are needed
+        if errors.rates.are_exact and has_limits:
             return pass_limits(counts, scores, requested)
-        return pass_intervals(counts, scores, requested, errors.rates)
+        return pass_intervals(counts, scores, requested, errors.rates, has_limits)
 
     def rescore(rates: CheckerRates) -> np.ndarray:
         """Return the scores over all questions, (m,), corrected for these rates."""
