@@ -529,7 +529,7 @@ methods raise an error that names the missing package. In the package it is a `P
 """
 
 
-KERNEL = "5367aefbfa00"
+KERNEL = "5672fd15c119"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -1535,7 +1535,7 @@ UNIT_RANGE = (0.0, 1.0)  # the range of a score that is a probability or a share
 class Interval(NamedTuple):
     """The center, standard deviation, lower and upper limit, and method of an interval.
 
-    The numbers are floats, or arrays (B,) for B groups of questions. A field may be None.
+    The numbers are floats, or (B,) arrays. A field is None if it was not requested or not known.
     """
 
     mu: Any
@@ -1546,7 +1546,7 @@ class Interval(NamedTuple):
 
     @property
     def is_unknown(self) -> bool:
-        """Return whether the data show no interval. The method is then "none: " and the reason."""
+        """Return whether `interval` is "none: " and a reason, because the data show no interval."""
         return self.interval is not None and self.interval.startswith("none")
 
 
@@ -1563,13 +1563,13 @@ class IntervalMethod(abc.ABC):
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        """Return a dict of the interval of each score for each group of question indices.
+        """Return for each group of question indices a dict from score key to interval.
 
-        A score that has no interval by this method is absent.
+        A score that has no interval by this method is absent from the dict.
         """
 
     def problem(self, questions: np.ndarray) -> str | None:
-        """Return why questions with these indices have no interval, or None if they have one."""
+        """Return the reason why these questions have no interval, or None if they have one."""
         return None
 
     def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
@@ -1577,10 +1577,10 @@ class IntervalMethod(abc.ABC):
         return ()
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        """Return the covariance of the errors of m scores over these questions, (m, m).
+        """Return the (m, m) covariance of the errors of the m scores in `keys` for these questions.
 
         An unknown covariance is 0, because uncorrelated errors are the worst case for a band. This
-        default is for methods that know none: the variances are 1.
+        default, for methods that know neither variances nor covariances, is the identity matrix.
         """
         return np.eye(len(keys))
 
@@ -2181,7 +2181,8 @@ class Estimate(NamedTuple):
         metric, k, tau: the identity of the score, as in `ScoreId`.
         group: the label of the group, or None for all questions.
         score: the point estimate.
-        interval: its interval, or None. A field of the interval that is None was not requested.
+        interval: its interval, or None. Fields that were not requested are None; without an
+            interval of this score, all are None but `interval`, which is then the reason.
         band: the lower and the upper limit of the simultaneous band over k, or None.
     """
 
@@ -2210,7 +2211,7 @@ class Estimate(NamedTuple):
 
     @property
     def limits(self) -> tuple[float, float] | None:
-        """Return the lower and the upper limit; None if not requested, or if the data show none."""
+        """Return (lower, upper), or None if they were not requested or the data show no limits."""
         if self.interval is None or self.interval.lo is None or self.interval.is_unknown:
             return None
         return self.interval.lo, self.interval.hi
@@ -2225,10 +2226,10 @@ def as_dict(
     """Return the flat dict of `compute`, with the score, interval and band of each estimate.
 
     Args:
-        estimates: in the order of the keys.
+        estimates: the estimates. The entries of the dict have the same order.
         safe: whether the keys are names that every logger takes, and the values numbers only. Two
-            groups with the same name raise a ValueError.
-        others: further entries of the dict, which are added at its end.
+            groups with the same safe name raise a ValueError.
+        others: further entries, which are added at the end of the dict.
     """
     groups = [*dict.fromkeys(x.group for x in estimates if x.group is not None)]
     prefixes = safe_prefixes(groups) if safe else {group: f"{group}/" for group in groups}
@@ -2280,7 +2281,7 @@ def safe_prefixes(labels: Sequence[str]) -> dict[str, str]:
 
 
 def _with_underscores(text: str) -> str:
-    """Return a text with an underscore for each run of other characters than a-z, A-Z and 0-9."""
+    """Replace each run of characters other than a-z, A-Z, 0-9 by "_"; remove "_" at both ends."""
     return re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_")
 
 
@@ -2292,7 +2293,7 @@ _SCORE_KEY = re.compile(
 
 
 def read_score(key: str) -> ScoreId:
-    """Return the id of the score that a key without a group names. Any text is the key of a score.
+    """Return the `ScoreId` of a key without a group. Text of another form is itself the metric.
 
     >>> read_score("G-Pass@4_0.5"), read_score("avg@n").metric, read_score("score_agg").k
     (ScoreId(metric='G-Pass@k', k=4, tau=0.5), 'avg@N', None)
@@ -2341,7 +2342,7 @@ class PosteriorIntervals(IntervalMethod):
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        """Return a dict of the interval of each score for each group of question indices."""
+        """Return for each group of question indices a dict from score key to interval."""
         return [self._intervals(questions, confidence) for questions in groups]
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
@@ -2354,7 +2355,7 @@ class PosteriorIntervals(IntervalMethod):
         """Return the interval of each score over the questions with these indices."""
         moments = self._moments
         used = UniqueIntegers(moments.inverse[questions], len(moments.mean))
-        # The sums of the weights, and of their squares, of the questions in each row.
+        # For each row of the moments: the sums of its questions' weights, and of their squares.
         sums = squares = used.multiplicity
         if self._weights is not None:
             weights = self._weights[questions]
@@ -2378,7 +2379,7 @@ class PosteriorIntervals(IntervalMethod):
 
 
 def normal_limits(mu, sigma, confidence: float, bounds: tuple[float, float]):
-    """Return (lo, hi) = mu -+ z sigma, clipped to `bounds`. All may be numbers or arrays."""
+    """Return (lo, hi) = mu -+ z sigma, clipped to `bounds`: numbers or arrays, as mu and sigma."""
     margin, (least, most) = normal_z(confidence) * sigma, bounds
     lo, hi = np.maximum(mu - margin, least), np.minimum(mu + margin, most)
     return np.minimum(lo, most), np.maximum(hi, least)
@@ -3829,7 +3830,7 @@ class Event(NamedTuple):
 
 
 def event_of(score: Score) -> Event | None:
-    """Return the event whose probability a score of credits is, or None."""
+    """Return the event whose probability the score is, or None if there is no such event."""
     credits = score.terms[0]
     if score.powers != (1.0,) or [credit for credit in credits if credit] != [1.0]:
         return None
@@ -3837,12 +3838,12 @@ def event_of(score: Score) -> Event | None:
 
 
 def _events_by_key(scores: Mapping[ScoreKey, Score]) -> dict[ScoreKey, Event]:
-    """Return the event of each score that is the probability of one."""
+    """Return a dict from key to event, of the scores that are the probability of an event."""
     return {key: event for key, score in scores.items() if (event := event_of(score))}
 
 
 def spread_of_k(most: int) -> list[int]:
-    """Return each k from 1 to 64, then powers of the square root of 2, and `most`, up to `most`."""
+    """Return k up to `most`, ascending: 1 to 64, rounded powers of sqrt(2) above, and `most`."""
     large = (round(2 ** (power / 2)) for power in range(2 * most.bit_length()))
     return sorted({*range(1, min(most, _EVERY_K) + 1), *(k for k in large if k <= most), most})
 
@@ -3854,9 +3855,10 @@ def spread_of_r(k: int) -> list[int]:
 
 
 def with_neighbors(scores: Mapping[ScoreKey, Score], least: int) -> dict[ScoreKey, Score]:
-    """Return the scores with k <= `least`, and their neighbors by their events.
+    """Return the scores with k <= `least` by their keys, and their neighbors by their events.
 
-    `least` is the smallest number of samples of a question.
+    `least` is the smallest number of samples of a question. Neighbors are left out if `least` is
+    above 10,000, or if no score is the probability of an event.
     """
     result = {key: score for key, score in scores.items() if len(score.terms[0]) <= least}
     events = _events_by_key(scores).values()
@@ -3888,7 +3890,7 @@ class _Ladder:
         self._hi = np.minimum.accumulate(hi[::-1])[::-1]
 
     def moved(self, rung: int, lo: float, hi: float) -> Limits:
-        """Return the limits of a score at any rung, moved between those of its neighbors."""
+        """Return (lo, hi) of a score at any rung, clipped to the limits of the rungs around it."""
         # The indices of the last rung at or below this one, and of the first at or above it.
         below = np.searchsorted(self._rungs, rung, side="right") - 1
         above = np.searchsorted(self._rungs, rung, side="left")
@@ -3952,7 +3954,7 @@ class CoherentIntervals(DerivedIntervals):
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        """Return a dict of the interval of each score for each group of question indices."""
+        """Return for each group of question indices a dict from score key to interval."""
         return [self._ordered(x) for x in self._method.for_groups(groups, confidence)]
 
     def _ordered(self, intervals: dict[ScoreKey, Interval]) -> dict[ScoreKey, Interval]:
@@ -5459,7 +5461,7 @@ class IntervalOptions:
     Args:
         confidence: the confidence of each interval, or None for no intervals.
         method: the name of the method; "auto" if it depends on the numbers of samples.
-        is_named: whether the results name the method of each interval, as "auto" needs it.
+        is_named: whether the results name the method of each interval, as for interval="auto".
         clusters: (M,) integer label of each question's cluster, or None if each is its own.
         weighting: how questions are averaged.
         prior: alpha0 and beta0 of the Beta prior of success rates, for the posterior.
@@ -5510,9 +5512,9 @@ def interval_options(
     weighting: Weighting = OVER_QUESTIONS,
     anytime: bool = False,
 ) -> IntervalOptions:
-    """Return the options of intervals from the parameters of a metric, which are validated.
+    """Validate parameters of a metric, and return them as the options of its intervals.
 
-    The cards of the metrics document the parameters that are not listed here.
+    The parameters that are not listed here have the same names in the metrics, which document them.
 
     Args:
         questions: the number of questions, M.
@@ -5595,10 +5597,11 @@ def _check_prior_is_used(prior_name: str, interval: str, clusters) -> None:
 def question_weighting(
     average: Any, question_weights: Any, groups: Any, questions: int
 ) -> Weighting:
-    """Return how questions are averaged, from the parameters of a metric, which are validated.
+    """Validate the parameters of a metric about averages, and return them as a `Weighting`.
 
     `questions` is M. For average="groups", the weights of each group are scaled to the sum 1. A
-    ValueError is raised if all weights of a group are 0.
+    ValueError is raised if a parameter is invalid, if average="groups" comes without groups, or if
+    all weights of a group are 0.
     """
     check_name("average", average, ("questions", "groups"))
     over_groups = average == "groups"
@@ -5745,8 +5748,8 @@ def limits_for_questions(
 ) -> IntervalMethod:
     """Return the method of limits of scores for which only the method "questions" exists.
 
-    `score_range` has the smallest and the largest possible score of a question. A ValueError, which
-    calls the scores `name`, is raised if limits by another method are requested.
+    `score_range` has the smallest and the largest possible score of a question. `name` is the name
+    of the scores in the ValueError that is raised if another method of limits is requested.
     """
     if options.confidence is not None and options.method not in ("questions", "auto"):
         raise ValueError(
@@ -5968,10 +5971,10 @@ class Report:
             points: the scores of the questions.
             n: (M,) number of samples of each question.
             method: the method of limits, or None if no limits are requested.
-            checker: the rates of the checker that the scores are corrected for, or None.
+            checker: the entry "checker" of the dict, for scores that are corrected for a checker.
 
         Raises:
-            ValueError: if all questions or a group, which the message names, have no interval.
+            ValueError: if all questions or a group have no interval, or if no score is identified.
         """
         if self.options.confidence is None:
             method = None
@@ -6020,10 +6023,11 @@ class Report:
     def _requested_fields(
         self, score_id: ScoreId, mean: float, interval: Interval | None
     ) -> Interval | None:
-        """Return an interval with None in each field that was not requested.
+        """Return the interval of a score with None in each field that was not requested.
 
-        `mean` is the score over the questions. If the method has no interval for it, the result has
-        the reason alone; or it is None, if the names of methods were not requested.
+        `mean` is the score over the questions. `interval` is None if the method has none for the
+        score. The result then has only the reason, in the field `interval`. It is None if the names
+        of methods were not requested.
         """
         is_named = self.options.is_named
         if interval is None:  # Only the posterior lacks the intervals of some scores.
@@ -6039,10 +6043,11 @@ class Report:
     def _intervals_and_bands(
         self, n: np.ndarray, method: IntervalMethod | None
     ) -> tuple[list[dict[ScoreId, Interval]], list[dict[ScoreId, tuple[float, float]]]]:
-        """Return the intervals and the bands of scores, in a dict for all questions and each group.
+        """Return two lists of dicts by score: intervals, and the (lo, hi) of bands.
 
-        The dicts are empty if no limits or no band are requested. The arguments are those of
-        `result`. A ValueError is raised if all questions or a group have no interval.
+        A list has a dict for all questions, then for each group, empty if limits or bands are not
+        requested. The arguments are those of `result`. Raises ValueError if `method` has a
+        problem with all questions or with a group.
         """
         options = self.options
         no_limits: list[dict[ScoreId, Any]] = [{} for _ in self._questions_by_group]
@@ -6064,9 +6069,10 @@ class Report:
 
 
 def _warn_of_unidentified(left_out: dict[str | None, list[str]], has_others: bool) -> None:
-    """Warn of the scores that are left out; raise a ValueError unless there are others.
+    """Warn of the scores that are left out, or raise a ValueError if no other score is estimated.
 
-    `left_out` has their keys by the label of their group, or by None for all questions.
+    `left_out` has lists of score keys by the label of their group, or by None for all questions.
+    `has_others` is whether another score is estimated.
     """
     for group, keys in left_out.items():
         scope = "" if group is None else f" of group {group!r}"

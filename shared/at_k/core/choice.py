@@ -89,7 +89,7 @@ class IntervalOptions:
     Args:
         confidence: the confidence of each interval, or None for no intervals.
         method: the name of the method; "auto" if it depends on the numbers of samples.
-        is_named: whether the results name the method of each interval, as "auto" needs it.
+        is_named: whether the results name the method of each interval, as for interval="auto".
         clusters: (M,) integer label of each question's cluster, or None if each is its own.
         weighting: how questions are averaged.
         prior: alpha0 and beta0 of the Beta prior of success rates, for the posterior.
@@ -140,9 +140,9 @@ def interval_options(
     weighting: Weighting = OVER_QUESTIONS,
     anytime: bool = False,
 ) -> IntervalOptions:
-    """Return the options of intervals from the parameters of a metric, which are validated.
+    """Validate parameters of a metric, and return them as the options of its intervals.
 
-    The cards of the metrics document the parameters that are not listed here.
+    The parameters that are not listed here have the same names in the metrics, which document them.
 
     Args:
         questions: the number of questions, M.
@@ -225,10 +225,11 @@ def _check_prior_is_used(prior_name: str, interval: str, clusters) -> None:
 def question_weighting(
     average: Any, question_weights: Any, groups: Any, questions: int
 ) -> Weighting:
-    """Return how questions are averaged, from the parameters of a metric, which are validated.
+    """Validate the parameters of a metric about averages, and return them as a `Weighting`.
 
     `questions` is M. For average="groups", the weights of each group are scaled to the sum 1. A
-    ValueError is raised if all weights of a group are 0.
+    ValueError is raised if a parameter is invalid, if average="groups" comes without groups, or if
+    all weights of a group are 0.
     """
     check_name("average", average, ("questions", "groups"))
     over_groups = average == "groups"
@@ -375,8 +376,8 @@ def limits_for_questions(
 ) -> IntervalMethod:
     """Return the method of limits of scores for which only the method "questions" exists.
 
-    `score_range` has the smallest and the largest possible score of a question. A ValueError, which
-    calls the scores `name`, is raised if limits by another method are requested.
+    `score_range` has the smallest and the largest possible score of a question. `name` is the name
+    of the scores in the ValueError that is raised if another method of limits is requested.
     """
     if options.confidence is not None and options.method not in ("questions", "auto"):
         raise ValueError(

@@ -41,7 +41,7 @@ class Event(NamedTuple):
 
 
 def event_of(score: Score) -> Event | None:
-    """Return the event whose probability a score of credits is, or None."""
+    """Return the event whose probability the score is, or None if there is no such event."""
     credits = score.terms[0]
     if score.powers != (1.0,) or [credit for credit in credits if credit] != [1.0]:
         return None
@@ -49,12 +49,12 @@ def event_of(score: Score) -> Event | None:
 
 
 def _events_by_key(scores: Mapping[ScoreKey, Score]) -> dict[ScoreKey, Event]:
-    """Return the event of each score that is the probability of one."""
+    """Return a dict from key to event, of the scores that are the probability of an event."""
     return {key: event for key, score in scores.items() if (event := event_of(score))}
 
 
 def spread_of_k(most: int) -> list[int]:
-    """Return each k from 1 to 64, then powers of the square root of 2, and `most`, up to `most`."""
+    """Return k up to `most`, ascending: 1 to 64, rounded powers of sqrt(2) above, and `most`."""
     large = (round(2 ** (power / 2)) for power in range(2 * most.bit_length()))
     return sorted({*range(1, min(most, _EVERY_K) + 1), *(k for k in large if k <= most), most})
 
@@ -66,9 +66,10 @@ def spread_of_r(k: int) -> list[int]:
 
 
 def with_neighbors(scores: Mapping[ScoreKey, Score], least: int) -> dict[ScoreKey, Score]:
-    """Return the scores with k <= `least`, and their neighbors by their events.
+    """Return the scores with k <= `least` by their keys, and their neighbors by their events.
 
-    `least` is the smallest number of samples of a question.
+    `least` is the smallest number of samples of a question. Neighbors are left out if `least` is
+    above 10,000, or if no score is the probability of an event.
     """
     result = {key: score for key, score in scores.items() if len(score.terms[0]) <= least}
     events = _events_by_key(scores).values()
@@ -100,7 +101,7 @@ class _Ladder:
         self._hi = np.minimum.accumulate(hi[::-1])[::-1]
 
     def moved(self, rung: int, lo: float, hi: float) -> Limits:
-        """Return the limits of a score at any rung, moved between those of its neighbors."""
+        """Return (lo, hi) of a score at any rung, clipped to the limits of the rungs around it."""
         # The indices of the last rung at or below this one, and of the first at or above it.
         below = np.searchsorted(self._rungs, rung, side="right") - 1
         above = np.searchsorted(self._rungs, rung, side="left")
@@ -164,7 +165,7 @@ class CoherentIntervals(DerivedIntervals):
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        """Return a dict of the interval of each score for each group of question indices."""
+        """Return for each group of question indices a dict from score key to interval."""
         return [self._ordered(x) for x in self._method.for_groups(groups, confidence)]
 
     def _ordered(self, intervals: dict[ScoreKey, Interval]) -> dict[ScoreKey, Interval]:

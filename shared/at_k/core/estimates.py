@@ -21,7 +21,8 @@ class Estimate(NamedTuple):
         metric, k, tau: the identity of the score, as in `ScoreId`.
         group: the label of the group, or None for all questions.
         score: the point estimate.
-        interval: its interval, or None. A field of the interval that is None was not requested.
+        interval: its interval, or None. Fields that were not requested are None; without an
+            interval of this score, all are None but `interval`, which is then the reason.
         band: the lower and the upper limit of the simultaneous band over k, or None.
     """
 
@@ -50,7 +51,7 @@ class Estimate(NamedTuple):
 
     @property
     def limits(self) -> tuple[float, float] | None:
-        """Return the lower and the upper limit; None if not requested, or if the data show none."""
+        """Return (lower, upper), or None if they were not requested or the data show no limits."""
         if self.interval is None or self.interval.lo is None or self.interval.is_unknown:
             return None
         return self.interval.lo, self.interval.hi
@@ -65,10 +66,10 @@ def as_dict(
     """Return the flat dict of `compute`, with the score, interval and band of each estimate.
 
     Args:
-        estimates: in the order of the keys.
+        estimates: the estimates. The entries of the dict have the same order.
         safe: whether the keys are names that every logger takes, and the values numbers only. Two
-            groups with the same name raise a ValueError.
-        others: further entries of the dict, which are added at its end.
+            groups with the same safe name raise a ValueError.
+        others: further entries, which are added at the end of the dict.
     """
     groups = [*dict.fromkeys(x.group for x in estimates if x.group is not None)]
     prefixes = safe_prefixes(groups) if safe else {group: f"{group}/" for group in groups}
@@ -120,7 +121,7 @@ def safe_prefixes(labels: Sequence[str]) -> dict[str, str]:
 
 
 def _with_underscores(text: str) -> str:
-    """Return a text with an underscore for each run of other characters than a-z, A-Z and 0-9."""
+    """Replace each run of characters other than a-z, A-Z, 0-9 by "_"; remove "_" at both ends."""
     return re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_")
 
 
@@ -132,7 +133,7 @@ _SCORE_KEY = re.compile(
 
 
 def read_score(key: str) -> ScoreId:
-    """Return the id of the score that a key without a group names. Any text is the key of a score.
+    """Return the `ScoreId` of a key without a group. Text of another form is itself the metric.
 
     >>> read_score("G-Pass@4_0.5"), read_score("avg@n").metric, read_score("score_agg").k
     (ScoreId(metric='G-Pass@k', k=4, tau=0.5), 'avg@N', None)

@@ -17,7 +17,7 @@ UNIT_RANGE = (0.0, 1.0)  # the range of a score that is a probability or a share
 class Interval(NamedTuple):
     """The center, standard deviation, lower and upper limit, and method of an interval.
 
-    The numbers are floats, or arrays (B,) for B groups of questions. A field may be None.
+    The numbers are floats, or (B,) arrays. A field is None if it was not requested or not known.
     """
 
     mu: Any
@@ -28,7 +28,7 @@ class Interval(NamedTuple):
 
     @property
     def is_unknown(self) -> bool:
-        """Return whether the data show no interval. The method is then "none: " and the reason."""
+        """Return whether `interval` is "none: " and a reason, because the data show no interval."""
         return self.interval is not None and self.interval.startswith("none")
 
 
@@ -45,13 +45,13 @@ class IntervalMethod(abc.ABC):
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        """Return a dict of the interval of each score for each group of question indices.
+        """Return for each group of question indices a dict from score key to interval.
 
-        A score that has no interval by this method is absent.
+        A score that has no interval by this method is absent from the dict.
         """
 
     def problem(self, questions: np.ndarray) -> str | None:
-        """Return why questions with these indices have no interval, or None if they have one."""
+        """Return the reason why these questions have no interval, or None if they have one."""
         return None
 
     def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
@@ -59,10 +59,10 @@ class IntervalMethod(abc.ABC):
         return ()
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        """Return the covariance of the errors of m scores over these questions, (m, m).
+        """Return the (m, m) covariance of the errors of the m scores in `keys` for these questions.
 
         An unknown covariance is 0, because uncorrelated errors are the worst case for a band. This
-        default is for methods that know none: the variances are 1.
+        default, for methods that know neither variances nor covariances, is the identity matrix.
         """
         return np.eye(len(keys))
 

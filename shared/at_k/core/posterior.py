@@ -38,7 +38,7 @@ class PosteriorIntervals(IntervalMethod):
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        """Return a dict of the interval of each score for each group of question indices."""
+        """Return for each group of question indices a dict from score key to interval."""
         return [self._intervals(questions, confidence) for questions in groups]
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
@@ -51,7 +51,7 @@ class PosteriorIntervals(IntervalMethod):
         """Return the interval of each score over the questions with these indices."""
         moments = self._moments
         used = UniqueIntegers(moments.inverse[questions], len(moments.mean))
-        # The sums of the weights, and of their squares, of the questions in each row.
+        # For each row of the moments: the sums of its questions' weights, and of their squares.
         sums = squares = used.multiplicity
         if self._weights is not None:
             weights = self._weights[questions]
@@ -75,7 +75,7 @@ class PosteriorIntervals(IntervalMethod):
 
 
 def normal_limits(mu, sigma, confidence: float, bounds: tuple[float, float]):
-    """Return (lo, hi) = mu -+ z sigma, clipped to `bounds`. All may be numbers or arrays."""
+    """Return (lo, hi) = mu -+ z sigma, clipped to `bounds`: numbers or arrays, as mu and sigma."""
     margin, (least, most) = normal_z(confidence) * sigma, bounds
     lo, hi = np.maximum(mu - margin, least), np.minimum(mu + margin, most)
     return np.minimum(lo, most), np.maximum(hi, least)

@@ -74,10 +74,10 @@ class Report:
             points: the scores of the questions.
             n: (M,) number of samples of each question.
             method: the method of limits, or None if no limits are requested.
-            checker: the rates of the checker that the scores are corrected for, or None.
+            checker: the entry "checker" of the dict, for scores that are corrected for a checker.
 
         Raises:
-            ValueError: if all questions or a group, which the message names, have no interval.
+            ValueError: if all questions or a group have no interval, or if no score is identified.
         """
         if self.options.confidence is None:
             method = None
@@ -126,10 +126,11 @@ class Report:
     def _requested_fields(
         self, score_id: ScoreId, mean: float, interval: Interval | None
     ) -> Interval | None:
-        """Return an interval with None in each field that was not requested.
+        """Return the interval of a score with None in each field that was not requested.
 
-        `mean` is the score over the questions. If the method has no interval for it, the result has
-        the reason alone; or it is None, if the names of methods were not requested.
+        `mean` is the score over the questions. `interval` is None if the method has none for the
+        score. The result then has only the reason, in the field `interval`. It is None if the names
+        of methods were not requested.
         """
         is_named = self.options.is_named
         if interval is None:  # Only the posterior lacks the intervals of some scores.
@@ -145,10 +146,11 @@ class Report:
     def _intervals_and_bands(
         self, n: np.ndarray, method: IntervalMethod | None
     ) -> tuple[list[dict[ScoreId, Interval]], list[dict[ScoreId, tuple[float, float]]]]:
-        """Return the intervals and the bands of scores, in a dict for all questions and each group.
+        """Return two lists of dicts by score: intervals, and the (lo, hi) of bands.
 
-        The dicts are empty if no limits or no band are requested. The arguments are those of
-        `result`. A ValueError is raised if all questions or a group have no interval.
+        A list has a dict for all questions, then for each group, empty if limits or bands are not
+        requested. The arguments are those of `result`. Raises ValueError if `method` has a
+        problem with all questions or with a group.
         """
         options = self.options
         no_limits: list[dict[ScoreId, Any]] = [{} for _ in self._questions_by_group]
@@ -170,9 +172,10 @@ class Report:
 
 
 def _warn_of_unidentified(left_out: dict[str | None, list[str]], has_others: bool) -> None:
-    """Warn of the scores that are left out; raise a ValueError unless there are others.
+    """Warn of the scores that are left out, or raise a ValueError if no other score is estimated.
 
-    `left_out` has their keys by the label of their group, or by None for all questions.
+    `left_out` has lists of score keys by the label of their group, or by None for all questions.
+    `has_others` is whether another score is estimated.
     """
     for group, keys in left_out.items():
         scope = "" if group is None else f" of group {group!r}"

@@ -212,8 +212,8 @@ def _credits_of_score(score, k: int) -> Credits | None:
 def _check_size(ks: Iterable[int], n: int, prompt: str, baseline: str, normalize) -> None:
     """Raise a ValueError if the largest k is too large for a prompt with n scored samples.
 
-    It must not exceed n. A baseline of the other samples needs k < n, unless the weights are
-    normalized.
+    It must not exceed n. The baselines `_BELOW_N` need k < n, unless the weights are normalized.
+    `prompt` is the name of the prompt.
     """
     k = max(ks)
     if k > n:
@@ -261,7 +261,7 @@ class _Counted:
         self.c = np.flatnonzero(np.bincount(self.c_of_row))  # faster than np.unique
 
     def means(self, k, credits) -> _Credited:
-        """Return the means over subsets of k samples of a score with k credits."""
+        """Return the means over subsets of the score with these credits, of which there are k."""
         return _Credited(self.rewards.shape[1], self.c, credits)
 
     def by_sample(self, weights: np.ndarray) -> np.ndarray:
@@ -275,7 +275,7 @@ class _Counted:
 
 
 class _Credited:
-    """Means of a sum of k credits, (U, 2): for an incorrect sample i, and for a correct one."""
+    """Means over subsets, (U, 2), of a sum of credits, for an incorrect and a correct sample i."""
 
     def __init__(self, n: int, c: np.ndarray, credits: Credits):
         self.n, self.k, self.c = n, len(credits), c

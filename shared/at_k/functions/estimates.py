@@ -1,4 +1,4 @@
-"""Point estimates and limits of scores that are expected credits."""
+"""Estimates and limits of scores that are expected credits, or products of their powers."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def point_estimate(R: OutcomesLike, k: int, score: ScoreOfK) -> float:
-    """Return the unbiased estimate of a score, averaged over M questions with outcomes R."""
+    """Return the estimate of a score from outcomes R. It is unbiased unless it is a product."""
     counts = read_outcomes(R).counts
     return _mean_score(counts, _as_score(score(check_k(k, counts.n))))
 
 
 def _mean_score(counts: BinaryCounts, score: Score) -> float:
-    """Return the unbiased estimate of a score over all questions."""
+    """Return the estimate of a score over all questions. It is unbiased unless it is a product."""
     credits, keys = number_terms({"": score})
     columns = expected_credits(*counts.unique, credits)
     # `means` needs the number of questions in each row, and not the row of each question.
@@ -71,10 +71,10 @@ _SUMMARY = "(mu, sigma, lo, hi), see `at_k.functions`. The posterior is that of 
 
 
 def with_shared_help(function: _Function) -> _Function:
-    """Complete the docstring of a function by what several functions have in common.
+    """Add to the docstring of a function what several functions have in common, and return it.
 
-    It gets `Args`, `Returns` unless it has one, and for an estimate the name of the function with
-    its limits.
+    `Args` are added from `PARAMETERS`, and `Returns` unless it has one. For an estimate, `Returns`
+    also names the function that returns its limits.
     """
     text, _, examples = inspect.cleandoc(function.__doc__ or "").partition("\n\nExamples:\n")
     summary, _, result = text.partition("\n\nReturns:\n")
@@ -133,7 +133,7 @@ def summary_of_score(
 def _summary_of_gpassk(
     counts: BinaryCounts, k: int, score: Score, options: IntervalOptions, confidence: float
 ) -> Summary:
-    """Return (mu, sigma, lo, hi) as the metric gpassk does, or raise if there is no interval."""
+    """Return (mu, sigma, lo, hi) as the metric gpassk does. Raises ValueError if it has none."""
     _, method = pass_limits(counts, {"": score}, options)
     questions = np.arange(len(counts))
     if problem := method.problem(questions):
@@ -160,10 +160,9 @@ def summary_of_moments(
 def warn_if_excluded(
     estimate: float, summary: Summary, bounds: tuple[float, float], remedy: str
 ) -> None:
-    """Warn if the limits of a posterior exclude the unbiased estimate, and so contradict the data.
+    """Warn if the limits of a posterior exclude `estimate`, that of the samples without a prior.
 
-    `bounds` are those that the limits are clipped to, and `remedy`, the end of a sentence, says
-    what gives other limits.
+    The limits are clipped to `bounds`. `remedy`, the end of a sentence, says how to get others.
     """
     _, _, lo, hi = summary
     nearest = min(max(estimate, bounds[0]), bounds[1])

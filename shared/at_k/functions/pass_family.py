@@ -185,7 +185,7 @@ def cons_at_k(R: OutcomesLike, k: int) -> float:
 
 @with_shared_help
 def g_pass_at_k_tau(R: OutcomesLike, k: int, tau: float) -> float:
-    """Return G-Pass@k_tau: the probability that max(1, ceil(tau k)) of k samples are correct.
+    """Return G-Pass@k_tau: the probability of max(1, ceil(tau k)) or more correct of k samples.
 
     Source: Liu et al. 2024, arXiv:2412.13147.
 

@@ -55,9 +55,9 @@ class RewardGroups:
     ) -> np.ndarray:
         """Return a weight for each sample, (S,).
 
-        `weigh` returns (G, n) weights for the (G, n) rewards of G prompts with n scored samples,
-        and the name of the first of them. Samples that are not scored have the weight 0, or with
-        `unscored` = "mean" the mean of the prompt's scored samples.
+        `weigh` takes the (G, n) rewards of G prompts with n scored samples each, and the name of
+        the first prompt for messages. It returns (G, n) weights. Samples that are not scored have
+        the weight 0, or with `unscored` = "mean" the mean weight of the prompt's scored samples.
         """
         is_scored = ~np.isnan(self.values)
         if self.size and is_scored.all():  # This is the usual case, and fast.
@@ -81,7 +81,7 @@ class RewardGroups:
         return f"prompt {prompt}" if self.names is None else f"prompt {self.names[prompt]!r}"
 
     def require(self, valid: np.ndarray, wanted: str) -> None:
-        """Raise a ValueError that names the first scored sample that is not valid."""
+        """Raise a ValueError that names the first scored sample with a False in `valid`, (S,)."""
         if valid.all():
             return
         invalid = ~valid & ~np.isnan(self.values)
@@ -98,7 +98,7 @@ class RewardGroups:
 
 
 def read_rewards(rewards, groups=None, group_size=None) -> RewardGroups:
-    """Return the rewards in groups. They have a row for each prompt, or are flat.
+    """Read rewards, which have a row for each prompt or are flat, and return them by prompt.
 
     Args:
         rewards, groups, group_size: as in `advantages`.
@@ -132,7 +132,7 @@ def read_rewards(rewards, groups=None, group_size=None) -> RewardGroups:
 
 
 def _is_flat(rewards) -> bool:
-    """Return whether rewards have no row for each prompt."""
+    """Return whether rewards are numbers without a row for each prompt."""
     return rewards.ndim == 1 if _is_array(rewards) else not any(map(is_list_like, rewards))
 
 
@@ -178,7 +178,7 @@ def _groups_of_size(values: np.ndarray, group_size) -> RewardGroups:
 
 
 def _groups_by_id(values: np.ndarray, groups) -> RewardGroups:
-    """Return flat rewards with the prompt of each, from an id for each reward."""
+    """Return the groups of (S,) flat values; `groups` has the id of the prompt of each value."""
     ids = to_array(groups).tolist() if _is_array(groups) else entries_of("groups", groups)
     if len(ids) != len(values):
         raise ValueError(f"groups has {len(ids)} ids for {len(values)} rewards: give one for each.")
@@ -196,7 +196,7 @@ def _groups_by_id(values: np.ndarray, groups) -> RewardGroups:
 
 
 def _is_array(values) -> bool:
-    """Return whether the values are an array or a tensor, of which `weights_like` makes another."""
+    """Return whether the values are an array or a tensor that `weights_like` can imitate."""
     if is_scalar(values):
         return False
     # Arrays of NumPy have __array_namespace__ since NumPy 2.

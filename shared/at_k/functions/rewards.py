@@ -204,7 +204,7 @@ def max_at_k_ci(
 def _real_reward_summary(
     rewards: Rewards, k: int, confidence: float, bounds: tuple[float, float]
 ) -> Summary:
-    """Return (mu, sigma, lo, hi) of Max@k of real rewards, k <= n, by the interval "auto"."""
+    """Return (mu, sigma, lo, hi) of Max@k by "auto", or raise a ValueError for a single reward."""
     limits = max(bounds[0], rewards.levels.min()), min(bounds[1], rewards.levels.max())
     _, method = max_limits(rewards, {"": k}, IntervalOptions(bounds=limits))
     (intervals,) = method.for_groups([np.arange(len(rewards.inverse))], confidence)
@@ -216,7 +216,7 @@ def _real_reward_summary(
 def read_outcome_rewards(
     R: OutcomesLike, w: Numbers | None, R0: OutcomesLike | None = None
 ) -> Rewards:
-    """Return the rewards of outcomes that are categories, by default 0 and 1, or real rewards."""
+    """Return the rewards of outcomes: real ones, or those that `w` gives to their categories."""
     outcomes, rewards = read_outcomes(R), check_rewards(w)
     if are_real_rewards(outcomes, w, R0):
         return real_rewards(outcomes)

@@ -138,6 +138,7 @@ class TailPassProfile:
     Args:
         concentrations: (M, L) parameters of the Dirichlet posterior of each question.
         scores: (L,) distinct scores from 0 to 1, ascending.
+        k, thresholds: the number of new samples, and T required mean scores from 0 to 1.
     """
 
     def __init__(
@@ -191,7 +192,7 @@ class TailPassProfile:
         return np.sqrt(np.diag(self.covariance))
 
     def linear(self, weights: Numbers) -> tuple[float, float]:
-        """Return mean and standard deviation of a sum over thresholds, with weights of sum 1."""
+        """Return mean and standard deviation of TailPass@k averaged with T weights of sum 1."""
         wanted = "a weight is a number from 0 to 1"
         checked = [
             check_number(f"weights[{i}]", weight, wanted, 0, 1)
@@ -228,9 +229,9 @@ class TailPassProfile:
     def ci(
         self, confidence: float = 0.95, *, method: str = "normal"
     ) -> tuple[Floats, Floats, Floats, Floats]:
-        """Return (mean, std, lo, hi) of each threshold: four arrays of shape (T,).
+        """Return (mean, std, lo, hi) of TailPass@k at each threshold: four arrays of shape (T,).
 
-        A method other than "normal" is a ValueError, also in `linear_ci` and `moment_ci`.
+        Raises ValueError for a method other than "normal", as do `linear_ci` and `moment_ci`.
         """
         return self.mean, self.std, *_limits(self.mean, self.std, confidence, method)
 
@@ -274,10 +275,10 @@ class TailPassProfile:
 
     @cached_property
     def _sums_of_pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the sums of pairs of the S counts. They are the S2 counts of 2k samples.
+        """Return arrays about the sums of pairs of the S counts, which are S2 counts of 2k samples.
 
-        These are the index of each sum, (S x S,), the probability that 2k samples with this sum are
-        split in this way, (S, S), and the pmf of the counts of 2k samples, (U, S2).
+        They are the index of each sum among the S2 counts, (S x S,); the probability that 2k
+        samples with this sum are split in this way, (S, S); and the pmf of the S2 counts, (U, S2).
         """
         counts, k = self._counts, self.k
         # The counts at all levels are encoded as one integer.
@@ -298,7 +299,7 @@ class TailPassProfile:
 
 
 def _counts_of_levels(k: int, levels: int) -> np.ndarray:
-    """Return all ways in which k samples can be distributed over L levels, (S, L)."""
+    """Return all possible numbers of k samples at each of L levels, (S, L)."""
     if levels == 1:
         return np.array([[k]])
     return np.concatenate(

@@ -1,4 +1,4 @@
-"""score_agg: the graded verdicts of an item combined into one score, also as by other releases."""
+"""score_agg: combine the verdicts of an item into one score, also as eval-ai-library does."""
 
 from __future__ import annotations
 

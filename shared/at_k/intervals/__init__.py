@@ -1,4 +1,4 @@
-"""The uncertainty of scores: one method of limits in each file, and the families they rest on."""
+"""Methods that compute the limits of scores, and the families of distributions they rest on."""
 
 from ..core.interval import Interval
 from ..core.score import ScoreKey

@@ -37,9 +37,9 @@ _LARGEST = math.nextafter(1.0, 0.0)
 
 @lru_cache(maxsize=1 << 10)
 def confidence_of_a_look(confidence: float, size: float) -> float:
-    """Return the confidence that one look needs, so that all looks together have `confidence`.
+    """Return the confidence that the limits of one look need so that all looks have `confidence`.
 
-    `size` is N / N0, see `look_size`.
+    `size` is N / N0, as `look_size` returns it.
     """
     penalty = -2 * math.log(1 - confidence)
     x = penalty
@@ -51,16 +51,16 @@ def confidence_of_a_look(confidence: float, size: float) -> float:
 
 
 def look_size(n: np.ndarray, other_questions: bool) -> float:
-    """Return N / N0 for (M,) numbers of samples. It is 1 where limits are narrowest."""
+    """Return N / N0 for (M,) numbers of samples. The z-value is smallest where it is 1."""
     return len(n) / _TUNED_FOR_QUESTIONS if other_questions else n.mean() / _TUNED_FOR_SAMPLES
 
 
 class AnytimeIntervals(DerivedIntervals):
     """The intervals of another method, with limits that hold at all looks together.
 
-    `n`, (M,), are the numbers of samples. `other_questions` says whether the limits are for other
-    questions; None stands for the interval "auto", whose limits are so if no question of a group
-    has two samples.
+    `n`, (M,), are the numbers of samples. `other_questions` is whether the limits are for other
+    questions. None stands for the interval "auto": the limits of a group are for other questions
+    if none of its questions has two samples.
     """
 
     def __init__(self, method: IntervalMethod, n: np.ndarray, other_questions: bool | None):
@@ -76,7 +76,7 @@ class AnytimeIntervals(DerivedIntervals):
         return result
 
     def _size(self, questions: np.ndarray) -> float:
-        """Return the size of a look at the questions with these indices, see `look_size`."""
+        """Return N / N0 for the questions with these indices."""
         n, other_questions = self._n[questions], self._other_questions
         if other_questions is None:
             other_questions = bool(n.max() < 2)

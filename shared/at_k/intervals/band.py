@@ -35,17 +35,18 @@ def path_angles(covariance: np.ndarray) -> np.ndarray:
             diagonal and the entries beside it are used.
     """
     variance, neighbors = np.diag(covariance), np.diag(covariance, 1)
-    size = np.sqrt(np.maximum(variance[:-1] * variance[1:], 0.0))
+    sd_product = np.sqrt(np.maximum(variance[:-1] * variance[1:], 0.0))
     # Errors that never vary count as uncorrelated, which is the worst case.
-    r = np.abs(neighbors) / np.where(size > 0, size, np.inf)
+    r = np.abs(neighbors) / np.where(sd_product > 0, sd_product, np.inf)
     # Closer to 1, the difference is a rounding error. One of 1e-16 would be an arc of 1e-8.
     return np.where(r > 1 - 1e-12, 0.0, np.arccos(np.minimum(r, 1.0)))
 
 
 def path_exceedance(angles: np.ndarray, c: float) -> np.ndarray:
-    """Return bounds of the probability that any of m errors exceeds c standard deviations, (..).
+    """Return upper bounds of the probability that any of m errors exceeds c standard deviations.
 
-    `angles`, (.., m - 1), are those between successive errors, see `path_angles`.
+    `angles`, (.., m - 1), are those between successive errors, as `path_angles` returns them. The
+    result has the shape (..).
     """
     first = 2 * NormalDist().cdf(-c)
     others = np.minimum(first, angles / math.pi * math.exp(-c * c / 2))
@@ -55,9 +56,9 @@ def path_exceedance(angles: np.ndarray, c: float) -> np.ndarray:
 def confidence_of_each(
     exceedance: Callable[[float], float], number: int, confidence: float
 ) -> float:
-    """Return the confidence that each of several intervals needs, so that all have `confidence`.
+    """Return the confidence of each of several intervals with which all cover with `confidence`.
 
-    `exceedance` returns for c a bound of the probability that any error exceeds c standard
+    `exceedance` returns for c an upper bound of the probability that any error exceeds c standard
     deviations, and `number` is the number of intervals.
     """
     if number == 1:
@@ -71,7 +72,7 @@ def confidence_of_each(
 
 
 def simultaneous_confidence(covariance: np.ndarray, confidence: float) -> float:
-    """Return the confidence that each of m intervals at successive k needs to cover together."""
+    """Return the confidence of each of m intervals that cover at all k with `confidence`."""
     angles = path_angles(covariance)
     return confidence_of_each(
         lambda c: float(path_exceedance(angles, c)), len(covariance), confidence
@@ -84,7 +85,7 @@ def bands(
     intervals: Sequence[dict[ScoreId, Interval]],
     confidence: float,
 ) -> list[dict[ScoreId, tuple[float, float]]]:
-    """Return the band of each score for each group: (lo, hi) that cover at all k together."""
+    """Return a dict from score to band, (lo, hi), for each group, with the keys of `intervals`."""
     result = []
     for questions, intervals_of_group in zip(groups, intervals, strict=True):
         band: dict[ScoreId, tuple[float, float]] = {}
@@ -100,7 +101,7 @@ def bands(
 
 
 def curves(scores: Iterable[ScoreId]) -> list[list[ScoreId]]:
-    """Return a list for each score and threshold, with the same score at each k, ascending.
+    """Return one list of ids for each metric and threshold: its scores at each k, ascending.
 
     >>> scores = [ScoreId("pass@k", 1), ScoreId("avg@N", "n"), ScoreId("pass@k", 16)]
     >>> [[score.key for score in curve] for curve in curves([*scores, ScoreId("pass@k", 4)])]

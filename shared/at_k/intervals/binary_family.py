@@ -114,7 +114,7 @@ def _refuse_negative_powers(scores: Mapping[ScoreKey, Score]) -> None:
 def _largest_inner_k(scores: Mapping[ScoreKey, Score]) -> int:
     """Return the largest k of the scores other than pass@k and pass^k, or 1 if there are none.
 
-    These change with numbers of correct samples far from 0 and from n.
+    Only such scores still change with c where c is far from 0 and from n.
     """
     terms = itertools.chain.from_iterable(score.terms for score in scores.values())
     return max((len(credit) for credit in terms if any(credit[1:-1])), default=1)
@@ -236,7 +236,7 @@ class BinaryFamily(Family):
         return [fit.priors, others]
 
     def _column_ranges(self) -> tuple[Ranges, Ranges | None]:
-        """Return the ranges of the true columns, and those of estimates or None if equal."""
+        """Return the ranges of columns, and those of their estimates, or None if equal."""
         ranges = self.none_correct, self.all_correct
         if self.rates.are_exact:
             return ranges, None
@@ -332,7 +332,7 @@ class BinaryFamily(Family):
         return np.hstack([h, gap, h[:, a] * h[:, b], gap[:, a] * gap[:, b]])
 
     def covariance_of_samples(self, fit: Fit, columns: Sequence[int]) -> np.ndarray:
-        """Return the mean covariance of a question's columns for new samples."""
+        """Return the covariance of columns for new samples, a mean over questions of group 0."""
         result = np.zeros(())
         for n, priors in fit.priors.items():
             c, size, prior = np.arange(n + 1), np.full(n + 1, n), priors[0]
@@ -346,7 +346,7 @@ class BinaryFamily(Family):
         return np.asarray(result)
 
     def _extrapolate(self, fit: Fit) -> list[np.ndarray]:
-        """Return for each group the posterior means of its V distinct counts, (V, e)."""
+        """Return for each group posterior means for the V pairs (n, c) of its questions, (V, e)."""
         scores = extrapolated_scores(
             self.n, self.c, fit.multiplicity, self._scores_of_rates, self.rates
         )
@@ -358,10 +358,10 @@ class BinaryFamily(Family):
         return scores_with_ends(self.credits)
 
     def _coherent_means(self, means: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
-        """Return (e,) means with pass@k at least pass@n and pass^k at most pass^n, for k > n.
+        """Return (e,) means, changed so that pass@k >= pass@n and pass^k <= pass^n for k > n.
 
         n is the smallest number of samples of a question. Means are changed only if pass@n or
-        pass^n is among the scores.
+        pass^n is among the scores. `multiplicity`, (U,), is that of the group.
         """
         result, least = means.copy(), int(self.n.min())
         unbiased = multiplicity @ self.columns / multiplicity.sum()
@@ -376,7 +376,7 @@ class BinaryFamily(Family):
         return result
 
     def candidates(self, fit: Fit, group: int) -> Candidates:
-        """Return the success rates of the grid for a profile over the priors of one group."""
+        """Return what a profile over the priors of one group needs; its distributions are rates."""
         multiplicity, scores = fit.multiplicity[group], self._scores_of_rates
         statistics = [
             self._shares_of_counts(n, prior[group], multiplicity)
@@ -447,9 +447,10 @@ def extrapolated_scores(
     scores: np.ndarray,
     rates: CheckerRates = NO_ERRORS,
 ) -> np.ndarray:
-    """Return posterior means of extrapolated scores for B groups, (B, U, e), see `inflated_prior`.
+    """Return posterior means of extrapolated scores for B groups, (B, U, e).
 
-    `scores`, (163, e), are those at each rate, see `scores_with_ends`. The others are as in
+    The prior of each group is that of `inflated_prior`. `scores`, (163, e), are those at each rate,
+    as `scores_with_ends` returns them. `n`, `c`, `multiplicity` and `rates` are as in
     `estimate_rate_prior`.
     """
     likelihood = _likelihood_with_ends(n, c, rates)
@@ -496,10 +497,10 @@ def _likelihood_with_ends(n: np.ndarray, c: np.ndarray, rates: CheckerRates) -> 
 def binomial_likelihood(
     n: np.ndarray, c: np.ndarray, grid: slice = slice(None), rates: CheckerRates = NO_ERRORS
 ) -> np.ndarray:
-    """Return the probability of (U,) c correct samples of n at each rate of the grid, (U, 283).
+    """Return the probability that c of n samples are called correct at each rate, (U, 283).
 
-    `grid` is the part of the grid to use, whose length replaces 283. `rates` are those of the
-    checker that called samples correct.
+    `n` and `c` are (U,). `grid` is the part of the grid of rates to use, whose length replaces 283.
+    `rates` are those of the checker that calls samples correct.
     """
     from scipy.special import gammaln  # imported here, because it takes longer than all of at_k
 
@@ -510,7 +511,7 @@ def binomial_likelihood(
 
 
 def _neg_log_rates(log_odds: np.ndarray, rates: CheckerRates) -> tuple[np.ndarray, np.ndarray]:
-    """Return the negative logarithms of the rates of samples called incorrect, and correct."""
+    """Return -log of the rates at which samples are called incorrect, and called correct."""
     incorrect, correct = np.logaddexp(0, log_odds), np.logaddexp(0, -log_odds)
     if rates.are_exact:
         return incorrect, correct

@@ -34,8 +34,9 @@ def consensus_limits(consensus: Consensus, options: IntervalOptions) -> Interval
     """Return the method of the limits of all scores, for an interval other than "questions".
 
     Scores that are functions of counts have the limits of their family. Votes and mean shares have
-    limits from estimated variances, and weighted votes the limits for other questions. With
-    interval="posterior", all scores that have a posterior have its limits.
+    limits from estimated variances. Weighted votes have the limits for other questions, and raise a
+    ValueError if limits for the same questions are requested. With interval="posterior", only
+    scores that have a posterior have limits.
     """
     counts, scores, weights = consensus.counts, consensus.count_scores(), options.weights
     if options.method == "posterior":
@@ -69,12 +70,10 @@ def vote_limits(
     n: np.ndarray,
     options: IntervalOptions,
 ) -> tuple[Scores, IntervalMethod]:
-    """Return vote@k for the k of each key in `sizes`, and the method of its limits.
+    """Return vote@k for each k in `sizes`, a dict from score id to k, and the method of its limits.
 
-    `n`, (M,), are the numbers of samples. The method is "questions" or "sampling".
-
-    Raises:
-        ValueError: if the method is "sampling" and each question has one sample.
+    `n`, (M,), are the numbers of samples. The method is "questions" or "sampling", which raises a
+    ValueError if each question has one sample.
     """
     columns = np.stack([vote_at_k(votes, k) for k in sizes.values()], axis=1)
     points = Scores(one_column_each(sizes), np.arange(len(votes)), columns)
@@ -128,14 +127,14 @@ def share_variances(outcomes: Samples) -> np.ndarray:
 
 
 class JoinedIntervals(DerivedIntervals):
-    """Intervals of all scores of a metric: by `some` for the scores in `keys`, else by `most`."""
+    """Intervals of two methods: `some` computes those of the scores in `keys`, `most` the rest."""
 
     def __init__(self, most: IntervalMethod, some: IntervalMethod, keys: Iterable[ScoreKey]):
         super().__init__(most)
         self._some, self._keys = some, {*keys}
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        """Return the covariance of the errors of m scores, (m, m), 0 between both methods."""
+        """Return the (m, m) covariance of the errors of m scores, 0 if their methods differ."""
         result = np.eye(len(keys))
         for method, has_key in ((self._method, False), (self._some, True)):
             if rows := [i for i, key in enumerate(keys) if (key in self._keys) is has_key]:
@@ -264,7 +263,7 @@ def _jackknife_variance(counts: AnswerCounts, k: int) -> float:
 
 
 def _without_one_sample(counts: AnswerCounts) -> list[tuple[int, AnswerCounts]]:
-    """Return pairs of a number of samples, and the counts that remain without one of them."""
+    """Return (number of samples, counts that remain if one of these samples is left out) pairs."""
     answers, result = Counter(counts.answers), []
     for (m, accepted), number in answers.items():  # answers with m samples, of which some accepted
         one_less = ((accepted, (m - 1, accepted - 1)), (m - accepted, (m - 1, accepted)))
@@ -284,7 +283,7 @@ def _without_one_sample(counts: AnswerCounts) -> list[tuple[int, AnswerCounts]]:
 
 
 def _posterior_moments(consensus: Consensus, prior: Prior) -> Moments:
-    """Return the posterior moments of avg@N, pass@k and maj@k. cons@k has no posterior."""
+    """Return the posterior moments of avg@N, pass@k and maj@k. Other scores have no posterior."""
     counts = consensus.counts
     n, c = counts.unique
     outcomes = Rewards(
@@ -307,7 +306,8 @@ def _credit_moments(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return posterior means and variances of a score of k new samples, both (U,).
 
-    For k = None there are as many new samples as each question has.
+    `credits` returns the credits of the score for a k. `n` and `c` are (U,). For k = None there are
+    as many new samples as each question has.
     """
     mean, variance = np.empty(len(n)), np.empty(len(n))
     for size, rows in rows_by_k(k, n):

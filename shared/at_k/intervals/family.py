@@ -54,7 +54,8 @@ class Shifted(NamedTuple):
 
     Args:
         theta: (F, m, B) scores.
-        covariance: (F, B) covariances of estimates from one question, for each pair of columns.
+        covariance: for each pair of columns the (F, B) covariances of the estimates of theta from
+            one question.
         offset: (B,) smallest score.
         scale: (B,) largest score minus the smallest.
     """
@@ -110,7 +111,8 @@ class Family(abc.ABC):
         extrapolated: the keys of scores of any k that come from the estimated prior.
         bounds: (U, 2) the smallest and the largest score of each question.
         weights: (M,) weights of the questions, or None if they are equal.
-        known_priors: priors of single groups, which families of the same counts share.
+        known_priors: cached priors of single groups, which families of the same counts share.
+            `known_means` and `known_shifted` are further caches. Their keys are `_group_key`.
     """
 
     inverse: np.ndarray
@@ -155,12 +157,12 @@ class Family(abc.ABC):
         return np.array([self.known_means[key] for key in keys])
 
     def means_of_group(self, multiplicity: np.ndarray) -> np.ndarray:
-        """Return the extrapolated scores of a group with (U,) numbers of questions, (e,)."""
+        """Return the result of `means_of_groups` for one group, (e,), without a fit if cached."""
         known = self.known_means.get(_group_key(multiplicity))
         return self.means_of_groups(self.fit(multiplicity[None]))[0] if known is None else known
 
     def _coherent_means(self, means: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
-        """Return (e,) means of a group in which none contradicts the unbiased score of a k <= n."""
+        """Return (e,) means that contradict no score of k <= n. This default changes none."""
         return means
 
     def score_bounds(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -177,9 +179,9 @@ class Family(abc.ABC):
     ) -> list[Intervals]:
         """Return the intervals of each group of question indices.
 
-        Groups with equal counts have equal intervals, which are computed once, for many groups at a
-        time. The first group is computed alone: it is the whole run, whose prior may be known.
-        `intervals_from` returns the intervals of B groups from their fit.
+        `intervals_from` returns the intervals of B groups, as (B,) arrays, from their fit. Groups
+        with equal counts have equal intervals, which are computed once, for many groups at a time.
+        The first group is computed alone: it is the whole run, whose prior may be cached.
         """
         equal_groups = self._first_equal_groups(groups)
         distinct = sorted({*equal_groups})
@@ -224,7 +226,7 @@ class Family(abc.ABC):
         return QuestionIntervals(scores, ranges, clusters, allow_one, estimate_ranges, self.weights)
 
     def _column_ranges(self) -> tuple[Ranges, Ranges | None]:
-        """Return the ranges of the true columns, and those of estimates or None if equal.
+        """Return the ranges of columns, and those of their estimates, or None if these are equal.
 
         A range has two arrays that are broadcast to (U, m): the smallest and the largest values.
         """
@@ -288,7 +290,7 @@ class ExtrapolatedScores(Scores):
     def over(
         self, questions: np.ndarray, weights: np.ndarray | None = None
     ) -> dict[ScoreKey, float]:
-        """Return each score over these questions, from which alone the prior is estimated."""
+        """Return each score over these questions. The prior is estimated from them alone."""
         (multiplicity,) = self.family.multiplicities([questions]).numbers
         means = self.family.means_of_group(multiplicity)
         own = {key: float(means[i]) for key, i in self.extrapolated.items()}
@@ -338,8 +340,8 @@ def multiplicities(
 ) -> Multiplicity:
     """Return the numbers of questions of groups with each of `size` distinct counts.
 
-    `rows_of_groups` has for each group the index of each question's counts, and `weights_of_groups`
-    its weight, unless all are equal.
+    `rows_of_groups` has for each group an array with the index of each question's counts.
+    `weights_of_groups` has the weights of these questions, or is None if all are equal.
     """
     if weights_of_groups is None:
         numbers = np.array([np.bincount(rows, minlength=size) for rows in rows_of_groups])
@@ -359,6 +361,6 @@ def multiplicities(
 
 
 def interval_of_group(interval: Interval, group: int) -> Interval:
-    """Return the interval of one of B groups, whose fields are floats, from (B,) arrays."""
+    """Return the interval of one group, with floats, from an interval with (B,) arrays."""
     mu, sigma, lo, hi = (float(values[group]) for values in interval[:4])
     return Interval(mu, sigma, lo, hi, interval.interval)

@@ -140,9 +140,9 @@ class Profile:
     def _misfit(
         self, score: np.ndarray | None = None, mean: float = 0.0
     ) -> tuple[float, np.ndarray]:
-        """Return the smallest misfit of the priors, with this mean of a (J,) score if it is given.
+        """Return the smallest misfit of all priors, and the (J,) prior that has it.
 
-        The second result is the (J,) prior that has it.
+        If a (J,) `score` is given, only priors under which it has this mean are considered.
         """
         from scipy.optimize import nnls
 

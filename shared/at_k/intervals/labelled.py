@@ -60,7 +60,7 @@ _FALL = 0.005  # Only a larger fall of pass@k with k would show in tables of res
 
 
 def check_errors(checker_rates, labels) -> bool:
-    """Return whether to correct scores for a checker. Raises ValueError for invalid parameters."""
+    """Return whether rates or labels are given. Raises ValueError for both, or invalid rates."""
     if checker_rates is None:
         return labels is not None
     check_rates(checker_rates)
@@ -78,14 +78,14 @@ class Errors:
 
     @classmethod
     def from_options(cls, checker_rates, labels, graded: Samples | None) -> Errors:
-        """Return the errors from valid options. Raises ValueError if labels are invalid."""
+        """Return the errors from valid options. Raises ValueError for invalid or too few labels."""
         if labels is None:
             return cls(check_rates(checker_rates))
         counts = count_labels(labels, graded).require_use()
         return cls(counts.rates, counts)
 
     def warn_if_contradicted(self, counts: BinaryCounts) -> None:
-        """Warn if no success rates explain how many samples are called correct."""
+        """Warn if more samples are called correct than t, or fewer than f, allows by chance."""
         (t, f), samples = self.rates, int(counts.n.sum())
         if self.labels is not None:
             if self.labels.run is not None:  # The rates are estimated from these samples.
@@ -102,7 +102,7 @@ class Errors:
                 )
 
     def described(self) -> dict[str, float]:
-        """Return the rates, and if they are estimated their limits and the number of labels."""
+        """Return the entry "checker" of results: the rates, and if estimated, limits and labels."""
         t, f = self.rates
         if self.labels is None:
             return {"true_positive_rate": t, "false_positive_rate": f}
@@ -119,7 +119,7 @@ class Errors:
 
 
 class RateIntervals(DerivedIntervals):
-    """Intervals of success rates, from those of the rates of samples that are called correct."""
+    """Intervals of success rates. `method` has those of the rates of samples called correct."""
 
     def __init__(self, method: IntervalMethod, rates: CheckerRates):
         super().__init__(method)
@@ -141,7 +141,10 @@ class RateIntervals(DerivedIntervals):
 
 
 class LabelledIntervals(DerivedIntervals):
-    """Intervals of scores that `rescore` corrects with rates estimated from labels."""
+    """Intervals of corrected scores, widened for the errors of rates estimated from labels.
+
+    `method` has the intervals for exact rates. `rescore` returns the scores for given rates.
+    """
 
     def __init__(
         self,
@@ -164,7 +167,7 @@ class LabelledIntervals(DerivedIntervals):
     def _with_label_errors(
         self, known: Intervals, questions: np.ndarray, confidence: float
     ) -> Intervals:
-        """Return the intervals of a group, `known` for exact rates, with errors of the labels."""
+        """Return the intervals of a group, widened from `known`, those for exact rates."""
 
         def rescore(rates: CheckerRates) -> dict[ScoreKey, float]:
             """Return the scores over these questions, corrected for the given rates."""
@@ -193,8 +196,8 @@ def distances_of_rates(labels: LabelCounts, rescore: Rescore, confidence: float)
     """Return how far m scores may lie below and above their estimates, (2, m).
 
     The distances follow from how far the scores move if the rates of the checker move to their
-    limits with this confidence. Labels of other samples have no correlated errors and no realized
-    rates, which the module docstring explains.
+    limits with this confidence. They are infinite if the labels do not bound a score. Only labels
+    of the run have correlated errors and realized rates, which the module docstring explains.
     """
     points = rescore(labels.rates)
     squares, signs = [], []
@@ -222,7 +225,7 @@ def distances_of_rates(labels: LabelCounts, rescore: Rescore, confidence: float)
 
 
 def _realized_variances(labels: LabelCounts, points: np.ndarray, rescore: Rescore) -> np.ndarray:
-    """Return variances of scores because of realized rates, times the number of samples, (m,)."""
+    """Return the variances of m scores that the realized rates cause, times all samples, (m,)."""
     t, f = labels.rates
     assert labels.run is not None
     correct = (labels.run.accepted - f) / (t - f)
@@ -258,8 +261,7 @@ class CheckerErrors:
     ) -> Corrected:
         """Return the corrected scores of the pass@k family with their limits, see `Corrected`.
 
-        Raises:
-            ValueError: if a score cannot be corrected, or the labels are invalid or too few.
+        Raises ValueError if a score cannot be corrected, or if labels are invalid or too few.
         """
         counts = checked.outcomes.counts
         errors = Errors.from_options(self._rates, self._labels, checked.outcomes)
@@ -287,7 +289,10 @@ class CheckerErrors:
         method: IntervalMethod | None,
         options: IntervalOptions,
     ) -> Corrected:
-        """Return success rates with their limits; `points` are rates of samples called correct."""
+        """Return the corrected success rates with their limits, see `Corrected`.
+
+        `points` are the rates of samples called correct, and `method`, if not None, has the limits.
+        """
         errors = Errors.from_options(self._rates, self._labels, checked.outcomes)
         errors.warn_if_contradicted(checked.outcomes.counts)
 
@@ -310,9 +315,10 @@ def falls_with_k(
     weights: np.ndarray | None,
     run: str = "",
 ) -> bool:
-    """Warn and return True if the corrected pass@k of a requested k is below that of a smaller k.
+    """Return whether the corrected pass@k of a requested k is below that of a smaller k, and warn.
 
-    The smaller k are the requested ones and all powers of 2.
+    It has to be lower by more than 0.005. The smaller k are the requested ones and all powers of 2.
+    `run` is the name with which the warning begins, or "".
     """
     events = filter(None, map(event_of, scores.values()))
     requested = {k for k, r in events if r == 1 < k <= counts.n.min()}

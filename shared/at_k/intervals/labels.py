@@ -59,6 +59,7 @@ class LabelledRun(NamedTuple):
 
     Attributes:
         accepted: share of all samples that the checker accepts.
+        samples: number of samples of the run.
         effects: design effects of the labels of accepted and of rejected samples, 1 if they are
             drawn at random.
         freedom: degrees of freedom of both.
@@ -145,7 +146,7 @@ class LabelCounts(NamedTuple):
         ]
 
     def unlabelled(self) -> tuple[float, float]:
-        """Return the parts of the variances of P and F that come from samples without a label."""
+        """Return the shares of the variances of P and F that samples without a label cause."""
         if self.run is None:
             return 1.0, 1.0
         shares = (self.run.accepted, 1 - self.run.accepted)
@@ -156,7 +157,7 @@ class LabelCounts(NamedTuple):
         return first, second
 
     def limits(self, confidence: float) -> tuple[_Limits, _Limits]:
-        """Return the limits of the true-positive and of the false-positive rate."""
+        """Return the (lower, upper) limits of the true-positive and of the false-positive rate."""
         if self.run is None:
             return self._limits_of_strata(confidence)
         moved = np.array(self.moved_rates(confidence)) - self.rates  # (stratum, end, rate)
@@ -218,12 +219,10 @@ class LabelCounts(NamedTuple):
 def count_labels(labels, graded: Samples | None) -> LabelCounts:
     """Return the numbers of labelled samples by the label and the verdict of the checker.
 
-    A warning says so if the errors of the checker seem to depend on the question. `labels` are in
-    the form of the samples, or a dict of counts. `graded` is the verdict of the checker on each
-    sample, None if only counts are left.
-
-    Raises:
-        ValueError: if the labels are invalid, with the question and the sample.
+    `labels` are in the form of the samples, or a dict of counts. `graded` is the verdict of the
+    checker on each sample, or None if only counts are left. Warns if errors of the checker seem to
+    depend on the question. Raises ValueError if labels are invalid, or if samples are counts and
+    labels are not.
     """
     if isinstance(labels, Mapping):
         if sorted(labels) != sorted(_LABEL_COUNTS):
@@ -291,8 +290,8 @@ def _labelled_run(cells: np.ndarray, n: np.ndarray, c: np.ndarray) -> LabelledRu
 def warn_of_dependent_errors(question: np.ndarray, label: np.ndarray, verdict: np.ndarray) -> None:
     """Warn if errors of the checker share questions more often than independent ones would.
 
-    For each labelled sample there is the index of its question, and 1 if the person (`label`) or
-    the checker (`verdict`) calls it correct, otherwise 0.
+    The arrays have an entry for each labelled sample: the index of its question, and whether the
+    person (`label`) and the checker (`verdict`) call it correct, 1 or 0.
     """
     from scipy.special import gammainc
 

@@ -108,8 +108,7 @@ class Observed(NamedTuple):
     ) -> np.ndarray:
         """Return whether the priors `others` of each group fit about as well as `priors`, (B,).
 
-        Both are {n: (B, J)}. The likelihood ratio statistic of priors that fit is at most
-        `_FITTING`.
+        Both are {n: (B, J)}. The log-likelihood of `others` may be lower by `_FITTING` / 2.
         """
         log_likelihood, other_log_likelihood = (
             np.log(_probabilities(whole_prior(x), self.likelihood)) for x in (priors, others)
@@ -229,8 +228,8 @@ class _Model:
     def _start(self, taken: float) -> np.ndarray:
         """Return the (p,) parameters to start from, estimated by moments.
 
-        The part `taken` of the questions with the most probable rate 0 is ascribed to the share of
-        the rate 0, and the same for the rate 1. The others give the Beta distribution.
+        Of the questions whose most probable rate is 0, the part `taken` is ascribed to the share of
+        the rate 0, and likewise for the rate 1. The others give the Beta distribution.
         """
         rates = np.concatenate([[0.0], np.exp(self._log_rates[0]), [1.0]])
         best = rates[self._likelihood.argmax(axis=1)]

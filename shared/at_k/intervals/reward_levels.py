@@ -59,7 +59,7 @@ def leveled_samples(rewards: Rewards, multiplicity: np.ndarray) -> LeveledSample
 
 
 def _levels_and_counts(rewards: Rewards) -> tuple[np.ndarray, np.ndarray]:
-    """Return the levels (L,), ascending, and the samples at each, (U, L), see `leveled_samples`."""
+    """Return ascending levels, (L,), as in `leveled_samples`, and samples at each level, (U, L)."""
     if not isinstance(rewards, RankedRewards):
         return counts_by_level(rewards)  # A category without a sample is possible too.
     values = rewards.levels
@@ -72,7 +72,7 @@ def _levels_and_counts(rewards: Rewards) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _bin_of_each(values: np.ndarray, low: float, high: float) -> np.ndarray:
-    """Return the bin of each value. Bins end at quantiles, and at equal distances."""
+    """Return the index of the bin of each value. Bins end at quantiles and at equal distances."""
     shares = np.linspace(0, 1, _LEVEL_BINS + 1)
     # Bins are finer at the top, which decides the maximum of many samples.
     top = 1 - 0.5 ** np.arange(2, math.log2(len(values)))
@@ -165,10 +165,10 @@ class LeveledSamples:
         )
 
     def _counts_of_prior(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the indices of the counts that the prior is estimated from, and their numbers.
+        """Return the rows of `counts` that the prior is estimated from, and their multiplicities.
 
-        Of more than 2,000 distinct counts, it is a systematic sample of 2,000 questions in order of
-        n. Each n then has about its share of the questions, or of their weights.
+        They are all rows; or of more than 2,000 rows a systematic sample of 2,000 questions in
+        order of n. Each n then has about its share of the questions, or of their weights.
         """
         if len(self.counts) <= _COUNTS_AT_ONCE:
             return np.arange(len(self.counts)), self.multiplicity
@@ -218,7 +218,7 @@ class LeveledSamples:
         return observed.beta_prior(grid.start, log_rates, np.array([mean]), between)
 
     def _sharpness(self) -> float:
-        """Return the standard deviation of all samples over that within questions, from 1 to 32."""
+        """Return the ratio of standard deviations overall and within questions, from 1 to 32."""
         n = self.counts.sum(axis=1)
         first, second = (self.multiplicity @ (self.counts @ self.scaled**p) for p in (1, 2))
         samples = self.multiplicity @ n
@@ -317,7 +317,7 @@ class FittedRewards:
         return np.maximum(np.where(known, observed / np.maximum(expected, 1e-300), 1.0), 1.0)
 
     def shifted(self, shifts: int) -> LevelDistributions:
-        """Return each shape at T locations: those of the grid, and so many beside them, (S, T)."""
+        """Return each shape at T locations, (S, T): the grid's, and `shifts` beyond each end."""
         locations = np.arange(self.location.min() - shifts, self.location.max() + shifts + 1)
         return self.samples.distributions(self.shapes[:, None], locations)
 
@@ -331,7 +331,7 @@ class FittedRewards:
         return priors @ values[self.shape[:, None], column[:, None] + shifts]
 
     def posterior_means(self, values: np.ndarray) -> np.ndarray:
-        """Return the posterior means of each question, (U, e), for (J, e) values."""
+        """Return posterior means of (J, e) values for each distinct question, (U, e)."""
         means = []
         for start in range(0, len(self.samples.counts), _COUNTS_AT_ONCE):
             counts = self.samples.counts[start : start + _COUNTS_AT_ONCE]
@@ -407,7 +407,7 @@ class LevelDistributions:
         return self._variance(k, _left_out_effect(n, k))
 
     def _variance(self, k: int, effect: np.ndarray) -> np.ndarray:
-        """Return the variance of a mean of maxima of subsets, from the effect of overlap, (..)."""
+        """Return variances of Max@k, (..), from an overlap effect at `_ODDS`, (2001,)."""
         # A matrix product takes a third of the time of cumulative sums over the levels.
         pairs = (2 * np.triu(np.ones(2 * self.gaps.shape)) - np.eye(len(self.gaps))) * self.gaps
         weights = np.exp(k * self._log_below) @ (self.gaps[:, None] * pairs)
@@ -438,21 +438,18 @@ def squared_changes(counts: np.ndarray, gaps: np.ndarray, k: int) -> np.ndarray:
 
 @lru_cache(maxsize=256)
 def _overlap_effect(n: int, j: int, k: int) -> np.ndarray:
-    """Return the effect of two subsets of j and k of n samples with a random overlap, (2001,)."""
+    """Return E[F^(k-c)] - F^k for the overlap c of j and k of n samples, (2001,), see `_effect`."""
     return _effect(k, _overlap_pmf(n, j, k))
 
 
 @lru_cache(maxsize=256)
 def _left_out_effect(n: int, k: int) -> np.ndarray:
-    """Return n times the effect that leaving out one of n samples adds, for k < n, (2001,).
-
-    It is added to `_overlap_effect(n, k, k)`.
-    """
+    """Return n (_overlap_effect(n - 1, k, k) - _overlap_effect(n, k, k)) for k < n, (2001,)."""
     return _effect(k, n * (_overlap_pmf(n - 1, k, k) - _overlap_pmf(n, k, k)))
 
 
 def _overlap_pmf(n: int, j: int, k: int) -> np.ndarray:
-    """Return the probability that c of k samples are among j of the same n, (k + 1,)."""
+    """Return the pmf of c = 0 .. k, the size of the overlap of k and j of n samples, (k + 1,)."""
     pmf, c = np.zeros(k + 1), np.arange(max(0, j + k - n), min(j, k) + 1)
     pmf[c] = np.exp(_log_choose(k, c) + _log_choose(n - k, j - c) - _log_choose(n, j))
     return pmf

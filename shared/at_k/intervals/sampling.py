@@ -85,7 +85,7 @@ def _fit_intervals(fit: Fit, confidence: float) -> Intervals:
 def _sampling_intervals(fit: Fit, confidence: float) -> Intervals:
     """Return the intervals of the scores with k <= n, as (B,) arrays.
 
-    If two priors fit, an interval extends over the intervals under both.
+    If two priors fit, an interval contains the intervals under both.
     """
     family, shifted_families = fit.family, _shifted_families(fit)
     point = (fit.multiplicity @ family.columns / fit.multiplicity.sum(axis=1, keepdims=True)).T
@@ -194,7 +194,7 @@ def lower_limit(
 
 
 def family_intervals(family: Family, options: IntervalOptions) -> IntervalMethod:
-    """Return the method of the intervals of a family. `options` may not name the posterior."""
+    """Return the method that `options` names for a family. The posterior is not such a method."""
     if options.method == "hierarchical":
         return HierarchicalIntervals(family)
     if options.method == "questions":
@@ -208,7 +208,7 @@ def family_intervals(family: Family, options: IntervalOptions) -> IntervalMethod
 class OneSampleIntervals(DerivedIntervals):
     """Intervals of the scores of a family for questions with one sample each.
 
-    They are those for other questions. For a single question, the interval is the whole range of
+    The limits are for other questions. For a single question, the interval is the whole range of
     the score. Scores with k > n are not identified, because they depend on how questions differ,
     which one sample of each does not show.
     """
@@ -234,10 +234,10 @@ class OneSampleIntervals(DerivedIntervals):
 
 
 class AutoIntervals(IntervalMethod):
-    """Intervals by the method that the data of each group allow, see `method_of_auto`.
+    """Intervals by the method that `method_of_auto` chooses for each group.
 
     `repeated` is the method for groups in which a question has two samples or more, and `single`
-    that for groups in which each question has one. `n`, (M,), are numbers of samples.
+    is that for groups in which each question has one. `n`, (M,), are numbers of samples.
     """
 
     def __init__(self, n: np.ndarray, repeated: IntervalMethod, single: IntervalMethod):

@@ -117,7 +117,7 @@ def _refuse_other_sizes(table: Table, name: str, samples: str) -> None:
 
 
 def _sizes(column: Sequence[Any]) -> list[int]:
-    """Return the lengths of lists, 0 for other entries."""
+    """Return the length of each entry that is a list, and 0 for each other entry."""
     return [len(x) if isinstance(x, list) else 0 for x in column]
 
 
@@ -166,7 +166,7 @@ def read_cells(
 
 
 def _empty_lists(cells: CellsByRole) -> CellsByRole:
-    """Return the cells of samples with an empty list for None: a question without samples."""
+    """Return the roles of samples, with an empty list for None, a question without samples."""
     of_samples = cells.keys() & {"samples", "verdicts", "finish", *usual.PER_SAMPLE}
     return {role: [[] if x is None else x for x in cells[role]] for role in of_samples}
 
@@ -217,7 +217,7 @@ def _with_options(references: Sequence[Any], lists: Sequence[Any]) -> list[Any]:
 
 
 def _is_option(answer: Any, options: Sequence[str]) -> bool:
-    """Return whether an answer is the text of an option, or a letter beside other texts."""
+    """Return whether an answer is the text of an option, or a letter if no option is one."""
     letter = isinstance(answer, str) and re.fullmatch(r"\s*\(?[A-Za-z][).]?\s*", answer)
     are_letters = any(re.fullmatch(r"\s*[A-Za-z]\s*", option) for option in options)
     return answer in options or bool(letter and not are_letters)

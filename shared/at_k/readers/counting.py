@@ -151,7 +151,7 @@ def _can_be_counted(names: Sequence[str], reading: ReadingOptions) -> bool:
 
 
 def _are_large(names: Sequence[str]) -> bool:
-    """Return whether files have so many rows or bytes in all that they are counted."""
+    """Return whether the files together reach `LEAST_ROWS` (Parquet) or else `LEAST_BYTES`."""
     import pyarrow.parquet as pq
 
     if names[0].lower().endswith(".parquet"):

@@ -107,9 +107,10 @@ def _settled(
 
 
 def _fail_cut_off(samples: Mapping[Any, Any], reasons: Sequence[Any], wrong: Any) -> str:
-    """Replace samples by `wrong` if they were cut off, by the `reasons` why they ended.
+    """Replace samples that were cut off by `wrong`, in place; return a note on their number.
 
-    Return a note on their number, or "" without reasons.
+    `reasons` has a list for each question with why its samples ended, or is empty: then return "".
+    Raises an InputError if a question has another number of samples than of reasons.
     """
     number = 0
     for (question, row), ends in zip(samples.items(), reasons, strict=False):
@@ -263,8 +264,8 @@ _OF_SAMPLES = ("samples", "as_written", "verdicts", "multiplicities", "grades", 
 def _merged(questions: QuestionRows, role: str) -> list[Any]:
     """Return the cells of a role with one entry for each question.
 
-    The samples of a question are joined to one list, and its counts are added. Other entries have
-    to be equal in all of its rows.
+    The samples of a question are joined to one list, and its counts are added. An InputError is
+    raised if other entries differ between rows of a question.
     """
     cells = questions.cells[role]
     entries = [[cells[row] for row in rows] for rows in questions.rows.values()]

@@ -110,7 +110,11 @@ def choose_columns(table: Table, named: ColumnsByRole, reading: ReadingOptions) 
 def _columns_by_name(
     table: Table, references: Sequence[str], named: ColumnsByRole, reading: ReadingOptions
 ) -> dict[str, Any]:
-    """Return the columns by role in the steps 2 to 4 of `choose_columns`."""
+    """Return the columns by role if the caller names neither samples, outcomes nor counts.
+
+    These are the steps 2 to 4 of `choose_columns`. A SelectionError is raised if no column, or more
+    than one reading, fits.
+    """
     are_named = "references" in named
     counts = _counts_of(table, reading)
     predictions, outcomes = _samples_by_name(table, counts, reading.graded_by)
@@ -289,9 +293,9 @@ def _refuse_scores(table: Table, scores: Sequence[str], samples: Sequence[str] =
 def _refuse_gold_answers(table: Table, outcome: str, references: Sequence[str]) -> None:
     """Raise a SelectionError if the column `outcome` may hold the gold answers.
 
-    It may beside a column of answers without references, if both columns have lists or neither has,
-    and the answers look like outcomes, as 0, yes or 0.5 do. Beside `correct` or `outcome`, all
-    answers count, unless the entries are bools.
+    This needs a column of answers without references, where both columns have lists or neither has.
+    The answers have to look like outcomes (0, yes, 0.5), unless `outcome` is named `correct` or
+    `outcome` and has an entry that is not a bool.
     """
     names = columns_named(table.columns, usual.ANSWERS)
     if table.layout or [name for name in references if name not in names]:
@@ -312,7 +316,7 @@ def _refuse_gold_answers(table: Table, outcome: str, references: Sequence[str]) 
 
 
 def _are_shares(cells: Sequence[Any]) -> bool:
-    """Return whether cells, or lists in them, hold outcomes from 0 to 1 and nothing else."""
+    """Return whether all entries are missing or outcomes from 0 to 1; False if all are missing."""
     entries = [x for x in map(as_outcome, flat(cells)) if x is not None]
     are_numbers = all(isinstance(x, (bool, int, float)) for x in entries)
     return bool(entries) and are_numbers and all(0 <= x <= 1 for x in entries)
@@ -336,7 +340,7 @@ def _check_exclusive(named: ColumnsByRole) -> None:
 def _with_references(
     table: Table, predictions: Sequence[str], references: Sequence[str]
 ) -> dict[str, str]:
-    """Return the columns of predictions and of references by role, each from its candidates."""
+    """Return the columns of predictions and, if `references` has others, of references, by role."""
     samples = column_of_role(table, "predictions", predictions)
     chosen = {"predictions": samples}
     references = [name for name in references if name != samples]
@@ -371,7 +375,10 @@ def finish_column(table: Table) -> str:
 
 
 def column_per_question(table: Table, role: str, name: str | None) -> str | None:
-    """Return the column of a role of `PER_QUESTION`, or None; one task in a log is no group."""
+    """Return the column of a role of `PER_QUESTION`: `name`, or the first usual one, or None.
+
+    Groups that a layout finds are None if all rows have the same entry, such as one task.
+    """
     names = columns_of_role(table, role) if name is None else [name]
     if not names:
         return None
@@ -420,7 +427,7 @@ def _refuse_ids_of_samples(table: Table, column: str, texts: Sequence[str]) -> N
 
 
 def _is_unique(table: Table, *names: str) -> bool:
-    """Return whether all rows differ in these columns. Names without a column are ignored."""
+    """Return whether no two rows are equal in these columns. Ignore names without a column."""
     columns = (table.columns[name] for name in names if name in table.columns)
     rows = list(zip(*(map(entry_text, cells) for cells in columns), strict=True))
     return len({*rows}) == len(rows)

@@ -179,7 +179,7 @@ def _refuse_mixed_settings(
 
 
 def _differs(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> bool:
-    """Return whether the texts, one per row, differ within a question, given as indices of rows."""
+    """Return whether the texts differ within any question; `questions` are lists of row indices."""
     return any(texts[row] != texts[rows[0]] for rows in questions for row in rows[1:])
 
 
@@ -200,7 +200,10 @@ def _is_one_to_one(texts: Sequence[str], numbers: Sequence[Sequence[str]]) -> bo
 
 
 def is_setting(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> bool:
-    """Return whether a column is a setting by its values, which are texts, one per row."""
+    """Return whether the values of a column occur as those of a setting do.
+
+    `texts` has an entry for each row, and `questions` the indices of the rows of each question.
+    """
     return (
         _is_crossed(texts, questions)
         or _has_blocks(texts, questions)

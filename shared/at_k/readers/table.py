@@ -233,7 +233,7 @@ class QuestionRows:
 
 
 def pairs_of(names: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return a list of (role, column) pairs, one for each column of each role."""
+    """Return a (role, column) pair for each column of a role: a name, a list or a dict of names."""
     pairs = []
     for role, columns in names.items():
         listed = list(columns.values()) if isinstance(columns, Mapping) else columns

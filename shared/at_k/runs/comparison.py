@@ -39,17 +39,17 @@ class Difference(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The key of the score, such as "pass@4", without the group."""
+        """Return the key of the score, such as "pass@4", without the group."""
         return ScoreId(self.metric, self.k, self.tau).key
 
     @property
     def full_key(self) -> str:
-        """The key in the dict of `compare`: "pass@4", or "topic/pass@4" for a group."""
+        """Return the key in the dict of `compare`: "pass@4", or "topic/pass@4" for a group."""
         return self.key if self.group is None else f"{self.group}/{self.key}"
 
     @property
     def sign(self) -> int:
-        """1 if the band is above 0, -1 if it is below 0, and 0 if it contains 0."""
+        """Return 1 if the band is above 0, -1 if it is below 0, and 0 if it contains 0."""
         return (self.band[0] > 0) - (self.band[1] < 0)
 
 
@@ -116,9 +116,9 @@ def by_sign(differences: Iterable[Difference]) -> list[tuple[int, list[Differenc
 
 
 def zero_in_band(differences: Sequence[Difference], names: Sequence[str]) -> str:
-    """Return the end of the sentence "The band ..": where it excludes 0, and which run is higher.
+    """Return the end of a sentence that begins with "The band": at which k it excludes 0.
 
-    `names` are those of runs a and b.
+    It says which run is higher there. `names` are those of runs a and b.
     """
     ranges = []
     for sign, successive in by_sign(differences):

@@ -73,9 +73,8 @@ _SUPPORTS = [
     slice(RATE_SUPPORT.start + shift, RATE_SUPPORT.stop + shift) for shift in _PRIOR_SHIFTS.tolist()
 ]
 _UNSHIFTED = len(_UP)  # the index of the shift 0
-_PROBABILITIES = (
-    np.arange(20) + 0.5
-) / 20  # The mean over a distribution is that of these quantiles.
+# The mean over these quantiles stands for that over a distribution.
+_PROBABILITIES = (np.arange(20) + 0.5) / 20
 _DIFFERENCE_GRID_SIZE = 2001  # number of candidates for the smallest difference
 
 
@@ -111,7 +110,7 @@ class Design:
     Args:
         prior: (161,) probabilities of the success rates on the grid `RATES`, with the sum 1.
         score: the planned score, with a single column and k <= n.
-        rates: the rates of the checker.
+        rates: the true-positive and the false-positive rate of the checker.
         labels: number of labelled samples of a run, from which the rates are estimated; None if the
             rates are known.
         design_effect: the factor by which weights of questions increase the variance of a mean.
@@ -158,7 +157,7 @@ class Design:
 
     @property
     def score(self) -> float:
-        """The mean score under the prior."""
+        """Return the mean score under the prior."""
         return float(self.scores[_UNSHIFTED])
 
     def precision(self, questions: int, kind: str) -> Precision:
@@ -178,14 +177,14 @@ class Design:
     # --- Labels ---------------------------------------------------------------------------
 
     def _labels_suffice(self, questions: int) -> bool:
-        """Return whether there are as many samples as labels, and these show a useful checker."""
+        """Return whether a run has samples enough for the labels, and these show a good checker."""
         if self.labels is None:
             return True
         samples = questions * self.n
         return self.labels <= samples and self._expected_labels(_UNSHIFTED, samples).show_use
 
     def _expected_labels(self, shift: int, samples: float) -> LabelCounts:
-        """Return the expected counts of labels in a run with this number of samples."""
+        """Return the expected counts of labels, at one shift, in a run with so many samples."""
         called_correct = self._pmf_of_c[shift] @ np.arange(self.n + 1) / self.n
         correct = min(max(float(self._rates.corrected(called_correct)), 0.0), 1.0)
         return LabelCounts.expected(self.labels or 0, self._rates, correct, samples)
@@ -204,13 +203,13 @@ class Design:
 
     def _rescore_of_shift(self, shift: int) -> Rescore:
         """Return a cached function from rates of the checker to the expected score, (1,)."""
-        k = len(self._score.terms[0])
+        k = len(self._score.terms[0])  # The unbiased estimate from k samples has the same mean.
         c, size = np.arange(k + 1), np.full(k + 1, k)
         pmf_of_c = binomial_likelihood(size, c, _SUPPORTS[shift], self._rates) @ self._prior
         return cache(lambda rates: pmf_of_c @ estimator({"": self._score}, rates)[1](size, c))
 
     def _checker_variance(self, shifts: np.ndarray, questions: int) -> np.ndarray:
-        """Return the variance of the score of a run that the estimated rates add, (s,)."""
+        """Return what estimated rates of the checker add to the variance of the score, (s,)."""
         return (
             self._moves_of_score(shifts, questions).mean(axis=0) / normal_z(self._goal.confidence)
         ) ** 2
@@ -363,7 +362,7 @@ class Pilot:
 
     @property
     def assumptions(self) -> dict[str, Any]:
-        """The "assumptions" of a plan that describe the pilot run."""
+        """Return the "assumptions" of a plan that describe the pilot run."""
         least = int(self._counts.n.min())
         return {
             "rates_are": "estimated",

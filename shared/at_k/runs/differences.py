@@ -342,8 +342,8 @@ def _correlation(a: np.ndarray, b: np.ndarray, least: np.ndarray | float) -> np.
     """
     square_a, square_b = np.sum(a * a, axis=0), np.sum(b * b, axis=0)
     most = np.maximum(square_a + square_b - least, 0.0) / 2
-    size = np.sqrt(square_a * square_b)
-    return np.minimum(np.sum(a * b, axis=0), most) / np.where(size > 0, size, 1.0)
+    norms = np.sqrt(square_a * square_b)
+    return np.minimum(np.sum(a * b, axis=0), most) / np.where(norms > 0, norms, 1.0)
 
 
 # --- All differences together -------------------------------------------------------------
@@ -353,7 +353,7 @@ class Simultaneous:
     """Simultaneous inference about the differences of all P pairs of K runs, at m values of k.
 
     `angles`, (P, m - 1), are those between the errors of a pair at successive k, see
-    `intervals.band`. Errors of different runs may be independent.
+    `intervals.band`. `independent` is whether errors of different runs are independent.
     """
 
     def __init__(self, runs: int, angles: np.ndarray, independent: bool):
@@ -412,11 +412,8 @@ def warn_of_falling_runs(runs: Sequence[Run], options: ComparisonOptions) -> lis
 def compare_groups(overall: Compared, groups: Any) -> dict[str | None, Compared]:
     """Return a dict from the label of each group to the comparison of its questions.
 
-    The comparison of all questions has the key None, and is the first. That of a group has the same
-    k. Without groups, there is only the first.
-
-    Raises:
-        ValueError: if the questions of a group do not allow the interval, with its label.
+    The comparison of all questions comes first, and has the key None. Without groups, it is the
+    only one. Groups have the same k. Raises ValueError if a group does not allow the interval.
     """
     result: dict[str | None, Compared] = {None: overall}
     if groups is None:
@@ -435,7 +432,7 @@ def compare_groups(overall: Compared, groups: Any) -> dict[str | None, Compared]
 def differences_of(
     compared: Compared, p_values: bool = False, group: str | None = None
 ) -> list[Difference]:
-    """Return the differences of two compared runs, one for each k, with the label of the group."""
+    """Return the differences of the two runs of a comparison at each k, labelled with `group`."""
     a, b = (run.estimates.tolist() for run in compared.scored)
     confidence = compared.options.confidence
     intervals, bands = (

@@ -46,6 +46,7 @@ class Gate(NamedTuple):
         size: the number of questions, or of clusters, for the interval "questions"; otherwise the
             mean number of samples of a question.
         unit: what `size` counts: "question", "cluster" or "sample".
+        interval, confidence, anytime: the options of the limits.
         has_labels: whether labels estimate the rates of the checker.
         averaging: a phrase that says how questions are averaged, or "".
     """
@@ -67,19 +68,19 @@ class Gate(NamedTuple):
 
     @property
     def estimate(self) -> float:
-        """The score of the run; with a baseline, the score minus that of the baseline."""
+        """Return the score of the run; with a baseline, the score minus that of the baseline."""
         return self.score if self.baseline is None else self.score - self.baseline
 
     @property
     def status(self) -> str:
-        """SHOWN or CONTRARY if the interval decides the claim, otherwise UNDECIDED."""
+        """Return SHOWN or CONTRARY if the interval decides the claim, otherwise UNDECIDED."""
         if self.lo >= self.threshold:
             return SHOWN
         return CONTRARY if self.hi < self.threshold else UNDECIDED
 
     @property
     def more(self) -> int | None:
-        """The approximate number of additional units that would decide the claim.
+        """Return the approximate number of additional units that would decide the claim.
 
         Units are questions, clusters, or samples of each question; see `unit`. The number is 0 if
         the claim is decided. It is None if no number would decide it, because the estimate is equal
@@ -111,8 +112,8 @@ def gate_options(*arguments: Any, **options: Any) -> ComparisonOptions:
 def check_bound(name: str, value: Any, metric: str, is_margin: bool = False) -> float:
     """Return a threshold or a margin as a number.
 
-    Raises ValueError if it is not finite, not from 0 to 1 although the metric is, or a negative
-    margin.
+    Raises ValueError if it is not finite, if the metric is from 0 to 1 and it is not, or if it is a
+    negative margin.
     """
     wanted, least = "give a finite number", -1e300
     if is_margin:

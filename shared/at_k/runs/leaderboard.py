@@ -235,11 +235,11 @@ def letters(different: np.ndarray) -> list[str]:
 
 
 def _clique_cover(alike: np.ndarray) -> list[list[int]]:
-    """Return groups of indices of runs: all runs of a group are alike, and all alike pairs covered.
+    """Return groups of indices of runs: two runs share a group if and only if they are alike.
 
-    A pair is covered if both runs are in the same group. A run with an uncovered pair starts a
-    group. While a run is alike all runs of the group, the one with most uncovered pairs with them
-    joins. `alike` is (K, K) and symmetric.
+    `alike` is (K, K) and symmetric. A pair is covered if both runs are in the same group. A run
+    with an uncovered pair starts a group. While there are runs that are alike all runs of the
+    group, the one that has most uncovered pairs with them joins.
     """
     runs = len(alike)
     alike = alike & ~np.eye(runs, dtype=bool)
@@ -260,7 +260,7 @@ def _clique_cover(alike: np.ndarray) -> list[list[int]]:
 
 
 def _without_redundant(groups: Sequence[list[int]], runs: int) -> list[list[int]]:
-    """Return the groups, sorted, without those of which each pair is in another group too."""
+    """Return the groups, sorted, without groups of which all pairs are in other groups, too."""
     number = np.zeros((runs, runs), dtype=int)  # how many groups contain each pair
     for group in groups:
         number[np.ix_(group, group)] += 1

@@ -47,18 +47,18 @@ class Noise(NamedTuple):
 
     @property
     def largest_share(self) -> str:
-        """The cause with the largest share of the variance: "questions", "samples" or "labels"."""
+        """Return the cause of most of the variance: "questions", "samples" or "labels"."""
         shares = {"questions": self.questions, "samples": self.samples, "labels": self.checker}
         return max(shares, key=lambda name: shares[name] or 0.0)
 
     @property
     def helps_most(self) -> str:
-        """What would narrow the limits for other questions most: more "questions" or the like.
+        """Return what to add to narrow the limits for other questions most, as in `largest_share`.
 
         It is the cause with the largest share, with one exception. Few questions show little of how
         questions vary, which makes these limits wide whatever the shares are. More samples can only
-        remove the width of the limits for the same questions. If that is less than half of the
-        squared width, the answer is "questions".
+        remove the width of the limits for the same questions. If its square is less than half of
+        that of the limits for other questions, the answer is "questions".
         """
         if self.largest_share == "samples" and self.same_questions is not None:
             (a, b), (c, d) = self.same_questions, self.other_questions
@@ -177,7 +177,7 @@ def noise_of(run: Run, options: ComparisonOptions) -> list[Noise]:
 def correction_in_words(checker: Mapping[str, float]) -> str:
     """Return the end of a sentence that says for which rates of a checker scores were corrected.
 
-    `checker` is the "checker" in the result of `compute`.
+    `checker` is the entry "checker" in the result of `compute`, see `Errors.described`.
     """
     rates = []
     for name in ("true_positive_rate", "false_positive_rate"):

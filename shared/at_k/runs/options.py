@@ -76,9 +76,9 @@ class RunOptions(TypedDict, total=False):
 
 @dataclass
 class ComparisonOptions:
-    """The parameters of `at_k.compare`, which describes those that are not below.
+    """The parameters of `at_k.compare`. Its docstring describes those that are not below.
 
-    The options are validated in two steps: here without the runs, and in `for_samples` for them.
+    The options are validated in two steps: here without the runs, and in `for_samples` with them.
 
     Args:
         metric: the name of a score, or a key such as "pass@4", which also sets k and tau.
@@ -145,7 +145,7 @@ class ComparisonOptions:
                 )
 
     def _split_metric_key(self) -> None:
-        """If the metric is a key such as "pass@4", split it into the name of the score, k and tau.
+        """Split a metric that is a key, such as "pass@4", into the name of the score, k and tau.
 
         Raises ValueError if the metric is unknown, or contradicts k or tau.
         """
@@ -176,12 +176,12 @@ class ComparisonOptions:
 
     @property
     def ks(self) -> list[int]:
-        """The list of k, ascending after `for_samples`; empty if k is None."""
+        """Return the list of k, ascending after `for_samples`; empty if k is None."""
         return [] if self.k is None else as_list("k", self.k)
 
     @property
     def checking(self) -> Any:
-        """The `Checking` that grades the samples of runs with references."""
+        """Return the `Checking` that grades the samples of runs with references."""
         from ..core.checking import Checking  # Imported here because it imports Arrow.
 
         verdicts = VERDICTS if self.metric == "score_agg" else None
@@ -220,7 +220,7 @@ class ComparisonOptions:
 
     @property
     def weights(self) -> np.ndarray | None:
-        """The weight of each question in means, (M,), or None if all are equal."""
+        """Return the weight of each question in means, (M,), or None if all are equal."""
         return self.weighting.values
 
     def for_interval(self, interval: str) -> Self:

@@ -54,7 +54,7 @@ class Run(NamedTuple):
     source: Any = None
 
     def for_questions(self, rows: Sequence[int] | np.ndarray) -> Run:
-        """Return the run with the questions at these indices only, without its source."""
+        """Return a run of only the questions at these indices, without source and `unanswered`."""
         outcomes, sizes = self.outcomes, self.outcomes.sizes
         starts, sizes = (np.cumsum(sizes) - sizes)[rows], sizes[rows]
         index = np.repeat(starts - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
@@ -135,7 +135,7 @@ def _check_ungraded(runs: Sequence[Run], options: ComparisonOptions, checking: C
 
 
 def _with_values_of_runs(sources: Sequence[tuple[str, Any]], options: OptionsT) -> OptionsT:
-    """Return a copy of the options with clusters, groups and weights of the runs, if not given.
+    """Return a copy of the options, with clusters, groups and weights of the runs where not given.
 
     Clusters are for the interval "questions" only, and groups for the average "groups" only.
     """
@@ -152,12 +152,11 @@ def _with_values_of_runs(sources: Sequence[tuple[str, Any]], options: OptionsT) 
 
 
 def shared_by(sources: Sequence[tuple[str, Any]], role: str) -> Any:
-    """Return the values for each question that runs were read with, or None if no run has some.
+    """Return the values of one role that runs were read with, or None if no run has some.
 
-    `role` is their key in a source, such as "clusters". All runs have the same order of questions.
-
-    Raises:
-        InputError: if two runs have different values. It names the first such question.
+    A role, such as "clusters", is the key in a source of a value for each question. All runs have
+    the same order of questions. Raises InputError, with the first such question, if the values of
+    two runs differ.
     """
     read = [(name, x.get(role)) for name, x in sources if isinstance(x, Mapping)]
     known = [(name, values) for name, values in read if values is not None]
@@ -194,7 +193,7 @@ def naming_questions(source: Any) -> Iterator[None]:
 # --- Pairing ------------------------------------------------------------------------------
 
 Orders = list[list[int] | None]
-"""For each run, the positions in it of the questions of the first run; None if they are equal."""
+"""For each run, the positions of its questions in the order of the first run; None if equal."""
 
 
 def in_one_order(
@@ -205,11 +204,8 @@ def in_one_order(
     Questions are paired by the ids that runs were read with. Matrices have no ids: if all sources
     are matrices, they are returned unchanged, and their rows are paired by their order. With
     `by_order` they are unchanged, too, if one of them has no ids. With `common`, questions that a
-    run lacks are left out of all runs.
-
-    Raises:
-        ValueError: if runs have different questions and `common` is False, if they have none in
-            common, or if a run has no ids by which to pair them.
+    run lacks are left out of all runs. Otherwise runs with different questions raise a ValueError,
+    as do runs without a question in common, and a run without ids.
     """
     ids: list[Any] = [getattr(run, "ids", None) for _, run in sources]
     is_plain = all(getattr(run, "is_matrix", True) for _, run in sources)
@@ -271,7 +267,7 @@ def _shared_questions(
 def _with_questions(
     run: Any, ids: Sequence[Any], questions: list[Any]
 ) -> tuple[Any, list[int] | None]:
-    """Return a source with only these questions in this order, and its order, see `Orders`."""
+    """Return a source with only the questions of these ids in this order, and its `Orders`."""
     if list(ids) == questions:
         return run, None
     position = {question: index for index, question in enumerate(ids)}
@@ -337,10 +333,8 @@ def _parse_run(name: str, source: Any, labels: Labels | None) -> Run:
     A source is outcomes as the functions of `at_k` take them; or a dict with predictions and maybe
     references, as `at_k.read` returns it. Predictions without references are outcomes. If the dict
     has a check_correct_fn of its own, as graded answers have, the predictions are checked with it
-    here. `labels` has a number for each label that stands for an outcome, or is None.
-
-    Raises:
-        ValueError: if the source is invalid. The message has the name of the run.
+    here. `labels` has a number for each label that stands for an outcome, or is None. Raises
+    ValueError, with the name of the run, if the source is invalid.
     """
     if not (isinstance(source, Mapping) and "predictions" in source):
         return Run(name, read_outcomes(source, name, labels))  # Errors name the run already.
@@ -382,13 +376,11 @@ def number_unanswered(checked: Checked) -> int:
 def _reordered_labels(
     labels: Any, sources: Sequence[tuple[str, Any]], orders: Orders
 ) -> list[Any] | None:
-    """Return a list with the labels of each run, with the questions in the order of the first run.
+    """Return the labels of each run, with the questions in the order of the first run, or None.
 
-    If `labels` is None, use the labels that the runs were read with. Return None if no run has
-    some. `sources` and `orders` are the results of `in_one_order`. Counts of labels have no order.
-
-    Raises:
-        ValueError: unless `labels` has an entry for each run.
+    If `labels` is None, they are those that the runs were read with, or None if no run has some.
+    `sources` and `orders` are the results of `in_one_order`. Counts of labels have no order. Raises
+    ValueError unless `labels` is None or has an entry for each run.
     """
     if labels is None:
         read = [x.get("labels") if isinstance(x, Mapping) else None for _, x in sources]
@@ -408,9 +400,8 @@ def _in_order(labels: Any, order: list[int] | None) -> Any:
 def _with_errors(runs: Sequence[Run], checker_rates: Any, labels: Any) -> list[Run]:
     """Return the runs with the errors of their checker, and warn if the outcomes contradict them.
 
-    Raises:
-        ValueError: if rates and labels are given, if only some runs have labels, or if the labels
-            of a run are invalid or too few.
+    Raises ValueError if rates and labels are both given, if only some runs have labels, or if the
+    labels of a run are invalid or too few.
     """
     if not check_errors(checker_rates, labels):
         return [*runs]

@@ -166,7 +166,7 @@ class PlanOptions(ComparisonOptions):
 
     @cached_property
     def score(self) -> tuple[ScoreId, Score]:
-        """The id and the definition of the score that is planned for."""
+        """Return the id and the definition of the score that is planned for."""
         (item,) = self.scores_at(self.ks).items()
         return item
 
@@ -412,10 +412,8 @@ def _design_maker(
 
     The function is called as `new_design(n, rates=checker_rates, labels=number_of_labels)`. All
     other arguments of `Design` are bound: they come from the pilot runs, or from `options.rates`.
-
-    Raises:
-        ValueError: unless there are either pilot runs or assumed success rates; or if there are two
-            pilot runs and a correlation.
+    Raises ValueError unless there are either pilot runs or assumed rates, or if a correlation is
+    given beside two pilot runs.
     """
     if (options.rates is None) == (not runs):
         raise ValueError(

@@ -93,17 +93,17 @@ class ScoredRun:
 
     @cached_property
     def counted(self) -> np.ndarray:
-        """The indices of the questions whose weight is not 0."""
+        """Return the indices of the questions whose weight is not 0."""
         return _indices_with_weight(len(self.n), self.options.weights)
 
     @cached_property
     def estimates(self) -> np.ndarray:
-        """The scores over all questions, (m,), identical to those of `compute`."""
+        """Return the scores over all questions, (m,), identical to those of `compute`."""
         return np.array([*self.points.over(self.counted, self.options.weights).values()])
 
     @cached_property
     def errors(self) -> np.ndarray:
-        """The change of the scores if each cluster is left out, (G, m).
+        """Return the change of the scores if each cluster is left out, (G, m).
 
         The changes are scaled so that the sum of their squares is the variance of the scores for
         new questions; see `cluster_errors`.
@@ -113,35 +113,35 @@ class ScoredRun:
 
     @property
     def standard_errors(self) -> np.ndarray:
-        """The standard errors of the estimates for new questions, (m,)."""
+        """Return the standard errors of the estimates for new questions, (m,)."""
         return np.sqrt(np.sum(self.errors**2, axis=0))
 
     @property
     def number(self) -> float:
-        """The number of questions; with weights, the effective number."""
+        """Return the number of questions; with weights, the effective number."""
         return effective_clusters(None, len(self.n), self.options.weights)
 
     @property
     def freedom(self) -> float:
-        """The degrees of freedom of the standard errors, for Student's t."""
+        """Return the degrees of freedom of the standard errors, for Student's t."""
         clusters, weights = self.options.clusters, self.options.weights
         return degrees_of_freedom(effective_clusters(clusters, len(self.n), weights))
 
     @property
     def clusters(self) -> int:
-        """The number of clusters with a weight; without clusters, the number of questions."""
+        """Return the number of clusters (without clusters, of questions) with a weight above 0."""
         labels = self.options.clusters
         return len(self.counted) if labels is None else len(np.unique(labels[self.counted]))
 
     @cached_property
     def covariance(self) -> np.ndarray | None:
-        """The covariance of the scores for new samples of the same questions, (m, m), if known."""
+        """Return the (m, m) covariance of the scores for new samples; None if it is not known."""
         if not self._shows_samples:
             return None
         return self._known("sampling")[1].covariance(self.counted, [*self.points.keys])
 
     def moves(self, confidence: float) -> np.ndarray | None:
-        """Return how far estimated rates of a checker may move the scores down and up, (2, m)."""
+        """Return how far estimated rates move scores down and up, (2, m); None for known rates."""
         return None if self._moves is None else self._moves(self.look_confidence(confidence))
 
     def limits_with_moves(self, confidence: float) -> np.ndarray:
@@ -228,7 +228,7 @@ def _binary_scores(n: int | str, options: ComparisonOptions) -> dict[ScoreId, Sc
 
 
 def _pass_run(run: Run, options: ComparisonOptions, scores: Mapping[ScoreId, Score]) -> ScoredRun:
-    """Return the scored run for scores of correct samples, corrected for errors of the checker."""
+    """Return the scored run for `scores`, which are corrected for the errors of the checker."""
     counts, errors, weights = run.outcomes.counts, run.errors, options.weights
     questions = _indices_with_weight(len(counts), weights)
     require_correction(scores, errors.rates)
