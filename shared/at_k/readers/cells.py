@@ -150,11 +150,7 @@ def read_cells(
             )
         return {"counts": _counts(table, chosen, aligned)}, True
     cells = _cells_of_columns(table, chosen, name, reading)
-    if "predictions" in chosen and plain_name(name) in usual.SINGLE:
-        if not (table.layout or reading.group_size):
-            _refuse_lists_as_answers(table, name, cells, reading)
-    elif not reading.questions or _occur_once(table, reading.questions):
-        cells = _lists_from_texts(table, cells)
+    cells = _with_parsed_lists(table, chosen, name, cells, reading)
     if has_lists(cells["samples"]):
         cells |= _empty_lists(cells)
     are_lists = _holds_lists(table, cells["samples"], name)
@@ -163,6 +159,21 @@ def read_cells(
     for role in aligned:
         cells[role] = _numbers_of_samples(table, role, chosen[role], cells[role])
     return _with_missing(table, chosen, cells, reading), are_lists
+
+
+def _with_parsed_lists(
+    table: Table, chosen: ColumnsByRole, name: str, cells: CellsByRole, reading: ReadingOptions
+) -> CellsByRole:
+    """Return the cells with lists in place of texts, if the column `name` has lists of samples.
+
+    In a column that has one answer in each row by its name, they are refused.
+    """
+    if "predictions" in chosen and plain_name(name) in usual.SINGLE:
+        if not (table.layout or reading.group_size):
+            _refuse_lists_as_answers(table, name, cells, reading)
+    elif not reading.questions or _occur_once(table, reading.questions):
+        return _lists_from_texts(table, cells)
+    return cells
 
 
 def _empty_lists(cells: CellsByRole) -> CellsByRole:

@@ -202,13 +202,19 @@ def _choose_columns(names: Sequence[str], reading: ReadingOptions) -> Choice | N
     choice = Choice(names, head, questions[0], chosen["outcomes"], others)
     numbers = sample_numbers(columns, choice.distinct)
     numbers = [x for x in numbers if plain_name(x) not in usual.SHARED_NUMBERS]
-    cells = itertools.chain(*(columns[name] for name in choice.distinct))
-    # DuckDB has the text true for the bool of JSON, whose label is True.
-    labels = itertools.chain(*(columns[name] for name in (choice.question, *others)))
-    are_bools = names[0].lower().endswith(_LINES) and bool in map(type, labels)
-    if len(numbers) > 1 or are_bools or not {list, dict}.isdisjoint(map(type, cells)):
+    if len(numbers) > 1 or _has_other_types(choice):
         return None
     return choice._replace(number="".join(numbers))
+
+
+def _has_other_types(choice: Choice) -> bool:
+    """Return whether a column has lists, objects, or bools that DuckDB would write otherwise."""
+    others: set[type] = {list, dict}
+    if choice.names[0].lower().endswith(_LINES):
+        others |= {bool}  # DuckDB has the text true for the bool of JSON, whose label is True.
+    columns = {x: set(map(type, choice.head.columns[x])) for x in choice.distinct}
+    columns[choice.outcome] -= {bool}
+    return not others.isdisjoint(itertools.chain(*columns.values()))
 
 
 def _columns_beside(head: Table, reading: ReadingOptions) -> list[str]:
