@@ -278,7 +278,7 @@ _NUMBERED = re.compile(  # before a number that is a name: step 3
     r"\b(?:steps?|figure|table|equation|case|example|section|problem) $", re.IGNORECASE
 )
 _PARENTHESIS = re.compile(  # 72 inches (, and a sentence in parentheses
-    r"(?:[^\W_]\*{0,2}[ °%²³'\"]|[\u4e00-\u9fff]|[.!?]\*{0,2}\s)\([^()\n]*$"
+    r"(?:\d(?:[^\W\d_]|[ °%²³'\"/*-])*[\s\u4e00-\u9fff]|[.!?]\*{0,2}\s)\([^()\n]*$"
 )
 _DATE_BEFORE = re.compile(
     rf"\b(?:{_MONTHS}\s{_DAY},?|{_DAY}\s(?:of\s)?{_MONTHS},?)\s$", re.IGNORECASE
