@@ -119,6 +119,7 @@ def mypy(folder: Path) -> dict[str, set[int]]:
 def test_the_examples_are_accepted_and_wrong_arguments_are_refused(checker, tmp_path):
     pages = [ROOT / "README.md", *sorted((ROOT / "shared/site/pages").glob("*.md"))]
     blocks = [code for page in pages for code, _ in examples(page)]
+    blocks = [code for code in blocks if "evaluate.combine" not in code]  # which has no types
     assert len(blocks) >= 4
     for number, code in enumerate(blocks):
         (tmp_path / f"readme_{number}.py").write_text(code)

@@ -282,15 +282,19 @@ def clusters_of_settings(run: Run) -> tuple[list[str], str] | None:
     """Return the clusters of a run whose questions occur with several settings, and their column.
 
     The column of groups has the settings, and is a part of the ids. The same question with other
-    settings is no independent question, so these are one cluster. Return None for other runs, such
-    as those of several benchmarks, whose questions have the same numbers.
+    settings is no independent question, so these are one cluster. Return None if no question occurs
+    twice, and for other runs, such as those of several benchmarks, whose questions have the same
+    numbers.
     """
     key, group = str(run.columns.get("questions", "")).split(", "), run.columns.get("groups", FILES)
     others = [i for i, name in enumerate(key) if name != group]
     are_parts = group == FILES or last_part(group) in PARTS or "harness" in run.origin
     if are_parts or not (run.ids and 0 < len(others) < len(key) == len(run.ids[0])):
         return None
-    return [", ".join(x[i] for i in others) for x in run.ids], ", ".join(key[i] for i in others)
+    clusters = [", ".join(x[i] for i in others) for x in run.ids]
+    if len({*clusters}) == len(clusters):
+        return None
+    return clusters, ", ".join(key[i] for i in others)
 
 
 def _with_named_columns(table: Table, reading: ReadingOptions) -> tuple[Table, dict[str, Any]]:
