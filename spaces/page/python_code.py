@@ -24,10 +24,7 @@ def python_code(space: Space, answer: Answer) -> str:
     metric = space.metric
     extras = "charts,math" if answer.checker == "math_verify" else "charts"
     lines = [f'# pip install "{_PACKAGE.format(extras=extras)}"', "import at_k"]
-    lines.append("from at_k import charts")
-    if any(map(_needs_read_run, answer.runs)):
-        lines.append("from at_k.readers.run import read_run")
-    lines += ["", *_reading_lines(answer)]
+    lines += ["from at_k import charts", "", *_reading_lines(answer)]
     lines.append(f'{metric} = at_k.load("{metric}")')
     for name, call in answer.calls.items():
         expression = _compute_call(metric, call)
@@ -70,17 +67,10 @@ def _reading_lines(answer: Answer) -> list[str]:
     return lines
 
 
-def _needs_read_run(run: Run) -> bool:
-    """Return whether `at_k.read` cannot read the options or clusters of a run as the page does."""
-    return "checker" in run.reading or None in run.reading.values()
-
-
 def _read_call(run: Run) -> str:
     """Return the code of a call that reads the file of a run as the page does."""
     # The content of a file .txt tells its format, and not its name. So it is read as a stream.
     source = f'open({run.file!r}, "rb")' if run.file.lower().endswith(".txt") else repr(run.file)
-    if _needs_read_run(run):
-        return f"read_run({', '.join([source, *_keywords(run.reading)])})"
     columns = {name: x for name, x in run.reading.items() if name in COLUMNS}
     arguments = {name: x for name, x in run.reading.items() if name not in COLUMNS}
     if columns:

@@ -81,9 +81,9 @@ def read_samples(request: Request, parameters: Container[str]) -> ReadSamples:
     for label, run in runs.items():
         used[label] = chosen | {role: run.columns[role] for role in roles if role in run.columns}
         if "options" in run.columns:
-            used[label]["checker"] = request.checker
+            used[label]["options"] = run.columns["options"]
         if ", " in used[label].get("clusters", ""):
-            used[label]["clusters"] = None  # those of settings, from several columns
+            del used[label]["clusters"]  # `at_k.read` finds those of settings again
         prefix = f"{label}: " if len(runs) > 1 else ""
         read = RunInput(run, request.checker).described(space.question_noun, space.sample_noun)
         notes.append(f"{prefix}{read}")

@@ -109,6 +109,21 @@ def test_an_answer_is_an_index_a_letter_or_the_text_of_an_option(
     assert pass_at_k(capsys, file, *checked) == {"pass@1": correct}
     first = output_of(capsys, "gpassk", file, *checked, "--k", 1)
     assert f"; options from {name}; questions from id." in first.splitlines()[0]
+    run = at_k.read(file, references="answer", columns={"options": name})
+    assert run == read_run([file], checker="choice")
+
+
+@pytest.mark.parametrize("as_object", [dict, lambda x: {"label": list(x), "text": [*x.values()]}])
+def test_options_may_be_objects(capsys, tmp_path, as_object):
+    options = as_object({"A": "cat", "B": "dog"})
+    row = {"id": 1, "choices": options, "answer": "B", "prediction": "dog"}
+    file = write_json_lines(tmp_path / "a.jsonl", [row, {**row, "id": 2, "choices": None}])
+    assert pass_at_k(capsys, file, "--check-correct-fn", "choice") == {"pass@1": 0.5}
+
+
+def test_options_go_with_references():
+    with pytest.raises(ValueError, match="options go with references"):
+        at_k.read({"id": [1], "correct": [1], "x": [["a"]]}, columns={"options": "x"})
 
 
 def test_options_are_read_from_the_file_of_references(capsys, tmp_path):

@@ -49,7 +49,7 @@ Names = str | Sequence[str]
 """The name of a column, or of several."""
 
 
-COLUMNS = ("n", "correct", *usual.PER_QUESTION[1:], *usual.PER_SAMPLE, "finish")
+COLUMNS = ("n", "correct", *usual.PER_QUESTION[1:], *usual.PER_SAMPLE, "finish", "options")
 """The roles whose columns the argument `columns` of `read` may name."""
 
 
@@ -145,9 +145,10 @@ def read(
             outcome. A single column has lists of such numbers. Beside `predictions` or `outcomes`,
             it has the number of times that the sample of its row occurs.
         columns: further columns, by what they have: {"clusters": "repo"}. Of counts, "n" and
-            "correct"; of questions, "R0", "clusters" and "question_weights"; of samples, "labels"
-            (what a person says of some: 1, 0 or nothing), "picked_by" (the scores that pick one of
-            k samples), "vote_weights", and "finish" (why a response ended).
+            "correct"; of questions, "R0", "clusters", "question_weights" and "options" (which join
+            the references, for `choice`); of samples, "labels" (what a person says of some: 1, 0 or
+            nothing), "picked_by" (the scores that pick one of k samples), "vote_weights", and
+            "finish" (why a response ended).
         where: the rows to read, by their entries: {"filter": "strict-match"}; a list of entries are
             alternatives.
         pool: columns whose entries may differ between the samples of a question, such as "run";
@@ -335,8 +336,7 @@ def _cells(
     """
     chosen |= {role: named[role] for role in usual.PER_SAMPLE if role in named}
     _read_finish(table, chosen, named, reading)
-    if reading.checker == "choice" and "references" in chosen:
-        _add_options(table, chosen)
+    _add_options(table, chosen, named, reading)
     of_samples = {x: y for x, y in reading.where.items() if has_lists(table.columns[x])}
     table = rows_where(rows_of_samples(table, chosen), of_samples)
     cells, are_lists = read_cells(table, chosen, reading)
@@ -356,11 +356,18 @@ def _cells(
     return table, cells, are_lists
 
 
-def _add_options(table: Table, chosen: dict[str, Any]) -> None:
-    """Add the column of lists of options to `chosen`, if there is one with a usual name."""
-    names = columns_named(table.columns, usual.OPTIONS)
-    if names and any(isinstance(x, (list, dict)) for x in table.columns[names[0]]):
-        chosen["options"] = names[0]
+def _add_options(
+    table: Table, chosen: dict[str, Any], named: Mapping[str, Any], reading: ReadingOptions
+) -> None:
+    """Add the column of options to `chosen`: the named one, or a usual one if `choice` checks."""
+    if "options" in named:
+        if "references" not in chosen:
+            raise ValueError("options go with references: name the column of references.")
+        chosen["options"] = named["options"]
+    elif reading.checker == "choice" and "references" in chosen:
+        names = columns_named(table.columns, usual.OPTIONS)
+        if names and any(isinstance(x, (list, dict)) for x in table.columns[names[0]]):
+            chosen["options"] = names[0]
 
 
 def _read_finish(
