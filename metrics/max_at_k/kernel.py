@@ -529,7 +529,7 @@ methods raise an error that names the missing package. In the package it is a `P
 """
 
 
-KERNEL = "5672fd15c119"
+KERNEL = "0d943a6e4050"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -5023,9 +5023,10 @@ def are_real_rewards(outcomes: Samples, w, R0=None, categories=None) -> bool:
 
 
 def real_rewards(outcomes: Samples) -> Rewards:
-    """Return outcomes that are real rewards as `RankedRewards`.
+    """Return outcomes that are real rewards as `RankedRewards`, sorted within each question.
 
-    Raises a ValueError if a reward is not from -1e150 to 1e150. The message names its sample.
+    Raises a ValueError, which names the sample, if a reward is not from -1e150 to 1e150, where
+    squares and their sums are doubles.
     """
     outcomes.require(np.abs(outcomes.values.astype(float, copy=False)) <= 1e150, _VALID_REWARD)
     n, values = outcomes.n, outcomes.scored_values.astype(float)
@@ -5707,9 +5708,10 @@ def check_clusters(
 def pass_limits(
     counts: BinaryCounts, scores: Mapping[ScoreKey, Score], options: IntervalOptions
 ) -> tuple[Scores, IntervalMethod]:
-    """Return estimates of scores of the pass@k family, and the method of their limits.
+    """Return estimates of scores of the pass@k family, and the method that computes their limits.
 
-    All methods but "questions" need the installed package.
+    Only the method "questions" is here. `PACKAGE.rooms` has the others, which raise an error if
+    this is a script without the package.
     """
     if options.method != "questions":
         return PACKAGE.rooms.pass_limits(counts, scores, options)

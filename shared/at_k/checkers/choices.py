@@ -194,6 +194,7 @@ _BOLD = re.compile(r"(?<!not )\*\*([^*\n]+)\*\*")
 def read_choice(text: str, options: Options, stop: Sequence[str] = ()) -> str | None:
     """Return the letter or word that a response chooses, or None if it does not choose exactly one.
 
+    `stop` has texts before which a response ends, such as the header of the next question.
     >>> read_choice("(A) is wrong. The answer is (C).", Options("C", "ABCD"))
     'C'
     """

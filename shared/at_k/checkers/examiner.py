@@ -79,7 +79,7 @@ def _examine(job: dict[str, Any], program: _RemoteProgram) -> dict[str, Any]:
 
     The status is "passed" or "failed"; "ended" if the process of the program ended; or "not apart"
     if the tests can only run in that process. If the tests are only to be found, the dict is that
-    of `find_tests`.
+    of `find_tests`, or has the status "ended" if the process ended on the way.
     """
     if job["only_find"]:
         with suppress(_EndedError):

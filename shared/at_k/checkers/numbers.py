@@ -565,7 +565,8 @@ def _answer_after(text: str, mark: _Mark) -> str:
     end = _SENTENCE_END.search(text, start)
     answer = text[start : end.start() if end else None]
     is_in_line = "\n" not in text[mark.start : start]
-    return re.sub(r"^[-\u2212] (?=\d)", "-", answer) if is_in_line else answer  # no item of a list
+    # "- 5" in the line of the mark is -5. In a later line, it is an item of a list.
+    return re.sub(r"^[-\u2212] (?=\d)", "-", answer) if is_in_line else answer
 
 
 def _correction(text: str) -> str | None:

@@ -429,7 +429,8 @@ class Pool:
     def _run_cases(self, tests: Tests, program: str) -> dict[str, Any]:
         """Run a program with each input, and return a reply with the entries of a `Record`.
 
-        It stops at the first case that fails or whose output is not the expected one.
+        It stops at the first case that fails or whose output is not the expected one. A run with
+        the status "ended" went well (see `server.py`), and its output is then compared.
         """
         seconds, reply = 0.0, {}
         for case in range(len(tests.inputs)):

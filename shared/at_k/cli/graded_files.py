@@ -96,7 +96,8 @@ def graded_files(
     """Read and grade runs. Return the runs as they were read, the graded runs, and the options.
 
     `sources` are the name of each run, and its files. The options are validated before any sample
-    is checked. Those that are returned have the groups, clusters and weights of the first run.
+    is checked. If they lack groups, clusters or weights that apply, those that are returned have
+    the ones that the files were read with, which must agree between runs.
     """
     reading, labels = arguments.reading, arguments.labels
     if labels is not None and len(sources) != 1:
@@ -106,7 +107,8 @@ def graded_files(
         )
     read = _read_runs(sources, arguments, options)
     if options.interval != "questions":
-        # If the user has named clusters, the validation refuses them with another interval.
+        # `grade_sources` sets clusters for "questions" only. With another interval, only clusters
+        # that the user named were read: they are set so that the validation refuses them.
         options.clusters = read[0][1].get("clusters")
     # What a checker prints goes to standard error, so that it does not mix with the scores.
     with contextlib.redirect_stdout(sys.stderr):

@@ -213,7 +213,8 @@ def _with_both_scores(
 def _leading_score(scores: Result) -> Estimate | None:
     """Return the score of all questions whose noise is shown, or None if there is none.
 
-    It is a score of vote@k, or else of the first metric in _WITH_NOISE, at the largest k.
+    It is a score of vote@k, or else of the first metric in the result that is in _WITH_NOISE, at
+    the largest k.
     """
     known = [x for x in estimates_of(scores) if x.group is None and x.metric in _WITH_NOISE]
     metrics = [x.metric for x in known]

@@ -335,9 +335,10 @@ def check_clusters(
 def pass_limits(
     counts: BinaryCounts, scores: Mapping[ScoreKey, Score], options: IntervalOptions
 ) -> tuple[Scores, IntervalMethod]:
-    """Return estimates of scores of the pass@k family, and the method of their limits.
+    """Return estimates of scores of the pass@k family, and the method that computes their limits.
 
-    All methods but "questions" need the installed package.
+    Only the method "questions" is here. `PACKAGE.rooms` has the others, which raise an error if
+    this is a script without the package.
     """
     if options.method != "questions":
         return PACKAGE.rooms.pass_limits(counts, scores, options)

@@ -282,9 +282,10 @@ def are_real_rewards(outcomes: Samples, w, R0=None, categories=None) -> bool:
 
 
 def real_rewards(outcomes: Samples) -> Rewards:
-    """Return outcomes that are real rewards as `RankedRewards`.
+    """Return outcomes that are real rewards as `RankedRewards`, sorted within each question.
 
-    Raises a ValueError if a reward is not from -1e150 to 1e150. The message names its sample.
+    Raises a ValueError, which names the sample, if a reward is not from -1e150 to 1e150, where
+    squares and their sums are doubles.
     """
     outcomes.require(np.abs(outcomes.values.astype(float, copy=False)) <= 1e150, _VALID_REWARD)
     n, values = outcomes.n, outcomes.scored_values.astype(float)

@@ -133,11 +133,11 @@ def summary_of_score(
 def _summary_of_gpassk(
     counts: BinaryCounts, k: int, score: Score, options: IntervalOptions, confidence: float
 ) -> Summary:
-    """Return (mu, sigma, lo, hi) as the metric gpassk does. Raises ValueError if it has none."""
+    """Return (mu, sigma, lo, hi) by a method but "posterior"; ValueError if there is none."""
     _, method = pass_limits(counts, {"": score}, options)
     questions = np.arange(len(counts))
     if problem := method.problem(questions):
-        raise ValueError(f"R has no interval: {problem}.")
+        raise ValueError(f"R has no interval: {problem}.")  # R: the outcomes, for callers
     if method.unidentified(questions):
         raise ValueError(
             f"k is {k}, but each question has one sample, which does not identify a score with "

@@ -150,6 +150,7 @@ class LabelCounts(NamedTuple):
         if self.run is None:
             return 1.0, 1.0
         shares = (self.run.accepted, 1 - self.run.accepted)
+        # Finite population correction, with the effective number of labels, labels / effect.
         first, second = (
             max(0.0, 1 - sum(labels) / max(share * self.run.samples, 1e-9) / effect)
             for labels, share, effect in zip(self.strata, shares, self.run.effects, strict=True)

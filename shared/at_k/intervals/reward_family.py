@@ -134,9 +134,10 @@ class RewardFamily(Family):
         ]
 
     def covariance_of_samples(self, fit: Fit, columns: Sequence[int]) -> np.ndarray:
-        """Return the mean covariance of a question's Max@k for new samples.
+        """Return the covariance of Max@k estimated from n new samples of a question.
 
-        Only the covariances of equal and of neighboring columns are computed. Others are 0.
+        It is the mean over the questions of group 0: the prior is split by n and sums to 1. Only
+        equal and neighboring columns have covariances. Others are 0.
         """
         fitted, result = fit.priors[0], np.zeros((len(columns), len(columns)))
         if fitted is None:

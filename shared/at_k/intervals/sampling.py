@@ -127,7 +127,7 @@ def _shifted_families(fit: Fit) -> list[Shifted]:
     family, total = fit.family, fit.multiplicity.sum(axis=1)
 
     def shifted_families(fit: Fit) -> list[Shifted]:
-        """Return the shifted families of a fit. Covariances are those of means over questions."""
+        """Return `family.shifted_families`, with covariances of means over `total` questions."""
         return [
             shifted._replace(
                 covariance={pair: values / total for pair, values in shifted.covariance.items()}

@@ -191,8 +191,9 @@ def _problem_of_row(row: CellsOfRow, most: int, least: int, head: Sequence[str])
 def _names_of_grid(
     rows: Sequence[CellsOfRow], name: str, unnamed: str, are_samples: bool
 ) -> list[str]:
-    """Return names for columns without names: "sample 1" and so on, the first maybe "reference".
+    """Return names for columns without names: "sample 1" and so on.
 
+    The first is "reference" if `unnamed`, an option of the reader, is "references".
     Warn that there are no names, unless all cells are samples. Raise a ValueError if the first row
     may be numbers of samples.
     """

@@ -61,8 +61,9 @@ def missing_outcomes(table: Table, cells: Sequence[Any], used: Collection[Any]) 
 def _errors_in(name: str, column: Sequence[Any]) -> list[bool]:
     """Return for each entry of a column of errors whether it says that something failed.
 
-    A text says so, and a code such as 429. If the column has only numbers and its name does not end
-    in "code", they may measure something, and no entry counts.
+    A text says so, unless it is one such as "ok" or "none", and so does a code such as 429, but not
+    0. If the column has only numbers, with none missing, and its name does not end in "code", they
+    may measure something, and no entry counts.
     """
     numbers = [number_in(x) for x in column]
     are_numbers = [type(x) in (int, float) and not is_missing(x) for x in numbers]

@@ -96,6 +96,7 @@ def _settled(
     if "samples" not in cells:
         return ids, cells, ""
     samples = dict(zip(ids, cells["samples"], strict=True))
+    # Without `as_written`, samples are outcomes. With it they are answers, and "" is a wrong one.
     cut_off = _fail_cut_off(samples, reasons, False if written is None else "")
     multiplicities = cells["multiplicities"] if questions.counts else None
     missing = questions.reading.missing

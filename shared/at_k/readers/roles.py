@@ -186,14 +186,15 @@ def _verdicts(table: Table, columns: Columns, used: Collection[str]) -> list[str
 def _rivals(table: Table, outcome: str, verdicts: Sequence[str]) -> list[str]:
     """Return the columns in `verdicts` that may be the outcomes in place of the column `outcome`.
 
-    They differ from it in a row in which both have an entry. If the name is none of `VERDICTS`,
-    such as judge_correct, both columns have only 0 and 1.
+    They differ from it in a row in which both have an entry. A column with a name in `VERDICTS` is
+    a rival whatever the entries are; another one, such as judge_correct, only if all entries of
+    both columns are 0 or 1.
     """
     cells = as_outcomes(table.columns[outcome])
     rivals = []
     for name in verdicts:
-        others = as_outcomes(table.columns.get(name, ()))  # () for a field of objects
-        known = [(x, y) for x, y in zip(cells, others, strict=False) if None not in (x, y)]
+        others = as_outcomes(table.columns[name])
+        known = [(x, y) for x, y in zip(cells, others, strict=True) if None not in (x, y)]
         are_binary = all(x in (0, 1, None) for x in flat([*cells, *others]))
         if any(x != y for x, y in known) and (are_binary or plain_name(name) in usual.VERDICTS):
             rivals.append(name)

@@ -214,9 +214,10 @@ def is_setting(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> bool
 def _is_crossed(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> bool:
     """Return whether questions, given by their rows, have the values of a column equally often.
 
-    At least two values occur in more than half of the questions, no question has more rows of one
-    than its modal number, they cover 90 % of the rows, and half of the questions have exactly the
-    modal numbers.
+    A value is common if more than half of the questions have it. Its modal number is the number of
+    rows that most of them have. There are two common values or more, no question has more rows of
+    one than its modal number, common values cover 90 % of the rows, and half of the questions have
+    exactly the modal number of each.
     """
     counts = [Counter(texts[row] for row in rows) for rows in questions]
     numbers: dict[str, Counter[int]] = {}

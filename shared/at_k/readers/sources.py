@@ -188,6 +188,7 @@ def _logs_of_trials(folder: Path) -> list[str]:
 def _newest_logs(names: Sequence[str], are_runs: bool) -> list[str]:
     """Return the names without logs of a task that has a newer log, and warn of those left out."""
     last: dict[Any, tuple[Any, str]] = {}
+    # A file that is no log has a task of its own, and so stays. Complete logs count as the newest.
     tasks = {name: _about_log(Path(name), are_runs) for name in names} if len(names) > 1 else {}
     for name, (task, date) in tasks.items():
         last[task] = max(last.get(task, (date, name)), (date, name))

@@ -318,4 +318,5 @@ def _verdict_run(run: Run, options: ComparisonOptions) -> ScoredRun:
         clusters, weights = requested.clusters, requested.weights
         return points, QuestionIntervals(points, UNIT_RANGE, clusters, weights=weights)
 
+    # No method is for new samples of the same questions, however many samples there are.
     return ScoredRun(run.outcomes.n, options, scores_and_limits, shows_samples=False)

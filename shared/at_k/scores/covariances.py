@@ -93,8 +93,9 @@ def _covariance(
     """Return the covariance of two scores with credits a and b, (U,), not negative.
 
     `pmf_of_k`, (U, k + 1), and `pmf_of_2k`, (U, 2k + 1), are the distributions of the number of
-    correct samples among k and 2k new ones. The mean of the product of both scores is an expected
-    value under the latter.
+    correct samples among k and 2k new ones. The mean product of both scores is an expected value
+    under the latter. To keep digits, each score is taken less its value at a plateau, the nearest
+    one of each row (see `_centered`); the loops go over the pairs of plateaus.
     """
     result = np.empty(len(pmf_of_2k.hi))
     centered_a = list(_centered(a, pmf_of_k))
