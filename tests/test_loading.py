@@ -104,8 +104,8 @@ NEED_PACKAGE = (
     "check_correct_fn='numeric'",
     "budget",
     "checker_rates and labels",
-    "num_proc",
-    "timeout",
+    "timeout, num_proc above 1, or an async or batched check_correct_fn",
+    "timeout, num_proc above 1, or an async or batched check_correct_fn",
     "anytime=True",
     "band=True",
 )

@@ -36,7 +36,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Mapping
 from collections.abc import Mapping, Sequence
-from collections.abc import Mapping, Sequence, Set
 from collections.abc import Sequence
 from concurrent.futures import BrokenExecutor, Executor
 from concurrent.futures import Executor
@@ -51,7 +50,7 @@ from decimal import Decimal
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from evaluate.module import temp_seed
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from functools import cached_property
 from functools import cached_property, partial
 from functools import lru_cache
@@ -61,7 +60,6 @@ from pathlib import Path
 from statistics import NormalDist
 from types import SimpleNamespace
 from typing import Any
-from typing import Any, BinaryIO
 from typing import Any, NamedTuple
 from typing import Any, NoReturn
 from typing import Any, TypeVar, get_type_hints
@@ -287,11 +285,6 @@ def check_name(name: str, choice: Any, known: Collection[str]) -> Any:
         if name == "include" and score in _METRIC_OF_SCORE:
             hint = f" It is a score of {_METRIC_OF_SCORE[score]}."
     raise ValueError(f"{name} has {short(choice)}, which is none of {', '.join(known)}.{hint}")
-
-
-def check_names(name: str, names: str | Iterable[str], known: Collection[str]) -> list[str]:
-    """Return one or more names as a list; raise a ValueError if one is not in `known`."""
-    return [check_name(name, choice, known) for choice in as_list(name, names)]
 
 
 def did_you_mean(choice: str, names: Iterable[str]) -> str:
@@ -529,7 +522,7 @@ methods raise an error that names the missing package. In the package it is a `P
 """
 
 
-KERNEL = "0d943a6e4050"
+KERNEL = "ceae82e5276c"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -582,6 +575,7 @@ def raise_needs_package(option: str) -> NoReturn:
 
 OPTIONS = {
     "checker": "check_correct_fn={0!r}",
+    "check_workers": "timeout, num_proc above 1, or an async or batched check_correct_fn",
     "exchange": "num_process above 1",
     "errors": "checker_rates and labels",
     "first_successes": "budget",
@@ -612,14 +606,6 @@ class Rooms:
         if method not in OPTIONS:
             raise AttributeError(method)
         return lambda *arguments: raise_needs_package(OPTIONS[method].format(*arguments))
-
-    def check_workers(self, checking: Any) -> None:
-        """Raise the ImportError for the option of a `Checking` that needs worker processes."""
-        if checking.timeout is not None:
-            raise_needs_package("timeout")
-        if (checking.num_proc or 1) > 1:
-            raise_needs_package("num_proc")
-        raise_needs_package(f"{'An async' if checking.is_async else 'A batched'} check_correct_fn")
 
     def check_pairs(self, checking: Any, pairs: list[Any]) -> Any:
         """Return an iterator over the results of `checking.check_here`.
@@ -1170,7 +1156,7 @@ class Score(NamedTuple):
     Args:
         terms: what is averaged over questions: vectors of credits, or the indices of the columns
             that take their place. The methods need indices.
-        powers: the power of each term, not 0.
+        powers: the power of each term, above 0.
         pooled: whether the terms are averaged over questions first. If not, the product is
             computed for each question and then averaged.
     """
@@ -1186,26 +1172,14 @@ class Score(NamedTuple):
     def value(self, columns):
         """Return the product of the powers of the terms, (..), for the values of m columns.
 
-        `columns` has a number or an array, (..), for each column. The product is 0 if a factor with
-        a positive power is 0. An estimate that corrects for the errors of a checker may be below 0,
-        and counts as 0 in a product of several factors. A ValueError is raised if the product is
-        infinite.
+        `columns` has a number or an array, (..), for each column. An estimate that corrects for the
+        errors of a checker may be below 0, and counts as 0 in a product of several factors.
         """
         if self.powers == (1.0,):
             return columns[self.terms[0]]
-        factors = [(_not_negative(columns[column]), power) for column, power in self._factors()]
-        if min(self.powers) > 0:
-            return math.prod(base**power for base, power in factors)
-        zeros = sum((base == 0) & (power > 0) for base, power in factors)
-        infinities = sum((base == 0) & (power < 0) for base, power in factors)
-        if np.any(infinities > zeros):  # A product of 0 and infinity counts as 0.
-            raise ValueError(
-                "pass_power or unanimous_power is negative where its score is 0, so the product "
-                "is infinite: give powers that are not negative."
-            )
-        # 1 replaces a base of 0, which cannot have a negative power. (zeros == 0) then sets the
-        # product to 0.
-        return math.prod((base + (base == 0)) ** power for base, power in factors) * (zeros == 0)
+        return math.prod(
+            _not_negative(columns[column]) ** power for column, power in self._factors()
+        )
 
     def variance(self, columns, covariance):
         """Return the variance of the product, (..), to first order (delta method).
@@ -1325,18 +1299,6 @@ class Scores:
                 columns.append(score.value(self.columns.T))
         return replace(self, keys=scores, columns=np.stack(columns, axis=1))
 
-    def linearized(self, weights: np.ndarray | None = None) -> np.ndarray:
-        """Return the linear approximation of each score as a mean over questions, (M, scores).
-
-        If questions change, the mean of a column varies as the score does, to first order, so its
-        variance is that of the score. `weights`, (M,), has the weight of each question, or is None
-        if these are equal.
-        """
-        scores = self.with_unpooled_as_columns()
-        means = np.average(scores.columns[scores.inverse], axis=0, weights=weights)
-        gradient = np.stack([score.gradient(means) for score in scores.keys.values()], axis=1)
-        return (scores.columns @ gradient)[scores.inverse]
-
     def per_question(self) -> dict[ScoreKey, list[float]]:
         """Return a dict from each key to the list of the scores of the M questions."""
         columns = self.columns.T
@@ -1394,23 +1356,12 @@ _FORMS = ({"n", "correct"}, {"counts"}, {"answers", "counts"})
 
 
 def is_counts(values) -> bool:
-    """Return whether the keys of the values, or of the first one in a list, are those of counts.
-
-    Raises a ValueError if a data frame has n, correct and other columns.
-    """
+    """Return whether the keys of the values, or of the first one in a list, are those of counts."""
     if isinstance(values, (list, tuple)):
         return bool(values) and isinstance(values[0], Mapping) and {*values[0]} in _FORMS
     if isinstance(values, Mapping):
         return {*values} in _FORMS
-    if not is_frame(values):
-        return False
-    names = column_names(values)
-    if {"n", "correct"} < {*names}:
-        raise ValueError(
-            f"The data frame has the columns {', '.join(names)}: for counts, give n and "
-            f"correct alone."
-        )
-    return {*names} in _FORMS
+    return is_frame(values) and {*column_names(values)} in _FORMS
 
 
 def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
@@ -1423,18 +1374,33 @@ def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
     their number of categories, or if a question has not one count for each answer.
     """
     columns = _columns_of_counts(values, name)
-    if "n" in columns:
-        return _read_binary(columns, name)
-    rows = columns["counts"]
+    if "n" in columns:  # The categories are 0, with n - correct samples, and 1.
+        n, correct = (_whole_numbers(columns[key], name, key) for key in ("n", "correct"))
+        if (correct > n).any():
+            question = int(np.argmax(correct > n))
+            raise InputError(
+                Place(name, question, key="correct"),
+                f" is {correct[question]} of {n[question]} samples: give a number from 0 to n.",
+            )
+        multiplicity = np.stack([n - correct, correct], axis=1).ravel()
+        return np.tile([0, 1], len(n)), multiplicity, np.full(len(n), 2)
+    rows, answers = columns["counts"], columns.get("answers")
     for question, row in enumerate(rows):
         if not is_list_like(row):
             location = Place(name, question, key="counts")
             raise InputError(location, f" is {short(row)}: give a list of counts.")
+        if answers is None:
+            continue
+        if not is_list_like(answers[question]) or len(answers[question]) != len(row):
+            raise InputError(
+                Place(name, question, key="answers"),
+                f" is {short(answers[question])}, with {len(row)} counts: give one count for each "
+                f"answer.",
+            )
     sizes = np.array([len(row) for row in rows], dtype=np.int64)
     multiplicity = _whole_numbers([*itertools.chain.from_iterable(rows)], name, "counts", sizes)
-    if "answers" in columns:
-        _require_one_count_each(columns["answers"], sizes, name)
-        return columns["answers"], multiplicity, sizes
+    if answers is not None:
+        return answers, multiplicity, sizes
     if len(sizes) and not one_size(sizes):
         question = int(np.argmax(sizes != sizes[0]))
         raise InputError(
@@ -1444,36 +1410,6 @@ def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
             f" has {sizes[0]}: give a count for each category.",
         )
     return np.tile(np.arange(sizes.max(initial=0)), len(sizes)), multiplicity, sizes
-
-
-def _read_binary(columns: dict[str, Any], name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the results of `read_counts` for the columns n and correct.
-
-    The categories of each question are 0, with n - correct samples, and 1.
-    """
-    n, correct = (_whole_numbers(columns[key], name, key) for key in ("n", "correct"))
-    if (correct > n).any():
-        question = int(np.argmax(correct > n))
-        raise InputError(
-            Place(name, question, key="correct"),
-            f" is {correct[question]} of {n[question]} samples: give a number from 0 to n.",
-        )
-    multiplicity = np.stack([n - correct, correct], axis=1).ravel()
-    return np.tile([0, 1], len(n)), multiplicity, np.full(len(n), 2)
-
-
-def _require_one_count_each(answers: list[Any], sizes: np.ndarray, name: str) -> None:
-    """Raise a ValueError unless each question has a list of answers, one for each of its counts.
-
-    `sizes`, (M,), is the number of counts of each question.
-    """
-    for question, size in enumerate(sizes.tolist()):
-        if not is_list_like(answers[question]) or len(answers[question]) != size:
-            raise InputError(
-                Place(name, question, key="answers"),
-                f" is {short(answers[question])}, with {size} counts: give one count for each "
-                f"answer.",
-            )
 
 
 def _columns_of_counts(values, name: str) -> dict[str, Any]:
@@ -1548,12 +1484,6 @@ class Interval(NamedTuple):
     def is_unknown(self) -> bool:
         """Return whether `interval` is "none: " and a reason, because the data show no interval."""
         return self.interval is not None and self.interval.startswith("none")
-
-
-def whole_range(mean: float, least: float, most: float, reason: str) -> Interval:
-    """Return the interval [least, most] for a score whose variance the data do not show."""
-    lo, hi = float(least), float(most)
-    return Interval(float(mean), (hi - lo) / 2, lo, hi, f"none: {reason}")
 
 
 class IntervalMethod(abc.ABC):
@@ -1995,31 +1925,22 @@ def _numbers_or_none(entries: list[Any]) -> tuple[np.ndarray, np.ndarray | None]
 
     None, an entry that is not scored, becomes 0. The second result, (S,), is None if there is no
     such entry. None takes the place of both results if an entry is neither a number nor None, or if
-    an array would change its value.
+    an array would change its value: a bool among numbers, or an integer above 2^53 among floats.
     """
     types, scored = {*map(type, entries)}, None
-    if not types <= _PLAIN_TYPES - {str}:
+    if not types <= _PLAIN_TYPES - {str} or (bool in types and types & {int, float}):
         return None
     if type(None) in types:
         scored = np.array([entry is not None for entry in entries], dtype=bool)
         entries = [0 if entry is None else entry for entry in entries]
     numbers = np.asarray(entries)
-    if numbers.dtype.kind == "O" or not _keeps_values(numbers, types, entries):
+    if numbers.dtype.kind == "O":
+        return None
+    is_mixed = int in types and numbers.dtype.kind == "f"
+    may_round = is_mixed and np.nanmax(np.abs(numbers)) >= 2**53
+    if may_round and any(type(entry) is int and abs(entry) > 2**53 for entry in entries):
         return None
     return numbers, scored
-
-
-def _keeps_values(numbers: np.ndarray, types: set[type], entries: list[Any]) -> bool:
-    """Return whether the array `numbers` keeps the values of the entries that it was made from.
-
-    It may not if there are bools among numbers, which become 0 and 1, or integers above 2^53 among
-    floats, which may be rounded. `types` are the types of the entries.
-    """
-    if bool in types:
-        return not types & {int, float}
-    if int not in types or numbers.dtype.kind != "f" or np.nanmax(np.abs(numbers)) < 2**53:
-        return True
-    return all(type(entry) is float or abs(entry) <= 2**53 for entry in entries)
 
 
 def _column_of_texts(lists: list[Any]) -> Any:
@@ -2124,31 +2045,17 @@ def _numbers_of_labels(samples: Samples, labels: Labels) -> tuple[np.ndarray, np
     such as "Fully" for "fully". A ValueError is raised for a sample that is neither a label, nor a
     float, nor an integer of 64 bits, nor None.
     """
-    entries, index = _distinct_samples(samples.values)
-    numbers = [
-        labels.get(entry, labels.get(entry.lower(), entry)) if isinstance(entry, str) else entry
-        for entry in entries
-    ]
-    for i, number in enumerate(numbers):
-        is_integer = isinstance(number, int) and -(2**63) <= number < 2**63
-        if not (number is None or isinstance(number, float) or is_integer):
-            raise _not_an_outcome(samples, int(np.argmax(index == i)), number, labels)
-    scored = np.array([number is not None for number in numbers], dtype=bool)[index]
-    values = np.asarray([0 if number is None else number for number in numbers])[index]
-    return values, None if scored.all() else scored
-
-
-def _distinct_samples(values: Any) -> tuple[list[Any], np.ndarray]:
-    """Return a list of entries, and the index in it of each sample, (S,).
-
-    For an Arrow column of texts, the entries are the distinct texts, and None in the end, whose
-    index is -1. For other samples, the entries are the samples themselves, in their order.
-    """
-    if isinstance(values, list) or str(values.type) != "large_string":
-        entries = values if isinstance(values, list) else values.to_pylist()
-        return entries, np.arange(len(entries))
-    encoded = values.combine_chunks().dictionary_encode()
-    return [*encoded.dictionary.to_pylist(), None], to_numpy(encoded.indices.fill_null(-1))
+    values = samples.values
+    numbers = [*values] if isinstance(values, list) else values.to_pylist()
+    for i, entry in enumerate(numbers):
+        if isinstance(entry, str):
+            numbers[i] = entry = labels.get(entry, labels.get(entry.lower(), entry))
+        is_integer = isinstance(entry, int) and -(2**63) <= entry < 2**63
+        if not (entry is None or isinstance(entry, float) or is_integer):
+            raise _not_an_outcome(samples, i, entry, labels)
+    scored = np.array([number is not None for number in numbers], dtype=bool)
+    result = np.asarray([0 if number is None else number for number in numbers])
+    return result, None if scored.all() else scored
 
 
 def _not_an_outcome(samples: Samples, sample: int, entry: Any, labels: Labels) -> ValueError:
@@ -2202,7 +2109,7 @@ class Estimate(NamedTuple):
     @property
     def key(self) -> str:
         """Return the key of the score without the group, such as "G-Pass@4_0.5"."""
-        return self.score_id.key
+        return ScoreId(self.metric, self.k, self.tau).key
 
     @property
     def full_key(self) -> str:
@@ -2238,19 +2145,14 @@ def as_dict(
         name = safe_name(estimate.score_id) if safe else estimate.key
         if estimate.group is not None:
             name = prefixes[estimate.group] + name
-        result |= _entries(estimate, name, safe)
+        result[name] = estimate.score
+        fields = {} if estimate.interval is None else estimate.interval._asdict()
+        if estimate.band is not None:
+            fields["band_lo"], fields["band_hi"] = estimate.band
+        for field, value in fields.items():
+            if value is not None and not (safe and field == "interval"):
+                result[f"{name}_{field}"] = value
     return result | dict(others or {})
-
-
-def _entries(estimate: Estimate, name: str, safe: bool) -> dict[str, Any]:
-    """Return the entries of one estimate, whose keys begin with `name`. `safe` is as above."""
-    fields = {} if estimate.interval is None else estimate.interval._asdict()
-    if safe:
-        fields.pop("interval", None)
-    if estimate.band is not None:
-        fields["band_lo"], fields["band_hi"] = estimate.band
-    known = {f"{name}_{field}": value for field, value in fields.items() if value is not None}
-    return {name: estimate.score, **known}
 
 
 def safe_name(score: ScoreId) -> str:
@@ -2742,15 +2644,13 @@ class QuestionIntervals(IntervalMethod):
         rows = self._scores.inverse[questions]
         least, most = self._extremes(self._ranges, rows)
         if self._is_one_cluster(questions):
-            mean = self._scores.columns[rows].mean(axis=0)
-            if self._weights is not None:
-                mean = np.average(self._scores.columns[rows], 0, self._weights[questions])
-            return {
-                key: whole_range(
-                    score.value(mean), score.value(least), score.value(most), ONE_CLUSTER
-                )
-                for key, score in self._scores.keys.items()
-            }
+            weights = None if self._weights is None else self._weights[questions]
+            mean = np.average(self._scores.columns[rows], 0, weights)
+            result = {}
+            for key, score in self._scores.keys.items():
+                mu, lo, hi = (float(score.value(columns)) for columns in (mean, least, most))
+                result[key] = Interval(mu, (hi - lo) / 2, lo, hi, f"none: {ONE_CLUSTER}")
+            return result
         means, estimates = self.means(questions), self._ranges_of_estimates
         range_of_estimates = None if estimates is None else self._extremes(estimates, rows)
         lo, hi = means.limits(confidence, (least, most), range_of_estimates)
@@ -2779,8 +2679,8 @@ class QuestionIntervals(IntervalMethod):
 
 Texts are large strings. Numbers keep their type, except that float16 and float32 become the double
 that prints the same, so that np.float32(0.1) equals 0.1. Values without a common Arrow type are
-stored as JSON: dicts, texts that UTF-8 cannot hold, bools among integers, and integers that no
-double holds among floats.
+stored as JSON, as are lists and dicts: texts that UTF-8 cannot hold, bools among integers, and
+integers that no double holds among floats.
 
 There are S samples of M questions.
 """
@@ -2808,6 +2708,8 @@ def stored(samples: Samples, references: Any = None) -> Samples:
     elif isinstance(values, list):
         check_types(samples)
         values = pa.chunked_array([_typed_array(values, samples.name, samples.sizes)])
+    else:
+        values = _not_nested(values, samples.name, samples.sizes)
     column = None if references is None else reference_column(references, len(samples))
     return replace(samples, values=values, scored=None, references=column)
 
@@ -2822,7 +2724,7 @@ def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
     if isinstance(values, np.ndarray) and values.ndim == 1:
         column = _column_of_numbers(values)
     elif isinstance(values, pa.ChunkedArray):
-        column = with_plain_type(values)
+        column = _not_nested(with_plain_type(values), "references")
         if str(column.type) in ("halffloat", "float"):
             column = _column_of_numbers(*numbers_and_scored(column))
     else:
@@ -2836,6 +2738,18 @@ def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
         )
     # A checker may ignore references, so a column of None is a valid column of references.
     return column.cast(TEXTS) if pa.types.is_null(column.type) else column
+
+
+def _not_nested(
+    column: pa.ChunkedArray, name: str, sizes: np.ndarray | None = None
+) -> pa.ChunkedArray:
+    """Return a column of lists or structs as JSON, and other columns unchanged.
+
+    `name` and `sizes` are those of `to_json`.
+    """
+    if not pa.types.is_nested(column.type):
+        return column
+    return pa.chunked_array([to_json(column.to_pylist(), name, sizes)])
 
 
 def _column_of_numbers(numbers: np.ndarray, scored: np.ndarray | None = None) -> pa.ChunkedArray:
@@ -2889,21 +2803,14 @@ def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) 
 
 
 def _array_of_one_type(values: list[Any]) -> pa.Array | None:
-    """Return values as an array; None if they have no common Arrow type, or if some are dicts."""
+    """Return values as an array; None if they are lists or dicts, or have no common Arrow type."""
     types = {type(value) for value in values} - {type(None)}
-    if types == {list}:  # Arrow would turn an integer among floats in a list into a float.
-        entries = itertools.chain.from_iterable(value for value in values if value is not None)
-        types_of_entries = {type(entry) for entry in entries} - {type(None)}
-        if len(types_of_entries) > 1 or types_of_entries & {dict, tuple}:
-            return None
-    elif len(types) > 1:
+    if len(types) > 1 or types & {list, tuple, dict}:
         return None
     try:
-        array = pa.array(values, TEXTS if types == {str} else None)
+        return pa.array(values, TEXTS if types == {str} else None)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return None
-    # A struct would have the keys of all dicts, with None where a dict lacks one.
-    return None if "struct" in str(array.type) else array
 
 
 def to_json(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa.Array:
@@ -2993,25 +2900,10 @@ def distinct_entries(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
     if values.type == JSON:
         texts, index = distinct_entries(pc.struct_field(values, 0))
         return pa.StructArray.from_arrays([texts], fields=list(JSON)), index
-    if pa.types.is_nested(values.type):
-        return _distinct_lists(values)
     encoded = values.dictionary_encode()  # The chunks share one dictionary, and are not copied.
     indices = pa.chunked_array([chunk.indices for chunk in encoded.chunks])
     indices = indices.fill_null(-1) if indices.null_count else indices
     return encoded.chunk(0).dictionary, to_numpy(indices)
-
-
-def _distinct_lists(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
-    """Return the results of `distinct_entries` for lists, which Arrow cannot compare."""
-    # Lists are compared by their texts, because a dict cannot have lists as keys.
-    texts = [None if entry is None else repr(entry) for entry in values.to_pylist()]
-    first_entry: dict[str, int] = {}  # the index of the first entry with each text
-    for i, text in enumerate(texts):
-        if text is not None:
-            first_entry.setdefault(text, i)
-    rank: dict[str | None, int] = {text: i for i, text in enumerate(first_entry)}
-    index = np.array([rank.get(text, -1) for text in texts])
-    return values.combine_chunks().take(from_numpy(np.array([*first_entry.values()], int))), index
 
 
 # --- shared/at_k/core/score_agg.py ----------------------------------------------------------------
@@ -3309,23 +3201,18 @@ def check_lam(lam) -> float:
 
 
 def check_powers(pass_power, unanimous_power) -> tuple[float, float]:
-    """Return both powers as floats; raise a ValueError for an invalid one.
+    """Return both powers as floats; raise a ValueError unless both are at least 0, and one above.
 
-    Powers are finite, they are not both 0, and their sum is at least 0.
+    With a negative power the score would fall as one of its two scores rises.
     """
-    wanted = "a power is a finite number, and at least one of the two is not 0"
+    wanted = "a power is a finite number of at least 0, and one of the two is above 0"
     most = sys.float_info.max
     powers = (
-        check_number("pass_power", pass_power, wanted, -most, most),
-        check_number("unanimous_power", unanimous_power, wanted, -most, most),
+        check_number("pass_power", pass_power, wanted, 0, most),
+        check_number("unanimous_power", unanimous_power, wanted, 0, most),
     )
     if powers == (0, 0):
         raise ValueError(f"pass_power and unanimous_power are both 0: {wanted}.")
-    if sum(powers) < 0:
-        raise ValueError(
-            f"pass_power is {powers[0]:g} and unanimous_power is {powers[1]:g}: with a negative "
-            f"sum the score exceeds 1. Give powers whose sum is at least 0."
-        )
     return powers
 
 
@@ -3368,12 +3255,6 @@ PASS_FAMILY: dict[str, Callable[[int, float, ScoreOptions], Score]] = {
 
 Only G-Pass@k uses the threshold tau.
 """
-
-
-def scores_of_one_mean() -> list[str]:
-    """Return the names of the scores that are one expected credit, not a product of two."""
-    scores = {name: make(2, 0.5, ScoreOptions()) for name, make in PASS_FAMILY.items()}
-    return [name for name, score in scores.items() if len(score.terms) == 1]
 
 
 def build_scores(
@@ -3461,7 +3342,7 @@ def is_included(metric: str, k: int | str | None, included: Iterable[ScoreId]) -
 
 # --- shared/at_k/core/batches.py ------------------------------------------------------------------
 
-"""Batches of questions, which `add_batch` keeps until `compute`, and which processes exchange.
+"""Batches of questions, which `add_batch` keeps until `compute`.
 
 The values of a batch are outcomes, or an Arrow column of samples that are not graded yet.
 
@@ -3473,14 +3354,13 @@ are merged with others of a similar size, so a question is copied a logarithmic 
 _SMALL_BATCHES = 64  # Up to this number, merging would take longer than reading the batches.
 
 
-def with_batch(batches: list[Samples], batch: Samples, counts_suffice: bool) -> list[Samples]:
+def with_batch(batches: list[Samples], batch: Samples) -> list[Samples]:
     """Return a list of the batches and one more, with the last ones merged if there are many.
 
-    `counts_suffice` is False if a score may depend on the order of the samples of a question, even
-    if only in the last digit. A ValueError is raised if `check_alike` refuses the new batch.
+    A ValueError is raised if `check_alike` refuses the new batch.
     """
     check_alike(batch, batches)
-    batches = [*batches, _in_own_memory(batch, counts_suffice)]
+    batches = [*batches, _in_own_memory(batch)]
     if len(batches) <= _SMALL_BATCHES:
         return batches
     # A batch is merged with those after it, unless it has more than twice their questions.
@@ -3488,43 +3368,28 @@ def with_batch(batches: list[Samples], batch: Samples, counts_suffice: bool) -> 
     while start > 0 and len(batches[start - 1]) <= 2 * size:
         start -= 1
         size += len(batches[start])
-    return [*batches[:start], _in_own_memory(unite(batches[start:]), counts_suffice)]
+    return [*batches[:start], unite(batches[start:])]
 
 
-def _in_own_memory(batch: Samples, counts_suffice: bool) -> Samples:
-    """Return a batch that shares no memory with the caller's data.
+def _in_own_memory(batch: Samples) -> Samples:
+    """Return a batch that shares no memory with the caller's data, with integers of few bytes.
 
     The caller may change an array after adding it, and the array may be a small part of a large
-    table. If `counts_suffice`, the batch may be stored as counts to save memory.
+    table.
     """
-    if not batch.are_numbers:
-        sink = pa.BufferOutputStream()  # A copy in Arrow's format has only the rows of the batch.
-        write_batch(batch, sink)
-        return read_batch(sink.getvalue())
-    counted = _as_counts(batch) if counts_suffice else None
-    return replace(batch, values=batch.values.copy()) if counted is None else counted
+    values, references = batch.values, batch.references
+    if batch.are_numbers:
+        is_category = values.dtype.kind in "iu" and values.min() >= 0
+        dtype = np.min_scalar_type(values.max()) if is_category else values.dtype
+        return replace(batch, values=values.astype(dtype))
+    if references is not None:
+        references = _copy(references)
+    return replace(batch, values=_copy(values), references=references)
 
 
-def _as_counts(outcomes: Samples) -> Samples | None:
-    """Return outcomes with each category of a question once, and its count as the multiplicity.
-
-    Returns None if that may not be shorter, if outcomes are no categories, or if they have a
-    multiplicity already. Outcomes that are not scored are dropped.
-    """
-    values = outcomes.values
-    if values.dtype.kind == "f" or outcomes.multiplicity is not None or values.min() < 0:
-        return None
-    categories = int(values.max()) + 1
-    if 8 * categories * len(outcomes.sizes) > values.nbytes:  # A count has 8 bytes.
-        return None
-    table = outcomes.category_counts(categories)
-    occurs, category = table > 0, np.arange(categories, dtype=values.dtype)
-    return Samples(
-        np.broadcast_to(category, table.shape)[occurs],
-        np.count_nonzero(occurs, axis=1),
-        outcomes.name,
-        multiplicity=table[occurs],
-    )
+def _copy(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a copy of a column in one chunk. A slice would keep the whole table in memory."""
+    return pa.chunked_array([one_chunk(column.take(from_numpy(np.arange(len(column)))))])
 
 
 def check_alike(batch: Samples, earlier: Sequence[Samples]) -> None:
@@ -3573,27 +3438,14 @@ def unite(batches: Sequence[Samples]) -> Samples:
 def _one_column(columns: list[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
     """Return the entries of all columns as one column.
 
-    If the types differ, predictions that are all numbers become doubles, and other entries JSON.
-    `name` is "predictions" or "references".
+    If the types differ, the entries become JSON. `name` is "predictions" or "references".
     """
     types = {column.type for column in columns if not pa.types.is_null(column.type)}
     if len(types) > 1:
-        doubles = _as_doubles_or_none(columns) if name == "predictions" else None
-        columns = doubles or [_as_json(column, name) for column in columns]
-        types = {pa.float64() if doubles else JSON}
+        columns, types = [_as_json(column, name) for column in columns], {JSON}
     (common,) = types or {pa.null()}
     columns = [column if column.type == common else column.cast(common) for column in columns]
     return pa.chunked_array([chunk for column in columns for chunk in column.chunks], common)
-
-
-def _as_doubles_or_none(columns: list[pa.ChunkedArray]) -> list[pa.ChunkedArray] | None:
-    """Return columns of numbers as doubles; None if an entry is a bool, a text or too large."""
-    if any(pa.types.is_boolean(column.type) or not is_numeric(column.type) for column in columns):
-        return None
-    try:
-        return [column.cast(pa.float64()) for column in columns]
-    except pa.ArrowInvalid:  # An integer is above 2^53, beyond which doubles have gaps.
-        return None
 
 
 def _as_json(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
@@ -3601,42 +3453,6 @@ def _as_json(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     if column.type == JSON or pa.types.is_null(column.type):
         return column
     return pa.chunked_array([to_json(to_python(column), name)])
-
-
-def write_batch(batch: Samples, file: BinaryIO) -> None:
-    """Write a batch to a file as an Arrow stream, with a row for each question.
-
-    Numbers that are not scored become null.
-    """
-    if batch.are_numbers:
-        values = from_numpy(batch.values, batch.scored)
-    else:
-        values = one_chunk(batch.values)
-    offsets = from_numpy(np.concatenate([[0], np.cumsum(batch.sizes)]))
-    columns = {"values": pa.LargeListArray.from_arrays(offsets, values)}
-    if batch.multiplicity is not None:
-        multiplicity = from_numpy(batch.multiplicity)
-        columns["multiplicity"] = pa.LargeListArray.from_arrays(offsets, multiplicity)
-    if batch.references is not None:
-        columns["references"] = batch.references
-    table = pa.table(columns)
-    with pa.ipc.new_stream(file, table.schema) as stream:
-        stream.write_table(table)
-
-
-def read_batch(data: Any) -> Samples:
-    """Read a batch that `write_batch` wrote, from bytes or an Arrow buffer, without a copy."""
-    table = pa.ipc.open_stream(data).read_all()
-    sizes = to_numpy(pc.list_value_length(table["values"])).astype(np.int64)
-    values, multiplicity = pc.list_flatten(table["values"]), None
-    if "multiplicity" in table.column_names:
-        multiplicity = to_numpy(pc.list_flatten(table["multiplicity"]))
-    references = table["references"] if "references" in table.column_names else None
-    are_numbers = is_numeric(values.type) and not pa.types.is_null(values.type)
-    if references is not None or not are_numbers:
-        return Samples(values, sizes, multiplicity=multiplicity, references=references)
-    numbers, scored = numbers_and_scored(values)
-    return Samples(numbers, sizes, "predictions", scored, multiplicity)
 
 
 # --- shared/at_k/core/match.py --------------------------------------------------------------------
@@ -3864,14 +3680,10 @@ def with_neighbors(scores: Mapping[ScoreKey, Score], least: int) -> dict[ScoreKe
     events = _events_by_key(scores).values()
     if least > _LARGEST_N or not events:
         return result
-    neighbors = _neighbors({k for k, r in events if 1 < r < k <= least}, least)
+    neighbors = [Event(j, r) for j in spread_of_k(least) for r in (1, j)]
+    for k in {k for k, r in events if 1 < r < k <= least}:
+        neighbors += [Event(k, r) for r in (1, k, *spread_of_r(k))]
     return result | {event: Score((at_least(*event),)) for event in neighbors}
-
-
-def _neighbors(inner_ks: Set[int], least: int) -> list[Event]:
-    """Return the events of pass@j and pass^j, and of the neighbors of P(k, r) at `inner_ks`."""
-    over_k = [Event(j, r) for j in spread_of_k(least) for r in (1, j)]
-    return over_k + [Event(k, r) for k in inner_ks for r in (1, k, *spread_of_r(k))]
 
 
 Limits = tuple[float, float]
@@ -3906,36 +3718,19 @@ def _rung(event: Event) -> int:
     return event.k - 1 if event.r == 1 else 1 - event.k
 
 
-class _Ladders:
-    """The ladder of pass@k and pass^k over k, and for each k the ladder of P(k, r) over r.
+def _ladder_over_r(limits: Mapping[Event, Limits], over_k: _Ladder, k: int) -> _Ladder:
+    """Return the ladder of P(k, r) over r at one k. The rung of r is -r, because P(k, r) falls.
 
-    `limits` has the limits of the neighbors by their events.
+    `limits` are those of the neighbors. They are moved over k at r = 1 and r = k, and clipped to
+    these at other r.
     """
-
-    def __init__(self, limits: Mapping[Event, Limits]):
-        self._limits = limits
-        at_ends = {_rung(event): x for event, x in limits.items() if event.r in (1, event.k)}
-        self._over_k = _Ladder(at_ends)
-        self._over_r = cache(self._ladder_over_r)
-
-    def moved(self, event: Event, lo: float, hi: float) -> Limits:
-        """Return the limits of the score of an event, moved between those of its neighbors."""
-        if event.r in (1, event.k):
-            return self._over_k.moved(_rung(event), lo, hi)
-        return self._over_r(event.k).moved(-event.r, lo, hi)
-
-    def _ladder_over_r(self, k: int) -> _Ladder:
-        """Return the ladder at one k. The rung of r is -r, because P(k, r) falls with r.
-
-        The limits at r = 1 and r = k are moved over k. Those at other r are clipped to these.
-        """
-        by_rung = {-event.r: pair for event, pair in self._limits.items() if event.k == k}
-        for rung in by_rung.keys() & {-1, -k}:
-            by_rung[rung] = self.moved(Event(k, -rung), *by_rung[rung])
-        if by_rung:
-            ends = by_rung[min(by_rung)], by_rung[max(by_rung)]
-            by_rung = {rung: tuple(np.clip(pair, *ends)) for rung, pair in by_rung.items()}
-        return _Ladder(by_rung)
+    by_rung = {-event.r: pair for event, pair in limits.items() if event.k == k}
+    for rung in by_rung.keys() & {-1, -k}:
+        by_rung[rung] = over_k.moved(_rung(Event(k, -rung)), *by_rung[rung])
+    if by_rung:
+        ends = by_rung[min(by_rung)], by_rung[max(by_rung)]
+        by_rung = {rung: tuple(np.clip(pair, *ends)) for rung, pair in by_rung.items()}
+    return _Ladder(by_rung)
 
 
 class CoherentIntervals(DerivedIntervals):
@@ -3970,11 +3765,14 @@ class CoherentIntervals(DerivedIntervals):
         }
         if not limits:
             return result
-        ladders = _Ladders(limits)
+        over_k = _Ladder({_rung(x): pair for x, pair in limits.items() if x.r in (1, x.k)})
+        over_r = cache(partial(_ladder_over_r, limits, over_k))
         for key in self._events.keys() & result.keys():
-            interval = result[key]
+            interval, (k, r) = result[key], self._events[key]
             if not interval.is_unknown:
-                lo, hi = ladders.moved(self._events[key], interval.lo, interval.hi)
+                at_end = r in (1, k)
+                ladder, rung = (over_k, _rung(self._events[key])) if at_end else (over_r(k), -r)
+                lo, hi = ladder.moved(rung, interval.lo, interval.hi)
                 result[key] = interval._replace(lo=min(lo, interval.mu), hi=max(hi, interval.mu))
         return result
 
@@ -4167,17 +3965,15 @@ There are S samples of M questions, and P distinct pairs of a sample and its que
 CHECKERS = ("exact_match", "numeric", "choice", "math_verify", "python_tests")
 """The names of checkers. All but exact_match need the installed package."""
 
-CheckResult = bool | int | float | str | None
-"""What a checker returns for a sample: correct or incorrect, a category 0, 1, 2, .., a share of
-correctness from 0 to 1, a label of one of these, or None if the sample is not to be scored."""
-
 Checker = str | Callable[[Any, Any], Any]
-"""check_correct_fn(prediction, reference) -> CheckResult, or one of `CHECKERS`.
+"""A function check_correct_fn(prediction, reference), or one of `CHECKERS`.
 
-The function may be async. If it has an attribute `batched` that is True, it is a function of a list
-of predictions and a list of references, and returns a list of results. The lists have at most
-`batch_size` entries, which is another attribute of the function, by default 64. Named checkers with
-options are made by `at_k.checkers`.
+It returns whether the sample is correct, a category 0, 1, 2, .., a share of correctness from 0 to
+1, a label of one of these, or None if the sample is not to be scored. It may be async. If it has an
+attribute `batched` that is True, it is a function of a list of predictions and a list of
+references, and returns a list of results. The lists have at most `batch_size` entries, which is
+another attribute of the function, by default 64. Named checkers with options are made by
+`at_k.checkers`.
 """
 
 PairToCheck = tuple[Any, Any]
@@ -4268,25 +4064,12 @@ class Checking:
 
     def __post_init__(self) -> None:
         """Take the options that the checker carries, and validate all attributes."""
-        self._take_options_of_checker()
-        self._check_checker()
-        self._check_options()
-        if self._package_checker is not None:
-            self._package_checker.validate(self)
-        elif self.is_async or self.batch_size or self.timeout or (self.num_proc or 1) > 1:
-            PACKAGE.rooms.check_workers(self)
-
-    def _take_options_of_checker(self) -> None:
-        """Copy `checker.run_options` to this object; raise a ValueError if one is set in both."""
         for name, value in getattr(self.checker, "run_options", {}).items():
             if getattr(self, name) is not None:
                 raise ValueError(
                     f"{name} is given to compute and to the checker: give it to the checker only."
                 )
             setattr(self, name, value)
-
-    def _check_checker(self) -> None:
-        """Raise an error unless the checker is a known name or can be called."""
         if isinstance(self.checker, str):
             check_name("check_correct_fn", self.checker, CHECKERS)
         elif not callable(self.checker) and self._package_checker is None:
@@ -4295,6 +4078,11 @@ class Checking:
                 f"function of a prediction and a reference, or one of the names "
                 f"{', '.join(CHECKERS)}."
             )
+        self._check_options()
+        if self._package_checker is not None:
+            self._package_checker.validate(self)
+        elif self.is_async or self.batch_size or self.timeout or (self.num_proc or 1) > 1:
+            PACKAGE.rooms.check_workers(self)
 
     def _check_options(self) -> None:
         """Raise an error if num_proc, executor or timeout is invalid, or two exclude each other."""
@@ -4305,14 +4093,13 @@ class Checking:
             check_count("num_proc", self.num_proc, "give a number of processes")
         if executor is not None and (isinstance(executor, type) or not hasattr(executor, "map")):
             raise TypeError(f"executor is {short(executor)}: give an Executor, such as a pool.")
-        if timeout is None:
-            return
-        check_positive("timeout", timeout, "give a number of seconds", math.inf)
-        if executor is not None:
-            raise ValueError(
-                "timeout cannot end the calls of an executor: give num_proc instead of the "
-                "executor, or limit the time in check_correct_fn."
-            )
+        if timeout is not None:
+            check_positive("timeout", timeout, "give a number of seconds", math.inf)
+            if executor is not None:
+                raise ValueError(
+                    "timeout cannot end the calls of an executor: give num_proc instead of the "
+                    "executor, or limit the time in check_correct_fn."
+                )
 
     @property
     def matches_exactly(self) -> bool:
@@ -4380,7 +4167,8 @@ class Checking:
         pairs that took longer than the timeout.
 
         Raises:
-            ValueError: for the first pair with a problem. Finished results are added to the cache.
+            ValueError: for the first pair with a problem, a dead worker, or too few results.
+                Finished results are added to the cache.
         """
         results = cache.results(self, pairs)
         try:
@@ -4404,20 +4192,20 @@ class Checking:
     def _check_missing(
         self, pairs: DistinctPairs, results: list[PairResult | None], check_pairs: CheckPairs
     ) -> None:
-        """Check the pairs whose result is None, and set their entries in the (P,) `results`.
-
-        Raises a ValueError for the first problem, a dead worker, or too few results.
-        """
+        """Check the pairs whose result is None, and set their entries in the (P,) `results`."""
         missing = [pair for pair, result in enumerate(results) if result is None]
         if not missing:
             return
-        first = 0  # All pairs before this one have results.
+        first = 0  # All pairs before this one have results, and no problem.
         try:
             with closing(check_pairs(self, [pairs.pairs[pair] for pair in missing])) as batches:
                 for start, batch in batches:
                     for pair, result in zip(missing[start:], batch, strict=False):
                         results[pair] = result
-                    first = self._raise_first_problem(pairs, results, first)
+                    while first < len(results) and (known := results[first]) is not None:
+                        if known[1] is not None:
+                            self._raise_problem(pairs.call(first), known[1])
+                        first += 1
         except BrokenExecutor as error:
             raise InputError(
                 "A worker died. The first missing result is that of ",
@@ -4430,26 +4218,10 @@ class Checking:
             known_results = len(results) - results.count(None)
             raise ValueError(f"The executor gave {known_results} results for {len(results)} pairs.")
 
-    def _raise_first_problem(
-        self, pairs: DistinctPairs, results: list[PairResult | None], first: int
-    ) -> int:
-        """Raise a ValueError for the first problem before the first result that is None.
-
-        Without a problem, return the index of that result, or P. Results before `first` have none.
-        """
-        for pair in range(first, len(results)):
-            result = results[pair]
-            if result is None:
-                return pair
-            _, problem = result
-            if problem is not None:
-                self._raise_problem(pairs.call(pair), problem)
-        return len(results)
-
     def check_here(self, pairs: list[PairToCheck]) -> Generator[BatchResult, None, None]:
         """Check pairs in the executor, or else in this thread; yield the results of each batch."""
         assert callable(self.checker)
-        check = partial(check_batch, self.checker, self.labels or {}, False, host())
+        check = partial(check_batch, self.checker, self.labels or {}, host())
         if self.executor is None:
             yield from map(check, ((i, [pair]) for i, pair in enumerate(pairs)))
             return
@@ -4486,9 +4258,8 @@ def host() -> str:
 
 
 def check_batch(
-    checker: Callable[..., Any],
+    checker: Callable[[Any, Any], Any],
     labels: Mapping[str, float] | None,
-    batched: bool,
     home: str,
     batch: PairBatch,
 ) -> BatchResult:
@@ -4501,47 +4272,29 @@ def check_batch(
         checker: a function of a prediction and a reference.
         labels: the number of each label that the checker may return; or None for a checker of this
             package, whose results are not validated.
-        batched: whether the checker is a function of a list of predictions and a list of
-            references, and returns a list of results.
         home: what `host()` returned in the process that requested the check.
         batch: the index of the first pair, and the pairs.
     """
-    import copy
-
     start, pairs = batch
-    # The checker might change a dict or list, which samples share.
-    own = [[copy.deepcopy(x) if isinstance(x, (dict, list)) else x for x in pair] for pair in pairs]
-    if not batched:
-        called = [call_checker(checker, home, *pair) for pair in own]
-    else:
-        results, problem = call_checker(checker, home, *map(list, zip(*own, strict=True)))
-        if problem is not None:
-            return start, [(None, problem)] * len(pairs)
-        if not hasattr(results, "__len__") or len(results) != len(pairs):
-            text = text_or_type(repr, results)[:60]
-            problem_text = f"returned {text} for a batch of {len(pairs)}, one result for each"
-            return start, [(None, problem_text)] * len(pairs)
-        called = [(result, None) for result in results]
-    return start, [
-        (x, problem) if problem is not None or labels is None else validated_result(x, labels)
-        for x, problem in called
-    ]
+    results = [call_checker(checker, home, *pair) for pair in pairs]
+    return start, [validated_result(result, labels) for result in results]
 
 
-def call_checker(
-    checker: Callable[..., Any], home: str, *arguments: Any
-) -> tuple[Any, BaseException | None]:
+def call_checker(checker: Callable[..., Any], home: str, *arguments: Any) -> PairResult:
     """Return the result of a checker and None; or None and the exception that it raised.
 
     An exception in a worker has its traceback as a note, and can be pickled.
     """
+    import copy
     import os
     import pickle
     import platform
     import traceback
 
     try:
-        return checker(*arguments), None
+        # The checker might change a dict or list, which samples share.
+        own = [copy.deepcopy(x) if isinstance(x, (dict, list)) else x for x in arguments]
+        return checker(*own), None
     except (Exception, SystemExit, GeneratorExit) as error:  # The checker may call sys.exit.
         problem: BaseException = error
         if home != f"{platform.node()}:{os.getpid()}":
@@ -4553,8 +4306,11 @@ def call_checker(
         return None, problem
 
 
-def validated_result(result: Any, labels: Mapping[str, float]) -> PairResult:
-    """Return the outcome and None for a valid result of a checker, or None and the problem."""
+def validated_result(called: PairResult, labels: Mapping[str, float] | None) -> PairResult:
+    """Return the outcome and None, or None and the problem, for what `call_checker` returned."""
+    result, problem = called
+    if problem is not None or labels is None:
+        return called
     if getattr(result, "ndim", None) == 0:
         try:
             result = result.item()  # a scalar of NumPy or torch
@@ -4643,17 +4399,6 @@ class DistinctPairs:
             values, sizes, _OUTCOMES, None if scored.all() else scored, multiplicity=multiplicity
         )
 
-    def answers(self, answers: Sequence[str | None]) -> pa.ChunkedArray:
-        """Return a column with an integer code of each sample's answer, or null for no answer.
-
-        `answers`, (P,), has the answer of each pair, or None for no answer. Equal answers have
-        equal codes, also in different questions.
-        """
-        codes: dict[str | None, int] = {None: -1}
-        pair_codes = [codes.setdefault(answer, len(codes)) for answer in (*answers, None)]
-        sample_codes = np.array(pair_codes)[self.index]
-        return pa.chunked_array([from_numpy(sample_codes, sample_codes >= 0)])
-
 
 class CheckCache:
     """Keeps the finished checks of a run that failed, so that a retry checks only the other pairs.
@@ -4700,42 +4445,30 @@ def outcomes_of_match(samples: Samples, correct: np.ndarray) -> Samples:
 
 
 def _warn_of_responses(samples: Samples, outcomes: Samples) -> None:
-    """Warn if texts seem to be whole responses: many contain their reference, or none equals it."""
+    """Warn if texts seem to be whole responses, as many contain their reference, or none equals it.
+
+    Only the first `_SEARCHED` samples are searched. Many are more than a tenth of the correct ones.
+    """
+    problem = f"None of the {outcomes.n.sum()} scored samples equals its reference"
     if outcomes.values.any():
-        problem = _contained_references(samples, outcomes)
-        if problem is None:
+        correct, occurrences = outcomes.values[:_SEARCHED], samples.occurrences[:_SEARCHED]
+        texts = to_python(samples.values[:_SEARCHED])
+        references = to_python(samples.references[:_SEARCHED])
+        question = np.repeat(np.arange(len(references)), samples.sizes[:_SEARCHED])
+        incorrect = np.flatnonzero(~correct)
+        containing = [i for i in incorrect if _contains(texts[i], references[question[i]])]
+        n_containing, n_equal = occurrences[containing].sum(), occurrences[correct].sum()
+        if 10 * n_containing <= n_equal:
             return
-    else:
-        problem = f"None of the {outcomes.n.sum()} scored samples equals its reference"
+        problem = (
+            f"{n_containing} of the first {occurrences.sum()} samples contain their reference but "
+            f"do not equal it"
+        )
     warnings.warn(
         f"{problem}: exact_match compares whole texts. check_correct_fn='numeric' compares the "
         f"number that a text gives, 'choice' compares the option that it chooses, 'math_verify' "
         f"compares mathematical expressions, and 'python_tests' runs programs with tests.",
         stacklevel=3,
-    )
-
-
-def _contained_references(samples: Samples, outcomes: Samples) -> str | None:
-    """Return a sentence that says how many incorrect texts contain their reference, or None.
-
-    Only the first `_SEARCHED` samples are searched. None is returned if these texts are at most a
-    tenth as many as the correct ones.
-    """
-    correct, occurrences = outcomes.values[:_SEARCHED], samples.occurrences[:_SEARCHED]
-    texts = to_python(samples.values[:_SEARCHED])
-    references = to_python(samples.references[:_SEARCHED])
-    question = np.repeat(np.arange(len(references)), samples.sizes[:_SEARCHED])
-    containing = [
-        sample
-        for sample in np.flatnonzero(~correct)
-        if _contains(texts[sample], references[question[sample]])
-    ]
-    n_containing, n_equal = occurrences[containing].sum(), occurrences[correct].sum()
-    if 10 * n_containing <= n_equal:
-        return None
-    return (
-        f"{n_containing} of the first {occurrences.sum()} samples contain their reference but do "
-        f"not equal it"
     )
 
 
@@ -5124,24 +4857,18 @@ def moments_by_key(
 
 Draw k of the n samples of a question, without replacement. The answer with the most votes wins, and
 answers with equally many votes share the win. Let m_i samples give the answer i, u samples give no
-answer, and t be the number of votes of a winner. [z^k] is the coefficient of z^k, and C(m, t) a
-binomial coefficient. In the generating function
+answer, and t be the number of votes of a winner. In the generating function
 
     G_t(z, y) = (1 + z)^u
                 * product over i of (C(m_i, 0) + .. + C(m_i, t-1) z^(t-1) + y C(m_i, t) z^t)
 
 the coefficient of z^k y^w is the number of subsets of k samples in which w answers have t votes
-each and no answer has more. Each of the w winners has the share 1/w, the integral of y^(w-1) from 0
-to 1. If the answer a wins, the other factors of G_t have y^(w-1). So
-
-    vote@k = sum over t, and over correct answers a, of
-             [z^k] integral of C(m_a, t) z^t G_t(z, y) / (factor of a) dy,  divided by C(n, k).
-
-The integrand is a polynomial in y of degree at most k/t - 1, which Gauss-Legendre quadrature with
-half as many nodes integrates exactly. No quadrature is needed for t = 1, where all answers with a
-vote win: w is the number of the k samples that have an answer. No term is negative, so no digits
-are lost by cancellation. If a judge accepts only some samples of an answer, the answer counts with
-its share of accepted samples, its credit.
+each and no answer has more. The winners share the win, so a subset adds the mean credit of its
+winners: 1 for a correct answer, 0 for another. If a judge accepts only some samples of an answer,
+its credit is their share. For each t, the answers are multiplied in one after the other, with two
+tables of coefficients: the numbers of subsets, and the sums of the credits of their winners. vote@k
+is the sum over t and w of the credits at z^k y^w, divided by w and by C(n, k). No term is negative,
+so no digits are lost by cancellation.
 
 There are M questions with S samples in all.
 """
@@ -5242,7 +4969,7 @@ def vote_at_k(counts: Sequence[AnswerCounts], k: int | np.ndarray) -> np.ndarray
 def _check_work(counts: Sequence[AnswerCounts], ks: Sequence[int]) -> None:
     """Raise a ValueError if vote@k of a question, at its k, needs more than 3e10 operations.
 
-    For winners with t votes, each node of quadrature needs k operations for each power of z in the
+    For winners with t votes, each number of winners needs k operations for each power of z in the
     factors of all answers, which have up to t powers.
     """
     for question, (answers, k) in enumerate(zip(counts, ks, strict=True)):
@@ -5252,7 +4979,7 @@ def _check_work(counts: Sequence[AnswerCounts], ks: Sequence[int]) -> None:
             continue
         samples = np.array(answers.correct + answers.incorrect)
         operations = sum(
-            k * _number_of_nodes(k, t) * int(np.minimum(samples, t).sum())
+            k * _most_winners(samples, k, t) * int(np.minimum(samples, t).sum())
             for t in range(1, min(k // 2, max(answers.correct)) + 1)
         )
         if operations > _MOST_OPERATIONS:
@@ -5285,87 +5012,74 @@ def vote_probability(counts: AnswerCounts, k: int) -> float:
 def _credit_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
     """Return the contribution to vote@k of the subsets whose winners have at most k/2 votes.
 
-    `counts` describe one question with n samples. The module docstring has the formula.
-    """
-    nodes = _nodes(counts, k)
-    if not nodes:
-        return 0.0
-    t, y, weight = (np.array(column)[:, None] for column in zip(*nodes, strict=True))
-    first_row_of_power = np.searchsorted(t[:, 0], np.arange(t.max() + 1))  # t is ascending
-    has_single_votes = t[0, 0] == 1  # The first node is that of t = 1, without quadrature.
-    # Scaling by powers of two is exact, and prevents overflow: z is scaled by 2^shift, each factor
-    # by a power of its own, and the products after every 32 factors. Without the scale of z, the
-    # coefficients of a row are those of the table times 2^exponents[row].
-    shift = round(math.log2((k + 0.5) / (n - k + 0.5)))
-    ways_unanswered, exponent = _scaled_binomials(counts.unanswered, k, shift)
-    exponents = np.full(len(nodes), exponent)
-    product = np.zeros((len(nodes), k + 1))  # the coefficients of z^0 .. z^k of G_t at each node
-    product[:, : len(ways_unanswered)] = ways_unanswered
-    if has_single_votes:
-        product[0] = np.arange(k + 1) == 0  # Samples without an answer are added in the end.
-    # The sum over correct answers a of their credit x C(m_a, t) z^t G_t / (factor of a):
-    winning = np.zeros_like(product)
-    for answer, (m, accepted) in enumerate(counts.answers):
-        ways, exponent = _scaled_binomials(m, int(t.max()), shift)  # by the number of votes
-        votes = np.arange(len(ways))
-        factor = ways * (votes < t) + y * ways * (votes == t)
-        if accepted:  # Either an earlier answer is the winner of the formula, or this one.
-            winning = _multiply_truncated(winning, factor, first_row_of_power)
-            for row, votes_of_winner in enumerate(t[t < len(ways)].tolist()):
-                wins = accepted / m * ways[votes_of_winner]
-                winning[row, votes_of_winner:] += wins * product[row, :-votes_of_winner]
-        product = _multiply_truncated(product, factor, first_row_of_power)
-        exponents += exponent
-        if answer % 32 == 31:  # Scale the largest coefficient of each row to below 1.
-            excess = np.frexp(np.maximum(product.max(axis=1), winning.max(axis=1)))[1]
-            product = np.ldexp(product, -excess[:, None])
-            winning = np.ldexp(winning, -excess[:, None])
-            exponents += excess
-    subsets, exponent = _mantissa_and_exponent(math.comb(n, k))
-    sums = winning[:, k].copy()
-    if has_single_votes:  # k - w of the samples have no answer, and each winner has the share 1/w.
-        w = np.arange(max(1, k + 1 - len(ways_unanswered)), k + 1)
-        sums[0] = (winning[0, w] / w) @ ways_unanswered[k - w]
-    integrands = np.ldexp(sums / subsets, exponents - exponent - shift * k)
-    return float((weight[:, 0] * integrands).sum())
-
-
-def _nodes(counts: AnswerCounts, k: int) -> list[tuple[int, float, float]]:
-    """Return a list of the quadrature nodes (t, y, weight) of the integrals, ascending in t.
-
-    t is the number of votes of the winners, at most k/2. `counts` describe one question.
+    `counts` describe one question with n samples. The module docstring has the method. The tables
+    have a row for each t, ascending, and each number of winners w from 0, and the coefficients of
+    z^0 .. z^k as columns.
     """
     samples = np.array(counts.incorrect + counts.correct)
-    return [
-        (t, y, weight)
+    votes_of_winner = [
+        t
         for t in range(1, min(k // 2, max(counts.correct)) + 1)
         # With at most t votes for each answer, k samples must be available.
         if np.minimum(samples, t).sum() + counts.unanswered >= k
-        for y, weight in (gauss_legendre(_number_of_nodes(k, t)) if t > 1 else [(1.0, 1.0)])
     ]
+    if not votes_of_winner:
+        return 0.0
+    rows_of_t = np.array([_most_winners(samples, k, t) + 1 for t in votes_of_winner])
+    starts = np.cumsum(rows_of_t) - rows_of_t
+    t = np.repeat(votes_of_winner, rows_of_t)[:, None]
+    w = np.arange(len(t)) - np.repeat(starts, rows_of_t)
+    # Scaling by powers of two is exact, and prevents overflow: z is scaled by 2^shift, each factor
+    # by a power of its own, and the rows of each t after every 32 factors. Without the scale of z,
+    # the coefficients of a row are those of the tables times 2^exponents[row].
+    shift = round(math.log2((k + 0.5) / (n - k + 0.5)))
+    ways, exponent = _scaled_binomials(counts.unanswered, k, shift)
+    exponents = np.full(len(t), exponent)
+    subsets = np.zeros((len(t), k + 1))
+    subsets[starts, : len(ways)] = ways
+    credits = np.zeros_like(subsets)
+    for answer, (m, accepted) in enumerate(counts.answers):
+        ways, exponent = _scaled_binomials(m, votes_of_winner[-1], shift)  # by the number of votes
+        fewer_votes = ways * (np.arange(len(ways)) < t)
+        more_subsets = _multiply_truncated(subsets, fewer_votes)
+        more_credits = np.zeros_like(credits)
+        if credits.any():  # They are 0 until the first correct answer.
+            more_credits = _multiply_truncated(credits, fewer_votes)
+        for votes, start, size in zip(votes_of_winner, starts, rows_of_t, strict=True):
+            if votes <= m:  # The answer is one more winner.
+                before, after = slice(start, start + size - 1), slice(start + 1, start + size)
+                one_more = ways[votes] * subsets[before, :-votes]
+                more_subsets[after, votes:] += one_more
+                more_credits[after, votes:] += ways[votes] * credits[before, :-votes]
+                more_credits[after, votes:] += accepted / m * one_more
+        subsets, credits = more_subsets, more_credits
+        exponents += exponent
+        if answer % 32 == 31:  # Scale the largest coefficient of each t to below 1.
+            largest = np.maximum.reduceat(subsets.max(axis=1), starts)
+            excess = np.repeat(np.frexp(largest)[1], rows_of_t)
+            subsets, credits = (np.ldexp(x, -excess[:, None]) for x in (subsets, credits))
+            exponents += excess
+    all_subsets, exponent = _mantissa_and_exponent(math.comb(n, k))
+    means = credits[:, k] / np.maximum(w, 1) / all_subsets
+    return float(np.ldexp(means, exponents - exponent - shift * k).sum())
 
 
-def _number_of_nodes(k: int, t: int) -> int:
-    """Return the number of quadrature nodes for winners with t of k votes."""
-    return 1 if t == 1 else -(-(k // t) // 2)
+def _most_winners(samples: np.ndarray, k: int, t: int) -> int:
+    """Return how many answers at most can have t of k votes each. `samples` are those of each."""
+    return min(k // t, int(np.count_nonzero(samples >= t)))
 
 
-def _multiply_truncated(
-    polynomial: np.ndarray, factor: np.ndarray, first_row_of_power: np.ndarray
-) -> np.ndarray:
-    """Return the product of two polynomials in z for each node, up to the degree k, (nodes, k + 1).
+def _multiply_truncated(polynomial: np.ndarray, factor: np.ndarray) -> np.ndarray:
+    """Return the product of two polynomials in z in each row, up to the degree k, (rows, k + 1).
 
-    Args:
-        polynomial: (nodes, k + 1) coefficients of z^0 .. z^k.
-        factor: (nodes, any) coefficients of z^0, z^1, .. of the other factor, at most up to z^t for
-            the t of the node.
-        first_row_of_power: for each power, the first node with t of at least this power. Earlier
-            ones are skipped, because their coefficient is 0.
+    `polynomial`, (rows, k + 1), and `factor`, (rows, any), have the coefficients of z^0, z^1, ..
+    The highest power of `factor` does not fall from row to row.
     """
     product = factor[:, :1] * polynomial
-    for power, row in enumerate(first_row_of_power[: factor.shape[1]].tolist()):
-        if power:
-            product[row:, power:] += factor[row:, power, None] * polynomial[row:, :-power]
+    first_rows = (factor > 0).argmax(axis=0)  # Earlier rows of this power are 0.
+    for power in range(1, factor.shape[1]):
+        row = first_rows[power]
+        product[row:, power:] += factor[row:, power, None] * polynomial[row:, :-power]
     return product
 
 
@@ -5386,15 +5100,6 @@ def _mantissa_and_exponent(number: int) -> tuple[float, int]:
     """
     exponent = number.bit_length()
     return number / (1 << exponent), exponent
-
-
-@lru_cache(maxsize=256)
-def gauss_legendre(nodes: int) -> list[tuple[float, float]]:
-    """Return pairs (node, weight) of Gauss-Legendre quadrature on [0, 1]."""
-    from scipy.special import roots_legendre  # imported here, because it takes long
-
-    x, weights = roots_legendre(nodes)
-    return [*zip(((1 + x) / 2).tolist(), (weights / 2).tolist(), strict=True)]
 
 
 # --- shared/at_k/core/choice.py -------------------------------------------------------------------
@@ -5504,7 +5209,6 @@ def interval_options(
     clusters,
     *,
     known: Sequence[str] = INTERVALS,
-    default: str = "auto",
     alpha0: float = 1.0,
     beta0: float = 1.0,
     has_prior_outcomes: bool = False,
@@ -5520,24 +5224,26 @@ def interval_options(
     Args:
         questions: the number of questions, M.
         known: the names that `interval` can have.
-        default: the name that `interval=None` stands for.
         has_prior_outcomes: whether the metric was given prior outcomes R0.
 
     Raises:
         ValueError: if a parameter is invalid, if two of them contradict each other, or if one has
             no use without another.
     """
-    prior = check_prior(alpha0, beta0)
-    limits = check_bounds(bounds)
-    if interval is not None:
-        check_name("interval", interval, known)
+    prior, limits = check_prior(alpha0, beta0), check_bounds(bounds)
     check_flag("band", band)
     check_flag("anytime", anytime)
-    if confidence is None:
-        _check_no_limits(interval=interval, clusters=clusters, band=band, anytime=anytime)
-    else:
+    requested = "auto" if interval is None else check_name("interval", interval, known)
+    if confidence is not None:
         confidence = check_confidence(confidence)
-    requested = default if interval is None else interval
+    else:
+        for_limits = {"interval": interval, "clusters": clusters, "band": band, "anytime": anytime}
+        for name, value in for_limits.items():
+            if value is not None and value is not False:
+                raise ValueError(
+                    f"only limits use {name}, and there is no confidence: give one, such as "
+                    f"confidence=0.95."
+                )
     has_prior = has_prior_outcomes or prior != (1, 1)
     if has_prior:
         prior_name = "R0" if has_prior_outcomes else "alpha0, beta0"
@@ -5545,41 +5251,24 @@ def interval_options(
     method = requested
     if requested == "auto":
         method = method_of_auto(has_prior, clusters is not None)
-    cluster_index = check_clusters(clusters, method, questions, weighting.values)
-    if anytime:
-        _check_looks(method, band)
+    if anytime and method == "posterior":
+        raise ValueError(
+            "anytime needs limits of the data alone, and interval is 'posterior': give "
+            "interval='sampling' or 'questions', without a prior."
+        )
+    if anytime and band:
+        raise ValueError("a band holds at one look: leave out band or anytime.")
     return IntervalOptions(
         confidence=confidence,
         method=method,
         is_named=requested == "auto",
-        clusters=cluster_index,
+        clusters=check_clusters(clusters, method, questions, weighting.values),
         weighting=weighting,
         prior=prior,
         bounds=limits,
         band=band,
         anytime=anytime,
     )
-
-
-def _check_no_limits(**parameters: Any) -> None:
-    """Raise a ValueError if a parameter that only limits use was given: is not None or False."""
-    for name, value in parameters.items():
-        if value is not None and value is not False:
-            raise ValueError(
-                f"only limits use {name}, and there is no confidence: give one, such as "
-                f"confidence=0.95."
-            )
-
-
-def _check_looks(method: str, band: bool) -> None:
-    """Raise a ValueError if `anytime` cannot be combined with the method, or with a band."""
-    if method == "posterior":
-        raise ValueError(
-            "anytime needs limits of the data alone, and interval is 'posterior': give "
-            "interval='sampling' or 'questions', without a prior."
-        )
-    if band:
-        raise ValueError("a band holds at one look: leave out band or anytime.")
 
 
 def _check_prior_is_used(prior_name: str, interval: str, clusters) -> None:
@@ -5604,8 +5293,7 @@ def question_weighting(
     ValueError is raised if a parameter is invalid, if average="groups" comes without groups, or if
     all weights of a group are 0.
     """
-    check_name("average", average, ("questions", "groups"))
-    over_groups = average == "groups"
+    over_groups = check_name("average", average, ("questions", "groups")) == "groups"
     names, index = ([], None) if groups is None else label_index(groups, questions, "groups")
     if not over_groups and question_weights is None:
         return OVER_QUESTIONS
@@ -5708,11 +5396,14 @@ def check_clusters(
 def pass_limits(
     counts: BinaryCounts, scores: Mapping[ScoreKey, Score], options: IntervalOptions
 ) -> tuple[Scores, IntervalMethod]:
-    """Return estimates of scores of the pass@k family, and the method that computes their limits.
+    """Return estimates of scores of the pass@k family, and the method of their limits.
 
     Only the method "questions" is here. `PACKAGE.rooms` has the others, which raise an error if
-    this is a script without the package.
+    this is a script without the package. Without a confidence, the method is not used.
     """
+    if options.confidence is None:
+        points = pass_scores(counts, scores)
+        return points, QuestionIntervals(points)
     if options.method != "questions":
         return PACKAGE.rooms.pass_limits(counts, scores, options)
     least_n = counts.n.min()
@@ -5732,9 +5423,10 @@ def max_limits(
 ) -> tuple[Scores, IntervalMethod]:
     """Return estimates of Max@k at the k of each key, and the method of their limits.
 
-    All methods but "questions" need the installed package.
+    All methods but "questions" need the installed package. Without a confidence, the method is not
+    used.
     """
-    if options.method != "questions":
+    if options.confidence is not None and options.method != "questions":
         return PACKAGE.rooms.max_limits(rewards, ks, options)
     points = max_scores(rewards, ks)
     least, most = np.clip(rewards.ranges, *options.bounds).T
@@ -5788,7 +5480,6 @@ class Consensus:
         ks: a dict from the k in the key of a score to its k. If scores use all n samples of each
             question, the first is n, or "n" if it differs between questions, and the second None.
         votes: the counts of answers of each question; None without answers or without vote@k.
-        weighted: the `WeightedVotes` of the package, or None if votes have no weights.
     """
 
     shares: Samples
@@ -5796,7 +5487,6 @@ class Consensus:
     counts: BinaryCounts
     ks: Mapping[int | str, int | None]
     votes: Sequence[AnswerCounts] | None = None
-    weighted: Any = None
 
     @classmethod
     def from_checked(
@@ -5859,16 +5549,7 @@ class Consensus:
         if self.votes is not None:
             for k_in_key, k in self.ks.items():
                 values[ScoreId("vote@k", k_in_key)] = vote_at_k(self.votes, self.sizes(k))
-        return values | self.weighted_scores()
-
-    def weighted_scores(self) -> dict[ScoreId, np.ndarray]:
-        """Return a dict from weighted_vote@k at each k to its values, (M,); {} without weights."""
-        if self.weighted is None:
-            return {}
-        return {
-            ScoreId("weighted_vote@k", k_in_key): self.weighted.at(self.sizes(k))
-            for k_in_key, k in self.ks.items()
-        }
+        return values
 
 
 def _has_majority(k: int | None, n: np.ndarray, c: np.ndarray) -> np.ndarray:
@@ -5963,16 +5644,16 @@ class Report:
     def result(
         self,
         points: Scores,
+        method: IntervalMethod | None,
         n: np.ndarray,
-        method: IntervalMethod | None = None,
         checker: dict[str, float] | None = None,
     ) -> dict[str, Any]:
         """Return the flat dict of `compute`.
 
         Args:
             points: the scores of the questions.
-            n: (M,) number of samples of each question.
             method: the method of limits, or None if no limits are requested.
+            n: (M,) number of samples of each question.
             checker: the entry "checker" of the dict, for scores that are corrected for a checker.
 
         Raises:
@@ -5980,7 +5661,7 @@ class Report:
         """
         if self.options.confidence is None:
             method = None
-        estimates = self._estimates(points, n, method)
+        estimates = self._estimates(points, method, n)
         others: dict[str, Any] = {}
         if checker is not None and not self._safe:
             others["checker"] = checker
@@ -5995,7 +5676,7 @@ class Report:
         return PACKAGE.rooms.result(result, estimates, self.options.weighting.words)
 
     def _estimates(
-        self, points: Scores, n: np.ndarray, method: IntervalMethod | None
+        self, points: Scores, method: IntervalMethod | None, n: np.ndarray
     ) -> list[Estimate]:
         """Return an estimate of each score over all questions, then over each group.
 
@@ -6153,8 +5834,6 @@ class Computation:
             the index of the first one.
         accepts_labels: whether already-graded outcomes may be labels, for which a parameter of the
             metric has numbers.
-        counts_suffice: False if a result may depend on the order of the samples of a question, even
-            if only in the last digit. If True, outcomes may be stored as counts.
         in_order: names of parameters that refer to samples by their order, for example with a value
             for each sample. All samples are then given in one call of `compute`.
     """
@@ -6162,7 +5841,6 @@ class Computation:
     results: Callable[..., Any]
     validate: Callable[[Samples], Any]
     accepts_labels: bool = False
-    counts_suffice: bool = True
     in_order: tuple[str, ...] = ()
 
     @property
@@ -6329,30 +6007,30 @@ def gpassk_results(
     )
     options, n = report.options, questions.n
     errors = _errors_of_checker(checker_rates, labels)
-    _refuse_posterior_with_errors(errors, options)
+    if errors is not None:
+        errors.require_no_posterior(options)
     if budget is not None:
-        budget = _check_budget(budget, requested, metrics, options, errors)
-        checked = questions.check(checking)
-        points, method = PACKAGE.rooms.first_successes(checked, budget, requested, options)
-        return report.result(points, n, method)
-    # An invalid k is refused here, before the checker runs.
-    ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n, _FOR_K_ABOVE_N)
-    scores = build_scores(included, ks, score_options)
-    refuse_group_average_of_products(common.average, scores)
+        first = PACKAGE.rooms.first_successes(budget, requested, metrics, options, errors)
+        points, method = first.scores(questions.check(checking))
+        return report.result(points, method, n)
 
+    def scores_for(n: np.ndarray) -> dict[ScoreId, Score]:
+        """Return the requested scores; raise a ValueError if a k exceeds one of `n`, (M,)."""
+        ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n, _FOR_K_ABOVE_N)
+        return build_scores(included, ks, score_options)
+
+    scores = scores_for(n)  # An invalid k is refused here, before the checker runs.
+    refuse_group_average_of_products(common.average, scores)
     checked = questions.check(checking)
     counts = checked.outcomes.counts
     warn_of_stopping(checked.outcomes)
     if (counts.n < n).any():  # the checker left samples unscored
-        ks = choose_ks(requested, DEFAULT_K, counts.n, options.allow_above_n, _FOR_K_ABOVE_N)
-        scores = build_scores(included, ks, score_options)
+        scores = scores_for(counts.n)
     if errors is not None:
         points, method, rates_of_checker = errors.pass_limits(checked, scores, options)
-        return report.result(points, n, method, rates_of_checker)
-    if options.confidence is None:
-        return report.result(pass_scores(counts, scores), n)
+        return report.result(points, method, n, rates_of_checker)
     points, method = pass_limits(counts, scores, options)
-    return report.result(points, n, method)
+    return report.result(points, method, n)
 
 
 def _errors_of_checker(checker_rates, labels) -> Any:
@@ -6360,39 +6038,6 @@ def _errors_of_checker(checker_rates, labels) -> Any:
     if checker_rates is None and labels is None:
         return None
     return PACKAGE.rooms.errors(checker_rates, labels)
-
-
-def _refuse_posterior_with_errors(errors: Any, options: IntervalOptions) -> None:
-    """Raise a ValueError if interval='posterior' is given with a model of the checker's errors."""
-    if errors is not None and options.confidence is not None and options.method == "posterior":
-        raise ValueError(
-            "interval='posterior' does not correct for the errors of a checker: use 'sampling' or "
-            "'questions'."
-        )
-
-
-def _check_budget(
-    budget: int, ks: list[int] | None, metrics: set[str], options: IntervalOptions, errors: Any
-) -> int:
-    """Return the budget, the largest number of samples of a question, as an int.
-
-    Raises a ValueError if one of `ks` exceeds it, if `metrics` has another score than pass@k, or if
-    `options` have a prior, or `errors` is a model of the checker's errors.
-    """
-    budget = check_k(budget, name="budget")
-    if ks and max(ks) > budget:
-        raise ValueError(f"k is {max(ks)}: give a k of at most the budget, {budget}.")
-    if others := sorted(metrics - {"pass@k"}):
-        raise ValueError(
-            f"include has {others[0]!r}, and samples that stop at the first correct one show "
-            f"pass@k only: leave it out, or leave out budget."
-        )
-    if errors is not None or options.prior != (1, 1):
-        raise ValueError(
-            "budget is for samples that stop at the first correct one, which neither a correction "
-            "for checker_rates or labels nor a prior is for: leave these out."
-        )
-    return budget
 
 
 GPASSK = Computation(gpassk_results, require_binary, in_order=("labels", "budget"))
@@ -6438,28 +6083,25 @@ def bayes_at_n_results(
     n = n_in_keys(outcomes.n)
     # Both scores estimate the mean reward, which is Max@k for k = 1.
     ks = {ScoreId("bayes@N", n): 1, ScoreId("avg@N", n): 1}
-    are_real = are_real_rewards(outcomes, w, R0, categories)
-    if are_real:
-        rewards = real_rewards(outcomes)
-        points = max_scores(rewards, ks)
+    if are_real_rewards(outcomes, w, R0, categories):
+        points, method = max_limits(real_rewards(outcomes), ks, options)
     else:
         rewards = category_rewards(outcomes, rewards_of_categories, prior)
         moments = bayes_moments(rewards, *ks)
         points = Scores(moments.keys, moments.inverse, moments.mean)
-    method: IntervalMethod | None = None
-    if not are_real and (common.interval is None or options.method == "posterior"):
-        # The posterior defines Bayes@N, so it is the default. Results name it only if it is given.
-        check_clusters(common.clusters, "posterior", len(questions))
-        range_of_rewards = float(rewards.levels[0]), float(rewards.levels[-1])
-        name = None if common.interval is None else "posterior"
-        limits = options.bounds if bounds else range_of_rewards
-        method = PosteriorIntervals(moments, limits, name, options.weights)
-    elif options.confidence is not None:
-        _, method = max_limits(rewards, ks, options)
+        if common.interval is None or options.method == "posterior":
+            # The posterior defines Bayes@N, so it is the default. Results name it only if given.
+            check_clusters(common.clusters, "posterior", len(questions))
+            range_of_rewards = float(rewards.levels[0]), float(rewards.levels[-1])
+            name = None if common.interval is None else "posterior"
+            limits = options.bounds if bounds else range_of_rewards
+            method = PosteriorIntervals(moments, limits, name, options.weights)
+        else:
+            _, method = max_limits(rewards, ks, options)
     if errors is None:
-        return report.result(points, questions.n, method)
+        return report.result(points, method, questions.n)
     points, method, rates_of_checker = errors.rate_limits(checked, points, method, options)
-    return report.result(points, questions.n, method, rates_of_checker)
+    return report.result(points, method, questions.n, rates_of_checker)
 
 
 BAYES_AT_N = Computation(
@@ -6522,26 +6164,32 @@ def max_at_k_results(
     ks = choose_ks(requested, DEFAULT_K, rewards.n, options.allow_above_n and not are_real)
     if any(score.metric != "max@k" for score in included):
         check_samples(ks, rewards.n)
-    parts: list[tuple[Scores, IntervalMethod | None]] = []  # scores, and the method of their limits
+    parts: list[tuple[Scores, IntervalMethod]] = []  # scores, and the method of their limits
     if keys := {ScoreId("max@k", k): k for k in ks if is_included("max@k", k, included)}:
-        if options.confidence is None:
-            parts.append((max_scores(rewards, keys), None))
-        else:
-            parts.append(max_limits(rewards, keys, options))
-    if ks_and_taus := _included_tails(included, ks, taus):
-        tails = PACKAGE.rooms.tails(rewards, ks_and_taus)
+        parts.append(max_limits(rewards, keys, options))
+    if any(score.metric == "TailPass@k" for score in included):
+        tails = PACKAGE.rooms.tails(rewards, included, ks, taus)
         parts.append((tails, limits_for_questions(tails, "TailPass@k", options)))
     if picked_by is not None:
-        values = outcomes.values
-        if not are_real:
-            values = rewards_of_categories[values.astype(int)]
+        w_or_none = None if are_real else rewards_of_categories
         picked_ks = [k for k in ks if is_included("picked@k", k, included)]
-        picked = PACKAGE.rooms.picked(outcomes, values, picked_by, picked_ks)
-        scored_values = values[outcomes.is_scored]
-        least, most = np.clip([scored_values.min(), scored_values.max()], *options.bounds).tolist()
-        parts.append((picked, limits_for_questions(picked, "picked@k", options, (least, most))))
-    points, method = _join_parts(parts)
-    return report.result(points, n, method)
+        picked, (least, most) = PACKAGE.rooms.picked(outcomes, w_or_none, picked_by, picked_ks)
+        picked_range = np.clip([least, most], *options.bounds).tolist()
+        parts.append((picked, limits_for_questions(picked, "picked@k", options, picked_range)))
+    points, method = _joined(parts, options)
+    return report.result(points, method, n)
+
+
+def _joined(
+    parts: list[tuple[Scores, IntervalMethod]], options: IntervalOptions
+) -> tuple[Scores, IntervalMethod]:
+    """Return the scores of all parts as one `Scores`, and one method for their limits."""
+    points, method = parts[0]
+    for scores, method_of_scores in parts[1:]:
+        points = join_scores(points, scores)
+        if options.confidence is not None:
+            method = PACKAGE.rooms.joined(method, method_of_scores, scores.keys)
+    return points, method
 
 
 def _included_rewards(
@@ -6561,39 +6209,6 @@ def _included_rewards(
             "uses them: give both, or neither."
         )
     return included, requested
-
-
-def _included_tails(
-    included: list[ScoreId], ks: list[int], thresholds: list[float]
-) -> list[tuple[int, float]]:
-    """Return the distinct pairs (k, threshold) at which TailPass@k is included.
-
-    An id without k stands for all `ks`, and one without tau for all `thresholds`.
-    """
-    pairs = [
-        (k, tau)
-        for score in included
-        if score.metric == "TailPass@k"
-        for k in ks
-        if score.k in (None, k)
-        for tau in (thresholds if score.tau is None else [score.tau])
-    ]
-    return list(dict.fromkeys(pairs))
-
-
-def _join_parts(
-    parts: list[tuple[Scores, IntervalMethod | None]],
-) -> tuple[Scores, IntervalMethod | None]:
-    """Return all scores as one `Scores`, and one method for their limits.
-
-    `parts` has a method for all scores; or None for all, and None is returned as the method.
-    """
-    points, method = parts[0]
-    for scores, method_of_scores in parts[1:]:
-        points = join_scores(points, scores)
-        if method is not None:
-            method = PACKAGE.rooms.joined(method, method_of_scores, scores.keys)
-    return points, method
 
 
 # All numbers are valid outcomes: they are categories or rewards.
@@ -6649,21 +6264,28 @@ def cons_at_k_results(
     checked = questions.check(checking)
     warn_of_stopping(checked.outcomes)
     consensus = Consensus.from_checked(checked, requested, merge_right, "vote@k" in metrics)
-    if vote_weights is not None:
-        weighted = PACKAGE.rooms.weighted_votes(checked, vote_weights, merge_right)
-        consensus = replace(consensus, weighted=weighted)
     values = consensus.values()
+    sizes = {ScoreId("weighted_vote@k", key): consensus.sizes(k) for key, k in consensus.ks.items()}
+    if vote_weights is None:
+        sizes = {}
     if include is not None:
-        _check_included(metrics, {key.metric for key in values})
-    values = {key: x for key, x in values.items() if is_included(key.metric, key.k, included)}
-    columns = np.stack([*values.values()], axis=1)
-    points = Scores(one_column_each(values), np.arange(len(questions)), columns)
-    method: IntervalMethod | None = None
-    if options.confidence is not None and options.method == "questions":
-        method = QuestionIntervals(points, UNIT_RANGE, options.clusters, weights=options.weights)
-    elif options.confidence is not None:
-        method = PACKAGE.rooms.consensus_limits(consensus, options)
-    return report.result(points, questions.n, method)
+        _check_included(metrics, {score_id.metric for score_id in (*values, *sizes)})
+    values = {x: value for x, value in values.items() if is_included(x.metric, x.k, included)}
+    sizes = {x: size for x, size in sizes.items() if is_included(x.metric, x.k, included)}
+    parts: list[tuple[Scores, IntervalMethod]] = []  # scores, and the method of their limits
+    if values:
+        columns = np.stack([*values.values()], axis=1)
+        points = Scores(one_column_each(values), np.arange(len(questions)), columns)
+        if options.confidence is None or options.method == "questions":
+            method = limits_for_questions(points, "cons@k", options)
+        else:
+            method = PACKAGE.rooms.consensus_limits(consensus, options)
+        parts.append((points, method))
+    if sizes:
+        weighted = PACKAGE.rooms.weighted_votes(checked, vote_weights, merge_right, sizes)
+        parts.append((weighted, limits_for_questions(weighted, "weighted_vote@k", options)))
+    points, method = _joined(parts, options)
+    return report.result(points, method, questions.n)
 
 
 def _check_included(included: set[str], known: set[str]) -> None:
@@ -6706,12 +6328,10 @@ def score_agg_results(
     outcomes = questions.check(checking).outcomes
     points = agg_scores(outcomes, p, penalty, eps)
     method = limits_for_questions(points, "score_agg", report.options)
-    return report.result(points, questions.n, method)
+    return report.result(points, method, questions.n)
 
 
-SCORE_AGG = Computation(
-    score_agg_results, require_weights, accepts_labels=True, counts_suffice=False
-)
+SCORE_AGG = Computation(score_agg_results, require_weights, accepts_labels=True)
 
 COMPUTATIONS = {
     "gpassk": GPASSK,
@@ -6809,13 +6429,13 @@ class SampledMetric(evaluate.Metric, abc.ABC):
     def add_batch(self, *, predictions=None, references=None):
         """Add questions: a list of predictions for each, and a reference for each, or None.
 
-        Outcomes that are categories may be stored as counts, to save memory. A ValueError is raised
-        if an input is invalid, or if a checker of this object makes the call; nothing is added.
+        A ValueError is raised if an input is invalid, or if a checker of this object makes the
+        call; nothing is added.
         """
         self._refuse_call_from_checker("add_batch")
         batch = self.computation.read(predictions, references)
         with self._lock:
-            self._added = with_batch(self._added, batch, self.computation.counts_suffice)
+            self._added = with_batch(self._added, batch)
 
     # --- Computing ------------------------------------------------------------------------
 

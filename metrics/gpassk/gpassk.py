@@ -51,8 +51,8 @@ Args:
         0.5.
     weights: k weights of Spectrum@k and GeoSpectrum@k, not negative, with a sum of at most 1.
         Default: those of mG-Pass@k.
-    pass_power: exponent of pass@k in Geom@k and Geom_ds@k. Default: 0.5.
-    unanimous_power: exponent of pass^k in Geom@k and Geom_ds@k. Default: 0.5.
+    pass_power: exponent of pass@k in Geom@k and Geom_ds@k, at least 0. Default: 0.5.
+    unanimous_power: exponent of pass^k in Geom@k and Geom_ds@k, at least 0. Default: 0.5.
     check_correct_fn: a function of a prediction and a reference that returns whether the prediction
         is correct, or None if it is not to be scored; or "exact_match" (the default), "numeric"
         (compares the number in the text), "choice" (compares the option that it chooses),

@@ -35,9 +35,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from filelock import FileLock, Timeout
 
-from .core.batches import check_alike, read_batch, unite, write_batch
+from .core.batches import check_alike, unite
+from .core.columns import from_numpy, one_chunk
+from .core.containers import is_numeric, numbers_and_scored, to_numpy
 from .core.samples import Samples
 
 _LAUNCHERS = (
@@ -375,6 +380,42 @@ class Exchange:
             f"Another process is process {self._process} of the run in {self._folder}: give each "
             f"run an experiment_id of its own, and each process a process_id of its own."
         )
+
+
+def write_batch(batch: Samples, file: BinaryIO) -> None:
+    """Write a batch to a file as an Arrow stream, with a row for each question.
+
+    Numbers that are not scored become null.
+    """
+    if batch.are_numbers:
+        values = from_numpy(batch.values, batch.scored)
+    else:
+        values = one_chunk(batch.values)
+    offsets = from_numpy(np.concatenate([[0], np.cumsum(batch.sizes)]))
+    columns = {"values": pa.LargeListArray.from_arrays(offsets, values)}
+    if batch.multiplicity is not None:
+        multiplicity = from_numpy(batch.multiplicity)
+        columns["multiplicity"] = pa.LargeListArray.from_arrays(offsets, multiplicity)
+    if batch.references is not None:
+        columns["references"] = batch.references
+    table = pa.table(columns)
+    with pa.ipc.new_stream(file, table.schema) as stream:
+        stream.write_table(table)
+
+
+def read_batch(data: Any) -> Samples:
+    """Read a batch that `write_batch` wrote, from bytes or an Arrow buffer, without a copy."""
+    table = pa.ipc.open_stream(data).read_all()
+    sizes = to_numpy(pc.list_value_length(table["values"])).astype(np.int64)
+    values, multiplicity = pc.list_flatten(table["values"]), None
+    if "multiplicity" in table.column_names:
+        multiplicity = to_numpy(pc.list_flatten(table["multiplicity"]))
+    references = table["references"] if "references" in table.column_names else None
+    are_numbers = is_numeric(values.type) and not pa.types.is_null(values.type)
+    if references is not None or not are_numbers:
+        return Samples(values, sizes, multiplicity=multiplicity, references=references)
+    numbers, scored = numbers_and_scored(values)
+    return Samples(numbers, sizes, "predictions", scored, multiplicity)
 
 
 def write_whole(

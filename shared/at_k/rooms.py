@@ -60,10 +60,10 @@ class PackageRooms(Rooms):
         return CheckerErrors(*arguments)
 
     def first_successes(self, *arguments: Any) -> Any:
-        """Return pass@k of samples that stop at the first success, and its limits."""
-        from .scores.first_success import first_successes
+        """Return pass@k of samples that stop at the first success."""
+        from .scores.first_success import FirstSuccesses
 
-        return first_successes(*arguments)
+        return FirstSuccesses(*arguments)
 
     def pass_limits(self, *arguments: Any) -> Any:
         """Return scores of the pass@k family, and the method of their limits."""
@@ -84,22 +84,22 @@ class PackageRooms(Rooms):
         return consensus_limits(*arguments)
 
     def tails(self, *arguments: Any) -> Any:
-        """Return TailPass@k for pairs of k and a threshold."""
+        """Return TailPass@k at the included k and thresholds."""
         from .scores.tails import tail_scores
 
         return tail_scores(*arguments)
 
     def picked(self, *arguments: Any) -> Any:
-        """Return picked@k, the mean reward of the best of k samples by another score."""
+        """Return picked@k, the mean reward of the best of k samples by another score; its range."""
         from .scores.picked import picked_scores
 
         return picked_scores(*arguments)
 
     def weighted_votes(self, *arguments: Any) -> Any:
-        """Return the votes of answers with a weight for each sample."""
-        from .scores.weighted_votes import WeightedVotes
+        """Return weighted_vote@k, the vote of answers with a weight for each sample."""
+        from .scores.weighted_votes import weighted_vote_scores
 
-        return WeightedVotes.from_checked(*arguments)
+        return weighted_vote_scores(*arguments)
 
     def joined(self, *arguments: Any) -> Any:
         """Return one method of limits made of two, each for some of the scores."""

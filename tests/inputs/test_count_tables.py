@@ -161,7 +161,10 @@ def test_tables_of_categories_have_groups_clusters_and_intervals(form):
         ({"answers": [["a"]], "counts": [[1, 2]]}, r"\['answers'\]\[0\] is \['a'\], with 2 counts"),
         ([{"n": 4, "correct": 1}, {"n": 4}], r"\[1\] is {'n': 4}: give n and correct"),
         ([{"n": 4, "correct": 1}, [0, 1]], r"\[1\] is \[0, 1\]: give n and correct"),
-        (pd.DataFrame({"id": [0], "n": [1], "correct": [1]}), "columns id, n, correct: for counts"),
+        (
+            pd.DataFrame({"id": [0], "n": [1], "correct": [1]}),
+            "a column 'id', which holds no samples",
+        ),
         ({"n": [4]}, "is {'n': .*: "),
     ],
 )

@@ -220,7 +220,7 @@ def max_limits(ks):
 def test_auto_estimates_each_prior_once(fitted_runs, limits_of, key, ks, groups):
     report = Report(12, groups, OPTIONS, False)
     (points, method), multiplicity = limits_of(ks)
-    result = report.result(points, np.full(12, 8), method)
+    result = report.result(points, method, np.full(12, 8))
     assert all(f"{key}@{k}_lo" in result for k in ks)
     sizes = sorted(map(sum, fitted_runs), reverse=True)
     if groups == ["a"] * 12:  # the group is the whole run

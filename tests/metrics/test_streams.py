@@ -1,7 +1,6 @@
-"""Questions that are added in parts: kept as counts, and scored as if given at once."""
+"""Questions that are added in parts are scored as if given at once."""
 
 import pickle
-import tracemalloc
 from typing import Any
 
 import at_k
@@ -76,24 +75,6 @@ def test_any_sequence_of_calls_has_the_scores_of_one_call(name, data):
 def interrupt():
     raise KeyboardInterrupt
     yield
-
-
-@pytest.mark.parametrize("name", ["gpassk", "bayes_at_n", "max_at_k", "cons_at_k"])
-def test_outcomes_are_kept_as_counts(name):
-    metric, at_once = METRICS[name]
-    metric._forget()
-    rng = np.random.default_rng(0)
-    values = 3 if name == "bayes_at_n" else 2
-    batches = [rng.integers(0, values, (100, 2000), dtype=np.int8) for _ in range(20)]
-    metric.add_batch(predictions=batches[0])  # imports what is needed
-    tracemalloc.start()
-    for batch in batches[1:]:
-        metric.add_batch(predictions=batch)
-    kept, _ = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert kept < 0.1 * sum(batch.nbytes for batch in batches)
-    expected = at_once.compute(predictions=np.concatenate(batches), **OPTIONS[name])
-    assert metric.compute(**OPTIONS[name]) == expected
 
 
 def test_many_small_batches_are_merged():

@@ -18,7 +18,6 @@ from at_k.core.credits import (
     area_under_pass,
     at_least,
     majority,
-    scores_of_one_mean,
     spectrum,
     threshold,
 )
@@ -350,4 +349,3 @@ def test_an_entry_in_the_family_is_all_that_a_new_score_needs(monkeypatch, inter
     assert result["two@2"] == pytest.approx((3 / 6 + 1 / 6 + 0 + 1) / 4)
     assert at_k.plan(rows, "two@k", k=2, samples=4)["key"] == "two@2"
     assert at_k.advantages([[1.0, 0.0, 1.0, 1.0]], 2, "two@k")[0][1] == 0
-    assert scores_of_one_mean().count("two@k") == 1

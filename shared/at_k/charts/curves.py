@@ -8,7 +8,7 @@ from typing import Any, Literal, Unpack
 
 import altair as alt
 
-from ..core.checks import as_list, check_k, check_names, check_text, entries_of, short
+from ..core.checks import as_list, check_k, check_name, check_text, entries_of, short
 from ..core.credits import required_samples
 from ..core.estimates import Estimate
 from ..runs.comparison import Difference, by_sign, differences_in, zero_in_band
@@ -320,7 +320,7 @@ def by_question(
                 f"{name or 'The result'} has no scores of single questions: compute with "
                 f"return_per_question=True."
             )
-    check_names("noun", [noun], ("question", "item"))
+    check_name("noun", noun, ("question", "item"))
     labels = None if labels is None else entries_of("labels", labels)
     per_question = {name: scores["per_question"] for name, scores in runs.items()}
     keys = shown_names(key, per_question, "key", "scores", MOST_KEYS)

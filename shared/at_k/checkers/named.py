@@ -119,7 +119,9 @@ class MathVerify(NamedChecker):
             text += f" {TIME_LIMIT} s of math-verify, and count as incorrect."
             warnings.warn(text, stacklevel=4)
         grades = [0 if grade == TIMED_OUT else grade for grade, _ in read]
-        return Checked(pairs.outcomes(grades), pairs.answers([answer for _, answer in read]))
+        return Checked(
+            pairs.outcomes(grades), _sample_answers(pairs, [answer for _, answer in read])
+        )
 
     def _check_pairs(
         self, checking: Checking, pairs: list[PairToCheck]
@@ -129,6 +131,17 @@ class MathVerify(NamedChecker):
         limit = checking.timeout or (LONGEST_CHECK if checking.executor is None else None)
         check = portable_check(partial(verify_math, stop=self.stop), None)
         return run_check(checking, check, pairs, checking.executor, limit)
+
+
+def _sample_answers(pairs: DistinctPairs, answers: Sequence[str | None]) -> pa.ChunkedArray:
+    """Return the code of each sample's answer, (S,), or null, from the answers of the pairs.
+
+    Equal answers have equal codes, also in different questions.
+    """
+    codes: dict[str | None, int] = {None: -1}
+    pair_codes = [codes.setdefault(answer, len(codes)) for answer in (*answers, None)]
+    sample_codes = np.array(pair_codes)[pairs.index]
+    return pa.chunked_array([from_numpy(sample_codes, sample_codes >= 0)])
 
 
 def numeric(

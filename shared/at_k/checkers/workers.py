@@ -34,7 +34,10 @@ from ..core.checking import (
     Checking,
     PairBatch,
     PairToCheck,
+    call_checker,
     host,
+    text_or_type,
+    validated_result,
 )
 
 CheckBatch = Callable[[PairBatch], BatchResult]  # applies a checker to a batch of pairs
@@ -236,8 +239,23 @@ def portable_check(
 ) -> CheckBatch:
     """Return `check_batch` with all arguments but the batch, to run in any thread or process."""
     own_labels = None if labels is None else dict(labels)
-    check = Portable(_with_code(*PARTS_OF_BATCH))
-    return partial(check, Portable(checker), own_labels, batched, host())
+    check = _with_code(*PARTS_OF_BATCH, *([_check_whole_batch] if batched else []))
+    return partial(Portable(check), Portable(checker), own_labels, host())
+
+
+def _check_whole_batch(
+    checker: Callable[..., Any], labels: Mapping[str, float], home: str, batch: PairBatch
+) -> BatchResult:
+    """Apply a batched checker to a batch of pairs, as `check_batch` does for another checker."""
+    start, pairs = batch
+    results, problem = call_checker(checker, home, *map(list, zip(*pairs, strict=True)))
+    if problem is not None:
+        return start, [(None, problem)] * len(pairs)
+    if not hasattr(results, "__len__") or len(results) != len(pairs):
+        text = text_or_type(repr, results)[:60]
+        problem_text = f"returned {text} for a batch of {len(pairs)}, one result for each"
+        return start, [(None, problem_text)] * len(pairs)
+    return start, [validated_result((result, None), labels) for result in results]
 
 
 def _with_code(*functions: Callable[..., Any]) -> Callable[..., Any]:

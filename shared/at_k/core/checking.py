@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .checks import InputError, Place, check_count, check_name, check_positive, short
-from .columns import JSON, TEXTS, distinct_entries, from_numpy, to_python
+from .columns import JSON, TEXTS, distinct_entries, to_python
 from .containers import to_numpy
 from .match import match_exactly
 from .package import PACKAGE
@@ -32,17 +32,15 @@ from .samples import Labels, Samples, sample_place
 CHECKERS = ("exact_match", "numeric", "choice", "math_verify", "python_tests")
 """The names of checkers. All but exact_match need the installed package."""
 
-CheckResult = bool | int | float | str | None
-"""What a checker returns for a sample: correct or incorrect, a category 0, 1, 2, .., a share of
-correctness from 0 to 1, a label of one of these, or None if the sample is not to be scored."""
-
 Checker = str | Callable[[Any, Any], Any]
-"""check_correct_fn(prediction, reference) -> CheckResult, or one of `CHECKERS`.
+"""A function check_correct_fn(prediction, reference), or one of `CHECKERS`.
 
-The function may be async. If it has an attribute `batched` that is True, it is a function of a list
-of predictions and a list of references, and returns a list of results. The lists have at most
-`batch_size` entries, which is another attribute of the function, by default 64. Named checkers with
-options are made by `at_k.checkers`.
+It returns whether the sample is correct, a category 0, 1, 2, .., a share of correctness from 0 to
+1, a label of one of these, or None if the sample is not to be scored. It may be async. If it has an
+attribute `batched` that is True, it is a function of a list of predictions and a list of
+references, and returns a list of results. The lists have at most `batch_size` entries, which is
+another attribute of the function, by default 64. Named checkers with options are made by
+`at_k.checkers`.
 """
 
 PairToCheck = tuple[Any, Any]
@@ -133,25 +131,12 @@ class Checking:
 
     def __post_init__(self) -> None:
         """Take the options that the checker carries, and validate all attributes."""
-        self._take_options_of_checker()
-        self._check_checker()
-        self._check_options()
-        if self._package_checker is not None:
-            self._package_checker.validate(self)
-        elif self.is_async or self.batch_size or self.timeout or (self.num_proc or 1) > 1:
-            PACKAGE.rooms.check_workers(self)
-
-    def _take_options_of_checker(self) -> None:
-        """Copy `checker.run_options` to this object; raise a ValueError if one is set in both."""
         for name, value in getattr(self.checker, "run_options", {}).items():
             if getattr(self, name) is not None:
                 raise ValueError(
                     f"{name} is given to compute and to the checker: give it to the checker only."
                 )
             setattr(self, name, value)
-
-    def _check_checker(self) -> None:
-        """Raise an error unless the checker is a known name or can be called."""
         if isinstance(self.checker, str):
             check_name("check_correct_fn", self.checker, CHECKERS)
         elif not callable(self.checker) and self._package_checker is None:
@@ -160,6 +145,11 @@ class Checking:
                 f"function of a prediction and a reference, or one of the names "
                 f"{', '.join(CHECKERS)}."
             )
+        self._check_options()
+        if self._package_checker is not None:
+            self._package_checker.validate(self)
+        elif self.is_async or self.batch_size or self.timeout or (self.num_proc or 1) > 1:
+            PACKAGE.rooms.check_workers(self)
 
     def _check_options(self) -> None:
         """Raise an error if num_proc, executor or timeout is invalid, or two exclude each other."""
@@ -170,14 +160,13 @@ class Checking:
             check_count("num_proc", self.num_proc, "give a number of processes")
         if executor is not None and (isinstance(executor, type) or not hasattr(executor, "map")):
             raise TypeError(f"executor is {short(executor)}: give an Executor, such as a pool.")
-        if timeout is None:
-            return
-        check_positive("timeout", timeout, "give a number of seconds", math.inf)
-        if executor is not None:
-            raise ValueError(
-                "timeout cannot end the calls of an executor: give num_proc instead of the "
-                "executor, or limit the time in check_correct_fn."
-            )
+        if timeout is not None:
+            check_positive("timeout", timeout, "give a number of seconds", math.inf)
+            if executor is not None:
+                raise ValueError(
+                    "timeout cannot end the calls of an executor: give num_proc instead of the "
+                    "executor, or limit the time in check_correct_fn."
+                )
 
     @property
     def matches_exactly(self) -> bool:
@@ -245,7 +234,8 @@ class Checking:
         pairs that took longer than the timeout.
 
         Raises:
-            ValueError: for the first pair with a problem. Finished results are added to the cache.
+            ValueError: for the first pair with a problem, a dead worker, or too few results.
+                Finished results are added to the cache.
         """
         results = cache.results(self, pairs)
         try:
@@ -269,20 +259,20 @@ class Checking:
     def _check_missing(
         self, pairs: DistinctPairs, results: list[PairResult | None], check_pairs: CheckPairs
     ) -> None:
-        """Check the pairs whose result is None, and set their entries in the (P,) `results`.
-
-        Raises a ValueError for the first problem, a dead worker, or too few results.
-        """
+        """Check the pairs whose result is None, and set their entries in the (P,) `results`."""
         missing = [pair for pair, result in enumerate(results) if result is None]
         if not missing:
             return
-        first = 0  # All pairs before this one have results.
+        first = 0  # All pairs before this one have results, and no problem.
         try:
             with closing(check_pairs(self, [pairs.pairs[pair] for pair in missing])) as batches:
                 for start, batch in batches:
                     for pair, result in zip(missing[start:], batch, strict=False):
                         results[pair] = result
-                    first = self._raise_first_problem(pairs, results, first)
+                    while first < len(results) and (known := results[first]) is not None:
+                        if known[1] is not None:
+                            self._raise_problem(pairs.call(first), known[1])
+                        first += 1
         except BrokenExecutor as error:
             raise InputError(
                 "A worker died. The first missing result is that of ",
@@ -295,26 +285,10 @@ class Checking:
             known_results = len(results) - results.count(None)
             raise ValueError(f"The executor gave {known_results} results for {len(results)} pairs.")
 
-    def _raise_first_problem(
-        self, pairs: DistinctPairs, results: list[PairResult | None], first: int
-    ) -> int:
-        """Raise a ValueError for the first problem before the first result that is None.
-
-        Without a problem, return the index of that result, or P. Results before `first` have none.
-        """
-        for pair in range(first, len(results)):
-            result = results[pair]
-            if result is None:
-                return pair
-            _, problem = result
-            if problem is not None:
-                self._raise_problem(pairs.call(pair), problem)
-        return len(results)
-
     def check_here(self, pairs: list[PairToCheck]) -> Generator[BatchResult, None, None]:
         """Check pairs in the executor, or else in this thread; yield the results of each batch."""
         assert callable(self.checker)
-        check = partial(check_batch, self.checker, self.labels or {}, False, host())
+        check = partial(check_batch, self.checker, self.labels or {}, host())
         if self.executor is None:
             yield from map(check, ((i, [pair]) for i, pair in enumerate(pairs)))
             return
@@ -351,9 +325,8 @@ def host() -> str:
 
 
 def check_batch(
-    checker: Callable[..., Any],
+    checker: Callable[[Any, Any], Any],
     labels: Mapping[str, float] | None,
-    batched: bool,
     home: str,
     batch: PairBatch,
 ) -> BatchResult:
@@ -366,47 +339,29 @@ def check_batch(
         checker: a function of a prediction and a reference.
         labels: the number of each label that the checker may return; or None for a checker of this
             package, whose results are not validated.
-        batched: whether the checker is a function of a list of predictions and a list of
-            references, and returns a list of results.
         home: what `host()` returned in the process that requested the check.
         batch: the index of the first pair, and the pairs.
     """
-    import copy
-
     start, pairs = batch
-    # The checker might change a dict or list, which samples share.
-    own = [[copy.deepcopy(x) if isinstance(x, (dict, list)) else x for x in pair] for pair in pairs]
-    if not batched:
-        called = [call_checker(checker, home, *pair) for pair in own]
-    else:
-        results, problem = call_checker(checker, home, *map(list, zip(*own, strict=True)))
-        if problem is not None:
-            return start, [(None, problem)] * len(pairs)
-        if not hasattr(results, "__len__") or len(results) != len(pairs):
-            text = text_or_type(repr, results)[:60]
-            problem_text = f"returned {text} for a batch of {len(pairs)}, one result for each"
-            return start, [(None, problem_text)] * len(pairs)
-        called = [(result, None) for result in results]
-    return start, [
-        (x, problem) if problem is not None or labels is None else validated_result(x, labels)
-        for x, problem in called
-    ]
+    results = [call_checker(checker, home, *pair) for pair in pairs]
+    return start, [validated_result(result, labels) for result in results]
 
 
-def call_checker(
-    checker: Callable[..., Any], home: str, *arguments: Any
-) -> tuple[Any, BaseException | None]:
+def call_checker(checker: Callable[..., Any], home: str, *arguments: Any) -> PairResult:
     """Return the result of a checker and None; or None and the exception that it raised.
 
     An exception in a worker has its traceback as a note, and can be pickled.
     """
+    import copy
     import os
     import pickle
     import platform
     import traceback
 
     try:
-        return checker(*arguments), None
+        # The checker might change a dict or list, which samples share.
+        own = [copy.deepcopy(x) if isinstance(x, (dict, list)) else x for x in arguments]
+        return checker(*own), None
     except (Exception, SystemExit, GeneratorExit) as error:  # The checker may call sys.exit.
         problem: BaseException = error
         if home != f"{platform.node()}:{os.getpid()}":
@@ -418,8 +373,11 @@ def call_checker(
         return None, problem
 
 
-def validated_result(result: Any, labels: Mapping[str, float]) -> PairResult:
-    """Return the outcome and None for a valid result of a checker, or None and the problem."""
+def validated_result(called: PairResult, labels: Mapping[str, float] | None) -> PairResult:
+    """Return the outcome and None, or None and the problem, for what `call_checker` returned."""
+    result, problem = called
+    if problem is not None or labels is None:
+        return called
     if getattr(result, "ndim", None) == 0:
         try:
             result = result.item()  # a scalar of NumPy or torch
@@ -508,17 +466,6 @@ class DistinctPairs:
             values, sizes, _OUTCOMES, None if scored.all() else scored, multiplicity=multiplicity
         )
 
-    def answers(self, answers: Sequence[str | None]) -> pa.ChunkedArray:
-        """Return a column with an integer code of each sample's answer, or null for no answer.
-
-        `answers`, (P,), has the answer of each pair, or None for no answer. Equal answers have
-        equal codes, also in different questions.
-        """
-        codes: dict[str | None, int] = {None: -1}
-        pair_codes = [codes.setdefault(answer, len(codes)) for answer in (*answers, None)]
-        sample_codes = np.array(pair_codes)[self.index]
-        return pa.chunked_array([from_numpy(sample_codes, sample_codes >= 0)])
-
 
 class CheckCache:
     """Keeps the finished checks of a run that failed, so that a retry checks only the other pairs.
@@ -565,42 +512,30 @@ def outcomes_of_match(samples: Samples, correct: np.ndarray) -> Samples:
 
 
 def _warn_of_responses(samples: Samples, outcomes: Samples) -> None:
-    """Warn if texts seem to be whole responses: many contain their reference, or none equals it."""
+    """Warn if texts seem to be whole responses, as many contain their reference, or none equals it.
+
+    Only the first `_SEARCHED` samples are searched. Many are more than a tenth of the correct ones.
+    """
+    problem = f"None of the {outcomes.n.sum()} scored samples equals its reference"
     if outcomes.values.any():
-        problem = _contained_references(samples, outcomes)
-        if problem is None:
+        correct, occurrences = outcomes.values[:_SEARCHED], samples.occurrences[:_SEARCHED]
+        texts = to_python(samples.values[:_SEARCHED])
+        references = to_python(samples.references[:_SEARCHED])
+        question = np.repeat(np.arange(len(references)), samples.sizes[:_SEARCHED])
+        incorrect = np.flatnonzero(~correct)
+        containing = [i for i in incorrect if _contains(texts[i], references[question[i]])]
+        n_containing, n_equal = occurrences[containing].sum(), occurrences[correct].sum()
+        if 10 * n_containing <= n_equal:
             return
-    else:
-        problem = f"None of the {outcomes.n.sum()} scored samples equals its reference"
+        problem = (
+            f"{n_containing} of the first {occurrences.sum()} samples contain their reference but "
+            f"do not equal it"
+        )
     warnings.warn(
         f"{problem}: exact_match compares whole texts. check_correct_fn='numeric' compares the "
         f"number that a text gives, 'choice' compares the option that it chooses, 'math_verify' "
         f"compares mathematical expressions, and 'python_tests' runs programs with tests.",
         stacklevel=3,
-    )
-
-
-def _contained_references(samples: Samples, outcomes: Samples) -> str | None:
-    """Return a sentence that says how many incorrect texts contain their reference, or None.
-
-    Only the first `_SEARCHED` samples are searched. None is returned if these texts are at most a
-    tenth as many as the correct ones.
-    """
-    correct, occurrences = outcomes.values[:_SEARCHED], samples.occurrences[:_SEARCHED]
-    texts = to_python(samples.values[:_SEARCHED])
-    references = to_python(samples.references[:_SEARCHED])
-    question = np.repeat(np.arange(len(references)), samples.sizes[:_SEARCHED])
-    containing = [
-        sample
-        for sample in np.flatnonzero(~correct)
-        if _contains(texts[sample], references[question[sample]])
-    ]
-    n_containing, n_equal = occurrences[containing].sum(), occurrences[correct].sum()
-    if 10 * n_containing <= n_equal:
-        return None
-    return (
-        f"{n_containing} of the first {occurrences.sum()} samples contain their reference but do "
-        f"not equal it"
     )
 
 

@@ -230,11 +230,6 @@ def check_name(name: str, choice: Any, known: Collection[str]) -> Any:
     raise ValueError(f"{name} has {short(choice)}, which is none of {', '.join(known)}.{hint}")
 
 
-def check_names(name: str, names: str | Iterable[str], known: Collection[str]) -> list[str]:
-    """Return one or more names as a list; raise a ValueError if one is not in `known`."""
-    return [check_name(name, choice, known) for choice in as_list(name, names)]
-
-
 def did_you_mean(choice: str, names: Iterable[str]) -> str:
     """Return " Did you mean 'x'?" for the name most similar to a choice, or "" if none is similar.
 

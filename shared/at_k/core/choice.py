@@ -131,7 +131,6 @@ def interval_options(
     clusters,
     *,
     known: Sequence[str] = INTERVALS,
-    default: str = "auto",
     alpha0: float = 1.0,
     beta0: float = 1.0,
     has_prior_outcomes: bool = False,
@@ -147,24 +146,26 @@ def interval_options(
     Args:
         questions: the number of questions, M.
         known: the names that `interval` can have.
-        default: the name that `interval=None` stands for.
         has_prior_outcomes: whether the metric was given prior outcomes R0.
 
     Raises:
         ValueError: if a parameter is invalid, if two of them contradict each other, or if one has
             no use without another.
     """
-    prior = check_prior(alpha0, beta0)
-    limits = check_bounds(bounds)
-    if interval is not None:
-        check_name("interval", interval, known)
+    prior, limits = check_prior(alpha0, beta0), check_bounds(bounds)
     check_flag("band", band)
     check_flag("anytime", anytime)
-    if confidence is None:
-        _check_no_limits(interval=interval, clusters=clusters, band=band, anytime=anytime)
-    else:
+    requested = "auto" if interval is None else check_name("interval", interval, known)
+    if confidence is not None:
         confidence = check_confidence(confidence)
-    requested = default if interval is None else interval
+    else:
+        for_limits = {"interval": interval, "clusters": clusters, "band": band, "anytime": anytime}
+        for name, value in for_limits.items():
+            if value is not None and value is not False:
+                raise ValueError(
+                    f"only limits use {name}, and there is no confidence: give one, such as "
+                    f"confidence=0.95."
+                )
     has_prior = has_prior_outcomes or prior != (1, 1)
     if has_prior:
         prior_name = "R0" if has_prior_outcomes else "alpha0, beta0"
@@ -172,41 +173,24 @@ def interval_options(
     method = requested
     if requested == "auto":
         method = method_of_auto(has_prior, clusters is not None)
-    cluster_index = check_clusters(clusters, method, questions, weighting.values)
-    if anytime:
-        _check_looks(method, band)
+    if anytime and method == "posterior":
+        raise ValueError(
+            "anytime needs limits of the data alone, and interval is 'posterior': give "
+            "interval='sampling' or 'questions', without a prior."
+        )
+    if anytime and band:
+        raise ValueError("a band holds at one look: leave out band or anytime.")
     return IntervalOptions(
         confidence=confidence,
         method=method,
         is_named=requested == "auto",
-        clusters=cluster_index,
+        clusters=check_clusters(clusters, method, questions, weighting.values),
         weighting=weighting,
         prior=prior,
         bounds=limits,
         band=band,
         anytime=anytime,
     )
-
-
-def _check_no_limits(**parameters: Any) -> None:
-    """Raise a ValueError if a parameter that only limits use was given: is not None or False."""
-    for name, value in parameters.items():
-        if value is not None and value is not False:
-            raise ValueError(
-                f"only limits use {name}, and there is no confidence: give one, such as "
-                f"confidence=0.95."
-            )
-
-
-def _check_looks(method: str, band: bool) -> None:
-    """Raise a ValueError if `anytime` cannot be combined with the method, or with a band."""
-    if method == "posterior":
-        raise ValueError(
-            "anytime needs limits of the data alone, and interval is 'posterior': give "
-            "interval='sampling' or 'questions', without a prior."
-        )
-    if band:
-        raise ValueError("a band holds at one look: leave out band or anytime.")
 
 
 def _check_prior_is_used(prior_name: str, interval: str, clusters) -> None:
@@ -231,8 +215,7 @@ def question_weighting(
     ValueError is raised if a parameter is invalid, if average="groups" comes without groups, or if
     all weights of a group are 0.
     """
-    check_name("average", average, ("questions", "groups"))
-    over_groups = average == "groups"
+    over_groups = check_name("average", average, ("questions", "groups")) == "groups"
     names, index = ([], None) if groups is None else label_index(groups, questions, "groups")
     if not over_groups and question_weights is None:
         return OVER_QUESTIONS
@@ -335,11 +318,14 @@ def check_clusters(
 def pass_limits(
     counts: BinaryCounts, scores: Mapping[ScoreKey, Score], options: IntervalOptions
 ) -> tuple[Scores, IntervalMethod]:
-    """Return estimates of scores of the pass@k family, and the method that computes their limits.
+    """Return estimates of scores of the pass@k family, and the method of their limits.
 
     Only the method "questions" is here. `PACKAGE.rooms` has the others, which raise an error if
-    this is a script without the package.
+    this is a script without the package. Without a confidence, the method is not used.
     """
+    if options.confidence is None:
+        points = pass_scores(counts, scores)
+        return points, QuestionIntervals(points)
     if options.method != "questions":
         return PACKAGE.rooms.pass_limits(counts, scores, options)
     least_n = counts.n.min()
@@ -359,9 +345,10 @@ def max_limits(
 ) -> tuple[Scores, IntervalMethod]:
     """Return estimates of Max@k at the k of each key, and the method of their limits.
 
-    All methods but "questions" need the installed package.
+    All methods but "questions" need the installed package. Without a confidence, the method is not
+    used.
     """
-    if options.method != "questions":
+    if options.confidence is not None and options.method != "questions":
         return PACKAGE.rooms.max_limits(rewards, ks, options)
     points = max_scores(rewards, ks)
     least, most = np.clip(rewards.ranges, *options.bounds).T

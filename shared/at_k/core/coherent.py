@@ -19,8 +19,8 @@ limits of k > n move.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
-from functools import cache
+from collections.abc import Mapping, Sequence
+from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -75,14 +75,10 @@ def with_neighbors(scores: Mapping[ScoreKey, Score], least: int) -> dict[ScoreKe
     events = _events_by_key(scores).values()
     if least > _LARGEST_N or not events:
         return result
-    neighbors = _neighbors({k for k, r in events if 1 < r < k <= least}, least)
+    neighbors = [Event(j, r) for j in spread_of_k(least) for r in (1, j)]
+    for k in {k for k, r in events if 1 < r < k <= least}:
+        neighbors += [Event(k, r) for r in (1, k, *spread_of_r(k))]
     return result | {event: Score((at_least(*event),)) for event in neighbors}
-
-
-def _neighbors(inner_ks: Set[int], least: int) -> list[Event]:
-    """Return the events of pass@j and pass^j, and of the neighbors of P(k, r) at `inner_ks`."""
-    over_k = [Event(j, r) for j in spread_of_k(least) for r in (1, j)]
-    return over_k + [Event(k, r) for k in inner_ks for r in (1, k, *spread_of_r(k))]
 
 
 Limits = tuple[float, float]
@@ -117,36 +113,19 @@ def _rung(event: Event) -> int:
     return event.k - 1 if event.r == 1 else 1 - event.k
 
 
-class _Ladders:
-    """The ladder of pass@k and pass^k over k, and for each k the ladder of P(k, r) over r.
+def _ladder_over_r(limits: Mapping[Event, Limits], over_k: _Ladder, k: int) -> _Ladder:
+    """Return the ladder of P(k, r) over r at one k. The rung of r is -r, because P(k, r) falls.
 
-    `limits` has the limits of the neighbors by their events.
+    `limits` are those of the neighbors. They are moved over k at r = 1 and r = k, and clipped to
+    these at other r.
     """
-
-    def __init__(self, limits: Mapping[Event, Limits]):
-        self._limits = limits
-        at_ends = {_rung(event): x for event, x in limits.items() if event.r in (1, event.k)}
-        self._over_k = _Ladder(at_ends)
-        self._over_r = cache(self._ladder_over_r)
-
-    def moved(self, event: Event, lo: float, hi: float) -> Limits:
-        """Return the limits of the score of an event, moved between those of its neighbors."""
-        if event.r in (1, event.k):
-            return self._over_k.moved(_rung(event), lo, hi)
-        return self._over_r(event.k).moved(-event.r, lo, hi)
-
-    def _ladder_over_r(self, k: int) -> _Ladder:
-        """Return the ladder at one k. The rung of r is -r, because P(k, r) falls with r.
-
-        The limits at r = 1 and r = k are moved over k. Those at other r are clipped to these.
-        """
-        by_rung = {-event.r: pair for event, pair in self._limits.items() if event.k == k}
-        for rung in by_rung.keys() & {-1, -k}:
-            by_rung[rung] = self.moved(Event(k, -rung), *by_rung[rung])
-        if by_rung:
-            ends = by_rung[min(by_rung)], by_rung[max(by_rung)]
-            by_rung = {rung: tuple(np.clip(pair, *ends)) for rung, pair in by_rung.items()}
-        return _Ladder(by_rung)
+    by_rung = {-event.r: pair for event, pair in limits.items() if event.k == k}
+    for rung in by_rung.keys() & {-1, -k}:
+        by_rung[rung] = over_k.moved(_rung(Event(k, -rung)), *by_rung[rung])
+    if by_rung:
+        ends = by_rung[min(by_rung)], by_rung[max(by_rung)]
+        by_rung = {rung: tuple(np.clip(pair, *ends)) for rung, pair in by_rung.items()}
+    return _Ladder(by_rung)
 
 
 class CoherentIntervals(DerivedIntervals):
@@ -181,10 +160,13 @@ class CoherentIntervals(DerivedIntervals):
         }
         if not limits:
             return result
-        ladders = _Ladders(limits)
+        over_k = _Ladder({_rung(x): pair for x, pair in limits.items() if x.r in (1, x.k)})
+        over_r = cache(partial(_ladder_over_r, limits, over_k))
         for key in self._events.keys() & result.keys():
-            interval = result[key]
+            interval, (k, r) = result[key], self._events[key]
             if not interval.is_unknown:
-                lo, hi = ladders.moved(self._events[key], interval.lo, interval.hi)
+                at_end = r in (1, k)
+                ladder, rung = (over_k, _rung(self._events[key])) if at_end else (over_r(k), -r)
+                lo, hi = ladder.moved(rung, interval.lo, interval.hi)
                 result[key] = interval._replace(lo=min(lo, interval.mu), hi=max(hi, interval.mu))
         return result

@@ -2,15 +2,14 @@
 
 Texts are large strings. Numbers keep their type, except that float16 and float32 become the double
 that prints the same, so that np.float32(0.1) equals 0.1. Values without a common Arrow type are
-stored as JSON: dicts, texts that UTF-8 cannot hold, bools among integers, and integers that no
-double holds among floats.
+stored as JSON, as are lists and dicts: texts that UTF-8 cannot hold, bools among integers, and
+integers that no double holds among floats.
 
 There are S samples of M questions.
 """
 
 from __future__ import annotations
 
-import itertools
 import json
 from contextlib import suppress
 from dataclasses import replace
@@ -53,6 +52,8 @@ def stored(samples: Samples, references: Any = None) -> Samples:
     elif isinstance(values, list):
         check_types(samples)
         values = pa.chunked_array([_typed_array(values, samples.name, samples.sizes)])
+    else:
+        values = _not_nested(values, samples.name, samples.sizes)
     column = None if references is None else reference_column(references, len(samples))
     return replace(samples, values=values, scored=None, references=column)
 
@@ -67,7 +68,7 @@ def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
     if isinstance(values, np.ndarray) and values.ndim == 1:
         column = _column_of_numbers(values)
     elif isinstance(values, pa.ChunkedArray):
-        column = with_plain_type(values)
+        column = _not_nested(with_plain_type(values), "references")
         if str(column.type) in ("halffloat", "float"):
             column = _column_of_numbers(*numbers_and_scored(column))
     else:
@@ -81,6 +82,18 @@ def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
         )
     # A checker may ignore references, so a column of None is a valid column of references.
     return column.cast(TEXTS) if pa.types.is_null(column.type) else column
+
+
+def _not_nested(
+    column: pa.ChunkedArray, name: str, sizes: np.ndarray | None = None
+) -> pa.ChunkedArray:
+    """Return a column of lists or structs as JSON, and other columns unchanged.
+
+    `name` and `sizes` are those of `to_json`.
+    """
+    if not pa.types.is_nested(column.type):
+        return column
+    return pa.chunked_array([to_json(column.to_pylist(), name, sizes)])
 
 
 def _column_of_numbers(numbers: np.ndarray, scored: np.ndarray | None = None) -> pa.ChunkedArray:
@@ -134,21 +147,14 @@ def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) 
 
 
 def _array_of_one_type(values: list[Any]) -> pa.Array | None:
-    """Return values as an array; None if they have no common Arrow type, or if some are dicts."""
+    """Return values as an array; None if they are lists or dicts, or have no common Arrow type."""
     types = {type(value) for value in values} - {type(None)}
-    if types == {list}:  # Arrow would turn an integer among floats in a list into a float.
-        entries = itertools.chain.from_iterable(value for value in values if value is not None)
-        types_of_entries = {type(entry) for entry in entries} - {type(None)}
-        if len(types_of_entries) > 1 or types_of_entries & {dict, tuple}:
-            return None
-    elif len(types) > 1:
+    if len(types) > 1 or types & {list, tuple, dict}:
         return None
     try:
-        array = pa.array(values, TEXTS if types == {str} else None)
+        return pa.array(values, TEXTS if types == {str} else None)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return None
-    # A struct would have the keys of all dicts, with None where a dict lacks one.
-    return None if "struct" in str(array.type) else array
 
 
 def to_json(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa.Array:
@@ -238,22 +244,7 @@ def distinct_entries(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
     if values.type == JSON:
         texts, index = distinct_entries(pc.struct_field(values, 0))
         return pa.StructArray.from_arrays([texts], fields=list(JSON)), index
-    if pa.types.is_nested(values.type):
-        return _distinct_lists(values)
     encoded = values.dictionary_encode()  # The chunks share one dictionary, and are not copied.
     indices = pa.chunked_array([chunk.indices for chunk in encoded.chunks])
     indices = indices.fill_null(-1) if indices.null_count else indices
     return encoded.chunk(0).dictionary, to_numpy(indices)
-
-
-def _distinct_lists(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
-    """Return the results of `distinct_entries` for lists, which Arrow cannot compare."""
-    # Lists are compared by their texts, because a dict cannot have lists as keys.
-    texts = [None if entry is None else repr(entry) for entry in values.to_pylist()]
-    first_entry: dict[str, int] = {}  # the index of the first entry with each text
-    for i, text in enumerate(texts):
-        if text is not None:
-            first_entry.setdefault(text, i)
-    rank: dict[str | None, int] = {text: i for i, text in enumerate(first_entry)}
-    index = np.array([rank.get(text, -1) for text in texts])
-    return values.combine_chunks().take(from_numpy(np.array([*first_entry.values()], int))), index

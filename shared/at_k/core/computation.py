@@ -81,8 +81,6 @@ class Computation:
             the index of the first one.
         accepts_labels: whether already-graded outcomes may be labels, for which a parameter of the
             metric has numbers.
-        counts_suffice: False if a result may depend on the order of the samples of a question, even
-            if only in the last digit. If True, outcomes may be stored as counts.
         in_order: names of parameters that refer to samples by their order, for example with a value
             for each sample. All samples are then given in one call of `compute`.
     """
@@ -90,7 +88,6 @@ class Computation:
     results: Callable[..., Any]
     validate: Callable[[Samples], Any]
     accepts_labels: bool = False
-    counts_suffice: bool = True
     in_order: tuple[str, ...] = ()
 
     @property

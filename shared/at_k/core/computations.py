@@ -7,12 +7,11 @@ for no limits, and return the dict of `Report.result`. What takes long comes aft
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from .checks import category_numbers, check_flag, check_k, check_samples, choose_ks
+from .checks import category_numbers, check_flag, check_samples, choose_ks
 from .choice import (
     INTERVALS,
     IntervalOptions,
@@ -33,22 +32,19 @@ from .credits import (
     included_scores,
     is_included,
 )
-from .expected import pass_scores
-from .interval import UNIT_RANGE, IntervalMethod
+from .interval import IntervalMethod
 from .package import PACKAGE
 from .posterior import PosteriorIntervals
-from .questions import QuestionIntervals
 from .rewards import (
     are_real_rewards,
     bayes_moments,
     category_rewards,
     check_prior_outcomes,
     check_rewards,
-    max_scores,
     real_rewards,
 )
 from .samples import n_in_keys, require_binary, require_categories, require_shares, warn_of_stopping
-from .score import ScoreId, Scores, join_scores, one_column_each
+from .score import Score, ScoreId, Scores, join_scores, one_column_each
 from .score_agg import (
     VERDICTS,
     agg_scores,
@@ -108,30 +104,30 @@ def gpassk_results(
     )
     options, n = report.options, questions.n
     errors = _errors_of_checker(checker_rates, labels)
-    _refuse_posterior_with_errors(errors, options)
+    if errors is not None:
+        errors.require_no_posterior(options)
     if budget is not None:
-        budget = _check_budget(budget, requested, metrics, options, errors)
-        checked = questions.check(checking)
-        points, method = PACKAGE.rooms.first_successes(checked, budget, requested, options)
-        return report.result(points, n, method)
-    # An invalid k is refused here, before the checker runs.
-    ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n, _FOR_K_ABOVE_N)
-    scores = build_scores(included, ks, score_options)
-    refuse_group_average_of_products(common.average, scores)
+        first = PACKAGE.rooms.first_successes(budget, requested, metrics, options, errors)
+        points, method = first.scores(questions.check(checking))
+        return report.result(points, method, n)
 
+    def scores_for(n: np.ndarray) -> dict[ScoreId, Score]:
+        """Return the requested scores; raise a ValueError if a k exceeds one of `n`, (M,)."""
+        ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n, _FOR_K_ABOVE_N)
+        return build_scores(included, ks, score_options)
+
+    scores = scores_for(n)  # An invalid k is refused here, before the checker runs.
+    refuse_group_average_of_products(common.average, scores)
     checked = questions.check(checking)
     counts = checked.outcomes.counts
     warn_of_stopping(checked.outcomes)
     if (counts.n < n).any():  # the checker left samples unscored
-        ks = choose_ks(requested, DEFAULT_K, counts.n, options.allow_above_n, _FOR_K_ABOVE_N)
-        scores = build_scores(included, ks, score_options)
+        scores = scores_for(counts.n)
     if errors is not None:
         points, method, rates_of_checker = errors.pass_limits(checked, scores, options)
-        return report.result(points, n, method, rates_of_checker)
-    if options.confidence is None:
-        return report.result(pass_scores(counts, scores), n)
+        return report.result(points, method, n, rates_of_checker)
     points, method = pass_limits(counts, scores, options)
-    return report.result(points, n, method)
+    return report.result(points, method, n)
 
 
 def _errors_of_checker(checker_rates, labels) -> Any:
@@ -139,39 +135,6 @@ def _errors_of_checker(checker_rates, labels) -> Any:
     if checker_rates is None and labels is None:
         return None
     return PACKAGE.rooms.errors(checker_rates, labels)
-
-
-def _refuse_posterior_with_errors(errors: Any, options: IntervalOptions) -> None:
-    """Raise a ValueError if interval='posterior' is given with a model of the checker's errors."""
-    if errors is not None and options.confidence is not None and options.method == "posterior":
-        raise ValueError(
-            "interval='posterior' does not correct for the errors of a checker: use 'sampling' or "
-            "'questions'."
-        )
-
-
-def _check_budget(
-    budget: int, ks: list[int] | None, metrics: set[str], options: IntervalOptions, errors: Any
-) -> int:
-    """Return the budget, the largest number of samples of a question, as an int.
-
-    Raises a ValueError if one of `ks` exceeds it, if `metrics` has another score than pass@k, or if
-    `options` have a prior, or `errors` is a model of the checker's errors.
-    """
-    budget = check_k(budget, name="budget")
-    if ks and max(ks) > budget:
-        raise ValueError(f"k is {max(ks)}: give a k of at most the budget, {budget}.")
-    if others := sorted(metrics - {"pass@k"}):
-        raise ValueError(
-            f"include has {others[0]!r}, and samples that stop at the first correct one show "
-            f"pass@k only: leave it out, or leave out budget."
-        )
-    if errors is not None or options.prior != (1, 1):
-        raise ValueError(
-            "budget is for samples that stop at the first correct one, which neither a correction "
-            "for checker_rates or labels nor a prior is for: leave these out."
-        )
-    return budget
 
 
 GPASSK = Computation(gpassk_results, require_binary, in_order=("labels", "budget"))
@@ -217,28 +180,25 @@ def bayes_at_n_results(
     n = n_in_keys(outcomes.n)
     # Both scores estimate the mean reward, which is Max@k for k = 1.
     ks = {ScoreId("bayes@N", n): 1, ScoreId("avg@N", n): 1}
-    are_real = are_real_rewards(outcomes, w, R0, categories)
-    if are_real:
-        rewards = real_rewards(outcomes)
-        points = max_scores(rewards, ks)
+    if are_real_rewards(outcomes, w, R0, categories):
+        points, method = max_limits(real_rewards(outcomes), ks, options)
     else:
         rewards = category_rewards(outcomes, rewards_of_categories, prior)
         moments = bayes_moments(rewards, *ks)
         points = Scores(moments.keys, moments.inverse, moments.mean)
-    method: IntervalMethod | None = None
-    if not are_real and (common.interval is None or options.method == "posterior"):
-        # The posterior defines Bayes@N, so it is the default. Results name it only if it is given.
-        check_clusters(common.clusters, "posterior", len(questions))
-        range_of_rewards = float(rewards.levels[0]), float(rewards.levels[-1])
-        name = None if common.interval is None else "posterior"
-        limits = options.bounds if bounds else range_of_rewards
-        method = PosteriorIntervals(moments, limits, name, options.weights)
-    elif options.confidence is not None:
-        _, method = max_limits(rewards, ks, options)
+        if common.interval is None or options.method == "posterior":
+            # The posterior defines Bayes@N, so it is the default. Results name it only if given.
+            check_clusters(common.clusters, "posterior", len(questions))
+            range_of_rewards = float(rewards.levels[0]), float(rewards.levels[-1])
+            name = None if common.interval is None else "posterior"
+            limits = options.bounds if bounds else range_of_rewards
+            method = PosteriorIntervals(moments, limits, name, options.weights)
+        else:
+            _, method = max_limits(rewards, ks, options)
     if errors is None:
-        return report.result(points, questions.n, method)
+        return report.result(points, method, questions.n)
     points, method, rates_of_checker = errors.rate_limits(checked, points, method, options)
-    return report.result(points, questions.n, method, rates_of_checker)
+    return report.result(points, method, questions.n, rates_of_checker)
 
 
 BAYES_AT_N = Computation(
@@ -301,26 +261,32 @@ def max_at_k_results(
     ks = choose_ks(requested, DEFAULT_K, rewards.n, options.allow_above_n and not are_real)
     if any(score.metric != "max@k" for score in included):
         check_samples(ks, rewards.n)
-    parts: list[tuple[Scores, IntervalMethod | None]] = []  # scores, and the method of their limits
+    parts: list[tuple[Scores, IntervalMethod]] = []  # scores, and the method of their limits
     if keys := {ScoreId("max@k", k): k for k in ks if is_included("max@k", k, included)}:
-        if options.confidence is None:
-            parts.append((max_scores(rewards, keys), None))
-        else:
-            parts.append(max_limits(rewards, keys, options))
-    if ks_and_taus := _included_tails(included, ks, taus):
-        tails = PACKAGE.rooms.tails(rewards, ks_and_taus)
+        parts.append(max_limits(rewards, keys, options))
+    if any(score.metric == "TailPass@k" for score in included):
+        tails = PACKAGE.rooms.tails(rewards, included, ks, taus)
         parts.append((tails, limits_for_questions(tails, "TailPass@k", options)))
     if picked_by is not None:
-        values = outcomes.values
-        if not are_real:
-            values = rewards_of_categories[values.astype(int)]
+        w_or_none = None if are_real else rewards_of_categories
         picked_ks = [k for k in ks if is_included("picked@k", k, included)]
-        picked = PACKAGE.rooms.picked(outcomes, values, picked_by, picked_ks)
-        scored_values = values[outcomes.is_scored]
-        least, most = np.clip([scored_values.min(), scored_values.max()], *options.bounds).tolist()
-        parts.append((picked, limits_for_questions(picked, "picked@k", options, (least, most))))
-    points, method = _join_parts(parts)
-    return report.result(points, n, method)
+        picked, (least, most) = PACKAGE.rooms.picked(outcomes, w_or_none, picked_by, picked_ks)
+        picked_range = np.clip([least, most], *options.bounds).tolist()
+        parts.append((picked, limits_for_questions(picked, "picked@k", options, picked_range)))
+    points, method = _joined(parts, options)
+    return report.result(points, method, n)
+
+
+def _joined(
+    parts: list[tuple[Scores, IntervalMethod]], options: IntervalOptions
+) -> tuple[Scores, IntervalMethod]:
+    """Return the scores of all parts as one `Scores`, and one method for their limits."""
+    points, method = parts[0]
+    for scores, method_of_scores in parts[1:]:
+        points = join_scores(points, scores)
+        if options.confidence is not None:
+            method = PACKAGE.rooms.joined(method, method_of_scores, scores.keys)
+    return points, method
 
 
 def _included_rewards(
@@ -340,39 +306,6 @@ def _included_rewards(
             "uses them: give both, or neither."
         )
     return included, requested
-
-
-def _included_tails(
-    included: list[ScoreId], ks: list[int], thresholds: list[float]
-) -> list[tuple[int, float]]:
-    """Return the distinct pairs (k, threshold) at which TailPass@k is included.
-
-    An id without k stands for all `ks`, and one without tau for all `thresholds`.
-    """
-    pairs = [
-        (k, tau)
-        for score in included
-        if score.metric == "TailPass@k"
-        for k in ks
-        if score.k in (None, k)
-        for tau in (thresholds if score.tau is None else [score.tau])
-    ]
-    return list(dict.fromkeys(pairs))
-
-
-def _join_parts(
-    parts: list[tuple[Scores, IntervalMethod | None]],
-) -> tuple[Scores, IntervalMethod | None]:
-    """Return all scores as one `Scores`, and one method for their limits.
-
-    `parts` has a method for all scores; or None for all, and None is returned as the method.
-    """
-    points, method = parts[0]
-    for scores, method_of_scores in parts[1:]:
-        points = join_scores(points, scores)
-        if method is not None:
-            method = PACKAGE.rooms.joined(method, method_of_scores, scores.keys)
-    return points, method
 
 
 # All numbers are valid outcomes: they are categories or rewards.
@@ -428,21 +361,28 @@ def cons_at_k_results(
     checked = questions.check(checking)
     warn_of_stopping(checked.outcomes)
     consensus = Consensus.from_checked(checked, requested, merge_right, "vote@k" in metrics)
-    if vote_weights is not None:
-        weighted = PACKAGE.rooms.weighted_votes(checked, vote_weights, merge_right)
-        consensus = replace(consensus, weighted=weighted)
     values = consensus.values()
+    sizes = {ScoreId("weighted_vote@k", key): consensus.sizes(k) for key, k in consensus.ks.items()}
+    if vote_weights is None:
+        sizes = {}
     if include is not None:
-        _check_included(metrics, {key.metric for key in values})
-    values = {key: x for key, x in values.items() if is_included(key.metric, key.k, included)}
-    columns = np.stack([*values.values()], axis=1)
-    points = Scores(one_column_each(values), np.arange(len(questions)), columns)
-    method: IntervalMethod | None = None
-    if options.confidence is not None and options.method == "questions":
-        method = QuestionIntervals(points, UNIT_RANGE, options.clusters, weights=options.weights)
-    elif options.confidence is not None:
-        method = PACKAGE.rooms.consensus_limits(consensus, options)
-    return report.result(points, questions.n, method)
+        _check_included(metrics, {score_id.metric for score_id in (*values, *sizes)})
+    values = {x: value for x, value in values.items() if is_included(x.metric, x.k, included)}
+    sizes = {x: size for x, size in sizes.items() if is_included(x.metric, x.k, included)}
+    parts: list[tuple[Scores, IntervalMethod]] = []  # scores, and the method of their limits
+    if values:
+        columns = np.stack([*values.values()], axis=1)
+        points = Scores(one_column_each(values), np.arange(len(questions)), columns)
+        if options.confidence is None or options.method == "questions":
+            method = limits_for_questions(points, "cons@k", options)
+        else:
+            method = PACKAGE.rooms.consensus_limits(consensus, options)
+        parts.append((points, method))
+    if sizes:
+        weighted = PACKAGE.rooms.weighted_votes(checked, vote_weights, merge_right, sizes)
+        parts.append((weighted, limits_for_questions(weighted, "weighted_vote@k", options)))
+    points, method = _joined(parts, options)
+    return report.result(points, method, questions.n)
 
 
 def _check_included(included: set[str], known: set[str]) -> None:
@@ -485,12 +425,10 @@ def score_agg_results(
     outcomes = questions.check(checking).outcomes
     points = agg_scores(outcomes, p, penalty, eps)
     method = limits_for_questions(points, "score_agg", report.options)
-    return report.result(points, questions.n, method)
+    return report.result(points, method, questions.n)
 
 
-SCORE_AGG = Computation(
-    score_agg_results, require_weights, accepts_labels=True, counts_suffice=False
-)
+SCORE_AGG = Computation(score_agg_results, require_weights, accepts_labels=True)
 
 COMPUTATIONS = {
     "gpassk": GPASSK,

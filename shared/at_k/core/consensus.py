@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -38,7 +37,6 @@ class Consensus:
         ks: a dict from the k in the key of a score to its k. If scores use all n samples of each
             question, the first is n, or "n" if it differs between questions, and the second None.
         votes: the counts of answers of each question; None without answers or without vote@k.
-        weighted: the `WeightedVotes` of the package, or None if votes have no weights.
     """
 
     shares: Samples
@@ -46,7 +44,6 @@ class Consensus:
     counts: BinaryCounts
     ks: Mapping[int | str, int | None]
     votes: Sequence[AnswerCounts] | None = None
-    weighted: Any = None
 
     @classmethod
     def from_checked(
@@ -109,16 +106,7 @@ class Consensus:
         if self.votes is not None:
             for k_in_key, k in self.ks.items():
                 values[ScoreId("vote@k", k_in_key)] = vote_at_k(self.votes, self.sizes(k))
-        return values | self.weighted_scores()
-
-    def weighted_scores(self) -> dict[ScoreId, np.ndarray]:
-        """Return a dict from weighted_vote@k at each k to its values, (M,); {} without weights."""
-        if self.weighted is None:
-            return {}
-        return {
-            ScoreId("weighted_vote@k", k_in_key): self.weighted.at(self.sizes(k))
-            for k_in_key, k in self.ks.items()
-        }
+        return values
 
 
 def _has_majority(k: int | None, n: np.ndarray, c: np.ndarray) -> np.ndarray:

@@ -26,23 +26,12 @@ _FORMS = ({"n", "correct"}, {"counts"}, {"answers", "counts"})
 
 
 def is_counts(values) -> bool:
-    """Return whether the keys of the values, or of the first one in a list, are those of counts.
-
-    Raises a ValueError if a data frame has n, correct and other columns.
-    """
+    """Return whether the keys of the values, or of the first one in a list, are those of counts."""
     if isinstance(values, (list, tuple)):
         return bool(values) and isinstance(values[0], Mapping) and {*values[0]} in _FORMS
     if isinstance(values, Mapping):
         return {*values} in _FORMS
-    if not is_frame(values):
-        return False
-    names = column_names(values)
-    if {"n", "correct"} < {*names}:
-        raise ValueError(
-            f"The data frame has the columns {', '.join(names)}: for counts, give n and "
-            f"correct alone."
-        )
-    return {*names} in _FORMS
+    return is_frame(values) and {*column_names(values)} in _FORMS
 
 
 def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
@@ -55,18 +44,33 @@ def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
     their number of categories, or if a question has not one count for each answer.
     """
     columns = _columns_of_counts(values, name)
-    if "n" in columns:
-        return _read_binary(columns, name)
-    rows = columns["counts"]
+    if "n" in columns:  # The categories are 0, with n - correct samples, and 1.
+        n, correct = (_whole_numbers(columns[key], name, key) for key in ("n", "correct"))
+        if (correct > n).any():
+            question = int(np.argmax(correct > n))
+            raise InputError(
+                Place(name, question, key="correct"),
+                f" is {correct[question]} of {n[question]} samples: give a number from 0 to n.",
+            )
+        multiplicity = np.stack([n - correct, correct], axis=1).ravel()
+        return np.tile([0, 1], len(n)), multiplicity, np.full(len(n), 2)
+    rows, answers = columns["counts"], columns.get("answers")
     for question, row in enumerate(rows):
         if not is_list_like(row):
             location = Place(name, question, key="counts")
             raise InputError(location, f" is {short(row)}: give a list of counts.")
+        if answers is None:
+            continue
+        if not is_list_like(answers[question]) or len(answers[question]) != len(row):
+            raise InputError(
+                Place(name, question, key="answers"),
+                f" is {short(answers[question])}, with {len(row)} counts: give one count for each "
+                f"answer.",
+            )
     sizes = np.array([len(row) for row in rows], dtype=np.int64)
     multiplicity = _whole_numbers([*itertools.chain.from_iterable(rows)], name, "counts", sizes)
-    if "answers" in columns:
-        _require_one_count_each(columns["answers"], sizes, name)
-        return columns["answers"], multiplicity, sizes
+    if answers is not None:
+        return answers, multiplicity, sizes
     if len(sizes) and not one_size(sizes):
         question = int(np.argmax(sizes != sizes[0]))
         raise InputError(
@@ -76,36 +80,6 @@ def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
             f" has {sizes[0]}: give a count for each category.",
         )
     return np.tile(np.arange(sizes.max(initial=0)), len(sizes)), multiplicity, sizes
-
-
-def _read_binary(columns: dict[str, Any], name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the results of `read_counts` for the columns n and correct.
-
-    The categories of each question are 0, with n - correct samples, and 1.
-    """
-    n, correct = (_whole_numbers(columns[key], name, key) for key in ("n", "correct"))
-    if (correct > n).any():
-        question = int(np.argmax(correct > n))
-        raise InputError(
-            Place(name, question, key="correct"),
-            f" is {correct[question]} of {n[question]} samples: give a number from 0 to n.",
-        )
-    multiplicity = np.stack([n - correct, correct], axis=1).ravel()
-    return np.tile([0, 1], len(n)), multiplicity, np.full(len(n), 2)
-
-
-def _require_one_count_each(answers: list[Any], sizes: np.ndarray, name: str) -> None:
-    """Raise a ValueError unless each question has a list of answers, one for each of its counts.
-
-    `sizes`, (M,), is the number of counts of each question.
-    """
-    for question, size in enumerate(sizes.tolist()):
-        if not is_list_like(answers[question]) or len(answers[question]) != size:
-            raise InputError(
-                Place(name, question, key="answers"),
-                f" is {short(answers[question])}, with {size} counts: give one count for each "
-                f"answer.",
-            )
 
 
 def _columns_of_counts(values, name: str) -> dict[str, Any]:

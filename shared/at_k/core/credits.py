@@ -160,23 +160,18 @@ def check_lam(lam) -> float:
 
 
 def check_powers(pass_power, unanimous_power) -> tuple[float, float]:
-    """Return both powers as floats; raise a ValueError for an invalid one.
+    """Return both powers as floats; raise a ValueError unless both are at least 0, and one above.
 
-    Powers are finite, they are not both 0, and their sum is at least 0.
+    With a negative power the score would fall as one of its two scores rises.
     """
-    wanted = "a power is a finite number, and at least one of the two is not 0"
+    wanted = "a power is a finite number of at least 0, and one of the two is above 0"
     most = sys.float_info.max
     powers = (
-        check_number("pass_power", pass_power, wanted, -most, most),
-        check_number("unanimous_power", unanimous_power, wanted, -most, most),
+        check_number("pass_power", pass_power, wanted, 0, most),
+        check_number("unanimous_power", unanimous_power, wanted, 0, most),
     )
     if powers == (0, 0):
         raise ValueError(f"pass_power and unanimous_power are both 0: {wanted}.")
-    if sum(powers) < 0:
-        raise ValueError(
-            f"pass_power is {powers[0]:g} and unanimous_power is {powers[1]:g}: with a negative "
-            f"sum the score exceeds 1. Give powers whose sum is at least 0."
-        )
     return powers
 
 
@@ -219,12 +214,6 @@ PASS_FAMILY: dict[str, Callable[[int, float, ScoreOptions], Score]] = {
 
 Only G-Pass@k uses the threshold tau.
 """
-
-
-def scores_of_one_mean() -> list[str]:
-    """Return the names of the scores that are one expected credit, not a product of two."""
-    scores = {name: make(2, 0.5, ScoreOptions()) for name, make in PASS_FAMILY.items()}
-    return [name for name, score in scores.items() if len(score.terms) == 1]
 
 
 def build_scores(

@@ -42,7 +42,7 @@ class Estimate(NamedTuple):
     @property
     def key(self) -> str:
         """Return the key of the score without the group, such as "G-Pass@4_0.5"."""
-        return self.score_id.key
+        return ScoreId(self.metric, self.k, self.tau).key
 
     @property
     def full_key(self) -> str:
@@ -78,19 +78,14 @@ def as_dict(
         name = safe_name(estimate.score_id) if safe else estimate.key
         if estimate.group is not None:
             name = prefixes[estimate.group] + name
-        result |= _entries(estimate, name, safe)
+        result[name] = estimate.score
+        fields = {} if estimate.interval is None else estimate.interval._asdict()
+        if estimate.band is not None:
+            fields["band_lo"], fields["band_hi"] = estimate.band
+        for field, value in fields.items():
+            if value is not None and not (safe and field == "interval"):
+                result[f"{name}_{field}"] = value
     return result | dict(others or {})
-
-
-def _entries(estimate: Estimate, name: str, safe: bool) -> dict[str, Any]:
-    """Return the entries of one estimate, whose keys begin with `name`. `safe` is as above."""
-    fields = {} if estimate.interval is None else estimate.interval._asdict()
-    if safe:
-        fields.pop("interval", None)
-    if estimate.band is not None:
-        fields["band_lo"], fields["band_hi"] = estimate.band
-    known = {f"{name}_{field}": value for field, value in fields.items() if value is not None}
-    return {name: estimate.score, **known}
 
 
 def safe_name(score: ScoreId) -> str:

@@ -32,12 +32,6 @@ class Interval(NamedTuple):
         return self.interval is not None and self.interval.startswith("none")
 
 
-def whole_range(mean: float, least: float, most: float, reason: str) -> Interval:
-    """Return the interval [least, most] for a score whose variance the data do not show."""
-    lo, hi = float(least), float(most)
-    return Interval(float(mean), (hi - lo) / 2, lo, hi, f"none: {reason}")
-
-
 class IntervalMethod(abc.ABC):
     """Computes the intervals of the scores of a run, or of groups of its questions."""
 

@@ -102,13 +102,13 @@ class SampledMetric(evaluate.Metric, abc.ABC):
     def add_batch(self, *, predictions=None, references=None):
         """Add questions: a list of predictions for each, and a reference for each, or None.
 
-        Outcomes that are categories may be stored as counts, to save memory. A ValueError is raised
-        if an input is invalid, or if a checker of this object makes the call; nothing is added.
+        A ValueError is raised if an input is invalid, or if a checker of this object makes the
+        call; nothing is added.
         """
         self._refuse_call_from_checker("add_batch")
         batch = self.computation.read(predictions, references)
         with self._lock:
-            self._added = with_batch(self._added, batch, self.computation.counts_suffice)
+            self._added = with_batch(self._added, batch)
 
     # --- Computing ------------------------------------------------------------------------
 

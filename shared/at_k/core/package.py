@@ -66,6 +66,7 @@ def raise_needs_package(option: str) -> NoReturn:
 
 OPTIONS = {
     "checker": "check_correct_fn={0!r}",
+    "check_workers": "timeout, num_proc above 1, or an async or batched check_correct_fn",
     "exchange": "num_process above 1",
     "errors": "checker_rates and labels",
     "first_successes": "budget",
@@ -96,14 +97,6 @@ class Rooms:
         if method not in OPTIONS:
             raise AttributeError(method)
         return lambda *arguments: raise_needs_package(OPTIONS[method].format(*arguments))
-
-    def check_workers(self, checking: Any) -> None:
-        """Raise the ImportError for the option of a `Checking` that needs worker processes."""
-        if checking.timeout is not None:
-            raise_needs_package("timeout")
-        if (checking.num_proc or 1) > 1:
-            raise_needs_package("num_proc")
-        raise_needs_package(f"{'An async' if checking.is_async else 'A batched'} check_correct_fn")
 
     def check_pairs(self, checking: Any, pairs: list[Any]) -> Any:
         """Return an iterator over the results of `checking.check_here`.

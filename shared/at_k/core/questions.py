@@ -57,7 +57,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .counts import UniqueIntegers
-from .interval import UNIT_RANGE, Interval, IntervalMethod, whole_range
+from .interval import UNIT_RANGE, Interval, IntervalMethod
 from .score import ColumnPair, Score, ScoreKey, Scores
 
 ONE_CLUSTER = "there is one question, or one cluster of questions"
@@ -364,15 +364,13 @@ class QuestionIntervals(IntervalMethod):
         rows = self._scores.inverse[questions]
         least, most = self._extremes(self._ranges, rows)
         if self._is_one_cluster(questions):
-            mean = self._scores.columns[rows].mean(axis=0)
-            if self._weights is not None:
-                mean = np.average(self._scores.columns[rows], 0, self._weights[questions])
-            return {
-                key: whole_range(
-                    score.value(mean), score.value(least), score.value(most), ONE_CLUSTER
-                )
-                for key, score in self._scores.keys.items()
-            }
+            weights = None if self._weights is None else self._weights[questions]
+            mean = np.average(self._scores.columns[rows], 0, weights)
+            result = {}
+            for key, score in self._scores.keys.items():
+                mu, lo, hi = (float(score.value(columns)) for columns in (mean, least, most))
+                result[key] = Interval(mu, (hi - lo) / 2, lo, hi, f"none: {ONE_CLUSTER}")
+            return result
         means, estimates = self.means(questions), self._ranges_of_estimates
         range_of_estimates = None if estimates is None else self._extremes(estimates, rows)
         lo, hi = means.limits(confidence, (least, most), range_of_estimates)

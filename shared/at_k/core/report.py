@@ -64,16 +64,16 @@ class Report:
     def result(
         self,
         points: Scores,
+        method: IntervalMethod | None,
         n: np.ndarray,
-        method: IntervalMethod | None = None,
         checker: dict[str, float] | None = None,
     ) -> dict[str, Any]:
         """Return the flat dict of `compute`.
 
         Args:
             points: the scores of the questions.
-            n: (M,) number of samples of each question.
             method: the method of limits, or None if no limits are requested.
+            n: (M,) number of samples of each question.
             checker: the entry "checker" of the dict, for scores that are corrected for a checker.
 
         Raises:
@@ -81,7 +81,7 @@ class Report:
         """
         if self.options.confidence is None:
             method = None
-        estimates = self._estimates(points, n, method)
+        estimates = self._estimates(points, method, n)
         others: dict[str, Any] = {}
         if checker is not None and not self._safe:
             others["checker"] = checker
@@ -96,7 +96,7 @@ class Report:
         return PACKAGE.rooms.result(result, estimates, self.options.weighting.words)
 
     def _estimates(
-        self, points: Scores, n: np.ndarray, method: IntervalMethod | None
+        self, points: Scores, method: IntervalMethod | None, n: np.ndarray
     ) -> list[Estimate]:
         """Return an estimate of each score over all questions, then over each group.
 

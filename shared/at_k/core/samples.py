@@ -419,31 +419,22 @@ def _numbers_or_none(entries: list[Any]) -> tuple[np.ndarray, np.ndarray | None]
 
     None, an entry that is not scored, becomes 0. The second result, (S,), is None if there is no
     such entry. None takes the place of both results if an entry is neither a number nor None, or if
-    an array would change its value.
+    an array would change its value: a bool among numbers, or an integer above 2^53 among floats.
     """
     types, scored = {*map(type, entries)}, None
-    if not types <= _PLAIN_TYPES - {str}:
+    if not types <= _PLAIN_TYPES - {str} or (bool in types and types & {int, float}):
         return None
     if type(None) in types:
         scored = np.array([entry is not None for entry in entries], dtype=bool)
         entries = [0 if entry is None else entry for entry in entries]
     numbers = np.asarray(entries)
-    if numbers.dtype.kind == "O" or not _keeps_values(numbers, types, entries):
+    if numbers.dtype.kind == "O":
+        return None
+    is_mixed = int in types and numbers.dtype.kind == "f"
+    may_round = is_mixed and np.nanmax(np.abs(numbers)) >= 2**53
+    if may_round and any(type(entry) is int and abs(entry) > 2**53 for entry in entries):
         return None
     return numbers, scored
-
-
-def _keeps_values(numbers: np.ndarray, types: set[type], entries: list[Any]) -> bool:
-    """Return whether the array `numbers` keeps the values of the entries that it was made from.
-
-    It may not if there are bools among numbers, which become 0 and 1, or integers above 2^53 among
-    floats, which may be rounded. `types` are the types of the entries.
-    """
-    if bool in types:
-        return not types & {int, float}
-    if int not in types or numbers.dtype.kind != "f" or np.nanmax(np.abs(numbers)) < 2**53:
-        return True
-    return all(type(entry) is float or abs(entry) <= 2**53 for entry in entries)
 
 
 def _column_of_texts(lists: list[Any]) -> Any:
@@ -548,31 +539,17 @@ def _numbers_of_labels(samples: Samples, labels: Labels) -> tuple[np.ndarray, np
     such as "Fully" for "fully". A ValueError is raised for a sample that is neither a label, nor a
     float, nor an integer of 64 bits, nor None.
     """
-    entries, index = _distinct_samples(samples.values)
-    numbers = [
-        labels.get(entry, labels.get(entry.lower(), entry)) if isinstance(entry, str) else entry
-        for entry in entries
-    ]
-    for i, number in enumerate(numbers):
-        is_integer = isinstance(number, int) and -(2**63) <= number < 2**63
-        if not (number is None or isinstance(number, float) or is_integer):
-            raise _not_an_outcome(samples, int(np.argmax(index == i)), number, labels)
-    scored = np.array([number is not None for number in numbers], dtype=bool)[index]
-    values = np.asarray([0 if number is None else number for number in numbers])[index]
-    return values, None if scored.all() else scored
-
-
-def _distinct_samples(values: Any) -> tuple[list[Any], np.ndarray]:
-    """Return a list of entries, and the index in it of each sample, (S,).
-
-    For an Arrow column of texts, the entries are the distinct texts, and None in the end, whose
-    index is -1. For other samples, the entries are the samples themselves, in their order.
-    """
-    if isinstance(values, list) or str(values.type) != "large_string":
-        entries = values if isinstance(values, list) else values.to_pylist()
-        return entries, np.arange(len(entries))
-    encoded = values.combine_chunks().dictionary_encode()
-    return [*encoded.dictionary.to_pylist(), None], to_numpy(encoded.indices.fill_null(-1))
+    values = samples.values
+    numbers = [*values] if isinstance(values, list) else values.to_pylist()
+    for i, entry in enumerate(numbers):
+        if isinstance(entry, str):
+            numbers[i] = entry = labels.get(entry, labels.get(entry.lower(), entry))
+        is_integer = isinstance(entry, int) and -(2**63) <= entry < 2**63
+        if not (entry is None or isinstance(entry, float) or is_integer):
+            raise _not_an_outcome(samples, i, entry, labels)
+    scored = np.array([number is not None for number in numbers], dtype=bool)
+    result = np.asarray([0 if number is None else number for number in numbers])
+    return result, None if scored.all() else scored
 
 
 def _not_an_outcome(samples: Samples, sample: int, entry: Any, labels: Labels) -> ValueError:

@@ -60,7 +60,7 @@ class Score(NamedTuple):
     Args:
         terms: what is averaged over questions: vectors of credits, or the indices of the columns
             that take their place. The methods need indices.
-        powers: the power of each term, not 0.
+        powers: the power of each term, above 0.
         pooled: whether the terms are averaged over questions first. If not, the product is
             computed for each question and then averaged.
     """
@@ -76,26 +76,14 @@ class Score(NamedTuple):
     def value(self, columns):
         """Return the product of the powers of the terms, (..), for the values of m columns.
 
-        `columns` has a number or an array, (..), for each column. The product is 0 if a factor with
-        a positive power is 0. An estimate that corrects for the errors of a checker may be below 0,
-        and counts as 0 in a product of several factors. A ValueError is raised if the product is
-        infinite.
+        `columns` has a number or an array, (..), for each column. An estimate that corrects for the
+        errors of a checker may be below 0, and counts as 0 in a product of several factors.
         """
         if self.powers == (1.0,):
             return columns[self.terms[0]]
-        factors = [(_not_negative(columns[column]), power) for column, power in self._factors()]
-        if min(self.powers) > 0:
-            return math.prod(base**power for base, power in factors)
-        zeros = sum((base == 0) & (power > 0) for base, power in factors)
-        infinities = sum((base == 0) & (power < 0) for base, power in factors)
-        if np.any(infinities > zeros):  # A product of 0 and infinity counts as 0.
-            raise ValueError(
-                "pass_power or unanimous_power is negative where its score is 0, so the product "
-                "is infinite: give powers that are not negative."
-            )
-        # 1 replaces a base of 0, which cannot have a negative power. (zeros == 0) then sets the
-        # product to 0.
-        return math.prod((base + (base == 0)) ** power for base, power in factors) * (zeros == 0)
+        return math.prod(
+            _not_negative(columns[column]) ** power for column, power in self._factors()
+        )
 
     def variance(self, columns, covariance):
         """Return the variance of the product, (..), to first order (delta method).
@@ -214,18 +202,6 @@ class Scores:
                 scores[key] = Score((len(columns),))
                 columns.append(score.value(self.columns.T))
         return replace(self, keys=scores, columns=np.stack(columns, axis=1))
-
-    def linearized(self, weights: np.ndarray | None = None) -> np.ndarray:
-        """Return the linear approximation of each score as a mean over questions, (M, scores).
-
-        If questions change, the mean of a column varies as the score does, to first order, so its
-        variance is that of the score. `weights`, (M,), has the weight of each question, or is None
-        if these are equal.
-        """
-        scores = self.with_unpooled_as_columns()
-        means = np.average(scores.columns[scores.inverse], axis=0, weights=weights)
-        gradient = np.stack([score.gradient(means) for score in scores.keys.values()], axis=1)
-        return (scores.columns @ gradient)[scores.inverse]
 
     def per_question(self) -> dict[ScoreKey, list[float]]:
         """Return a dict from each key to the list of the scores of the M questions."""

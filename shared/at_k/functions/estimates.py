@@ -45,9 +45,8 @@ PARAMETERS = {
     "R": "outcomes of M questions, see `at_k.functions`.",
     "k": "size of a subset, or number of new samples; at most each n, unless said above.",
     "tau": "required share of correct samples, from 0 (pass@k) to 1 (pass^k).",
-    "pass_power": "the exponent a of pass@k.",
-    "unanimous_power": "the exponent b of pass^k; a + b is at least 0. A negative exponent "
-    "requires a score above 0, and the result may then exceed 1.",
+    "pass_power": "the exponent a of pass@k, at least 0.",
+    "unanimous_power": "the exponent b of pass^k, at least 0, and above 0 if a is 0.",
     "lam": "exponent of pass@k, from 0 to 1. That of the spectrum is 1 - lam.",
     "lambda_": "another name of lam: give one of them.",
     "weights": "w_1, .., w_k of the threshold spectrum S_w, at least 0, with a sum of at most 1.",

@@ -206,7 +206,7 @@ def _real_reward_summary(
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of Max@k by "auto", or raise a ValueError for a single reward."""
     limits = max(bounds[0], rewards.levels.min()), min(bounds[1], rewards.levels.max())
-    _, method = max_limits(rewards, {"": k}, IntervalOptions(bounds=limits))
+    _, method = max_limits(rewards, {"": k}, IntervalOptions(confidence, bounds=limits))
     (intervals,) = method.for_groups([np.arange(len(rewards.inverse))], confidence)
     if intervals[""].is_unknown:
         raise ValueError("R is one real reward, which shows no variation: give another sample.")

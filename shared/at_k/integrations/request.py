@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..core.checks import as_list, check_ks, check_names
+from ..core.checks import as_list, check_ks, check_name
 from ..core.choice import interval_options
 from ..core.computations import GPASSK, MAX_AT_K
 from ..core.credits import PASS_FAMILY, ScoreOptions, build_scores
@@ -42,7 +42,7 @@ class ScoreRequest:
 
     def __post_init__(self) -> None:
         interval_options(1, self.confidence, self.interval, None)
-        self.scores = tuple(check_names("scores", as_list("scores", self.scores), _KNOWN))
+        self.scores = tuple(check_name("scores", x, _KNOWN) for x in as_list("scores", self.scores))
         self.k = tuple(check_ks(self.k) or ())
 
     def values(

@@ -76,7 +76,6 @@ def pass_intervals(
         moments = pass_moments(counts, scores, options.prior)
         method = PosteriorIntervals(moments, UNIT_RANGE, weights=options.weights)
         return pass_scores(counts, scores), method
-    _refuse_negative_powers(scores)
     least = int(counts.n.min())
     # The k of a score is the number of its credits. Scores of k > n are extrapolated.
     observed = {key: score for key, score in scores.items() if len(score.terms[0]) <= least}
@@ -99,16 +98,6 @@ def pass_intervals(
     if are_ordered and options.method != "hierarchical":
         limits = CoherentIntervals(limits, scores)
     return points, limits
-
-
-def _refuse_negative_powers(scores: Mapping[ScoreKey, Score]) -> None:
-    """Raise a ValueError if a score has a negative power."""
-    for key, score in scores.items():
-        if min(score.powers) < 0:
-            raise ValueError(
-                f"{key or 'The score'} with a negative power decreases with one of its two scores, "
-                f"which only interval='posterior' allows."
-            )
 
 
 def _largest_inner_k(scores: Mapping[ScoreKey, Score]) -> int:

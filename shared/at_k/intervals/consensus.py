@@ -34,9 +34,8 @@ def consensus_limits(consensus: Consensus, options: IntervalOptions) -> Interval
     """Return the method of the limits of all scores, for an interval other than "questions".
 
     Scores that are functions of counts have the limits of their family. Votes and mean shares have
-    limits from estimated variances. Weighted votes have the limits for other questions, and raise a
-    ValueError if limits for the same questions are requested. With interval="posterior", only
-    scores that have a posterior have limits.
+    limits from estimated variances. With interval="posterior", only scores that have a posterior
+    have limits.
     """
     counts, scores, weights = consensus.counts, consensus.count_scores(), options.weights
     if options.method == "posterior":
@@ -55,13 +54,7 @@ def consensus_limits(consensus: Consensus, options: IntervalOptions) -> Interval
         points = Scores(one_column_each(estimated), np.arange(len(counts)), columns.T)
         single = QuestionIntervals(points, allow_one=True, weights=weights)
         method = AutoIntervals(counts.n, method, single)
-    method = JoinedIntervals(family_intervals(family, options), method, estimated)
-    if consensus.weighted is None:
-        return method
-    weighted = consensus.weighted_scores()
-    keys = one_column_each(weighted)
-    points = Scores(keys, np.arange(len(counts)), np.stack([*weighted.values()], axis=1))
-    return JoinedIntervals(method, limits_for_questions(points, "weighted_vote@k", options), keys)
+    return JoinedIntervals(family_intervals(family, options), method, estimated)
 
 
 def vote_limits(

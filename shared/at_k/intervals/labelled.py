@@ -256,6 +256,14 @@ class CheckerErrors:
         check_errors(checker_rates, labels)
         self._rates, self._labels = checker_rates, labels
 
+    def require_no_posterior(self, options: IntervalOptions) -> None:
+        """Raise a ValueError if limits of a posterior are requested."""
+        if options.confidence is not None and options.method == "posterior":
+            raise ValueError(
+                "interval='posterior' does not correct for the errors of a checker: use 'sampling' "
+                "or 'questions'."
+            )
+
     def pass_limits(
         self, checked: Checked, scores: Mapping[ScoreKey, Score], options: IntervalOptions
     ) -> Corrected:

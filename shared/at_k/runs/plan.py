@@ -18,7 +18,7 @@ import numpy as np
 
 from ..core.checks import as_list, check_k, check_name, check_number, check_positive
 from ..core.choice import Weighting, question_weighting
-from ..core.credits import included_scores, scores_of_one_mean
+from ..core.credits import PASS_FAMILY, ScoreOptions, included_scores
 from ..core.questions import student_quantile
 from ..core.score import Score, ScoreId
 from ..core.signatures import check_options, shows_options
@@ -87,6 +87,12 @@ class PlanArguments(TypedDict, total=False):
     groups: list[str] | None
     average: str
     question_weights: list[float] | None
+
+
+def scores_of_one_mean() -> list[str]:
+    """Return the names of the scores that are one expected credit, not a product of two."""
+    scores = {name: make(2, 0.5, ScoreOptions()) for name, make in PASS_FAMILY.items()}
+    return [name for name, score in scores.items() if len(score.terms) == 1]
 
 
 @dataclass

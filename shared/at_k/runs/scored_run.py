@@ -109,7 +109,7 @@ class ScoredRun:
         new questions; see `cluster_errors`.
         """
         weights = self.options.weights
-        return cluster_errors(self.points.linearized(weights), self.options.clusters, weights)
+        return cluster_errors(linearized(self.points, weights), self.options.clusters, weights)
 
     @property
     def standard_errors(self) -> np.ndarray:
@@ -169,6 +169,19 @@ class ScoredRun:
             raise ValueError(f"{problem}.")
         (intervals,) = method.for_groups([self.counted], confidence)
         return np.array([[interval.lo, interval.hi] for interval in intervals.values()]).T
+
+
+def linearized(points: Scores, weights: np.ndarray | None = None) -> np.ndarray:
+    """Return the linear approximation of each score as a mean over questions, (M, scores).
+
+    If questions change, the mean of a column varies as the score does, to first order, so its
+    variance is that of the score. `weights`, (M,), has the weight of each question, or is None if
+    these are equal.
+    """
+    scores = points.with_unpooled_as_columns()
+    means = np.average(scores.columns[scores.inverse], axis=0, weights=weights)
+    gradient = np.stack([score.gradient(means) for score in scores.keys.values()], axis=1)
+    return (scores.columns @ gradient)[scores.inverse]
 
 
 def _indices_with_weight(questions: int, weights: np.ndarray | None) -> np.ndarray:

@@ -9,10 +9,13 @@ one observation, so the attempts show nothing about scores that need several, su
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from typing import Any
+
 import numpy as np
 
 from ..core.checking import Checked
-from ..core.checks import InputError, Place, choose_ks
+from ..core.checks import InputError, Place, check_k, choose_ks
 from ..core.choice import IntervalOptions, limits_for_questions
 from ..core.computation import DEFAULT_K
 from ..core.counts import BinaryCounts
@@ -21,23 +24,55 @@ from ..core.samples import Samples, sample_place
 from ..core.score import ScoreId, Scores, one_column_each
 
 
-def first_successes(
-    checked: Checked, budget: int, ks: list[int] | None, options: IntervalOptions
-) -> tuple[Scores, IntervalMethod]:
-    """Return pass@k of samples that stop at the first success, and the method of its limits.
+class FirstSuccesses:
+    """pass@k of samples that stop at the first success, and the method of its limits.
 
-    `budget` is the largest number of samples of a question. `ks` are the requested k, or None for
-    the default of the metric.
+    Args:
+        budget: the largest number of samples of a question.
+        ks: the requested k, or None for the default of the metric.
+        metrics: the names of the included scores.
+        options: the options of limits.
+        errors: a model of the errors of the checker, or None.
+
+    Raises:
+        ValueError: if a k exceeds the budget, or if another score, a prior or a correction for
+            the errors of the checker is requested.
     """
-    counts = checked.outcomes.counts
-    largest_ks = largest_known_ks(counts, checked.outcomes, budget)
-    ids = [ScoreId("pass@k", k) for k in choose_ks(ks, DEFAULT_K, largest_ks)]
-    # Each column says whether the first success of a question, its n-th sample, is among the first
-    # k samples.
-    columns = [(counts.c == 1) & (counts.n <= score.k) for score in ids]
-    values = np.stack(columns, axis=1).astype(float)
-    points = Scores(one_column_each(ids), np.arange(len(counts)), values)
-    return points, limits_for_questions(points, "pass@k", options)
+
+    def __init__(
+        self,
+        budget: int,
+        ks: list[int] | None,
+        metrics: Collection[str],
+        options: IntervalOptions,
+        errors: Any,
+    ):
+        self._budget = check_k(budget, name="budget")
+        self._ks, self._options = ks, options
+        if ks and max(ks) > self._budget:
+            raise ValueError(f"k is {max(ks)}: give a k of at most the budget, {self._budget}.")
+        if others := sorted({*metrics} - {"pass@k"}):
+            raise ValueError(
+                f"include has {others[0]!r}, and samples that stop at the first correct one show "
+                f"pass@k only: leave it out, or leave out budget."
+            )
+        if errors is not None or options.prior != (1, 1):
+            raise ValueError(
+                "budget is for samples that stop at the first correct one, which neither a "
+                "correction for checker_rates or labels nor a prior is for: leave these out."
+            )
+
+    def scores(self, checked: Checked) -> tuple[Scores, IntervalMethod]:
+        """Return pass@k of the checked samples, and the method of its limits."""
+        counts = checked.outcomes.counts
+        largest_ks = largest_known_ks(counts, checked.outcomes, self._budget)
+        ids = [ScoreId("pass@k", k) for k in choose_ks(self._ks, DEFAULT_K, largest_ks)]
+        # Each column says whether the first success of a question, its n-th sample, is among the
+        # first k samples.
+        columns = [(counts.c == 1) & (counts.n <= score.k) for score in ids]
+        values = np.stack(columns, axis=1).astype(float)
+        points = Scores(one_column_each(ids), np.arange(len(counts)), values)
+        return points, limits_for_questions(points, "pass@k", self._options)
 
 
 def largest_known_ks(counts: BinaryCounts, outcomes: Samples, budget: int) -> np.ndarray:

@@ -21,17 +21,23 @@ from .aligned import read_scores
 
 
 def picked_scores(
-    outcomes: Samples, rewards: np.ndarray, picked_by: Any, ks: Sequence[int]
-) -> Scores:
-    """Return picked@k of each question at each k. A question has at least k scored samples.
+    outcomes: Samples, w: np.ndarray | None, picked_by: Any, ks: Sequence[int]
+) -> tuple[Scores, tuple[float, float]]:
+    """Return picked@k of each question at each k, and the least and the largest reward.
 
-    `rewards`, (S,), are those of the samples. `picked_by` has the score of each sample, in lists
-    like the predictions; the sample with the highest score is picked.
+    Args:
+        outcomes: S outcomes, which are real rewards if `w` is None, and categories otherwise.
+        w: the reward of each category, or None.
+        picked_by: the score of each sample, in lists like the predictions. The sample with the
+            highest score is picked.
+        ks: the k, at most the number of scored samples of each question.
     """
     scores = read_scores(picked_by, "picked_by", outcomes)
     n, scored = outcomes.n, outcomes.is_scored
     question = np.repeat(np.arange(len(n)), n)
+    rewards = outcomes.values if w is None else w[outcomes.values.astype(int)]
     rewards, scores = rewards[scored], scores[scored]
+    least_and_most = float(rewards.min()), float(rewards.max())
     order = np.lexsort((scores, question))
     rewards, scores = rewards[order], scores[order]
     is_new = (np.diff(question, prepend=-1) > 0) | (np.diff(scores, prepend=np.nan) != 0)
@@ -40,4 +46,4 @@ def picked_scores(
     rank = np.arange(1, len(rewards) + 1) - np.repeat(np.cumsum(n) - n, n)
     # `max_scores` weighs a reward by its rank, which here is that of the score.
     ranked = RankedRewards(inverse=np.arange(len(n)), levels=means[tie], at_most=rank)
-    return max_scores(ranked, {ScoreId("picked@k", k): k for k in ks})
+    return max_scores(ranked, {ScoreId("picked@k", k): k for k in ks}), least_and_most

@@ -15,7 +15,7 @@ There are U distinct questions and L levels, the distinct rewards.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -41,8 +41,22 @@ def in_units(levels: np.ndarray) -> tuple[np.ndarray, int]:
     )
 
 
-def tail_scores(rewards: Rewards, ks_and_taus: Sequence[tuple[int, float]]) -> Scores:
-    """Return unbiased estimates of TailPass@k for each pair of a k <= n and a threshold."""
+def tail_scores(
+    rewards: Rewards, included: Iterable[ScoreId], ks: Sequence[int], thresholds: Sequence[float]
+) -> Scores:
+    """Return unbiased estimates of TailPass@k for each included pair of a k <= n and a threshold.
+
+    An id of `included` without k stands for all `ks`, and one without tau for all `thresholds`.
+    """
+    pairs = [
+        (k, tau)
+        for score in included
+        if score.metric == "TailPass@k"
+        for k in ks
+        if score.k in (None, k)
+        for tau in (thresholds if score.tau is None else [score.tau])
+    ]
+    ks_and_taus = list(dict.fromkeys(pairs))
     keys = one_column_each([ScoreId("TailPass@k", *pair) for pair in ks_and_taus])
     return Scores(keys, rewards.inverse, tails_of_subsets(rewards, ks_and_taus))
 

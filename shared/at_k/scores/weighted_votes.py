@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -25,6 +25,7 @@ from ..core.checking import Checked
 from ..core.checks import InputError, Place
 from ..core.consensus import more_than_half
 from ..core.samples import Samples
+from ..core.score import ScoreId, Scores, one_column_each
 from .aligned import read_scores
 
 _MOST_SUBSETS = 20_000  # If there are more, random ones are drawn.
@@ -82,6 +83,21 @@ class WeightedVotes:
             subsets = _subsets(n, int(ks[question]))[:, order]
             result[question] = _winner_credits(votes, subsets).mean()
         return result
+
+
+def weighted_vote_scores(
+    checked: Checked,
+    vote_weights: Any,
+    merge_right: bool,
+    sizes: Mapping[ScoreId, int | np.ndarray],
+) -> Scores:
+    """Return weighted_vote@k under each id of `sizes`, which has its k, or the k of each question.
+
+    The other arguments are those of `WeightedVotes.from_checked`.
+    """
+    votes = WeightedVotes.from_checked(checked, vote_weights, merge_right)
+    columns = np.stack([votes.at(k) for k in sizes.values()], axis=1)
+    return Scores(one_column_each(sizes), np.arange(len(columns)), columns)
 
 
 def weigh_answers(
