@@ -8,11 +8,10 @@ from __future__ import annotations
 import datetime
 import decimal
 import fractions
-import operator
 import re
 import warnings
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import at_k
 import at_k.charts
@@ -21,21 +20,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-from random_calls import CALLS, metric
+from random_calls import Call, actual_result, function_of, random_call
 
 Make = Callable[[], Any]
 ROWS = [[1, 0, 1, 1], [0, 0, 1, 0], [1, 1, 1, 1]]
 REFERENCES = ["a", "b", "c"]
-
-
-class Problem(NamedTuple):
-    """A call that did not end as it should."""
-
-    call: str
-    error: str
-
-    def __str__(self) -> str:
-        return f"{self.call}: {self.error}"
 
 
 # --- Values that make no sense ----------------------------------------------------------
@@ -126,67 +115,49 @@ VALUES: dict[str, Make] = {
 SCORES = {"pass@1": 0.5, "pass@1_lo": 0.4, "pass@1_hi": 0.6, "pass@2": 0.7}
 SCORES |= {f"{group}/{key}": score for key, score in SCORES.items() for group in "ab"}
 THRESHOLDS = {"G-Pass@2_0.5": 0.5, "G-Pass@2_1.0": 0.25}
-COMPARISON = at_k.compare(ROWS, ROWS[::-1], k=[1, 2])
-CAPTION = {"questions": 3, "n": 4, "checker": "numeric", "caption": "text", "width": 3.0}
+RUNS = {"A": ROWS, "B": ROWS[::-1]}
+PASS_1 = {"metric": "pass@k", "k": 1}
 INTERVAL = {"confidence": 0.9, "interval": "sampling"}
+CAPTION: dict[str, Any] = {"questions": 3, "n": 4, "width": 3.0}
+CAPTION |= {"checker": "numeric", "caption": "text"}
 PER_QUESTION = {"pass@1": 0.5, "per_question": {"pass@1": [0.25, 0.5, 0.75]}}
 TABLE = [{"id": i, "correct": i % 2, "group": "a", "reward": 0.5} for i in range(4)]
-# What `random_calls` does not call: the name of the first argument, its value, and the others.
-FUNCTIONS: dict[str, tuple[str, Any, dict[str, Any]]] = {
-    "noise": ("R", ROWS, {"k": 1, "metric": "pass@k", "tau": 0.5, "clusters": REFERENCES}),
-    "testing.assert_at_least": (
-        "R",
-        ROWS,
-        {"threshold": 0.5, "metric": "pass@k", "k": 1, "confidence": 0.9},
-    ),
-    "testing.assert_not_worse": (
-        "R",
-        ROWS,
-        {"baseline": ROWS, "margin": 0.1, "metric": "pass@k", "k": 1},
-    ),
-    "plan": (
-        "R",
-        ROWS,
-        {"metric": "pass@k", "k": 1, "questions": [50], "samples": [2], "half_width": 0.3}
-        | {"confidence": 0.9, "question_cost": 1.0, "sample_cost": 1.0, "correlation": None},
-    ),
-    "tailpass": (
-        "R",
-        ROWS,
-        {"k": 2, "w": [0, 1], "R0": ROWS, "eta": 1.0, "prior": 1.0, "thresholds": [0.5]},
-    ),
-    "tailpass_empirical": ("R", ROWS, {"k": 2, "w": [0, 1], "thresholds": [0.5]}),
-    "read": (
-        "source",
-        TABLE,
-        {"outcomes": "correct", "questions": "id", "groups": "group", "where": {"group": "a"}}
-        | {"columns": {"clusters": "group"}, "correct_values": [1], "pool": ["group"]},
-    ),
-    "read ": ("source", {"reward": [0.5, 1.0, 0.0, 0.5]}, {"group_size": 2}),
-    "leaderboard": (
-        "runs",
-        {"A": ROWS, "B": ROWS[::-1]},
-        {"metric": "pass@k", "k": 2, "interval": "questions", "confidence": 0.9},
-    ),
-    "Counts": ("n", [4, 4], {"c": [1, 2]}),
-    "load": ("name", "gpassk", {}),
-    "charts.by_k": ("results", SCORES, {"metric": "pass@k", "highlight": 1} | CAPTION | INTERVAL),
-    "charts.by_group": ("results", SCORES, {"key": "pass@1"} | CAPTION | INTERVAL),
-    "charts.by_threshold": ("results", THRESHOLDS, {"k": 2, "highlight": 0.5} | CAPTION),
+COLUMNS: dict[str, Any] = {"outcomes": "correct", "questions": "id", "groups": "group"}
+COLUMNS |= {"where": {"group": "a"}}
+COLUMNS |= {"columns": {"clusters": "group"}, "correct_values": [1], "pool": ["group"]}
+PLAN: dict[str, Any] = {"questions": [50], "samples": [2], "half_width": 0.3, "confidence": 0.9}
+PLAN |= {"question_cost": 1.0, "sample_cost": 1.0, "correlation": None}
+TAILS: dict[str, Any] = {"k": 2, "w": [0, 1], "thresholds": [0.5]}
+# What `random_calls` does not call: the first argument, and the others.
+FUNCTIONS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "noise": (ROWS, PASS_1 | {"tau": 0.5, "clusters": REFERENCES}),
+    "testing.assert_at_least": (ROWS, PASS_1 | {"threshold": 0.5, "confidence": 0.9}),
+    "testing.assert_not_worse": (ROWS, PASS_1 | {"baseline": ROWS, "margin": 0.1}),
+    "plan": (ROWS, PASS_1 | PLAN),
+    "tailpass": (ROWS, TAILS | {"R0": ROWS, "eta": 1.0, "prior": 1.0}),
+    "tailpass_empirical": (ROWS, TAILS),
+    "read": (TABLE, COLUMNS),
+    "read ": ({"reward": [0.5, 1.0, 0.0, 0.5]}, {"group_size": 2}),
+    "leaderboard": (RUNS, PASS_1 | {"interval": "questions", "confidence": 0.9}),
+    "Counts": ([4, 4], {"c": [1, 2]}),
+    "load": ("gpassk", {}),
+    "charts.by_k": (SCORES, {"metric": "pass@k", "highlight": 1} | CAPTION | INTERVAL),
+    "charts.by_group": (SCORES, {"key": "pass@1"} | CAPTION | INTERVAL),
+    "charts.by_threshold": (THRESHOLDS, {"k": 2, "highlight": 0.5} | CAPTION),
     "charts.by_question": (
-        "results",
         PER_QUESTION,
         {"key": "pass@1", "labels": REFERENCES, "noun": "question", "n": 4, "width": 3.0},
     ),
     "charts.by_parameter": (
-        "results",
         {0.2: SCORES, 0.8: SCORES},
         {"key": "pass@1", "parameter": "T"} | CAPTION,
     ),
-    "charts.difference": ("comparison", COMPARISON, {"runs": ("A", "B")} | CAPTION | INTERVAL),
+    "charts.difference": (
+        at_k.compare(ROWS, ROWS[::-1], k=[1, 2]),
+        {"runs": ("A", "B")} | CAPTION | INTERVAL,
+    ),
     "charts.forest": (
-        "board",
-        at_k.leaderboard({"A": ROWS, "B": ROWS[::-1]}, k=1),
+        at_k.leaderboard(RUNS, k=1),
         {"key": "pass@1", "checker": "numeric", "width": 3.0},
     ),
 }
@@ -196,63 +167,38 @@ FUNCTIONS: dict[str, tuple[str, Any, dict[str, Any]]] = {
 
 
 REQUIRED = {"parameter", "k", "group_size", "questions", "samples", "threshold", "baseline"}
-FIRST = {"advantages": "rewards", "compare": "R_a"}  # else R, or predictions
 WORDS = {"R", "scores", "tau", "lam", "rates", "predictions", "outcome", "question", "sample"}
 OTHER_WORDS = {"run", "score", "column", "row", "counts", "key", "metric", "file", "chart"}
 OTHER_WORDS |= {"confidence", "interval", "Counts", "A", "B"}
 
 
-class Call(NamedTuple):
-    """A call with valid arguments.
-
-    Attributes:
-        name: of the function, or of the metric.
-        function: that is called.
-        first: the name of the first argument.
-        arguments: by name, the first one too.
-        words: of which an error has one.
-    """
-
-    name: str
-    function: Callable[..., Any]
-    first: str
-    arguments: dict[str, Any]
-    words: set[str]
-
-
 def other_call(rng: np.random.Generator) -> Call:
     """Return a call of a function that no random call with an oracle has."""
     name = str(rng.choice(list(FUNCTIONS)))
-    first, value, options = FUNCTIONS[name]
+    first, options = FUNCTIONS[name]
     chosen = {key: x for key, x in options.items() if key in REQUIRED or rng.random() < 0.7}
-    words = WORDS if value is ROWS else WORDS | OTHER_WORDS
-    function = operator.attrgetter(name.strip())(at_k)
-    return Call(name, function, first, {first: value, **chosen}, words)
+    return Call(name, first, chosen, None)
 
 
 def scoring_call(rng: np.random.Generator) -> Call:
     """Return one of the calls of `random_calls`, for metrics with options of all metrics."""
-    makers, shares = zip(*CALLS, strict=True)
-    call = makers[rng.choice(len(makers), p=shares)](rng)
-    name = call.name.removeprefix("metric ")
-    if name == call.name:
-        first, function, options = FIRST.get(name, "R"), getattr(at_k, name), {}
+    call = random_call(rng)
+    if not call.name.startswith("metric "):
+        return call
+    labels = [f"{i % 2}" for i in range(len(call.rows))]
+    options: dict[str, Any] = {"groups": labels, "clusters": labels, "confidence": 0.9}
+    options |= {"return_per_question": True, "interval": "questions", "keys": "safe"}
+    options |= {
+        "metric max_at_k": {"picked_by": call.rows},
+        "metric cons_at_k": {"vote_weights": call.rows},
+        "metric score_agg": {"weights": {"a": 1.0, "b": 0.5}},
+    }.get(call.name, {})
+    if call.name == "metric score_agg":
+        del options["clusters"]
     else:
-        labels = [f"{i % 2}" for i in range(len(call.rows))]
-        first, function = "predictions", metric(name).compute
-        options = {"groups": labels, "clusters": labels, "confidence": 0.9, "keys": "safe"}
-        options |= {"return_per_question": True, "interval": "questions"}
-        options |= {
-            "max_at_k": {"picked_by": call.rows},
-            "cons_at_k": {"vote_weights": call.rows},
-            "score_agg": {"weights": {"a": 1.0, "b": 0.5}},
-        }.get(name, {})
-        if name == "score_agg":
-            del options["clusters"]
-        else:
-            options |= {"references": [1] * len(call.rows), "check_correct_fn": "exact_match"}
-        options = {key: x for key, x in options.items() if rng.random() < 0.3}
-    return Call(name, function, first, {first: call.rows} | options | call.arguments, WORDS)
+        options |= {"references": [1] * len(call.rows), "check_correct_fn": "exact_match"}
+    options = {key: x for key, x in options.items() if rng.random() < 0.3}
+    return call._replace(arguments=options | call.arguments)
 
 
 def put_into(argument: Any, value: Any, rng: np.random.Generator) -> Any:
@@ -273,25 +219,24 @@ def put_into(argument: Any, value: Any, rng: np.random.Generator) -> Any:
     return [*argument[:i], row, *argument[i + 1 :]]
 
 
-def check_call(rng: np.random.Generator) -> Problem | None:
-    """Put a value that makes no sense into a call, and return what is wrong with how it ends."""
+def check_call(rng: np.random.Generator) -> str | None:
+    """Put a value that makes no sense into a call, and say what is wrong with how it ends."""
     call = other_call(rng) if rng.random() < 0.5 else scoring_call(rng)
+    function, first = function_of(call.name)
     described = str(rng.choice(list(VALUES)))
     value = VALUES[described]()
     if call.name.startswith("read") and isinstance(value, str):
         value = [value]  # a text is the name of a file, or of a dataset on the Hub
-    hostile = str(rng.choice(list(call.arguments)))
-    arguments = dict(call.arguments)
+    arguments = {first: call.rows} | call.arguments
+    words = {*arguments, *WORDS}
+    if call.name in FUNCTIONS and call.rows is not ROWS:
+        words |= OTHER_WORDS
+    words |= {key for x in arguments.values() if isinstance(x, dict) for key in x}
+    hostile = str(rng.choice(list(arguments)))
     arguments[hostile] = put_into(arguments[hostile], value, rng)
-    words = {*arguments, *call.words}
-    words |= {key for x in call.arguments.values() if isinstance(x, dict) for key in x}
-    if call.first != "predictions":
-        first = arguments.pop(call.first)
-        problem = problem_with(lambda: call.function(first, **arguments), words, call.name)
-    else:
-        problem = problem_with(lambda: call.function(**arguments), words, call.name)
-    text = f"{call.name}({', '.join(call.arguments)}), {hostile} with {described}"
-    return Problem(text, problem) if problem else None
+    problem = problem_with(lambda: function(**arguments), words, call.name)
+    text = f"{call.name}({', '.join(arguments)}), {hostile} with {described}"
+    return f"{text}: {problem}" if problem else None
 
 
 def problem_with(run: Callable[[], Any], words: set[str], name: str) -> str | None:
@@ -317,19 +262,15 @@ def problem_with(run: Callable[[], Any], words: set[str], name: str) -> str | No
     return None
 
 
-def check_valid_call(name: str) -> Problem | None:
-    """Return what is wrong with a function of the table that refuses its arguments as they are."""
-    _, value, options = FUNCTIONS[name]
-    try:
-        operator.attrgetter(name.strip())(at_k)(value, **options)
-    except AssertionError:  # of `at_k.testing`
-        return None
-    except Exception as error:
-        return Problem(name, repr(error)[:300])
-    return None
+def check_valid_call(name: str) -> str | None:
+    """Say what is wrong with a function of the table that refuses its arguments as they are."""
+    first, options = FUNCTIONS[name]
+    result = actual_result(Call(name, first, options, None), first)
+    is_allowed = isinstance(result, AssertionError)  # of `at_k.testing`
+    return f"{name}: {result!r:.300}" if isinstance(result, Exception) and not is_allowed else None
 
 
-def check_hostile_calls(number: int, seed: int) -> list[Problem]:
+def check_hostile_calls(number: int, seed: int) -> list[str]:
     """Return the calls that did not end as they should."""
     rng = np.random.default_rng(seed)
     with warnings.catch_warnings():

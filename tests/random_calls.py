@@ -18,6 +18,8 @@ from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
+from inspect import signature
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import at_k
@@ -50,7 +52,7 @@ class Call(NamedTuple):
     """A call of a function, or of `compute` of a metric, and the result that it should have.
 
     Attributes:
-        name: of the function, or of the metric after "metric ".
+        name: of the function in at_k, or of the metric after "metric ".
         rows: the first argument.
         arguments: all others.
         expected: the result, or the type of an error. None agrees with all but an error.
@@ -64,7 +66,7 @@ class Call(NamedTuple):
     """
 
     name: str
-    rows: Rows
+    rows: Any
     arguments: dict[str, Any]
     expected: Any
     has_more: bool = False
@@ -77,6 +79,11 @@ class Call(NamedTuple):
 
 
 # --- Random arguments -------------------------------------------------------------------
+
+
+def gpassk_call(rows: Rows, arguments: dict[str, Any], expected: Any, **fields: Any) -> Call:
+    """Return a call of gpassk whose result may have other keys. `fields` are those of a `Call`."""
+    return Call("metric gpassk", rows, arguments, expected, has_more=True, **fields)
 
 
 def random_rows(rng: Random, categories: int = 2, least: int = 1) -> Rows:
@@ -464,8 +471,7 @@ def rates_call(rng: Random) -> Call:
         values = exact.corrected_values(exact.values_of(name, k), Fraction(t), Fraction(f))
         expected[score_key(name, k)] = float(subset_mean(scored(rows), values))
     expected["checker"] = {"true_positive_rate": t, "false_positive_rate": f}
-    call = Call("metric gpassk", rows, arguments, expected, has_more=True, relative=1e-8)
-    return call._replace(within=(0, 1))
+    return gpassk_call(rows, arguments, expected, relative=1e-8, within=(0, 1))
 
 
 def labels_call(rng: Random) -> Call:
@@ -483,9 +489,9 @@ def labels_call(rng: Random) -> Call:
     k, as_counts = int(rng.integers(1, 4)), rng.random() < 0.5
     counts = {"tp": tp, "fn": fn, "fp": fp, "tn": tn}
     arguments = {"k": k, "include": "pass@k", "labels": counts if as_counts else labels}
-    call = Call("metric gpassk", rows, arguments, None, has_more=True, relative=1e-8)
     # Too few labels to show that the checker is better than chance.
-    call = call._replace(excuse="labels|do not allow a correction", types=False)
+    excuse = "labels|do not allow a correction"
+    call = gpassk_call(rows, arguments, None, relative=1e-8, excuse=excuse, types=False)
     if not (tp + fn and fp + tn and tp + fp and fn + tn):
         return call
     rates = [Fraction(tp, tp + fn), Fraction(fp, fp + tn)]
@@ -536,8 +542,7 @@ def limits_of_labels_call(rng: Random) -> Call:
     lo, hi = point - math.hypot(*below), point + math.hypot(*above)
     expected = {f"{key}_lo": max(0.0, min(1.0, lo)), f"{key}_hi": max(0.0, min(1.0, hi))}
     arguments["labels"] = {"tp": tp, "fn": fn, "fp": fp, "tn": tn}
-    call = Call("metric gpassk", rows, arguments, expected, has_more=True, relative=1e-6)
-    return call._replace(absolute=1e-10)
+    return gpassk_call(rows, arguments, expected, relative=1e-6, absolute=1e-10)
 
 
 # --- Other options ----------------------------------------------------------------------
@@ -553,7 +558,7 @@ def budget_call(rng: Random) -> Call:
     k = int(rng.integers(1, budget + 1))
     share = sum(1 in row[:k] for row in rows) / len(rows)
     arguments = {"k": k, "include": "pass@k", "budget": budget}
-    return Call("metric gpassk", rows, arguments, {f"pass@{k}": share}, has_more=True)
+    return gpassk_call(rows, arguments, {f"pass@{k}": share})
 
 
 def advantages_call(rng: Random) -> Call:
@@ -608,8 +613,8 @@ def noise_call(rng: Random) -> Call:
         return Call("noise", rows, {"k": k}, ValueError)
     expected = {"score": float(exact.mean_of(scores))}
     expected["standard_error"] = math.sqrt(exact.sample_variance(scores) / len(rows))
-    call = Call("noise", rows, {"k": k}, {f"pass@{k}": expected}, has_more=True, relative=1e-6)
-    return call._replace(absolute=1e-10)
+    call = Call("noise", rows, {"k": k}, {f"pass@{k}": expected}, has_more=True)
+    return call._replace(relative=1e-6, absolute=1e-10)
 
 
 def variance_call(rng: Random) -> Call:
@@ -631,8 +636,7 @@ def variance_call(rng: Random) -> Call:
         )
     arguments = {"k": k, "include": name, "confidence": 0.9, "interval": interval}
     expected = {f"{score_key(name, k)}_sigma": math.sqrt(variance / questions)}
-    call = Call("metric gpassk", rows, arguments, expected, has_more=True, relative=1e-6)
-    return call._replace(absolute=1e-100)
+    return gpassk_call(rows, arguments, expected, relative=1e-6, absolute=1e-100)
 
 
 # --- Comparisons, weights and means over groups -----------------------------------------
@@ -652,8 +656,7 @@ def comparison_call(rng: Random) -> Call:
     expected = {f"pass@{k}": b - a, f"pass@{k}_a": a, f"pass@{k}_b": b}
     arguments = {"R_b": other, "metric": "pass@k", "k": k}
     arguments["interval"] = random_question_interval(rng, rows)
-    call = Call("compare", rows, arguments, expected, has_more=True)
-    return call._replace(within=(-1, 1), around="")
+    return Call("compare", rows, arguments, expected, has_more=True, within=(-1, 1), around="")
 
 
 def random_averaging(rng: Random, size: int) -> tuple[dict[str, Any], list[Fraction]]:
@@ -692,7 +695,7 @@ def averaging_call(rng: Random) -> Call:
     kind = int(rng.integers(3))
     if kind == 0 or sum(w > 0 for w in weights) < 2:
         arguments = {"k": k, "include": name, **options}
-        return Call("metric gpassk", rows, arguments, {key: float(mean(rows))}, has_more=True)
+        return gpassk_call(rows, arguments, {key: float(mean(rows))})
     excuse = "does not show how questions vary"
     if kind == 1:
         arguments = {"R_b": other, "metric": name, "k": k, **options}
@@ -700,8 +703,8 @@ def averaging_call(rng: Random) -> Call:
         return Call("compare", rows, arguments, expected, has_more=True, excuse=excuse)
     interval = str(rng.choice(["sampling", "questions", "posterior", "hierarchical"]))
     arguments = {"k": k, "include": name, "confidence": 0.9, "interval": interval, **options}
-    call = Call("metric gpassk", rows, arguments, {key: float(mean(rows))}, has_more=True)
-    return call._replace(within=(0, 1), around="_mu", excuse=excuse)
+    expected = {key: float(mean(rows))}
+    return gpassk_call(rows, arguments, expected, within=(0, 1), around="_mu", excuse=excuse)
 
 
 CALLS: tuple[tuple[Callable[[Random], Call], float], ...] = (
@@ -735,14 +738,27 @@ def metric(name: str):
     return at_k.load(name)
 
 
+def function_of(name: str) -> tuple[Callable[..., Any], str]:
+    """Return the function of a call with this name, and the name of its first argument."""
+    if name.startswith("metric "):
+        return metric(name.split()[1]).compute, "predictions"
+    function = attrgetter(name.strip())(at_k)
+    return function, next(iter(signature(function).parameters))
+
+
 def actual_result(call: Call, container: Any) -> Any:
     """Return the result of a call, or the error that it raises."""
+    function, first = function_of(call.name)
     try:
-        if call.name.startswith("metric "):
-            return metric(call.name.split()[1]).compute(predictions=container, **call.arguments)
-        return getattr(at_k, call.name)(container, **call.arguments)
+        return function(**{first: container}, **call.arguments)
     except Exception as error:
         return error
+
+
+def random_call(rng: Random) -> Call:
+    """Return one of the calls with an oracle."""
+    makers, shares = zip(*CALLS, strict=True)
+    return makers[rng.choice(len(makers), p=shares)](rng)
 
 
 def agrees(result: Any, call: Call) -> bool:
@@ -800,12 +816,11 @@ MOST_SECONDS = 5.0
 def check_calls(number: int, seed: int, types: dict[str, Type] = TYPES) -> list[str]:
     """Return the results that are not those of brute force, and the calls that take too long."""
     rng = np.random.default_rng(seed)
-    makers, shares = zip(*CALLS, strict=True)
     problems = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for _ in range(number):
-            call, name = makers[rng.choice(len(makers), p=shares)](rng), "list"
+            call, name = random_call(rng), "list"
             if call.types:
                 is_binary = len(call.arguments.get("w", "01")) == 2
                 held = [
@@ -828,7 +843,7 @@ def main() -> int:
     count, seed = [*(int(x) for x in sys.argv[1:] if x.isdigit()), 1][:2]
     types = TYPES | tensor_types() if "--tensors" in sys.argv else TYPES
     problems = check_calls(count, seed, types)
-    problems += map(str, check_hostile_calls(count // 10, seed))
+    problems += check_hostile_calls(count // 10, seed)
     print(f"{len(problems)} problems", *problems, sep="\n")
     return bool(problems)
 
