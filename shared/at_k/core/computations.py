@@ -369,19 +369,19 @@ def cons_at_k_results(
         _check_included(metrics, {score_id.metric for score_id in (*values, *sizes)})
     values = {x: value for x, value in values.items() if is_included(x.metric, x.k, included)}
     sizes = {x: size for x, size in sizes.items() if is_included(x.metric, x.k, included)}
-    parts: list[tuple[Scores, IntervalMethod]] = []  # scores, and the method of their limits
-    if values:
-        columns = np.stack([*values.values()], axis=1)
-        points = Scores(one_column_each(values), np.arange(len(questions)), columns)
-        if options.confidence is None or options.method == "questions":
-            method = limits_for_questions(points, "cons@k", options)
-        else:
-            method = PACKAGE.rooms.consensus_limits(consensus, options)
-        parts.append((points, method))
+    columns = np.array([*values.values()]).reshape(len(values), len(questions)).T
+    points = Scores(one_column_each(values), np.arange(len(questions)), columns)
+    if options.confidence is None or options.method == "questions":
+        method = limits_for_questions(points, "cons@k", options)
+    else:
+        method = PACKAGE.rooms.consensus_limits(consensus, options)
     if sizes:
         weighted = PACKAGE.rooms.weighted_votes(checked, vote_weights, merge_right, sizes)
-        parts.append((weighted, limits_for_questions(weighted, "weighted_vote@k", options)))
-    points, method = _joined(parts, options)
+        if options.method == "posterior":  # Weighted votes have none, so they have no limits.
+            points = join_scores(points, weighted)
+        else:
+            limits = limits_for_questions(weighted, "weighted_vote@k", options)
+            points, method = _joined([(points, method), (weighted, limits)], options)
     return report.result(points, method, questions.n)
 
 
