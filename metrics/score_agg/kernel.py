@@ -36,7 +36,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Mapping
 from collections.abc import Mapping, Sequence
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Set
 from collections.abc import Sequence
 from concurrent.futures import BrokenExecutor, Executor
 from concurrent.futures import Executor
@@ -529,7 +529,7 @@ methods raise an error that names the missing package. In the package it is a `P
 """
 
 
-KERNEL = "0d943a6e4050"
+KERNEL = "6dffceb0a6f4"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -593,7 +593,7 @@ OPTIONS = {
     "weighted_votes": "vote_weights",
     "anytime_limits": "anytime=True",
     "joined": "include with several kinds of scores and a confidence",
-    "bands": "band=True",
+    "band": "band=True",
 }
 """The option that needs each method. {2.method!r} shows the `method` of its third argument."""
 
@@ -702,11 +702,6 @@ class BinaryCounts:
         codes = UniqueIntegers(c.inverse + base * n.inverse, base * len(n.values))
         n_rank, c_rank = np.divmod(codes.values, base)
         return n.values[n_rank], c.values[c_rank], codes
-
-    @cached_property
-    def memo(self) -> dict[Any, Any]:
-        """Return a dict, empty at first, in which callers cache results, such as a fitted prior."""
-        return {}
 
 
 class UniqueIntegers:
@@ -1560,10 +1555,8 @@ class IntervalMethod(abc.ABC):
     """Computes the intervals of the scores of a run, or of groups of its questions."""
 
     @abc.abstractmethod
-    def for_groups(
-        self, groups: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[ScoreKey, Interval]]:
-        """Return for each group of question indices a dict from score key to interval.
+    def intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
+        """Return the interval of each score over the questions with these indices, by its key.
 
         A score that has no interval by this method is absent from the dict.
         """
@@ -2339,19 +2332,13 @@ class PosteriorIntervals(IntervalMethod):
     ):
         self._moments, self._bounds, self._name, self._weights = moments, bounds, name, weights
 
-    def for_groups(
-        self, groups: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[ScoreKey, Interval]]:
-        """Return for each group of question indices a dict from score key to interval."""
-        return [self._intervals(questions, confidence) for questions in groups]
-
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
         """Return the variances of m scores over these questions as a diagonal matrix, (m, m)."""
         # The covariances of different scores are unknown.
-        intervals = self._intervals(questions, 0.5)
+        intervals = self.intervals(questions, 0.5)
         return np.diag([intervals[key].sigma ** 2 for key in keys])
 
-    def _intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
+    def intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
         """Return the interval of each score over the questions with these indices."""
         moments = self._moments
         used = UniqueIntegers(moments.inverse[questions], len(moments.mean))
@@ -2709,12 +2696,6 @@ class QuestionIntervals(IntervalMethod):
         """Return why questions with these indices have no interval, or None if they have one."""
         return TOO_FEW_CLUSTERS if self._is_one_cluster(questions) and not self._allow_one else None
 
-    def for_groups(
-        self, groups: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[ScoreKey, Interval]]:
-        """Return a list of dicts from score to interval, one for each group of question indices."""
-        return [self._intervals(questions, confidence) for questions in groups]
-
     def means(self, questions: np.ndarray) -> MeansOfQuestions:
         """Return the means of the columns over the questions with these indices."""
         rows, columns = self._scores.inverse[questions], self._scores.columns
@@ -2737,7 +2718,7 @@ class QuestionIntervals(IntervalMethod):
         result[np.ix_(known, known)] = gradient.T @ means.covariance @ gradient
         return result
 
-    def _intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
+    def intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
         """Return the interval of each score over the questions with these indices."""
         rows = self._scores.inverse[questions]
         least, most = self._extremes(self._ranges, rows)
@@ -3951,11 +3932,9 @@ class CoherentIntervals(DerivedIntervals):
         self._keys = [*scores]
         self._events = _events_by_key(scores)
 
-    def for_groups(
-        self, groups: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[ScoreKey, Interval]]:
-        """Return for each group of question indices a dict from score key to interval."""
-        return [self._ordered(x) for x in self._method.for_groups(groups, confidence)]
+    def intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
+        """Return the interval of each requested score over these questions."""
+        return self._ordered(self._method.intervals(questions, confidence))
 
     def _ordered(self, intervals: dict[ScoreKey, Interval]) -> dict[ScoreKey, Interval]:
         """Return the intervals of the requested scores, with limits in the order of the scores.
@@ -6063,11 +6042,14 @@ class Report:
             if problem := method.problem(questions):
                 name = "The run" if group is None else f"Group {group!r}"
                 raise ValueError(f"{name} has no interval: {problem}.")
-        intervals = method.for_groups(self._questions_by_group, options.confidence)
+        groups, confidence = self._questions_by_group, options.confidence
+        intervals = [method.intervals(questions, confidence) for questions in groups]
         if not options.band:
             return intervals, no_limits
-        bands = PACKAGE.rooms.bands(method, self._questions_by_group, intervals, options.confidence)
-        return intervals, bands
+        return intervals, [
+            PACKAGE.rooms.band(method, questions, [*of_group], confidence)
+            for questions, of_group in zip(groups, intervals, strict=True)
+        ]
 
 
 def _warn_of_unidentified(left_out: dict[str | None, list[str]], has_others: bool) -> None:

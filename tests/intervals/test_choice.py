@@ -190,7 +190,7 @@ def fitted_runs(monkeypatch) -> list[tuple[int, ...]]:
     original = Observed.estimated_prior
 
     def counted(observed, start):
-        fitted.extend(map(tuple, observed.multiplicity.tolist()))
+        fitted.append(tuple(observed.multiplicity.tolist()))
         return original(observed, start)
 
     monkeypatch.setattr(Observed, "estimated_prior", counted)
