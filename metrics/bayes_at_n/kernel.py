@@ -529,7 +529,7 @@ methods raise an error that names the missing package. In the package it is a `P
 """
 
 
-KERNEL = "6dffceb0a6f4"
+KERNEL = "29273412e243"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -5399,7 +5399,7 @@ def method_of_auto(has_prior: bool, has_clusters: bool, repeated: bool | None = 
     - If each question has one sample, it is "questions", because only the differences between
       questions show a variance. Scores with k > n have no estimate then. A single question shows no
       variance, so the interval is the whole range of the score, and its name is "none: " and the
-      reason (`OneSampleIntervals` of the package).
+      reason (`AutoIntervals` of the package).
 
     `repeated` is whether a question has two samples or more. If it is None, which means that this
     is not known yet, and the result depends on it, the result is "auto".

@@ -30,7 +30,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from ..core.choice import IntervalOptions, method_of_auto
-from ..core.interval import DerivedIntervals, Interval, IntervalMethod, normal_z
+from ..core.interval import Interval, IntervalMethod, normal_z
 from ..core.questions import FEW_EVENTS, ONE_CLUSTER, limits_of_product
 from ..core.score import ScoreKey
 from . import Intervals
@@ -165,51 +165,41 @@ def family_intervals(family: Family, options: IntervalOptions) -> IntervalMethod
     same_questions = SamplingIntervals(family)
     if options.method == "sampling":
         return same_questions
-    return AutoIntervals(family.n[family.inverse], same_questions, OneSampleIntervals(family))
-
-
-class OneSampleIntervals(DerivedIntervals):
-    """Intervals of the scores of a family for questions with one sample each.
-
-    The limits are for other questions. For a single question, the interval is the whole range of
-    the score. Scores with k > n are not identified, because they depend on how questions differ,
-    which one sample of each does not show.
-    """
-
-    def __init__(self, family: Family):
-        super().__init__(family.for_other_questions(allow_one=True))
-        self._extrapolated = family.extrapolated
-
-    def intervals(self, questions: np.ndarray, confidence: float) -> Intervals:
-        """Return the interval of each score over these questions."""
-        reason = f"none: each question has one sample, and {ONE_CLUSTER}"
-        return {
-            key: interval._replace(interval=reason) if interval.is_unknown else interval
-            for key, interval in self._method.intervals(questions, confidence).items()
-        }
-
-    def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
-        """Return the keys of the scores with k > n."""
-        return self._extrapolated
+    other_questions = family.for_other_questions(allow_one=True)
+    n = family.n[family.inverse]
+    return AutoIntervals(n, same_questions, other_questions, family.extrapolated)
 
 
 class AutoIntervals(IntervalMethod):
     """Intervals by the method that `method_of_auto` chooses for each group.
 
-    `repeated` is the method for groups in which a question has two samples or more, and `single`
-    is that for groups in which each question has one. `n`, (M,), are numbers of samples.
+    `repeated` is the method for groups in which a question has two samples or more. `single` is
+    that for groups in which each question has one sample: limits for other questions, or the whole
+    range for a single question. `n`, (M,), are numbers of samples. Scores with k > n, `beyond_n`,
+    depend on how questions differ, which one sample of each does not show.
     """
 
-    def __init__(self, n: np.ndarray, repeated: IntervalMethod, single: IntervalMethod):
-        self._n, self._repeated, self._single = n, repeated, single
+    def __init__(
+        self,
+        n: np.ndarray,
+        repeated: IntervalMethod,
+        single: IntervalMethod,
+        beyond_n: Collection[ScoreKey] = (),
+    ):
+        self._n, self._repeated, self._single, self._beyond_n = n, repeated, single, beyond_n
 
     def intervals(self, questions: np.ndarray, confidence: float) -> Intervals:
         """Return the interval of each score by the method for these questions."""
-        return self._method(questions).intervals(questions, confidence)
+        result = self._method(questions).intervals(questions, confidence)
+        reason = f"none: each question has one sample, and {ONE_CLUSTER}"
+        return {
+            key: interval._replace(interval=reason) if interval.is_unknown else interval
+            for key, interval in result.items()
+        }
 
     def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
-        """Return the keys of scores that the method for these questions cannot estimate."""
-        return self._method(questions).unidentified(questions)
+        """Return the keys of scores that these questions do not determine: those with k > n."""
+        return self._beyond_n if self._method(questions) is self._single else ()
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
         """Return the covariance of the errors of m scores over these questions, (m, m)."""
