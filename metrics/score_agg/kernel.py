@@ -522,7 +522,7 @@ methods raise an error that names the missing package. In the package it is a `P
 """
 
 
-KERNEL = "18fe6f2ee186"
+KERNEL = "4babf2fab6fd"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -587,7 +587,7 @@ OPTIONS = {
     "weighted_votes": "vote_weights",
     "anytime_limits": "anytime=True",
     "joined": "include with several kinds of scores and a confidence",
-    "bands": "band=True",
+    "band": "band=True",
 }
 """The option that needs each method. {2.method!r} shows the `method` of its third argument."""
 
@@ -688,11 +688,6 @@ class BinaryCounts:
         codes = UniqueIntegers(c.inverse + base * n.inverse, base * len(n.values))
         n_rank, c_rank = np.divmod(codes.values, base)
         return n.values[n_rank], c.values[c_rank], codes
-
-    @cached_property
-    def memo(self) -> dict[Any, Any]:
-        """Return a dict, empty at first, in which callers cache results, such as a fitted prior."""
-        return {}
 
 
 class UniqueIntegers:
@@ -1490,10 +1485,8 @@ class IntervalMethod(abc.ABC):
     """Computes the intervals of the scores of a run, or of groups of its questions."""
 
     @abc.abstractmethod
-    def for_groups(
-        self, groups: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[ScoreKey, Interval]]:
-        """Return for each group of question indices a dict from score key to interval.
+    def intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
+        """Return the interval of each score over the questions with these indices, by its key.
 
         A score that has no interval by this method is absent from the dict.
         """
@@ -2241,19 +2234,13 @@ class PosteriorIntervals(IntervalMethod):
     ):
         self._moments, self._bounds, self._name, self._weights = moments, bounds, name, weights
 
-    def for_groups(
-        self, groups: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[ScoreKey, Interval]]:
-        """Return for each group of question indices a dict from score key to interval."""
-        return [self._intervals(questions, confidence) for questions in groups]
-
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
         """Return the variances of m scores over these questions as a diagonal matrix, (m, m)."""
         # The covariances of different scores are unknown.
-        intervals = self._intervals(questions, 0.5)
+        intervals = self.intervals(questions, 0.5)
         return np.diag([intervals[key].sigma ** 2 for key in keys])
 
-    def _intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
+    def intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
         """Return the interval of each score over the questions with these indices."""
         moments = self._moments
         used = UniqueIntegers(moments.inverse[questions], len(moments.mean))
@@ -2611,12 +2598,6 @@ class QuestionIntervals(IntervalMethod):
         """Return why questions with these indices have no interval, or None if they have one."""
         return TOO_FEW_CLUSTERS if self._is_one_cluster(questions) and not self._allow_one else None
 
-    def for_groups(
-        self, groups: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[ScoreKey, Interval]]:
-        """Return a list of dicts from score to interval, one for each group of question indices."""
-        return [self._intervals(questions, confidence) for questions in groups]
-
     def means(self, questions: np.ndarray) -> MeansOfQuestions:
         """Return the means of the columns over the questions with these indices."""
         rows, columns = self._scores.inverse[questions], self._scores.columns
@@ -2639,7 +2620,7 @@ class QuestionIntervals(IntervalMethod):
         result[np.ix_(known, known)] = gradient.T @ means.covariance @ gradient
         return result
 
-    def _intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
+    def intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
         """Return the interval of each score over the questions with these indices."""
         rows = self._scores.inverse[questions]
         least, most = self._extremes(self._ranges, rows)
@@ -3746,11 +3727,9 @@ class CoherentIntervals(DerivedIntervals):
         self._keys = [*scores]
         self._events = _events_by_key(scores)
 
-    def for_groups(
-        self, groups: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[ScoreKey, Interval]]:
-        """Return for each group of question indices a dict from score key to interval."""
-        return [self._ordered(x) for x in self._method.for_groups(groups, confidence)]
+    def intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
+        """Return the interval of each requested score over these questions."""
+        return self._ordered(self._method.intervals(questions, confidence))
 
     def _ordered(self, intervals: dict[ScoreKey, Interval]) -> dict[ScoreKey, Interval]:
         """Return the intervals of the requested scores, with limits in the order of the scores.
@@ -5125,7 +5104,7 @@ def method_of_auto(has_prior: bool, has_clusters: bool, repeated: bool | None = 
     - If each question has one sample, it is "questions", because only the differences between
       questions show a variance. Scores with k > n have no estimate then. A single question shows no
       variance, so the interval is the whole range of the score, and its name is "none: " and the
-      reason (`OneSampleIntervals` of the package).
+      reason (`AutoIntervals` of the package).
 
     `repeated` is whether a question has two samples or more. If it is None, which means that this
     is not known yet, and the result depends on it, the result is "auto".
@@ -5744,11 +5723,14 @@ class Report:
             if problem := method.problem(questions):
                 name = "The run" if group is None else f"Group {group!r}"
                 raise ValueError(f"{name} has no interval: {problem}.")
-        intervals = method.for_groups(self._questions_by_group, options.confidence)
+        groups, confidence = self._questions_by_group, options.confidence
+        intervals = [method.intervals(questions, confidence) for questions in groups]
         if not options.band:
             return intervals, no_limits
-        bands = PACKAGE.rooms.bands(method, self._questions_by_group, intervals, options.confidence)
-        return intervals, bands
+        return intervals, [
+            PACKAGE.rooms.band(method, questions, [*of_group], confidence)
+            for questions, of_group in zip(groups, intervals, strict=True)
+        ]
 
 
 def _warn_of_unidentified(left_out: dict[str | None, list[str]], has_others: bool) -> None:

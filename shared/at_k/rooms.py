@@ -113,8 +113,8 @@ class PackageRooms(Rooms):
 
         return AnytimeIntervals(*arguments)
 
-    def bands(self, *arguments: Any) -> Any:
-        """Return the simultaneous bands of scores over k."""
-        from .intervals.band import bands
+    def band(self, *arguments: Any) -> Any:
+        """Return the simultaneous band of each score over k."""
+        from .intervals.band import band
 
-        return bands(*arguments)
+        return band(*arguments)

@@ -12,8 +12,6 @@ import at_k
 import numpy as np
 import pytest
 from at_k.core.samples import read_outcomes
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scorio import eval as scorio
 
 pytestmark = pytest.mark.filterwarnings("ignore:The limits of the posterior")
@@ -136,26 +134,6 @@ def test_none_and_masked_samples_are_not_scored():
     assert at_k.pass_at_k(np.ma.masked_invalid([[1.0, nan, 0.0], [1, 1, 0]]), 1) == expected
     with pytest.raises(ValueError, match=r"R\[0\] has no scored sample"):
         at_k.pass_at_k([[None]], 1)
-
-
-ragged_outcomes = st.lists(
-    st.lists(st.integers(0, 1), min_size=2, max_size=9), min_size=1, max_size=12
-)
-
-
-@given(ragged_outcomes)
-@settings(max_examples=10)
-def test_ragged_outcomes_have_the_mean_score_of_their_questions(outcomes):
-    for name in (name for name in POINT if name not in POOLED):
-        score = getattr(at_k, name)
-        assert score(outcomes, 2) == pytest.approx(np.mean([score([row], 2) for row in outcomes]))
-        mu, sigma, lo, hi = getattr(at_k, f"{name}_ci")(outcomes, 2)
-        alone = [getattr(at_k, f"{name}_ci")([row], 2) for row in outcomes]
-        assert mu == pytest.approx(np.mean([summary[0] for summary in alone]))
-        assert sigma == pytest.approx(
-            math.hypot(*(summary[1] for summary in alone)) / len(outcomes)
-        )
-        assert 0 <= lo <= mu <= hi <= 1
 
 
 # --- Inputs -----------------------------------------------------------------------------

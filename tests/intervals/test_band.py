@@ -56,19 +56,6 @@ def test_the_order_of_k_and_the_other_scores_do_not_matter(gpassk):
     assert {key: both[key] for key in alone} == pytest.approx(alone)
 
 
-def test_a_group_without_questions_of_some_n_has_the_band_of_its_questions_alone(gpassk):
-    """Of the whole run, some questions have 5 samples and others 8: each group has one of both."""
-    run = [row[: 5 + 3 * (i % 2)] for i, row in enumerate(some_run(4).tolist())]
-    options = {"k": [1, 2, 4], "include": "pass@k", "confidence": 0.9, "band": True}
-    grouped = gpassk.compute(predictions=run, groups=["short", "long"] * 15, **options)
-    for group, questions in (("short", run[::2]), ("long", run[1::2])):
-        alone = gpassk.compute(predictions=questions, **options)
-        names = [key for key in alone if not key.endswith("_interval")]
-        assert {key: grouped[f"{group}/{key}"] for key in names} == pytest.approx(
-            {key: alone[key] for key in names}, abs=1e-6
-        )
-
-
 def test_votes_have_a_band_for_other_questions():
     cons_at_k = at_k.load("cons_at_k")
     result = cons_at_k.compute(

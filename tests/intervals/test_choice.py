@@ -5,7 +5,7 @@ import re
 import at_k
 import numpy as np
 import pytest
-from at_k.core.choice import IntervalOptions, interval_options, method_of_auto
+from at_k.core.choice import IntervalOptions, method_of_auto
 from at_k.core.counts import BinaryCounts
 from at_k.core.credits import any_correct
 from at_k.core.report import Report
@@ -43,22 +43,24 @@ ONE_SAMPLE_ONLY = (
 # --- The chosen interval ------------------------------------------------------------------
 
 
-def test_auto_names_the_interval_of_pass_at_k_that_it_chooses():
-    outcomes = simulate(11)
-    scores = compute("gpassk", outcomes, [4, 8, 16])
-    names = [scores[f"pass@{k}_interval"] for k in (4, 8, 16)]
-    assert names == ["sampling", "sampling", "hierarchical"]
-    for interval, k in (("sampling", 4), ("hierarchical", 16)):
-        named = compute("gpassk", outcomes, k, interval)
-        assert limits(scores, f"pass@{k}") == pytest.approx(limits(named, f"pass@{k}"), abs=1e-12)
+REWARDS, LEVELS = [[0, 2, 1, 2], [1, 1, 2, 0]], {"w": [0.1, 0.5, 0.9]}
 
 
-def test_auto_chooses_questions_if_each_question_has_one_sample():
-    outcomes = simulate(11)[:, :1]
-    scores = compute("gpassk", outcomes, [1])
-    assert scores["pass@1_interval"] == "questions"
-    named = compute("gpassk", outcomes, 1, "questions")
-    assert limits(scores, "pass@1") == limits(named, "pass@1")
+@pytest.mark.parametrize(
+    ("metric", "key", "outcomes", "names", "options"),
+    [
+        ("gpassk", "pass", simulate(11), {4: "sampling", 8: "sampling", 16: "hierarchical"}, {}),
+        ("gpassk", "pass", simulate(11)[:, :1], {1: "questions"}, {}),
+        ("max_at_k", "max", REWARDS, {2: "sampling", 4: "sampling", 5: "hierarchical"}, LEVELS),
+        ("max_at_k", "max", [[0], [2]], {1: "questions"}, LEVELS),
+    ],
+)
+def test_auto_names_the_interval_that_it_chooses(metric, key, outcomes, names, options):
+    scores = compute(metric, outcomes, [*names], **options)
+    for k, interval in names.items():
+        assert scores[f"{key}@{k}_interval"] == interval
+        named = compute(metric, outcomes, k, interval, **options)
+        assert limits(scores, f"{key}@{k}") == pytest.approx(limits(named, f"{key}@{k}"), abs=1e-12)
 
 
 ONES = [[int(i < 50)] for i in range(164)]
@@ -83,9 +85,14 @@ def test_scores_that_one_sample_each_does_not_identify_are_left_out(metric, opti
 
 
 def test_auto_gives_the_whole_range_for_a_single_sample():
-    scores = compute("gpassk", [[1]], 1)
-    assert scores["pass@1_interval"] == ONE_SAMPLE_ONLY
-    assert limits(scores, "pass@1") == (0, 1)
+    for metric, key, options, expected in (
+        ("gpassk", "pass@1", {}, (0, 1)),
+        ("max_at_k", "max@1", LEVELS, (0.1, 0.9)),
+        ("cons_at_k", "cons@1", {}, (0, 1)),
+    ):
+        scores = compute(metric, [[1]], 1, **options)
+        assert scores[f"{key}_interval"] == ONE_SAMPLE_ONLY
+        assert limits(scores, key) == expected
 
 
 @pytest.mark.parametrize(("metric", "key"), [("gpassk", "pass"), ("max_at_k", "max")])
@@ -111,20 +118,6 @@ def test_auto_chooses_for_each_group_by_itself(metric, key):
     assert {f"b/{key}@2", f"c/{key}@2"}.isdisjoint(scores)
 
 
-def test_auto_names_the_interval_of_max_at_k_that_it_chooses():
-    rewards, options = [[0, 2, 1, 2], [1, 1, 2, 0]], {"confidence": 0.9, "w": [0.1, 0.5, 0.9]}
-    scores = compute("max_at_k", rewards, [2, 4, 5], **options)
-    names = [scores[f"max@{k}_interval"] for k in (2, 4, 5)]
-    assert names == ["sampling", "sampling", "hierarchical"]
-    for interval, k in (("sampling", 4), ("hierarchical", 5)):
-        named = compute("max_at_k", rewards, k, interval, **options)
-        assert limits(named, f"max@{k}") == pytest.approx(limits(scores, f"max@{k}"), abs=1e-12)
-    single = compute("max_at_k", [[0], [2]], 1, **options)
-    assert single["max@1_interval"] == "questions"
-    single = compute("max_at_k", [[1]], 1, **options)
-    assert (single["max@1_interval"], *limits(single, "max@1")) == (ONE_SAMPLE_ONLY, 0.1, 0.9)
-
-
 @pytest.mark.parametrize(
     ("has_prior", "has_clusters", "repeated", "method"),
     [
@@ -139,18 +132,6 @@ def test_auto_names_the_interval_of_max_at_k_that_it_chooses():
 )
 def test_auto_follows_one_rule(has_prior, has_clusters, repeated, method):
     assert method_of_auto(has_prior, has_clusters, repeated) == method
-
-
-def test_options_are_one_value_made_from_the_parameters():
-    options = interval_options(2, 0.9, None, ["a", "a"], bounds=(0, 1), band=True)
-    assert (options.confidence, options.method, options.is_named) == (0.9, "questions", True)
-    assert options.clusters is not None
-    assert (options.clusters.tolist(), options.bounds, options.band) == ([0, 0], (0, 1), True)
-    assert not options.allow_above_n
-    named = interval_options(2, 0.9, "hierarchical", None)
-    assert (named.method, named.is_named, named.allow_above_n) == ("hierarchical", False, True)
-    prior = interval_options(2, 0.9, None, None, alpha0=2)
-    assert (prior.method, prior.prior, prior.allow_above_n) == ("posterior", (2, 1), False)
 
 
 # --- k above n ----------------------------------------------------------------------------
@@ -190,7 +171,7 @@ def fitted_runs(monkeypatch) -> list[tuple[int, ...]]:
     original = Observed.estimated_prior
 
     def counted(observed, start):
-        fitted.extend(map(tuple, observed.multiplicity.tolist()))
+        fitted.append(tuple(observed.multiplicity.tolist()))
         return original(observed, start)
 
     monkeypatch.setattr(Observed, "estimated_prior", counted)
@@ -268,6 +249,7 @@ TOO_LARGE = "k is 4, but question 0 has n = 2 scored samples: give a k of at mos
         ("bayes_at_n", [[1], [0]], SAMPLING, ONE_SAMPLE),
         ("bayes_at_n", [[1], [0]], {"interval": "bayes"}, "none of posterior, sampling"),
         ("bayes_at_n", [[1], [0]], {"clusters": ["a", "b"]}, "clusters are used by interval="),
+        ("cons_at_k", TWO, HIERARCHICAL, "none of posterior, sampling, questions, auto"),
         ("score_agg", [[1.0], [0.0]], SAMPLING, "none of questions"),
         ("score_agg", [[1.0], [0.0]], {"clusters": ["a"]}, "1 labels for 2 questions"),
     ],
@@ -283,28 +265,24 @@ def test_an_interval_that_the_data_do_not_allow_is_refused(metric, predictions, 
 
 # --- Types of the results -----------------------------------------------------------------
 
-KNOWN = {
-    "gpassk": ("posterior", "sampling", "questions", "hierarchical", "auto"),
-    "bayes_at_n": ("posterior", "sampling", "questions", "hierarchical", "auto"),
-    "max_at_k": ("posterior", "sampling", "questions", "hierarchical", "auto"),
-    "cons_at_k": ("posterior", "sampling", "questions", "auto"),
-    "score_agg": ("questions", "auto"),
-}
-
 
 @pytest.mark.parametrize("interval", ["posterior", "sampling", "questions", "hierarchical", "auto"])
 @pytest.mark.parametrize("name", ["gpassk", "bayes_at_n", "max_at_k", "cons_at_k", "score_agg"])
 def test_results_are_floats_and_strings(name, interval):
     """So that the JSON module can write them."""
-    shares = [[0.0, 1.0, 0.5], [0.5, 0.5, 1.0]]
-    predictions = shares if name == "score_agg" else [[0, 1, 1], [0, 0, 1]]
-    options = {"interval": interval, "confidence": 0.9, "groups": ["a", "a"]}
-    if name in ("gpassk", "max_at_k"):
-        options |= {"k": [1, 2]}
-    if interval in KNOWN[name]:
-        scores = at_k.load(name).compute(predictions=predictions, **options)
-        assert any(key.endswith("_lo") for key in scores)
-        assert {type(value) for value in scores.values()} <= {float, str}
-    else:
-        with pytest.raises(ValueError, match="interval has"):
-            at_k.load(name).compute(predictions=predictions, **options)
+    refused = {
+        "cons_at_k": ["hierarchical"],
+        "score_agg": ["posterior", "sampling", "hierarchical"],
+    }
+    if interval in refused.get(name, ()):
+        return
+    options = {"k": [1, 2]} if name in ("gpassk", "max_at_k") else {}
+    scores = at_k.load(name).compute(
+        predictions=[[0, 1, 1], [0, 0, 1]],
+        interval=interval,
+        confidence=0.9,
+        groups=["a", "a"],
+        **options,
+    )
+    assert any(key.endswith("_lo") for key in scores)
+    assert {type(value) for value in scores.values()} <= {float, str}

@@ -24,11 +24,6 @@ def family_of(scores: dict[str, Score], n: int) -> BinaryFamily:
     return BinaryFamily.from_counts(counts, *estimator(scores), {})
 
 
-def multiplicities(rng, n: int, rates: np.ndarray) -> np.ndarray:
-    """(B, n + 1) number of questions with c = 0 .. n, in runs with (B, M) success rates."""
-    return np.array([np.bincount(row, minlength=n + 1) for row in rng.binomial(n, rates)])
-
-
 def mean_pass_at_k(k: int, rates: np.ndarray) -> np.ndarray:
     return np.mean(1 - (1 - rates) ** k, axis=-1)
 
@@ -67,10 +62,11 @@ def test_sampling_has_its_nominal_coverage(draw_rates, questions, n, scores, lea
         "product": (geom_ds(n), np.sqrt(every * any_of_n)),
     }
     method = SamplingIntervals(family_of({key: known[key][0] for key in scores}, n))
-    for key, found in method.over(multiplicities(rng, n, rates), 0.95).items():
+    found = [method.intervals(c, 0.95) for c in rng.binomial(n, rates)]
+    for key in scores:
+        lo, hi = np.transpose([[of_run[key].lo, of_run[key].hi] for of_run in found])
         truth = known[key][1]
-        covered = (found.lo <= truth + 1e-12) & (truth <= found.hi + 1e-12)
-        assert np.mean(covered) > least
+        assert np.mean((lo <= truth + 1e-12) & (truth <= hi + 1e-12)) > least
 
 
 OF_QUESTIONS = {
@@ -105,7 +101,7 @@ def test_questions_has_its_nominal_coverage(truth):
     rng = np.random.default_rng(12)
     method = family_of({"": Score((any_correct(k),))}, n).for_other_questions()
     c = rng.binomial(n, draw_rates(rng, (RUNS, questions)))
-    found = [of_run[""] for of_run in method.for_groups([*c], 0.95)]
+    found = [method.intervals(of_run, 0.95)[""] for of_run in c]
     score = mean_pass_at_k(k, draw_rates(rng, 1_000_000))
     assert np.mean([interval.lo <= score <= interval.hi for interval in found]) > 0.92
 
@@ -132,7 +128,7 @@ def test_questions_cover_where_clusters_differ_in_size(sizes, between, within):
         rates = 1 / (1 + np.exp(-log_odds - within * rng.normal(size=len(clusters))))
         of_run = replace(family, inverse=rng.binomial(n, rates))
         method = of_run.for_other_questions(clusters)
-        (found,) = method.for_groups([np.arange(len(clusters))], 0.95)
+        found = method.intervals(np.arange(len(clusters)), 0.95)
         covered += found[""].lo <= truth.mean() <= found[""].hi
     assert covered > 0.92 * 400
 
@@ -168,7 +164,7 @@ def test_hierarchical_covers_scores_with_k_above_n(draw_rates, questions, n):
         rates = draw_rates(rng, questions)
         counts = BinaryCounts(np.full(questions, n), rng.binomial(n, rates))
         method = HierarchicalIntervals(BinaryFamily.from_counts(counts, keys, estimate, credits))
-        (found,) = method.for_groups([np.arange(questions)], 0.95)
+        found = method.intervals(np.arange(questions), 0.95)
         truth = {"pass": mean_pass_at_k(2 * n, rates), "all": np.mean(rates ** (2 * n))}
         covered += sum(found[key].lo <= truth[key] <= found[key].hi for key in credits)
     assert covered >= 0.95 * 2 * runs - 4 * math.sqrt(0.95 * 0.05 * 2 * runs)

@@ -28,9 +28,8 @@ def both_families(counts: BinaryCounts, ks: list[int]) -> list[tuple[Interval, I
         BinaryFamily.from_counts(counts, *estimator(scores), {}),
         RewardFamily.from_rewards(rewards, {str(k): k for k in ks}, {}, (0.0, 1.0)),
     )
-    every = [np.arange(len(counts.n))]
     of_rates, of_rewards = (
-        SamplingIntervals(family).for_groups(every, 0.95)[0] for family in families
+        SamplingIntervals(family).intervals(np.arange(len(counts)), 0.95) for family in families
     )
     return [(of_rates[key], of_rewards[key]) for key in scores]
 

@@ -1,20 +1,11 @@
-"""Confidence limits by test inversion: few events, and many runs at once."""
+"""Confidence limits by test inversion where events are few."""
 
 import numpy as np
 import pytest
-from at_k.core.counts import BinaryCounts
-from at_k.core.credits import any_correct, geom_ds
-from at_k.core.score import Score
-from at_k.intervals.binary_family import BinaryFamily
-from at_k.intervals.family import interval_of_group
-from at_k.intervals.sampling import SamplingIntervals, lower_limit, upper_limit
-from at_k.scores.checker_rates import estimator
+from at_k.intervals.sampling import lower_limit, upper_limit
 from scipy.stats import poisson
 
 Z, ONE = 1.959964, np.ones(1)
-
-
-# --- Few events -------------------------------------------------------------------------
 
 
 def poisson_family(most: float, members: int = 2001) -> tuple[np.ndarray, np.ndarray]:
@@ -25,23 +16,23 @@ def poisson_family(most: float, members: int = 2001) -> tuple[np.ndarray, np.nda
 
 @pytest.mark.parametrize("events", [1, 2, 3])
 def test_near_limit_of_few_events_is_the_exact_one(events):
-    found = lower_limit(*poisson_family(2.0 * events), events * ONE, Z * ONE, 0.05)
+    found = lower_limit(*poisson_family(2.0 * events), events * ONE, Z, 0.05)
     assert poisson.sf(events - 1, found) == pytest.approx(0.05, abs=1e-6)
 
 
 @pytest.mark.parametrize("events", [5, 9, 30])
 def test_both_limits_of_many_events_are_those_of_the_normal_approximation(events):
     mean, sigma = poisson_family(4.0 * events)
-    lo = lower_limit(mean, sigma, events * ONE, Z * ONE, 0.05)
-    hi = upper_limit(mean, sigma, events * ONE, Z * ONE, 0.05)
+    lo = lower_limit(mean, sigma, events * ONE, Z, 0.05)
+    hi = upper_limit(mean, sigma, events * ONE, Z, 0.05)
     for limit in (lo, hi):
         assert abs(events - limit) == pytest.approx(Z * np.sqrt(limit), rel=1e-3)
 
 
 def test_near_limit_of_no_event_is_the_end_of_the_range():
     mean, sigma = poisson_family(20.0)
-    assert lower_limit(mean, sigma, 0 * ONE, Z * ONE, 0.05) == 0
-    assert upper_limit(mean, sigma, 0 * ONE, Z * ONE, 0.05) == pytest.approx(Z**2, rel=1e-3)
+    assert lower_limit(mean, sigma, 0 * ONE, Z, 0.05) == 0
+    assert upper_limit(mean, sigma, 0 * ONE, Z, 0.05) == pytest.approx(Z**2, rel=1e-3)
 
 
 @pytest.mark.parametrize("correct", [1, 2, 3])
@@ -54,29 +45,3 @@ def test_lower_limit_of_few_correct_samples_is_nearly_exact(gpassk, correct):
     chance = poisson.sf(correct - 1, 1600 * scores["pass@1_lo"])
     # At Wilson's limit it is two to three times as large.
     assert chance == pytest.approx(0.05, rel=0.25)
-
-
-# --- Many runs at once ------------------------------------------------------------------
-
-RUNS = [(0.5, 12), (0.01, 40), (0.98, 900), (0.2, 3)]  # success rate, number of questions
-
-
-def test_many_runs_at_once_have_the_intervals_that_each_has_alone():
-    rng = np.random.default_rng(0)
-    keys, estimate = estimator({"pass": Score((any_correct(3),)), "product": geom_ds(3)})
-
-    def sampling(counts: BinaryCounts) -> SamplingIntervals:
-        return SamplingIntervals(BinaryFamily.from_counts(counts, keys, estimate, {}))
-
-    multiplicity = np.array(
-        [np.bincount(rng.binomial(6, rate, questions), minlength=7) for rate, questions in RUNS]
-    )
-    together = sampling(BinaryCounts(np.full(7, 6), np.arange(7))).over(multiplicity, 0.9)
-    for place, times in enumerate(multiplicity):
-        c = np.repeat(np.arange(7), times)
-        method = sampling(BinaryCounts(np.full(len(c), 6), c))
-        (alone,) = method.for_groups([np.arange(len(c))], 0.9)
-        for key, interval in alone.items():
-            assert interval_of_group(together[key], place)[:4] == pytest.approx(
-                interval[:4], abs=1e-12
-            )

@@ -5,10 +5,12 @@ import functools
 import at_k
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 ROUNDING = 1e-12
+SINGLE = ["pass@k", "pass^k", "G-Pass@k", "mG-Pass@k", "maj@k", "AUC@k", "Spectrum@k"]
+PRODUCTS = ["Geom@k", "Geom_ds@k", "GeoSpectrum@k"]
 load = functools.cache(at_k.load)
 
 
@@ -38,16 +40,20 @@ def test_hierarchical_limits_contain_the_score_of_questions_with_few_and_many_sa
 @pytest.mark.filterwarnings("ignore:No question has two correct samples")
 @pytest.mark.parametrize("interval", ["sampling", "hierarchical", "questions", "auto"])
 @given(rows=samples(st.integers(0, 1)))
+@example(rows=np.eye(4, dtype=int).tolist())
+@example(rows=(1 - np.eye(4, dtype=int)).tolist())
+@example(rows=[[1] * 6] * 9)
 @settings(max_examples=10)
 def test_limits_of_binary_outcomes(interval, rows):
     rows[0] = [*rows[0], 0]  # one question at least shows how samples vary
-    for name, options in (("gpassk", {"include": ["pass@k", "pass^k"]}), ("cons_at_k", {})):
-        if name == "gpassk" or interval != "hierarchical":
-            check_limits(
-                load(name).compute(
-                    predictions=rows, k=1, confidence=0.9, interval=interval, **options
-                )
-            )
+    options = {"predictions": rows, "confidence": 0.9, "interval": interval}
+    include = SINGLE if interval == "hierarchical" else SINGLE + PRODUCTS
+    for k in {1, min(map(len, rows))}:
+        scores = load("gpassk").compute(k=k, include=include, thresholds=0.5, **options)
+        check_limits(scores)
+        assert all(0 <= scores[key] <= 1 for key in scores if key.endswith(("_lo", "_hi")))
+        if interval != "hierarchical":
+            check_limits(load("cons_at_k").compute(k=k, **options))
 
 
 @pytest.mark.parametrize("interval", ["hierarchical", "auto"])

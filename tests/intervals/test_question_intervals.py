@@ -76,7 +76,7 @@ def method_of(scores: list[Fraction], clusters: list[Any] | None) -> QuestionInt
 @given(st.lists(shares, min_size=2, max_size=30), st.sampled_from([0.8, 0.95, 0.999]))
 def test_limits_of_single_questions_are_those_of_the_formula(scores, confidence):
     questions = np.arange(len(scores))
-    (found,) = method_of(scores, None).for_groups([questions], confidence)
+    found = method_of(scores, None).intervals(questions, confidence)
     expected = limits_by_formula(scores, [*range(len(scores))], confidence)
     assert [found["score"].lo, found["score"].hi] == pytest.approx(expected, abs=1e-9)
     variance = jackknife(scores, [*range(len(scores))])
@@ -88,7 +88,7 @@ def test_limits_of_clusters_are_those_of_the_formula(pairs):
     scores, clusters = map(list, zip(*pairs, strict=True))
     if len(set(clusters)) < 2:
         return
-    (found,) = method_of(scores, clusters).for_groups([np.arange(len(scores))], 0.95)
+    found = method_of(scores, clusters).intervals(np.arange(len(scores)), 0.95)
     expected = limits_by_formula(scores, clusters)
     assert [found["score"].lo, found["score"].hi] == pytest.approx(expected, abs=1e-9)
     variance = jackknife(scores, clusters)

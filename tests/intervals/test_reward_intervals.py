@@ -1,4 +1,4 @@
-"""Intervals of rewards: limits, scale, bounds, k above n, and groups."""
+"""Intervals of rewards: limits, scale, bounds, and k above n."""
 
 import math
 
@@ -147,28 +147,7 @@ def test_interval_is_wide_if_the_samples_hardly_determine_the_score():
     assert scores["max@400_interval"] == "hierarchical"
 
 
-# --- Groups -------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("interval", ["auto", "sampling", "questions", "hierarchical"])
-@pytest.mark.parametrize("bounds", [None, (-1.0, 2.0)])
-def test_real_rewards_of_a_group_have_the_interval_that_they_have_alone(interval, bounds):
-    """Levels are chosen for more than 40 rewards: not from those of other groups."""
-    rng = np.random.default_rng(12)
-    rows = [rng.normal(rng.normal(), 1.0, rng.integers(3, 9)).tolist() for _ in range(60)]
-    rows[:6] = [(rng.random(4) / 4).round(2).tolist() for _ in range(6)]
-    rows[6:9] = [[0.375] * 5] * 3
-    groups = ["few", "equal", *"abc"]
-    labels = np.repeat(groups, [6, 3, 17, 17, 17]).tolist()
-    options = {"k": [1, 3], "confidence": 0.9, "interval": interval, "bounds": bounds}
-    metric = at_k.load("max_at_k")
-    scores = metric.compute(predictions=rows, groups=labels, **options)
-    for group in groups:
-        of_group = [row for row, label in zip(rows, labels, strict=True) if label == group]
-        alone = metric.compute(predictions=of_group, **options)
-        for key, value in alone.items():
-            wanted = value if isinstance(value, str) else pytest.approx(value, rel=1e-12)
-            assert scores[f"{group}/{key}"] == wanted
+# --- Many counts --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("weights", [[1.0, 1.0], [0.01, 9.0]])

@@ -85,7 +85,7 @@ def test_half_widths_are_those_of_simulated_runs(a, b, n, k, questions, kind):
     family = BinaryFamily.from_counts(counts, *estimator({"": Score((any_correct(k),))}), {})
     method = family.for_other_questions() if kind == "questions" else SamplingIntervals(family)
     runs = [np.repeat(np.arange(n + 1), of_run) for of_run in multiplicity]
-    intervals = [of_run[""] for of_run in method.for_groups(runs, 0.95)]
+    intervals = [method.intervals(run, 0.95)[""] for run in runs]
     row = row_of(rates=population, k=k, questions=questions, samples=n)
     half_width = np.mean([(interval.hi - interval.lo) / 2 for interval in intervals])
     assert row[f"half_width_{kind}"] == pytest.approx(half_width, rel=0.1)

@@ -45,7 +45,7 @@ def test_posterior_moments_agree_with_the_functions():
     consensus = Consensus.from_checked(Checked(read_outcomes(RAGGED)), [2, 3], True, False)
     options = IntervalOptions(0.9, "posterior", prior=prior)
     method = consensus_limits(consensus, options)
-    (intervals,) = method.for_groups([np.arange(len(RAGGED))], 0.9)
+    intervals = method.intervals(np.arange(len(RAGGED)), 0.9)
     expected = {
         "avg@n": at_k.avg_ci(RAGGED, confidence=0.9, bounds=(0.0, 1.0)),
         **{f"pass@{k}": at_k.pass_at_k_ci(RAGGED, k, 0.9, (0.0, 1.0), *prior) for k in (2, 3)},

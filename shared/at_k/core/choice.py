@@ -47,7 +47,7 @@ def method_of_auto(has_prior: bool, has_clusters: bool, repeated: bool | None = 
     - If each question has one sample, it is "questions", because only the differences between
       questions show a variance. Scores with k > n have no estimate then. A single question shows no
       variance, so the interval is the whole range of the score, and its name is "none: " and the
-      reason (`OneSampleIntervals` of the package).
+      reason (`AutoIntervals` of the package).
 
     `repeated` is whether a question has two samples or more. If it is None, which means that this
     is not known yet, and the result depends on it, the result is "auto".

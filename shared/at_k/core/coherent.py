@@ -19,7 +19,7 @@ limits of k > n move.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache, partial
 from typing import NamedTuple
 
@@ -141,11 +141,9 @@ class CoherentIntervals(DerivedIntervals):
         self._keys = [*scores]
         self._events = _events_by_key(scores)
 
-    def for_groups(
-        self, groups: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[ScoreKey, Interval]]:
-        """Return for each group of question indices a dict from score key to interval."""
-        return [self._ordered(x) for x in self._method.for_groups(groups, confidence)]
+    def intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
+        """Return the interval of each requested score over these questions."""
+        return self._ordered(self._method.intervals(questions, confidence))
 
     def _ordered(self, intervals: dict[ScoreKey, Interval]) -> dict[ScoreKey, Interval]:
         """Return the intervals of the requested scores, with limits in the order of the scores.

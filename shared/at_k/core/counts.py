@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -63,11 +62,6 @@ class BinaryCounts:
         codes = UniqueIntegers(c.inverse + base * n.inverse, base * len(n.values))
         n_rank, c_rank = np.divmod(codes.values, base)
         return n.values[n_rank], c.values[c_rank], codes
-
-    @cached_property
-    def memo(self) -> dict[Any, Any]:
-        """Return a dict, empty at first, in which callers cache results, such as a fitted prior."""
-        return {}
 
 
 class UniqueIntegers:

@@ -36,10 +36,8 @@ class IntervalMethod(abc.ABC):
     """Computes the intervals of the scores of a run, or of groups of its questions."""
 
     @abc.abstractmethod
-    def for_groups(
-        self, groups: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[ScoreKey, Interval]]:
-        """Return for each group of question indices a dict from score key to interval.
+    def intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
+        """Return the interval of each score over the questions with these indices, by its key.
 
         A score that has no interval by this method is absent from the dict.
         """

@@ -78,7 +78,7 @@ OPTIONS = {
     "weighted_votes": "vote_weights",
     "anytime_limits": "anytime=True",
     "joined": "include with several kinds of scores and a confidence",
-    "bands": "band=True",
+    "band": "band=True",
 }
 """The option that needs each method. {2.method!r} shows the `method` of its third argument."""
 

@@ -35,19 +35,13 @@ class PosteriorIntervals(IntervalMethod):
     ):
         self._moments, self._bounds, self._name, self._weights = moments, bounds, name, weights
 
-    def for_groups(
-        self, groups: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[ScoreKey, Interval]]:
-        """Return for each group of question indices a dict from score key to interval."""
-        return [self._intervals(questions, confidence) for questions in groups]
-
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
         """Return the variances of m scores over these questions as a diagonal matrix, (m, m)."""
         # The covariances of different scores are unknown.
-        intervals = self._intervals(questions, 0.5)
+        intervals = self.intervals(questions, 0.5)
         return np.diag([intervals[key].sigma ** 2 for key in keys])
 
-    def _intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
+    def intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
         """Return the interval of each score over the questions with these indices."""
         moments = self._moments
         used = UniqueIntegers(moments.inverse[questions], len(moments.mean))

@@ -331,12 +331,6 @@ class QuestionIntervals(IntervalMethod):
         """Return why questions with these indices have no interval, or None if they have one."""
         return TOO_FEW_CLUSTERS if self._is_one_cluster(questions) and not self._allow_one else None
 
-    def for_groups(
-        self, groups: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[ScoreKey, Interval]]:
-        """Return a list of dicts from score to interval, one for each group of question indices."""
-        return [self._intervals(questions, confidence) for questions in groups]
-
     def means(self, questions: np.ndarray) -> MeansOfQuestions:
         """Return the means of the columns over the questions with these indices."""
         rows, columns = self._scores.inverse[questions], self._scores.columns
@@ -359,7 +353,7 @@ class QuestionIntervals(IntervalMethod):
         result[np.ix_(known, known)] = gradient.T @ means.covariance @ gradient
         return result
 
-    def _intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
+    def intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
         """Return the interval of each score over the questions with these indices."""
         rows = self._scores.inverse[questions]
         least, most = self._extremes(self._ranges, rows)

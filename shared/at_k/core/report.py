@@ -164,11 +164,14 @@ class Report:
             if problem := method.problem(questions):
                 name = "The run" if group is None else f"Group {group!r}"
                 raise ValueError(f"{name} has no interval: {problem}.")
-        intervals = method.for_groups(self._questions_by_group, options.confidence)
+        groups, confidence = self._questions_by_group, options.confidence
+        intervals = [method.intervals(questions, confidence) for questions in groups]
         if not options.band:
             return intervals, no_limits
-        bands = PACKAGE.rooms.bands(method, self._questions_by_group, intervals, options.confidence)
-        return intervals, bands
+        return intervals, [
+            PACKAGE.rooms.band(method, questions, [*of_group], confidence)
+            for questions, of_group in zip(groups, intervals, strict=True)
+        ]
 
 
 def _warn_of_unidentified(left_out: dict[str | None, list[str]], has_others: bool) -> None:

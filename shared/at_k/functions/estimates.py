@@ -142,7 +142,7 @@ def _summary_of_gpassk(
             f"k is {k}, but each question has one sample, which does not identify a score with "
             f"k > 1: give k=1, or add samples."
         )
-    mu, sigma, *ends, _ = method.for_groups([questions], confidence)[0][""]
+    mu, sigma, *ends, _ = method.intervals(questions, confidence)[""]
     lo, hi = np.clip(ends, *options.bounds).tolist()
     return mu, sigma, lo, hi
 
@@ -152,8 +152,7 @@ def summary_of_moments(
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of the score with this key over all questions."""
     questions = np.arange(len(moments.inverse))
-    (intervals,) = PosteriorIntervals(moments, bounds).for_groups([questions], confidence)
-    return intervals[key][:4]
+    return PosteriorIntervals(moments, bounds).intervals(questions, confidence)[key][:4]
 
 
 def warn_if_excluded(

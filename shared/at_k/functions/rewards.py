@@ -207,10 +207,10 @@ def _real_reward_summary(
     """Return (mu, sigma, lo, hi) of Max@k by "auto", or raise a ValueError for a single reward."""
     limits = max(bounds[0], rewards.levels.min()), min(bounds[1], rewards.levels.max())
     _, method = max_limits(rewards, {"": k}, IntervalOptions(confidence, bounds=limits))
-    (intervals,) = method.for_groups([np.arange(len(rewards.inverse))], confidence)
-    if intervals[""].is_unknown:
+    interval = method.intervals(np.arange(len(rewards.inverse)), confidence)[""]
+    if interval.is_unknown:
         raise ValueError("R is one real reward, which shows no variation: give another sample.")
-    return intervals[""][:4]
+    return interval[:4]
 
 
 def read_outcome_rewards(

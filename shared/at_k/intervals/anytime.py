@@ -22,7 +22,6 @@ questions, N is the mean number of samples of a question and N0 = 8.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from functools import lru_cache
 from statistics import NormalDist
 
@@ -67,13 +66,10 @@ class AnytimeIntervals(DerivedIntervals):
         super().__init__(method)
         self._n, self._other_questions = n, other_questions
 
-    def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
-        """Return the interval of each score for each group of question indices."""
-        result = []
-        for group in groups:
-            look_confidence = confidence_of_a_look(confidence, self._size(group))
-            result += self._method.for_groups([group], look_confidence)
-        return result
+    def intervals(self, questions: np.ndarray, confidence: float) -> Intervals:
+        """Return the interval of each score over these questions."""
+        look_confidence = confidence_of_a_look(confidence, self._size(questions))
+        return self._method.intervals(questions, look_confidence)
 
     def _size(self, questions: np.ndarray) -> float:
         """Return N / N0 for the questions with these indices."""

@@ -23,7 +23,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from ..core.interval import Interval, IntervalMethod
+from ..core.interval import IntervalMethod
 from ..core.score import ScoreId
 
 
@@ -79,24 +79,19 @@ def simultaneous_confidence(covariance: np.ndarray, confidence: float) -> float:
     )
 
 
-def bands(
-    method: IntervalMethod,
-    groups: Sequence[np.ndarray],
-    intervals: Sequence[dict[ScoreId, Interval]],
-    confidence: float,
-) -> list[dict[ScoreId, tuple[float, float]]]:
-    """Return a dict from score to band, (lo, hi), for each group, with the keys of `intervals`."""
-    result = []
-    for questions, intervals_of_group in zip(groups, intervals, strict=True):
-        band: dict[ScoreId, tuple[float, float]] = {}
-        scores = [*intervals_of_group]
-        covariance = method.covariance(questions, scores) if scores else np.empty((0, 0))
-        for curve in curves(scores):
-            rows = [scores.index(score) for score in curve]
-            wider_confidence = simultaneous_confidence(covariance[np.ix_(rows, rows)], confidence)
-            (wider,) = method.for_groups([questions], wider_confidence)
-            band |= {score: (wider[score].lo, wider[score].hi) for score in curve}
-        result.append(band)
+def band(
+    method: IntervalMethod, questions: np.ndarray, scores: Sequence[ScoreId], confidence: float
+) -> dict[ScoreId, tuple[float, float]]:
+    """Return a dict from each score to its band over these questions, (lo, hi)."""
+    if not scores:
+        return {}
+    result: dict[ScoreId, tuple[float, float]] = {}
+    covariance = method.covariance(questions, scores)
+    for curve in curves(scores):
+        rows = [scores.index(score) for score in curve]
+        wider_confidence = simultaneous_confidence(covariance[np.ix_(rows, rows)], confidence)
+        wider = method.intervals(questions, wider_confidence)
+        result |= {score: (wider[score].lo, wider[score].hi) for score in curve}
     return result
 
 

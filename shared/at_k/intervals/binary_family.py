@@ -7,20 +7,21 @@ A shift d is added to the log-odds of all rates. Let h(n, c) be the unbiased est
 The score is then theta(d), the mean of E[h | p] over the shifted prior. For new samples of the same
 questions, the estimate has the variance E[Var[h | p]] / M.
 
-There are M questions, U distinct pairs (n, c) of the numbers of samples and of correct samples, B
-groups of questions, m columns (see `Scores`), and e extrapolated scores. The grid has 283 rates.
-161 of them are the support of the prior, and with the rates 0 and 1 these are 163.
+There are M questions, U distinct pairs (n, c) of the numbers of samples and of correct samples, m
+columns (see `Scores`), and e extrapolated scores. The grid has 283 rates. 161 of them are the
+support of the prior, and with the rates 0 and 1 these are 163.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from ..core.checks import InputError, Place
 from ..core.choice import IntervalOptions
@@ -35,7 +36,7 @@ from ..core.score import ColumnPair, Score, ScoreKey, Scores
 from ..scores.checker_rates import NO_ERRORS, CheckerRates, Estimator, corrected_scores, estimator
 from ..scores.covariances import pass_moments
 from .family import Candidates, Family, Fit, Shifted, Statistics, with_extrapolated
-from .prior import LOG_ODDS_STEP, Observed, inflated_prior
+from .prior import LOG_ODDS_STEP, Observed, inflated_prior, whole_prior
 from .sampling import family_intervals
 
 _HALF_SUPPORT, _SHIFTS = 80, 60  # The prior has log-odds from -12 to 12, and shifts by -9 to 9.
@@ -50,6 +51,7 @@ RATES = 1 / (1 + np.exp(-_LOG_ODDS[RATE_SUPPORT]))
 _LARGEST_FULL_N = 10_000  # For larger n, moments are sums over a part of the counts c.
 _COUNTS_OF_A_BLOCK = 1 << 9  # so many values of c are used at once, to bound memory
 _LARGEST_N = 1_000_000  # Time and rounding errors grow with n.
+_MOMENTS_KEPT = 32  # of so many n, to bound memory
 _COUNT_BINS = 128  # largest number of bins for c in a profile
 
 
@@ -192,37 +194,25 @@ class BinaryFamily(Family):
             rates=rates,
             bounds=np.broadcast_to(UNIT_RANGE, (len(n), 2)),
             weights=weights,
-            known_priors=counts.memo.setdefault(rates, {}),
         )
 
-    def _priors(self, multiplicity: np.ndarray) -> dict[int, np.ndarray]:
-        """Return the priors of B groups, {n: (B, 161)}, for (B, U) numbers of questions."""
-        return estimate_rate_prior(self.n, self.c, multiplicity, self.rates)
+    def prior_of(self, multiplicity: np.ndarray) -> list[dict[int, np.ndarray]]:
+        """Return one or two estimates of the prior of a group, {n: (161,)} each.
 
-    def _priors_that_fit(self, fit: Fit) -> list[Mapping[int, np.ndarray]]:
-        """Return [fit.priors], or [fit.priors, second priors] if the second ones fit a group.
-
-        Both have the form {n: (B, 161)}. The second prior of a group starts from the Beta
-        distribution with unbiased estimates of the mean and of the variance of the rates. One step
-        of the EM algorithm adapts it to the samples. If it does not fit, the first replaces it.
+        The second estimate starts from the Beta distribution with unbiased estimates of the mean
+        and of the variance of the rates.
         """
-        n, c, multiplicity, rates = self.n, self.c, fit.multiplicity, self.rates
-        mean = multiplicity @ (c / n) / multiplicity.sum(axis=1)
-        repeated = multiplicity * (n > 1)
+        used, rates = multiplicity > 0, self.rates
+        n, c, numbers = self.n[used], self.c[used], multiplicity[used]
+        mean = numbers @ (c / n) / numbers.sum()
+        repeated = numbers * (n > 1)
         within = repeated @ (c * (n - c) / (n * np.maximum(n - 1.0, 1.0)))
-        between = mean * (1 - mean) - within / np.maximum(repeated.sum(axis=1), 1)
+        between = mean * (1 - mean) - within / max(repeated.sum(), 1)
         if not rates.are_exact:  # So far, both describe samples that are called correct.
             mean, between = rates.corrected(mean), between / (rates[0] - rates[1]) ** 2
         incorrect, correct = _neg_log_rates(_LOG_ODDS[RATE_SUPPORT], NO_ERRORS)
-        likelihood = binomial_likelihood(n, c, rates=rates)[:, RATE_SUPPORT]
-        observed = Observed(n, likelihood, multiplicity)
-        prior = observed.beta_prior(_uniform_rates(), (-correct, -incorrect), mean, between)
-        adapted = observed.last_step(prior)
-        fits = observed.fits_too(fit.priors, adapted)[:, None]
-        if not fits.any():
-            return [fit.priors]
-        others = {size: np.where(fits, adapted[size], fit.priors[size]) for size in adapted}
-        return [fit.priors, others]
+        observed = Observed(n, binomial_likelihood(n, c, RATE_SUPPORT, rates), numbers)
+        return observed.estimates(_uniform_rates(), (-correct, -incorrect), mean, between)
 
     def _column_ranges(self) -> tuple[Ranges, Ranges | None]:
         """Return the ranges of columns, and those of their estimates, or None if equal."""
@@ -232,33 +222,41 @@ class BinaryFamily(Family):
         at_none, at_all = (self.estimate(self.n, c) for c in (np.zeros_like(self.n), self.n))
         return ranges, (np.minimum(at_none, ranges[0]), np.maximum(at_all, ranges[1]))
 
-    def shifted(self, fit: Fit) -> list[Shifted]:
-        """Return the family shifted along the log-odds, for each prior of `_priors_that_fit`."""
-        pairs = list(dict.fromkeys(p for score in self.scores.values() for p in score.pairs()))
-        priors_by_n, groups, total = self._priors_that_fit(fit), len(fit.multiplicity), np.zeros(())
-        for n in fit.priors:
-            priors = np.concatenate([by_n[n] for by_n in priors_by_n])
-            total = total + _means_over_shifted(priors, self._moments(n, pairs))
-        share = fit.multiplicity / fit.multiplicity.sum(axis=1, keepdims=True)
-        least, most = ((share @ x).T for x in (self.none_correct, self.all_correct))
-        result = []
-        for means in np.split(total, len(priors_by_n), axis=2):
-            theta, covariances = np.split(means, [self.columns.shape[1]], axis=1)
-            theta = np.clip(theta, least, most)  # Rounding may exceed the range.
-            covariance = {pair: covariances[:, i] for i, pair in enumerate(pairs)}
-            result.append(Shifted(theta, covariance, np.zeros(groups), np.ones(groups)))
+    def shifted_families(self, fit: Fit) -> list[Shifted]:
+        """Return the family shifted along the log-odds, for each estimate of the prior."""
+        m, result = self.columns.shape[1], []
+        share = fit.multiplicity / fit.multiplicity.sum()
+        least, most = share @ self.none_correct, share @ self.all_correct
+        for estimate in fit.prior:
+            parts = [_means_over_shifted(prior, self._moments(n)) for n, prior in estimate.items()]
+            means = np.sum(parts, axis=0)
+            theta = np.clip(means[:, :m], least, most)  # Rounding may exceed the range.
+            covariance = dict(zip(self._pairs, means[len(means) // 2, m:].tolist(), strict=True))
+            result.append(Shifted(theta, means[:, m : 2 * m], covariance, 0.0, 1.0))
         return result
 
-    def _moments(self, n: int, pairs: list[ColumnPair]) -> np.ndarray:
-        """Return means of the columns and covariances of P pairs at each rate, (283, m + P).
+    @cached_property
+    def _pairs(self) -> list[ColumnPair]:
+        """Return each column with itself, and then the other pairs that the scores need."""
+        itself = [(column, column) for column in range(self.columns.shape[1])]
+        needed = (pair for score in self.scores.values() for pair in score.pairs())
+        return list(dict.fromkeys(itertools.chain(itself, needed)))
+
+    @cached_property
+    def _moments(self) -> Callable[[int], np.ndarray]:
+        """Return `_moments_of` as a cached function. All groups of questions use the same."""
+        return lru_cache(_MOMENTS_KEPT)(self._moments_of)
+
+    def _moments_of(self, n: int) -> np.ndarray:
+        """Return means of the columns and covariances of `_pairs` at each rate, (283, m + P).
 
         They are those of estimates from n samples of a question with this rate.
         """
         if n > _LARGEST_FULL_N and self.inner_k is not None:
-            sums = self._sums_by_quadrature(n, pairs)
+            sums = self._sums_by_quadrature(n)
         else:
-            sums = self._sums_over_counts(n, pairs)
-        m = self.columns.shape[1]
+            sums = self._sums_over_counts(n)
+        m, pairs = self.columns.shape[1], self._pairs
         mean, gap, products, gap_products = np.split(sums, [m, 2 * m, 2 * m + len(pairs)], 1)
         a, b = np.transpose(pairs)
         square, gap_square = mean[:, a] * mean[:, b], gap[:, a] * gap[:, b]
@@ -267,16 +265,16 @@ class BinaryFamily(Family):
         covariances = np.where(square < gap_square, products - square, gap_products - gap_square)
         return np.hstack([mean, covariances])
 
-    def _sums_over_counts(self, n: int, pairs: list[ColumnPair]) -> np.ndarray:
+    def _sums_over_counts(self, n: int) -> np.ndarray:
         """Return the means of `_estimates_and_products` at each rate, (283, 2 m + 2 P)."""
-        result = np.zeros((GRID_SIZE, 2 * self.columns.shape[1] + 2 * len(pairs)))
+        result = np.zeros((GRID_SIZE, 2 * self.columns.shape[1] + 2 * len(self._pairs)))
         for start in range(0, n + 1, _COUNTS_OF_A_BLOCK):
             c = np.arange(start, min(n + 1, start + _COUNTS_OF_A_BLOCK))
             pmf_of_c = binomial_likelihood(np.full(len(c), n), c, rates=self.rates)
-            result += pmf_of_c.T @ self._estimates_and_products(n, c, pairs)
+            result += pmf_of_c.T @ self._estimates_and_products(n, c)
         return result
 
-    def _sums_by_quadrature(self, n: int, pairs: list[ColumnPair]) -> np.ndarray:
+    def _sums_by_quadrature(self, n: int) -> np.ndarray:
         """Return approximately the result of `_sums_over_counts`, from a part of the counts c.
 
         The binomial distribution and the estimate are smooth in c, so a sum over each s-th c
@@ -298,7 +296,7 @@ class BinaryFamily(Family):
             c = middle + step * np.arange(-beside, beside + 1)
             nodes.append(c[(c >= 0) & (c <= n)])
         distinct, index = np.unique(np.concatenate(nodes), return_inverse=True)
-        values = self._estimates_and_products(n, distinct, pairs)
+        values = self._estimates_and_products(n, distinct)
         rows = np.split(index, np.cumsum([len(c) for c in nodes])[:-1])
         result = np.empty((GRID_SIZE, values.shape[1]))
         for i, (c, row) in enumerate(zip(nodes, rows, strict=True)):
@@ -310,43 +308,40 @@ class BinaryFamily(Family):
             result[i] = weight @ values[row] / weight.sum()
         return result
 
-    def _estimates_and_products(self, n: int, c: np.ndarray, pairs: list[ColumnPair]) -> np.ndarray:
+    def _estimates_and_products(self, n: int, c: np.ndarray) -> np.ndarray:
         """Return estimates and products for (C,) counts c of a question, (C, 2 m + 2 P).
 
         The columns are m estimates h, their m distances from the estimates if all samples are
         correct, the products of P pairs of h, and the products of P pairs of distances.
         """
         h = self.estimate(np.full(len(c), n), c)
-        gap, (a, b) = self.all_correct[0] - h, np.transpose(pairs)
+        gap, (a, b) = self.all_correct[0] - h, np.transpose(self._pairs)
         return np.hstack([h, gap, h[:, a] * h[:, b], gap[:, a] * gap[:, b]])
 
     def covariance_of_samples(self, fit: Fit, columns: Sequence[int]) -> np.ndarray:
-        """Return the covariance of columns for new samples, a mean over questions of group 0."""
+        """Return the covariance of columns for new samples, a mean over the questions."""
         result = np.zeros(())
-        for n, priors in fit.priors.items():
-            c, size, prior = np.arange(n + 1), np.full(n + 1, n), priors[0]
-            if not prior.any():  # No question of the group has n samples.
-                continue
-            pmf_of_c = binomial_likelihood(size, c, rates=self.rates)[:, RATE_SUPPORT]
+        for n, prior in fit.prior[0].items():
+            c, size = np.arange(n + 1), np.full(n + 1, n)
+            pmf_of_c = binomial_likelihood(size, c, RATE_SUPPORT, self.rates)
             weight, h = pmf_of_c @ prior, self.estimate(size, c)[:, columns]
             h = h - weight @ h / weight.sum()  # A difference of small numbers keeps its digits.
             mean = pmf_of_c.T @ h
             result = result + (h.T * weight) @ h - (mean.T * prior) @ mean
         return np.asarray(result)
 
-    def _extrapolate(self, fit: Fit) -> list[np.ndarray]:
-        """Return for each group posterior means for the V pairs (n, c) of its questions, (V, e)."""
-        scores = extrapolated_scores(
-            self.n, self.c, fit.multiplicity, self._scores_of_rates, self.rates
-        )
-        return [x[used] for x, used in zip(scores, fit.multiplicity > 0, strict=True)]
+    def extrapolate(self, fit: Fit) -> np.ndarray:
+        """Return posterior means for the V pairs (n, c) of a group, (V, e)."""
+        used = fit.multiplicity > 0
+        n, c, numbers = self.n[used], self.c[used], fit.multiplicity[used]
+        return extrapolated_scores(n, c, numbers, self._scores_of_rates, self.rates)
 
     @cached_property
     def _scores_of_rates(self) -> np.ndarray:
         """Return the extrapolated scores at 163 rates: 0, the support, and 1, (163, e)."""
         return scores_with_ends(self.credits)
 
-    def _coherent_means(self, means: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
+    def coherent_means(self, means: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
         """Return (e,) means, changed so that pass@k >= pass@n and pass^k <= pass^n for k > n.
 
         n is the smallest number of samples of a question. Means are changed only if pass@n or
@@ -364,13 +359,11 @@ class BinaryFamily(Family):
                 result[i] = max(means[i], bound) if event.r == 1 else min(means[i], bound)
         return result
 
-    def candidates(self, fit: Fit, group: int) -> Candidates:
-        """Return what a profile over the priors of one group needs; its distributions are rates."""
-        multiplicity, scores = fit.multiplicity[group], self._scores_of_rates
+    def candidates(self, fit: Fit) -> Candidates:
+        """Return what a profile over the priors of a group needs; its distributions are rates."""
+        scores = self._scores_of_rates
         statistics = [
-            self._shares_of_counts(n, prior[group], multiplicity)
-            for n, prior in fit.priors.items()
-            if multiplicity[self.n == n].any()
+            self._shares_of_counts(n, prior, fit.multiplicity) for n, prior in fit.prior[0].items()
         ]
         return Candidates(statistics, True, scores, np.zeros(scores.shape[1]), 1.0)
 
@@ -393,18 +386,15 @@ class BinaryFamily(Family):
 
 
 def _means_over_shifted(prior: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return the means of m values under (B, 161) priors at each of 123 shifts, (123, m, B).
+    """Return the means of m values under a (161,) prior at each of 123 shifts, (123, m).
 
     The first and the last shift move all rates to 0 and to 1. `values`, (283, m), has a row for
     each rate of the grid.
     """
-    support, inner = prior.shape[1], values[1:-1]
-    shifts = range(len(inner) - support + 1)
-    # A single product of all windows would not use the fast routines for matrices.
-    shifted = [(prior @ inner[shift : shift + support]).T for shift in shifts]
-    weight = prior.sum(axis=1)
-    first, last = values[0][:, None] * weight, values[-1][:, None] * weight
-    return np.array([first, *shifted, last])
+    first, inner, last = np.split(values, [1, -1])
+    margin = np.zeros(len(inner) - len(prior))
+    shifted = sliding_window_view(np.concatenate([margin, prior, margin]), len(inner))[::-1]
+    return np.concatenate([first * prior.sum(), shifted @ inner, last * prior.sum()])
 
 
 # --- Success rates ------------------------------------------------------------------------
@@ -412,15 +402,14 @@ def _means_over_shifted(prior: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 def estimate_rate_prior(
     n: np.ndarray, c: np.ndarray, multiplicity: np.ndarray, rates: CheckerRates = NO_ERRORS
-) -> dict[int, np.ndarray]:
-    """Return the priors of the success rates of B groups, {n: (B, 161)}.
+) -> np.ndarray:
+    """Return the prior of the success rates of a group of questions, (161,).
 
-    The EM algorithm starts from a uniform prior, see `Observed.estimated_prior`. `n` and `c`, (U,),
-    are distinct pairs, and `multiplicity`, (B, U), is the number of questions of each group with
+    `n` and `c`, (U,), are distinct pairs, and `multiplicity`, (U,), is the number of questions with
     each pair.
     """
-    likelihood = binomial_likelihood(n, c, rates=rates)[:, RATE_SUPPORT]
-    return Observed(n, likelihood, multiplicity).estimated_prior(_uniform_rates())
+    likelihood = binomial_likelihood(n, c, RATE_SUPPORT, rates)
+    return whole_prior(Observed(n, likelihood, multiplicity).estimated_prior(_uniform_rates()))
 
 
 def _uniform_rates() -> np.ndarray:
@@ -436,23 +425,16 @@ def extrapolated_scores(
     scores: np.ndarray,
     rates: CheckerRates = NO_ERRORS,
 ) -> np.ndarray:
-    """Return posterior means of extrapolated scores for B groups, (B, U, e).
+    """Return posterior means of extrapolated scores for a group of questions, (U, e).
 
-    The prior of each group is that of `inflated_prior`. `scores`, (163, e), are those at each rate,
-    as `scores_with_ends` returns them. `n`, `c`, `multiplicity` and `rates` are as in
-    `estimate_rate_prior`.
+    The prior is that of `inflated_prior`. `scores`, (163, e), are those at each rate, as
+    `scores_with_ends` returns them. `n`, `c`, `multiplicity` and `rates` are as in
+    `estimate_rate_prior`, without pairs that no question has.
     """
     likelihood = _likelihood_with_ends(n, c, rates)
-    priors = np.array(
-        [
-            inflated_prior(likelihood[numbers > 0], numbers[numbers > 0], _LOG_ODDS[RATE_SUPPORT])
-            for numbers in multiplicity
-        ]
-    )
-    chances = np.maximum(priors @ likelihood.T, 1e-300)
-    means = [(likelihood * prior) @ scores for prior in priors]
-    # A sum over the grid may exceed the largest score by rounding.
-    return np.clip(np.array(means) / chances[:, :, None], 0.0, scores[-1])
+    weight = likelihood * inflated_prior(likelihood, multiplicity, _LOG_ODDS[RATE_SUPPORT])
+    means = weight @ scores / np.maximum(weight.sum(axis=1, keepdims=True), 1e-300)
+    return np.clip(means, 0.0, scores[-1])  # Rounding may exceed the largest score.
 
 
 def scores_with_ends(credits: Sequence[Credits]) -> np.ndarray:
@@ -472,7 +454,7 @@ def scores_of_rates(credits: Sequence[Credits]) -> np.ndarray:
         if event := event_of(Score((credit,))):
             columns.append(betainc(event.r, k - event.r + 1, RATES))
             continue
-        pmf_of_correct = binomial_likelihood(np.full(k + 1, k), np.arange(k + 1))[:, RATE_SUPPORT]
+        pmf_of_correct = binomial_likelihood(np.full(k + 1, k), np.arange(k + 1), RATE_SUPPORT)
         columns.append(np.cumsum([0.0, *credit]) @ (pmf_of_correct / pmf_of_correct.sum(axis=0)))
     return np.array(columns).reshape(len(credits), RATE_SUPPORT.stop - RATE_SUPPORT.start).T
 

@@ -135,12 +135,11 @@ class JoinedIntervals(DerivedIntervals):
                 result[np.ix_(rows, rows)] = own
         return result
 
-    def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
-        """Return the interval of each score for each group of question indices."""
-        most, some = (
-            method.for_groups(groups, confidence) for method in (self._method, self._some)
+    def intervals(self, questions: np.ndarray, confidence: float) -> Intervals:
+        """Return the interval of each score over these questions."""
+        return self._method.intervals(questions, confidence) | self._some.intervals(
+            questions, confidence
         )
-        return [a | b for a, b in zip(most, some, strict=True)]
 
 
 class EstimatedScore(NamedTuple):
@@ -165,15 +164,11 @@ class VarianceIntervals(IntervalMethod):
     ):
         self._scores, self._weights = scores, weights
 
-    def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
-        """Return the interval of each score for each group of question indices."""
-        return [
-            {
-                key: self._interval(score, questions, confidence)
-                for key, score in self._scores.items()
-            }
-            for questions in groups
-        ]
+    def intervals(self, questions: np.ndarray, confidence: float) -> Intervals:
+        """Return the interval of each score over these questions."""
+        return {
+            key: self._interval(score, questions, confidence) for key, score in self._scores.items()
+        }
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
         """Return the variances of the means of m scores on the diagonal of an (m, m) matrix."""

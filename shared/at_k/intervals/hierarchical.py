@@ -14,7 +14,7 @@ A prior fits if its misfit exceeds the smallest by at most z^2 (compare the F-lo
 Ignatiadis & Wager 2022, JASA 117). The range of a mean score is found like a profile likelihood,
 from the smallest misfit of the priors with a given mean.
 
-There are B groups of questions, J distributions in the grid, and e extrapolated scores.
+There are J distributions in the grid.
 """
 
 from __future__ import annotations
@@ -41,53 +41,35 @@ class HierarchicalIntervals(IntervalMethod):
             return None
         return "one sample of each question does not show how questions differ: add samples"
 
-    def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
-        """Return the interval of each score for each group of question indices."""
-        return self._family.intervals(groups, lambda fit: hierarchical_intervals(fit, confidence))
+    def intervals(self, questions: np.ndarray, confidence: float) -> Intervals:
+        """Return the interval of each extrapolated score over these questions."""
+        return hierarchical_intervals(self._family.fit(questions), confidence)
 
 
 def hierarchical_intervals(fit: Fit, confidence: float) -> Intervals:
-    """Return the intervals of the extrapolated scores of B groups, as (B,) arrays."""
-    keys = fit.family.extrapolated
-    if not keys:
+    """Return the intervals of the extrapolated scores of a group of questions."""
+    family, z = fit.family, normal_z(confidence)
+    if not family.extrapolated:
         return {}
-    limits = [
-        _hierarchical_limits(fit, group, means, confidence)
-        for group, means in enumerate(fit.family.means_of_groups(fit))
-    ]
-    by_score = np.transpose(limits, (2, 1, 0))
-    return {
-        key: Interval(mu, sigma, lo, hi, "hierarchical")
-        for key, (mu, sigma, lo, hi) in zip(keys, by_score, strict=True)
-    }
-
-
-def _hierarchical_limits(fit: Fit, group: int, means: np.ndarray, confidence: float) -> np.ndarray:
-    """Return the fields mu, sigma, lo and hi of the `Interval` of each score of a group, (4, e).
-
-    The scores are the e extrapolated ones. `means`, (e,), has their values under the estimated
-    prior, which are the limits, too, if all rewards of the group are equal.
-    """
-    family, multiplicity, z = fit.family, fit.multiplicity[group], normal_z(confidence)
-    candidates = family.candidates(fit, group)
-    if candidates is None:
-        lows = highs = means
-    else:
+    means, candidates = fit.extrapolated, family.candidates(fit)
+    lows = highs = means
+    if candidates is not None:
         profile = Profile(candidates.statistics, candidates.complete)
         lowest = [profile.lowest(score, z) for score in candidates.scores.T]
         highest = [-profile.lowest(-score, z) for score in candidates.scores.T]
         lows = candidates.offset + candidates.scale * np.array(lowest)
         highs = candidates.offset + candidates.scale * np.array(highest)
-    # The limits also contain the unbiased estimates, which scores with k <= n have.
-    columns, unbiased = multiplicity @ family.columns / multiplicity.sum(), means.copy()
-    for i, key in enumerate(family.extrapolated):
-        if key in family.scores:
-            unbiased[i] = family.scores[key].value(columns)
-    lows, highs = np.minimum(lows, unbiased), np.maximum(highs, unbiased)
-    least, most = family.score_bounds(multiplicity[None])
-    lo = np.clip(np.minimum(lows, means), least, most)
-    hi = np.clip(np.maximum(highs, means), least, most)
-    return np.array([np.clip(means, lo, hi), (hi - lo) / 2 / z, lo, hi])
+    result, (least, most) = {}, fit.bounds
+    limits = np.transpose([means, lows, highs]).tolist()
+    for key, (mean, low, high) in zip(family.extrapolated, limits, strict=True):
+        # The limits also contain the unbiased estimate, which a score with k <= n has.
+        score = family.scores.get(key)
+        unbiased = mean if score is None else float(score.value(fit.means))
+        lo = min(max(min(low, mean, unbiased), least), most)
+        hi = min(max(high, mean, unbiased, least), most)
+        mu = min(max(mean, lo), hi)
+        result[key] = Interval(mu, (hi - lo) / 2 / z, lo, hi, "hierarchical")
+    return result
 
 
 class Profile:

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -125,12 +125,10 @@ class RateIntervals(DerivedIntervals):
         super().__init__(method)
         self._rates = rates
 
-    def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
-        """Return the interval of each success rate for each group of question indices."""
-        return [
-            {key: self._corrected(interval) for key, interval in called_correct.items()}
-            for called_correct in self._method.for_groups(groups, confidence)
-        ]
+    def intervals(self, questions: np.ndarray, confidence: float) -> Intervals:
+        """Return the interval of each success rate over these questions."""
+        called_correct = self._method.intervals(questions, confidence)
+        return {key: self._corrected(interval) for key, interval in called_correct.items()}
 
     def _corrected(self, interval: Interval) -> Interval:
         """Return the interval of a success rate, from that of a rate of samples called correct."""
@@ -156,18 +154,8 @@ class LabelledIntervals(DerivedIntervals):
         super().__init__(method)
         self._rescore, self._labels, self._weights = cache(rescore), labels, weights
 
-    def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
-        """Return the interval of each score for each group of question indices."""
-        known = self._method.for_groups(groups, confidence)
-        return [
-            self._with_label_errors(intervals, questions, confidence)
-            for intervals, questions in zip(known, groups, strict=True)
-        ]
-
-    def _with_label_errors(
-        self, known: Intervals, questions: np.ndarray, confidence: float
-    ) -> Intervals:
-        """Return the intervals of a group, widened from `known`, those for exact rates."""
+    def intervals(self, questions: np.ndarray, confidence: float) -> Intervals:
+        """Return the interval of each score, widened from that for exact rates."""
 
         def rescore(rates: CheckerRates) -> dict[ScoreKey, float]:
             """Return the scores over these questions, corrected for the given rates."""
@@ -179,7 +167,8 @@ class LabelledIntervals(DerivedIntervals):
         )
         distances_of_key = dict(zip(points, distances.T.tolist(), strict=True))
         result = {}
-        for key, (mu, sigma, lo, hi, name) in known.items():
+        for key, interval in self._method.intervals(questions, confidence).items():
+            mu, sigma, lo, hi, name = interval
             (down, up), point = distances_of_key[key], points[key]
             below = math.hypot(max(point - lo, 0.0), down)
             above = math.hypot(max(hi - point, 0.0), up)

@@ -12,8 +12,8 @@ A few distinct rates are no Beta distribution. The averaged prior is therefore a
 with a prior that the EM algorithm adapts to the data, stopped early as in `Observed`. Its weight is
 that of a model with two more parameters and the nonparametric maximum of the likelihood.
 
-There are U distinct counts of questions, B groups of questions, J distributions in the grid, and p
-parameters of a model. n is the number of samples of a question.
+There are U distinct counts of questions, J distributions in the grid, and p parameters of a model.
+n is the number of samples of a question.
 """
 
 from __future__ import annotations
@@ -34,87 +34,81 @@ _FULL_STEPS = 200  # After so many steps, the EM algorithm is near its limit.
 
 
 class Observed(NamedTuple):
-    """Counts of B groups of questions, with their likelihood under the distributions of a grid.
+    """Counts of a group of questions, with their likelihood under the distributions of a grid.
 
     Attributes:
         n: (U,) numbers of samples.
         likelihood: (U, J) likelihood of each distinct count under each distribution.
-        multiplicity: (B, U) number of questions of each group with each distinct count.
+        multiplicity: (U,) number of questions with each distinct count.
     """
 
     n: np.ndarray
     likelihood: np.ndarray
     multiplicity: np.ndarray
 
-    @property
-    def share(self) -> np.ndarray:
-        """Return the share of the questions of each group with each distinct count, (B, U)."""
-        return self.multiplicity / self.multiplicity.sum(axis=1, keepdims=True)
+    def estimates(
+        self, start: np.ndarray, log_rates: Sequence[np.ndarray], mean: float, between: float
+    ) -> list[dict[int, np.ndarray]]:
+        """Return one or two estimates of the prior, {n: (J,)} each, see `last_step`.
+
+        The first is `estimated_prior`. The second is one step of the EM algorithm from the Beta
+        distribution with this mean and variance `between`, if it fits about as well: if its
+        log-likelihood is lower by at most `_FITTING` / 2. For `start` and `log_rates` see
+        `_beta_prior`.
+        """
+        first = self.estimated_prior(start)
+        second = self.last_step(self._beta_prior(start, log_rates, mean, between))
+        log_likelihoods = [
+            self.multiplicity @ np.log(_probabilities(whole_prior(estimate), self.likelihood))
+            for estimate in (first, second)
+        ]
+        loss = log_likelihoods[0] - log_likelihoods[1]
+        return [first, second] if 2 * loss <= _FITTING else [first]
 
     def estimated_prior(self, start: np.ndarray) -> dict[int, np.ndarray]:
-        """Return the priors that the EM algorithm estimates if it is stopped early, {n: (B, J)}.
+        """Return the prior that the EM algorithm estimates if it is stopped early, {n: (J,)}.
 
         The limit of the EM algorithm is the nonparametric maximum likelihood estimate (Kiefer &
         Wolfowitz 1956; Laird 1978), which has a few atoms. Stopping after T steps keeps the
         distributions that the samples do not contradict: without a correct sample, a question keeps
-        success rates of the order 1/(nT), so no variance is estimated as 0.
-
-        The first step starts from the (J,) prior `start`. The last one is taken for each n alone:
-        the parts are the shares of each distribution among the questions with n samples, times the
-        share of these questions. Their sum over n and J is 1 for each group.
+        success rates of the order 1/(nT), so no variance is estimated as 0. The first step starts
+        from the (J,) prior `start`.
         """
-        steps = np.array([early_steps(number) for number in self.multiplicity.sum(axis=1)])
-        priors, share = np.tile(start, (len(steps), 1)), self.share
-        for number in {*steps.tolist()}:
-            rows = steps == number
-            priors[rows] = _em_steps(self.likelihood, share[rows], priors[rows], number - 1)
-        return self.last_step(priors)
+        questions = self.multiplicity.sum()
+        share, steps = self.multiplicity / questions, early_steps(questions)
+        return self.last_step(_em_steps(self.likelihood, share, start, steps - 1))
 
     def last_step(self, prior: np.ndarray) -> dict[int, np.ndarray]:
-        """Return priors after one step of the EM algorithm: parts {n: (B, J)} that sum to 1."""
-        weights = self.share / _probabilities(prior, self.likelihood)
+        """Return a (J,) prior after one step of the EM algorithm for each n alone, {n: (J,)}.
+
+        The parts are the shares of each distribution among the questions with n samples, times the
+        share of these questions. Their sum over n and J is 1.
+        """
+        share = self.multiplicity / self.multiplicity.sum()
+        weights = share / _probabilities(prior, self.likelihood)
         return {
-            size: prior * (weights[:, self.n == size] @ self.likelihood[self.n == size])
-            for size in np.unique(self.n[self.multiplicity.any(axis=0)]).tolist()
+            size: prior * (weights[self.n == size] @ self.likelihood[self.n == size])
+            for size in np.unique(self.n).tolist()
         }
 
-    def beta_prior(
-        self,
-        start: np.ndarray,
-        log_rates: Sequence[np.ndarray],
-        mean: np.ndarray,
-        between: np.ndarray,
+    def _beta_prior(
+        self, start: np.ndarray, log_rates: Sequence[np.ndarray], mean: float, between: float
     ) -> np.ndarray:
-        """Return priors under which the rates of the distributions are Beta distributed, (B, J).
+        """Return a prior under which the rates of the distributions are Beta distributed, (J,).
 
-        The Beta distribution has the (B,) mean and variance `between`, as far as possible: its
+        The Beta distribution has the mean and the variance `between`, as far as possible: its
         standard deviation in log-odds is at least a step of the grid, and both of its parameters
         are positive. The prior `start`, (J,), under which rates are uniform, has the weight of one
         question in M + 1, so that no distribution is excluded. `log_rates`, (2, J), are the
         logarithms of the rate of each distribution, and of 1 - rate.
         """
-        questions = self.multiplicity.sum(axis=1, keepdims=True)
-        samples = self.multiplicity @ self.n
-        mean = np.clip(mean, 1 / (samples + 2), 1 - 1 / (samples + 2))
+        questions, samples = self.multiplicity.sum(), self.multiplicity @ self.n
+        mean = min(max(mean, 1 / (samples + 2)), 1 - 1 / (samples + 2))
         most = mean * (1 - mean)
-        size = most / np.clip(between, (most * LOG_ODDS_STEP) ** 2, 0.999 * most) - 1
-        a, b = size * mean, size * (1 - mean)
-        log_density = (a - 1)[:, None] * log_rates[0] + (b - 1)[:, None] * log_rates[1]
-        beta = start * np.exp(log_density - log_density.max(axis=1, keepdims=True))
-        return (questions * beta / beta.sum(axis=1, keepdims=True) + start) / (questions + 1)
-
-    def fits_too(
-        self, priors: Mapping[int, np.ndarray], others: Mapping[int, np.ndarray]
-    ) -> np.ndarray:
-        """Return whether the priors `others` of each group fit about as well as `priors`, (B,).
-
-        Both are {n: (B, J)}. The log-likelihood of `others` may be lower by `_FITTING` / 2.
-        """
-        log_likelihood, other_log_likelihood = (
-            np.log(_probabilities(whole_prior(x), self.likelihood)) for x in (priors, others)
-        )
-        loss = np.sum(self.multiplicity * (log_likelihood - other_log_likelihood), axis=1)
-        return 2 * loss <= _FITTING
+        size = most / min(max(between, (most * LOG_ODDS_STEP) ** 2), 0.999 * most) - 1
+        log_density = (size * mean - 1) * log_rates[0] + (size * (1 - mean) - 1) * log_rates[1]
+        beta = start * np.exp(log_density - log_density.max())
+        return (questions * beta / beta.sum() + start) / (questions + 1)
 
 
 def early_steps(questions: float) -> int:
@@ -123,23 +117,23 @@ def early_steps(questions: float) -> int:
 
 
 def whole_prior(priors: Mapping[int, np.ndarray]) -> np.ndarray:
-    """Return the prior for all n together from its parts, {n: (B, J)} or {n: (J,)}."""
+    """Return the prior for all n together, (J,), from its parts."""
     return np.sum([*priors.values()], axis=0)
 
 
 def _em_steps(
     likelihood: np.ndarray, share: np.ndarray, prior: np.ndarray, steps: int
 ) -> np.ndarray:
-    """Return (.., J) priors after steps of the EM algorithm, for (.., U) shares of questions."""
+    """Return a (J,) prior after steps of the EM algorithm, for (U,) shares of questions."""
     for _ in range(steps):
         prior = prior * ((share / _probabilities(prior, likelihood)) @ likelihood)
     return prior
 
 
 def _probabilities(prior: np.ndarray, likelihood: np.ndarray) -> np.ndarray:
-    """Return the probability of each count under (.., J) priors, (.., U)."""
-    # Counts of other groups may be almost impossible under the prior of a group.
-    return np.maximum(prior @ likelihood.T, 1e-300)
+    """Return the probability of each count under a (J,) prior, (U,)."""
+    # A count may be impossible up to rounding.
+    return np.maximum(likelihood @ prior, 1e-300)
 
 
 # --- Scores of k > n ----------------------------------------------------------------------

@@ -33,7 +33,6 @@ from .reward_levels import FittedRewards, LevelDistributions, leveled_samples
 from .sampling import family_intervals
 
 _SHIFTS = 60  # Shifts are multiples of 0.15 of the log-odds, from -9 to 9.
-_MEMBERS = 2 * _SHIFTS + 3  # size of a shifted family; its first and last member have no variance
 
 
 def max_intervals(
@@ -100,46 +99,37 @@ class RewardFamily(Family):
             weights=weights,
         )
 
-    def _priors(self, multiplicity: np.ndarray) -> list[FittedRewards | None]:
-        """Return the fitted distributions of each group, or None for a group of equal rewards."""
-        samples = (leveled_samples(self.rewards, group) for group in multiplicity)
-        return [None if group is None else group.fit() for group in samples]
+    def prior_of(self, multiplicity: np.ndarray) -> FittedRewards | None:
+        """Return the fitted distributions of a group, or None if all of its rewards are equal."""
+        samples = leveled_samples(self.rewards, multiplicity)
+        return None if samples is None else samples.fit()
 
-    def shifted(self, fit: Fit) -> list[Shifted]:
+    def shifted_families(self, fit: Fit) -> list[Shifted]:
         """Return the shifted family under the first and, if any, the second estimate of priors."""
-        groups = len(fit.priors)
-        number = max((len(fitted.estimates) for fitted in fit.priors if fitted), default=1)
-        theta = np.zeros((number, _MEMBERS, len(self.ks), groups))
-        theta[:, -1] = 1.0
-        variance = np.zeros_like(theta)
-        offset, scale = np.zeros(groups), np.ones(groups)
-        least, most = self.score_bounds(fit.multiplicity)
-        for group, fitted in enumerate(fit.priors):
-            if fitted is None:  # all rewards are equal
-                theta[..., group] = 0.0
-                offset[group] = self.columns[fit.multiplicity[group] > 0][0, 0]
-                continue
-            low, high = fitted.samples.levels[[0, -1]].tolist()
-            offset[group] = min(low, least[group])
-            scale[group] = max(high, most[group]) - offset[group]
-            size = (high - low) / scale[group]
-            # If only other groups have two estimates, the one of this group takes both places.
-            means, variances = _shifted_moments(fitted, self.ks)
-            means = (low - offset[group]) / scale[group] + size * means
-            theta[:, 1:-1, :, group] = np.clip(means, 0.0, 1.0)
-            variance[:, 1:-1, :, group] = size**2 * variances
-        return [
-            Shifted(mean, {(i, i): square[:, i] for i in range(len(self.ks))}, offset, scale)
-            for mean, square in zip(theta, variance, strict=True)
-        ]
+        fitted, (least, most) = fit.prior, fit.bounds
+        columns = [(column, column) for column in range(len(self.ks))]
+        if fitted is None:  # all rewards are equal
+            zeros = np.zeros((3, len(columns)))
+            return [Shifted(zeros, zeros, dict.fromkeys(columns, 0.0), fit.means[0].item(), 1.0)]
+        low, high = fitted.samples.levels[[0, -1]].tolist()
+        offset = min(low, least)
+        scale = max(high, most) - offset
+        start, size, result = (low - offset) / scale, (high - low) / scale, []
+        for means, variances in zip(*_shifted_moments(fitted, self.ks), strict=True):
+            theta = np.pad(np.clip(start + size * means, 0.0, 1.0), ((1, 1), (0, 0)))
+            theta[-1] = 1.0
+            variance = np.pad(size**2 * variances, ((1, 1), (0, 0)))
+            covariance = dict(zip(columns, variance[len(variance) // 2].tolist(), strict=True))
+            result.append(Shifted(theta, variance, covariance, offset, scale))
+        return result
 
     def covariance_of_samples(self, fit: Fit, columns: Sequence[int]) -> np.ndarray:
         """Return the covariance of Max@k estimated from n new samples of a question.
 
-        It is the mean over the questions of group 0: the prior is split by n and sums to 1. Only
-        equal and neighboring columns have covariances. Others are 0.
+        It is a mean over the questions: the prior is split by n and sums to 1. Only equal and
+        neighboring columns have covariances. Others are 0.
         """
-        fitted, result = fit.priors[0], np.zeros((len(columns), len(columns)))
+        fitted, result = fit.prior, np.zeros((len(columns), len(columns)))
         if fitted is None:
             return result
         width = float(fitted.samples.levels[-1] - fitted.samples.levels[0])
@@ -156,35 +146,32 @@ class RewardFamily(Family):
             result[b, a] = result[a, b]
         return result
 
-    def _extrapolate(self, fit: Fit) -> list[np.ndarray]:
-        """Return for each group the posterior means of its V distinct counts, (V, e)."""
-        if isinstance(self.rewards, RankedRewards):
-            means = [self._means_of_fit(fit, group) for group in range(len(fit.priors))]
-        else:
-            by_group = zip(self._means_of_levels(fit.multiplicity), fit.multiplicity, strict=True)
-            means = [means_of_group[numbers > 0] for means_of_group, numbers in by_group]
-        low, high = self.score_bounds(fit.multiplicity)
-        return [np.clip(*of_group) for of_group in zip(means, low, high, strict=True)]
+    def extrapolate(self, fit: Fit) -> np.ndarray:
+        """Return the posterior means of the V distinct counts of a group, (V, e)."""
+        is_real = isinstance(self.rewards, RankedRewards)
+        means = self._means_of_fit(fit) if is_real else self._means_of_levels(fit.multiplicity)
+        return np.clip(means, *fit.bounds)
 
     def _means_of_levels(self, multiplicity: np.ndarray) -> np.ndarray:
-        """Return Max@k of categories under the priors of B groups with (B, U) numbers, (B, U, e).
+        """Return posterior means of Max@k of categories, (V, e).
 
         It is the lowest reward plus, for each higher level, its distance from the level below times
         the pass@k of samples that reach it.
         """
         levels, counts = counts_by_level(self.rewards)
+        counts, numbers = counts[multiplicity > 0], multiplicity[multiplicity > 0]
         n, above = counts.sum(axis=1), np.cumsum(counts[:, ::-1], axis=1)[:, ::-1]
         scores = scores_with_ends([any_correct(k) for k in self.extrapolated_ks])
-        means = np.full((*multiplicity.shape, len(self.extrapolated_ks)), float(levels[0]))
+        means = np.full((len(counts), len(self.extrapolated_ks)), float(levels[0]))
         for level, gap in enumerate(np.diff(levels), start=1):
-            means += gap * extrapolated_scores(n, above[:, level], multiplicity, scores)
+            means += gap * extrapolated_scores(n, above[:, level], numbers, scores)
         return means
 
-    def _means_of_fit(self, fit: Fit, group: int) -> np.ndarray:
-        """Return Max@k of real rewards for the V distinct counts of one group, (V, e)."""
-        fitted = fit.priors[group]
+    def _means_of_fit(self, fit: Fit) -> np.ndarray:
+        """Return posterior means of Max@k of real rewards, (V, e)."""
+        fitted = fit.prior
         if fitted is None:  # all rewards are equal
-            used = fit.multiplicity[group] > 0
+            used = fit.multiplicity > 0
             return np.full((used.sum(), len(self.extrapolated_ks)), self.rewards.ranges[used][0, 0])
         levels = fitted.samples.levels
         values = [fitted.distributions.max_mean(k) for k in self.extrapolated_ks]
@@ -192,7 +179,7 @@ class RewardFamily(Family):
         means = levels[0] + (levels[-1] - levels[0]) * scaled
         return means + fitted.samples.binning_bias(self.extrapolated_ks)
 
-    def _coherent_means(self, means: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
+    def coherent_means(self, means: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
         """Return (e,) means in which Max@k of categories is at least Max@n, for k > n.
 
         n is the smallest number of samples of a question. Real rewards are returned unchanged.
@@ -203,13 +190,13 @@ class RewardFamily(Family):
         unbiased = float(multiplicity @ self.rewards.max_of(least) / multiplicity.sum())
         return np.where(ks > least, np.maximum(means, unbiased), means)
 
-    def candidates(self, fit: Fit, group: int) -> Candidates | None:
-        """Return the distributions that a profile over priors considers, for one group.
+    def candidates(self, fit: Fit) -> Candidates | None:
+        """Return the distributions that a profile over priors considers.
 
         Return None if all rewards of the group are equal. Beside the distributions of the grid with
         a share of the prior there are shifted ones between them.
         """
-        fitted = fit.priors[group]
+        fitted = fit.prior
         if fitted is None:
             return None
         samples = fitted.samples

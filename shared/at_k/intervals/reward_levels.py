@@ -142,15 +142,11 @@ class LeveledSamples:
         grid = self._grid()
         used, multiplicity = self._counts_of_prior()
         likelihood = grid.distributions.likelihood(self.counts[used])
-        observed = Observed(self.n[used], likelihood, multiplicity[None])
-        estimates = [
-            observed.estimated_prior(grid.start),
-            observed.last_step(self._beta_prior(grid)),
-        ]
-        if not observed.fits_too(*estimates)[0]:
-            del estimates[1]
+        log_rates = np.log(np.maximum(grid.distributions.distances_of_mean(), 1e-300))
+        observed = Observed(self.n[used], likelihood, multiplicity)
+        estimates = observed.estimates(grid.start, log_rates, *self._mean_and_variance_between())
         priors = [whole_prior(estimate) for estimate in estimates]
-        has_share = [prior[0] > _NEGLIGIBLE * prior.max() for prior in priors]
+        has_share = [prior > _NEGLIGIBLE * prior.max() for prior in priors]
         kept = np.any(has_share, axis=0)
         shapes, shape = np.unique(grid.shape[kept], return_inverse=True)
         return FittedRewards(
@@ -159,7 +155,7 @@ class LeveledSamples:
             shape,
             grid.location[kept],
             [
-                {size: np.where(has, prior[0], 0.0)[kept] for size, prior in estimate.items()}
+                {size: np.where(has, prior, 0.0)[kept] for size, prior in estimate.items()}
                 for has, estimate in zip(has_share, estimates, strict=True)
             ],
         )
@@ -205,17 +201,14 @@ class LeveledSamples:
         """Return distributions with (.., L - 1) log-odds `shapes` at (..) locations of the grid."""
         return LevelDistributions(shapes + LOG_ODDS_STEP * location[:, None], self.gaps)
 
-    def _beta_prior(self, grid: _Grid) -> np.ndarray:
-        """Return the prior under which mean rewards are Beta distributed, (1, J)."""
-        log_rates = np.log(np.maximum(grid.distributions.distances_of_mean(), 1e-300))
+    def _mean_and_variance_between(self) -> tuple[float, float]:
+        """Return estimates of the mean and the variance of the mean rewards of questions."""
         n = self.counts.sum(axis=1)
         mean, square = (
             self.multiplicity @ (self.counts @ self.scaled**p / n) / self.multiplicity.sum()
             for p in (1, 2)
         )
-        between = np.array([square - mean**2 - self._variance_within])
-        observed = Observed(n, np.empty(0), self.multiplicity[None])
-        return observed.beta_prior(grid.start, log_rates, np.array([mean]), between)
+        return mean, square - mean**2 - self._variance_within
 
     def _sharpness(self) -> float:
         """Return the ratio of standard deviations overall and within questions, from 1 to 32."""

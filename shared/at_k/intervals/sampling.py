@@ -18,22 +18,23 @@ the prior, and the interval contains those under both.
 *Few events.* Near a limit of its range a score is a sum of rare events. Below four events the
 interval extends at least to Garwood's exact limit, as in `core.questions`.
 
-There are B groups of questions with U distinct counts, and F members of a shifted family.
+There are m columns of scores, and F members of a shifted family.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Collection, Sequence
 
 import numpy as np
 
 from ..core.choice import IntervalOptions, method_of_auto
-from ..core.interval import DerivedIntervals, Interval, IntervalMethod, normal_z
+from ..core.interval import Interval, IntervalMethod, normal_z
 from ..core.questions import FEW_EVENTS, ONE_CLUSTER, limits_of_product
 from ..core.score import ScoreKey
 from . import Intervals
-from .family import Family, Fit, Shifted
+from .family import Family, Fit
 from .hierarchical import HierarchicalIntervals, hierarchical_intervals
 
 ONE_SAMPLE_EACH = (
@@ -60,117 +61,79 @@ class SamplingIntervals(IntervalMethod):
             return result
         scores = [family.scores[keys[i]] for i in known]
         columns = sorted({column for score in scores for column in score.terms})
-        numbers, squares = family.multiplicities([questions])
-        means = numbers[0] @ family.columns / numbers.sum()
-        gradient = np.stack([score.gradient(means)[columns] for score in scores], axis=1)
-        covariance = family.covariance_of_samples(family.fit(squares), columns) / numbers.sum()
+        fit = family.fit(questions)
+        gradient = np.stack([score.gradient(fit.means)[columns] for score in scores], axis=1)
+        covariance = family.covariance_of_samples(fit.of_squares, columns) / fit.multiplicity.sum()
         result[np.ix_(known, known)] = gradient.T @ covariance @ gradient
         return result
 
-    def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
-        """Return the interval of each score for each group of question indices."""
-        return self._family.intervals(groups, lambda fit: _fit_intervals(fit, confidence))
-
-    def over(self, multiplicity: np.ndarray, confidence: float) -> Intervals:
-        """Return the intervals of B groups with (B, U) numbers of questions, as (B,) arrays."""
-        return _fit_intervals(self._family.fit(multiplicity), confidence)
+    def intervals(self, questions: np.ndarray, confidence: float) -> Intervals:
+        """Return the interval of each score over these questions."""
+        fit = self._family.fit(questions)
+        return sampling_intervals(fit, confidence) | hierarchical_intervals(fit, confidence)
 
 
-def _fit_intervals(fit: Fit, confidence: float) -> Intervals:
-    """Return the intervals of all scores of B groups from their priors, as (B,) arrays."""
-    result = _sampling_intervals(fit, confidence) if fit.family.scores else {}
-    return result | hierarchical_intervals(fit, confidence)
-
-
-def _sampling_intervals(fit: Fit, confidence: float) -> Intervals:
-    """Return the intervals of the scores with k <= n, as (B,) arrays.
+def sampling_intervals(fit: Fit, confidence: float) -> Intervals:
+    """Return the intervals of the scores of a group of questions with k <= n.
 
     If two priors fit, an interval contains the intervals under both.
     """
-    family, shifted_families = fit.family, _shifted_families(fit)
-    point = (fit.multiplicity @ family.columns / fit.multiplicity.sum(axis=1, keepdims=True)).T
-    theta, covariance, offset, scale = shifted_families[0]
-    z = np.full(point.shape[1], normal_z(confidence))
-    u, alpha = (point - offset) / scale, 1 - confidence
-    lo, hi = u.copy(), u.copy()
-    columns = {column for score in family.scores.values() for column in score.terms}
-    for shifted, column in itertools.product(shifted_families, columns):
-        values = shifted.theta[:, column]
-        sigma = np.sqrt(np.maximum(shifted.covariance[column, column], 0.0))
-        upper = upper_limit(values, sigma, u[column], z, alpha)
-        lower = lower_limit(values, sigma, u[column], z, alpha)
-        hi[column], lo[column] = np.maximum(hi[column], upper), np.minimum(lo[column], lower)
-    center = len(theta) // 2
-    at_estimate = {pair: values[center] for pair, values in covariance.items()}
-    bounds = family.score_bounds(fit.multiplicity)
-    result = {}
-    for key, score in family.scores.items():
-        mu, variance = score.value(point), score.variance(theta[center], at_estimate)
-        lower, upper = limits_of_product(score, lo, u, hi, at_estimate)
-        result[key] = Interval(
-            mu,
-            scale * np.sqrt(np.maximum(variance, 0.0)),
-            # Rounding of the scale must not move a limit past the score.
-            np.clip(np.minimum(offset + scale * lower, mu), *bounds),
-            np.clip(np.maximum(offset + scale * upper, mu), *bounds),
-            "sampling",
-        )
-    return result
-
-
-def _shifted_families(fit: Fit) -> list[Shifted]:
-    """Return the shifted family under each prior that fits, the estimated prior first.
-
-    Covariances are those of means over the questions of a group. If the questions have weights,
-    the covariances come from a second fit, to the squared weights (`fit.squares`).
-    """
-    family, total = fit.family, fit.multiplicity.sum(axis=1)
-
-    def shifted_families(fit: Fit) -> list[Shifted]:
-        """Return `family.shifted_families`, with covariances of means over `total` questions."""
-        return [
-            shifted._replace(
-                covariance={pair: values / total for pair, values in shifted.covariance.items()}
-            )
-            for shifted in family.shifted_families(fit)
-        ]
-
-    result = shifted_families(fit)
-    if fit.squares is None:
-        return result
+    family, z, questions = fit.family, normal_z(confidence), fit.multiplicity.sum()
+    if not family.scores:
+        return {}
+    shifted_families = family.shifted(fit)
     # The variance of a weighted mean is a sum over questions with squared weights.
-    spreads = shifted_families(family.fit(fit.squares))
-    spreads += spreads[:1] * (len(result) - len(spreads))
-    return [
-        mean._replace(covariance=spread.covariance)
-        for mean, spread in zip(result, spreads, strict=False)
-    ]
+    spreads = family.shifted(fit.of_squares)
+    offset, scale = shifted_families[0].offset, shifted_families[0].scale
+    u = (fit.means - offset) / scale
+    lo, hi = u.copy(), u.copy()
+    for shifted, spread in itertools.zip_longest(
+        shifted_families, spreads[: len(shifted_families)], fillvalue=spreads[0]
+    ):
+        sigma = np.sqrt(np.maximum(spread.variance, 0.0) / questions)
+        hi = np.maximum(hi, upper_limit(shifted.theta, sigma, u, z, 1 - confidence))
+        lo = np.minimum(lo, lower_limit(shifted.theta, sigma, u, z, 1 - confidence))
+    theta = shifted_families[0].theta
+    covariance = {pair: value / questions for pair, value in spreads[0].covariance.items()}
+    center, points, result = theta[len(theta) // 2].tolist(), fit.means.tolist(), {}
+    least, most = fit.bounds
+    for key, score in family.scores.items():
+        mu = float(score.value(points))
+        sigma = scale * math.sqrt(max(float(score.variance(center, covariance)), 0.0))
+        scaled_limits = limits_of_product(score, lo, u, hi, covariance)
+        lower, upper = (offset + scale * float(limit) for limit in scaled_limits)
+        # Rounding of the scale must not move a limit past the score.
+        lower = min(max(min(lower, mu), least), most)
+        upper = min(max(upper, mu, least), most)
+        result[key] = Interval(mu, sigma, lower, upper, "sampling")
+    return result
 
 
 # --- Limits -------------------------------------------------------------------------------
 
 
 def upper_limit(
-    theta: np.ndarray, sigma: np.ndarray, u: np.ndarray, z: np.ndarray, alpha: float
+    theta: np.ndarray, sigma: np.ndarray, u: np.ndarray, z: float, alpha: float
 ) -> np.ndarray:
-    """Return the largest score that the test does not reject for each group, (B,).
+    """Return the largest value of each of m scores that the test does not reject, (m,).
 
     Args:
-        theta: (F, B) scores of the members of the family, non-decreasing. The center one is the
+        theta: (F, m) scores of the members of the family, non-decreasing. The center one is the
             estimated member.
-        sigma: (F, B) standard deviations of the estimate for each member.
-        u, z: (B,) estimates and z-values.
+        sigma: (F, m) standard deviations of the estimates for each member.
+        u: (m,) estimates.
+        z: z-value.
         alpha: miscoverage of the exact limit for few events.
     """
     from scipy.special import gammaincinv  # imported here: it takes longer than all of at_k
 
-    gap = theta - z * sigma - u  # (F, B) members are rejected where it is above 0
-    last, group = len(gap) - 1, np.arange(len(u))
+    gap = theta - z * sigma - u  # (F, m) members are rejected where it is above 0
+    last, column = len(gap) - 1, np.arange(len(u))
     before = last - np.argmax(gap[::-1] <= 1e-12, axis=0)  # the last member that is not rejected
     after = np.minimum(before + 1, last)
-    start, rise = theta[before, group], gap[after, group] - gap[before, group]
-    fraction = np.clip(-gap[before, group] / np.where(rise > 0, rise, 1.0), 0.0, 1.0)
-    limit = start + fraction * (theta[after, group] - start)
+    start, rise = theta[before, column], gap[after, column] - gap[before, column]
+    fraction = np.clip(-gap[before, column] / np.where(rise > 0, rise, 1.0), 0.0, 1.0)
+    limit = start + fraction * (theta[after, column] - start)
     # A score is the top of its range minus the sizes of rare events (see *Few events* above). If
     # they are few, the limit is at least Garwood's: that of the lowest expected number of events.
     center = last // 2
@@ -184,9 +147,9 @@ def upper_limit(
 
 
 def lower_limit(
-    theta: np.ndarray, sigma: np.ndarray, u: np.ndarray, z: np.ndarray, alpha: float
+    theta: np.ndarray, sigma: np.ndarray, u: np.ndarray, z: float, alpha: float
 ) -> np.ndarray:
-    """Return the smallest score that the test does not reject, (B,), see `upper_limit`."""
+    """Return the smallest value of each score that the test does not reject, see `upper_limit`."""
     return -upper_limit(-theta[::-1], sigma[::-1], -u, z, alpha)
 
 
@@ -202,59 +165,41 @@ def family_intervals(family: Family, options: IntervalOptions) -> IntervalMethod
     same_questions = SamplingIntervals(family)
     if options.method == "sampling":
         return same_questions
-    return AutoIntervals(family.n[family.inverse], same_questions, OneSampleIntervals(family))
-
-
-class OneSampleIntervals(DerivedIntervals):
-    """Intervals of the scores of a family for questions with one sample each.
-
-    The limits are for other questions. For a single question, the interval is the whole range of
-    the score. Scores with k > n are not identified, because they depend on how questions differ,
-    which one sample of each does not show.
-    """
-
-    def __init__(self, family: Family):
-        super().__init__(family.for_other_questions(allow_one=True))
-        self._extrapolated = family.extrapolated
-
-    def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
-        """Return the interval of each score for each group of question indices."""
-        reason = f"none: each question has one sample, and {ONE_CLUSTER}"
-        return [
-            {
-                key: interval._replace(interval=reason) if interval.is_unknown else interval
-                for key, interval in intervals.items()
-            }
-            for intervals in self._method.for_groups(groups, confidence)
-        ]
-
-    def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
-        """Return the keys of the scores with k > n."""
-        return self._extrapolated
+    other_questions = family.for_other_questions(allow_one=True)
+    n = family.n[family.inverse]
+    return AutoIntervals(n, same_questions, other_questions, family.extrapolated)
 
 
 class AutoIntervals(IntervalMethod):
     """Intervals by the method that `method_of_auto` chooses for each group.
 
-    `repeated` is the method for groups in which a question has two samples or more, and `single`
-    is that for groups in which each question has one. `n`, (M,), are numbers of samples.
+    `repeated` is the method for groups in which a question has two samples or more. `single` is
+    that for groups in which each question has one sample: limits for other questions, or the whole
+    range for a single question. `n`, (M,), are numbers of samples. Scores with k > n, `beyond_n`,
+    depend on how questions differ, which one sample of each does not show.
     """
 
-    def __init__(self, n: np.ndarray, repeated: IntervalMethod, single: IntervalMethod):
-        self._n, self._repeated, self._single = n, repeated, single
+    def __init__(
+        self,
+        n: np.ndarray,
+        repeated: IntervalMethod,
+        single: IntervalMethod,
+        beyond_n: Collection[ScoreKey] = (),
+    ):
+        self._n, self._repeated, self._single, self._beyond_n = n, repeated, single, beyond_n
 
-    def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
-        """Return the interval of each score for each group of question indices."""
-        result: dict[int, Intervals] = {}
-        for method in (self._repeated, self._single):
-            own = [i for i, questions in enumerate(groups) if self._method(questions) is method]
-            intervals = method.for_groups([groups[i] for i in own], confidence)
-            result |= dict(zip(own, intervals, strict=True))
-        return [result[i] for i in range(len(groups))]
+    def intervals(self, questions: np.ndarray, confidence: float) -> Intervals:
+        """Return the interval of each score by the method for these questions."""
+        result = self._method(questions).intervals(questions, confidence)
+        reason = f"none: each question has one sample, and {ONE_CLUSTER}"
+        return {
+            key: interval._replace(interval=reason) if interval.is_unknown else interval
+            for key, interval in result.items()
+        }
 
     def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
-        """Return the keys of scores that the method for these questions cannot estimate."""
-        return self._method(questions).unidentified(questions)
+        """Return the keys of scores that these questions do not determine: those with k > n."""
+        return self._beyond_n if self._method(questions) is self._single else ()
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
         """Return the covariance of the errors of m scores over these questions, (m, m)."""

@@ -60,10 +60,10 @@ from ..intervals.binary_family import (
     estimate_rate_prior,
     scores_of_rates,
 )
-from ..intervals.family import multiplicities
+from ..intervals.family import Fit, multiplicities
 from ..intervals.labelled import Rescore, distances_of_rates
 from ..intervals.labels import LabelCounts
-from ..intervals.sampling import SamplingIntervals
+from ..intervals.sampling import sampling_intervals
 from ..scores.checker_rates import CheckerRates, estimator
 from .outcomes_of_runs import Run
 
@@ -259,8 +259,12 @@ class Design:
         shifts = np.arange(min(max(first, 0), _UNSHIFTED), last + 1)
         if kind == "questions":
             return shifts, self._question_intervals(effective, shifts)
-        runs = effective * self._pmf_of_c[shifts]
-        return shifts, SamplingIntervals(self._family).over(runs, self._goal.confidence)[""]
+        intervals = [
+            sampling_intervals(Fit(self._family, effective * pmf_of_c), self._goal.confidence)[""]
+            for pmf_of_c in self._pmf_of_c[shifts]
+        ]
+        mu, sigma, lo, hi = np.transpose([interval[:4] for interval in intervals])
+        return shifts, Interval(mu, sigma, lo, hi, "sampling")
 
     def _effective_questions(self, questions: int) -> float:
         """Return the number of questions of equal weight whose mean has the same variance."""
@@ -351,14 +355,13 @@ class Pilot:
                 f"differ: give a pilot run with more samples, or rates."
             )
         n, c = self._counts.unique
-        weights = None if weighting.values is None else [weighting.values]
-        self._weights = np.ones(len(self._counts)) if weights is None else weights[0]
-        numbers = multiplicities([self._counts.inverse], len(n), weights).numbers
+        weights = weighting.values
+        self._weights = np.ones(len(self._counts)) if weights is None else weights
+        numbers, _ = multiplicities(self._counts.inverse, len(n), weights)
         effective = float(numbers.sum())
         self.design_effect = len(self._counts) / effective
         self.freedom = effective / max(effective - 1, 1.0)
-        priors = estimate_rate_prior(n, c, numbers, self._rates)
-        self.prior = np.sum([prior[0] for prior in priors.values()], axis=0)
+        self.prior = estimate_rate_prior(n, c, numbers, self._rates)
 
     @property
     def assumptions(self) -> dict[str, Any]:

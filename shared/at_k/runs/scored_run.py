@@ -167,7 +167,7 @@ class ScoredRun:
             method = AnytimeIntervals(method, self.n, self.options.method == "questions")
         if problem := method.problem(self.counted):
             raise ValueError(f"{problem}.")
-        (intervals,) = method.for_groups([self.counted], confidence)
+        intervals = method.intervals(self.counted, confidence)
         return np.array([[interval.lo, interval.hi] for interval in intervals.values()]).T
 
 
