@@ -14,10 +14,9 @@ questions. The second is the variance for the same questions, sampled again, as 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Unpack
-
-import numpy as np
 
 from ..core.interval import normal_z
 from ..core.score import ScoreId
@@ -145,33 +144,32 @@ def noise_of(run: Run, options: ComparisonOptions) -> list[Noise]:
 
     options = options.for_samples({run.name: run.outcomes.n})
     (scored,) = score_runs([run], options)
-    scores = [*scored.points.keys]
-    confidence = options.confidence
-    variance = np.maximum(scored.standard_errors**2, 0.0)
-    checker_variance = np.zeros(len(scores))
-    if (moves := scored.moves(confidence)) is not None:
-        checker_variance = (moves.mean(axis=0) / normal_z(confidence)) ** 2
-    standard_errors = np.sqrt(variance + checker_variance)
-    lo, hi = scored.limits_with_moves(confidence)
-    # If all questions have the same score, the variance is 0 up to rounding, but the limits differ.
-    is_flat = standard_errors <= 1e-12 * np.abs(scored.estimates)
-    standard_errors = np.where(is_flat, 0.0, standard_errors)
-    variance = np.where(is_flat, np.where(hi > lo, hi - lo, 1.0) ** 2, variance)
-    checker_variance = np.where(is_flat, 0.0, checker_variance)
-    same_questions: list[Any] = [None] * len(scores)
-    within = np.zeros(len(scores))
+    confidence, moves = options.confidence, scored.moves(options.confidence)
+    limits = scored.limits_with_moves(confidence)
+    same_limits = None
     if scored.covariance is not None:
-        (resampled,) = score_runs([run], options.for_interval("sampling"))
-        same_limits = resampled.limits_with_moves(confidence)
-        within = np.where(is_flat, np.diff(same_limits, axis=0)[0] ** 2, np.diag(scored.covariance))
-        within, same_questions = np.minimum(within, variance), [*map(tuple, same_limits.T.tolist())]
-    total = variance + checker_variance
-    shares = [(variance - within) / total, within / total, checker_variance / total]
-    columns: list[list[Any]] = [x.tolist() for x in (scored.estimates, standard_errors, *shares)]
-    if scored.covariance is None:
-        columns[3] = [None] * len(scores)  # the unknown share of the samples
-    limits = zip(lo.tolist(), hi.tolist(), strict=True)
-    return [Noise(*row) for row in zip(scores, *columns, same_questions, limits, strict=True)]
+        same_limits = scored.limits_with_moves(confidence, "sampling")
+    result = []
+    for i, score_id in enumerate(scored.points.keys):
+        score, (lo, hi) = float(scored.estimates[i]), limits[:, i].tolist()
+        variance, checker, within = float(scored.standard_errors[i] ** 2), 0.0, 0.0
+        same = None if same_limits is None else tuple(same_limits[:, i].tolist())
+        if moves is not None:
+            checker = float(moves[:, i].mean() / normal_z(confidence)) ** 2
+        if scored.covariance is not None:
+            within = float(scored.covariance[i, i])
+        standard_error = math.sqrt(variance + checker)
+        # If all questions have the same score, the variance is 0 up to rounding, but limits differ.
+        if standard_error <= 1e-12 * abs(score):
+            standard_error, checker = 0.0, 0.0
+            variance = (hi - lo) ** 2 if hi > lo else 1.0
+            within = 0.0 if same is None else (same[1] - same[0]) ** 2
+        total, within = variance + checker, min(within, variance)
+        shares = (variance - within) / total, within / total, checker / total
+        if same is None:  # The share of the samples is unknown.
+            shares = shares[0], None, shares[2]
+        result.append(Noise(score_id, score, standard_error, *shares, same, (lo, hi)))
+    return result
 
 
 def correction_in_words(checker: Mapping[str, float]) -> str:
