@@ -14,9 +14,9 @@ from ..runs.noise import correction_in_words
 from ..runs.options import ComparisonOptions
 from ..runs.outcomes_of_runs import naming_questions, shared_by
 from .comparison_tables import ComparisonView, LeaderboardView
-from .flags import COOL, WARM, add_flags, parameters_and_helps
+from .flags import COOL, WARM, add_flags, add_second_flags, parameters_and_helps
 from .formats import Scope, View, enumerated, number_of, print_output
-from .graded_files import FileArguments, add_second_flags, file_arguments, graded_files
+from .graded_files import FileArguments, file_arguments, graded_files
 from .plot import chart_of_comparison, check_plot, draw
 from .run_input import RunInput, checker_of_all
 from .score_tables import nouns_of

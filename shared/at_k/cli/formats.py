@@ -6,6 +6,7 @@ import abc
 import csv
 import html
 import io
+import itertools
 import json
 import os
 import re
@@ -156,6 +157,26 @@ def make_table(
     """
     headings = [*columns.values()]
     return [headings, *([cell(name, row.get(name)) for name in columns] for row in rows)]
+
+
+def crossed(
+    corner: str,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    cells: Sequence[Sequence[Sequence[str]]],
+    heads: Sequence[str] = ("",),
+) -> Cells:
+    """Return a table of rows and columns with these names; the longer side has the rows.
+
+    Each of the `cells`, by row and column, has a text for each of `heads`. The first of these is
+    added to the name of the column, and the others are headings of their own.
+    """
+    if len(rows) < len(columns):
+        rows, columns, cells = columns, rows, [*zip(*cells, strict=True)]
+    first, *others = heads
+    head = [text for column in columns for text in (f"{column}{first}", *others)]
+    table = [[row, *itertools.chain(*own)] for row, own in zip(rows, cells, strict=True)]
+    return [[corner, *head], *table]
 
 
 def as_flag(parameter: str) -> str:

@@ -21,9 +21,9 @@ from ..runs.gate import (
     gate_options,
 )
 from ..runs.outcomes_of_runs import naming_questions
-from .flags import COOL, WARM, add_flags, parameters_and_helps, value_of_text
+from .flags import COOL, WARM, add_flags, add_second_flags, parameters_and_helps, value_of_text
 from .formats import Limits, Scale, number_of, print_output, printable
-from .graded_files import add_second_flags, file_arguments, graded_files
+from .graded_files import file_arguments, graded_files
 
 EXIT_STATUS = {SHOWN: 0, CONTRARY: 1, UNDECIDED: 3}
 _GATE_EXAMPLES = f"""\
