@@ -129,7 +129,7 @@ def test_the_last_line_says_which_of_the_three_holds_and_what_would_decide(capsy
         (("--at-least", 60), "--at-least is 60.0: pass@k is from 0 to 1, so give 0.6 for 60 %"),
         (("--at-least", 60, "--include", "avg@N"), "is 60, and avg@N of rewards from 0 to 1"),
         (("--at-least", 5, "--include", "max@k", "--w", -1, 4), "rewards from -1 to 4"),
-        (("--at-least", 0.5, "--margin", 0.1), "--margin belongs to --baseline"),
+        (("--at-least", 0.5, "--margin", 0.1), "--margin and flags that end in -b belong to --baseline"),
         (("--at-least", 0.5, "--k", 1, 2), "There are 2 values of k: a gate has one score"),
         (("--at-least", 0.5, "--k", 13), "new.jsonl: --k is 13, but question 0 has n = 12"),
         (
