@@ -296,10 +296,11 @@ def _value_options(annotation: Any, has_default: bool) -> dict[str, Any]:
     entry_types = {typing.get_origin(kind): typing.get_args(kind) for kind in kinds}
     if Callable in entry_types:
         return {"type": _checker_of_text, "metavar": "NAME|MODULE:FUNCTION"}
-    if list in entry_types and entry_types[list][0] in _SCALARS:
-        kinds, options = entry_types[list], {"nargs": "+", "action": "extend"}
-    elif tuple in entry_types and entry_types[tuple][-1] is not ...:
-        kinds, options = entry_types[tuple], {"nargs": len(entry_types[tuple])}
+    entries, numbers = entry_types.get(list, (None,)), entry_types.get(tuple, (...,))
+    if entries[0] in _SCALARS:
+        kinds, options = entries, {"nargs": "+", "action": "extend"}
+    elif numbers[-1] is not ...:
+        kinds, options = numbers, {"nargs": len(numbers)}
     kind = next((kind for kind in kinds if kind in _SCALARS), None)
     if kind is None:
         return {"type": _json_of_text, "metavar": "JSON"}

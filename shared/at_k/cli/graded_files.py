@@ -82,9 +82,9 @@ def graded_files(
             f"with the labels of each run."
         )
     read = _read_runs(sources, arguments, options)
-    if options.interval != "questions":
-        # `grade_sources` sets clusters for "questions" only. With another interval, only clusters
-        # that the user named were read: they are set so that the validation refuses them.
+    if options.interval != "questions" and arguments.reading.get("clusters"):
+        # `grade_sources` sets clusters for "questions" only. With another interval, clusters that
+        # the user named are set here so that the validation refuses them.
         options.clusters = read[0][1].get("clusters")
     # What a checker prints goes to standard error, so that it does not mix with the scores.
     with contextlib.redirect_stdout(sys.stderr):
@@ -96,8 +96,11 @@ def graded_files(
             bool(reading.get("by_order")),
             bool(arguments.common),
         )
-    checker = options.check_correct_fn
-    return [RunInput(run.source, checker, run.name, run.unanswered) for run in runs], runs, options
+    inputs = [
+        RunInput(run.source, options.check_correct_fn, run.name, run.unanswered, options.interval)
+        for run in runs
+    ]
+    return inputs, runs, options
 
 
 def _read_runs(

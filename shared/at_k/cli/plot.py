@@ -56,7 +56,7 @@ def chart_of_scores(view: ScoresView, run: RunInput) -> Figure:
     from ..charts import by_group, by_k, by_question, by_threshold
 
     # The scores of bayes_at_n do not name the method of their intervals.
-    is_named = any(x.interval is not None and x.interval.interval for x in view.estimates)
+    is_named = any(x.interval and x.interval.interval for x in view.estimates)
     interval = None if is_named else view.method_of(view.estimates[0])
     details = run.caption | {"confidence": view.confidence, "interval": interval}
     with_k = [x for x in view.estimates if isinstance(x.k, int)]

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core.estimates import Estimate
 from ..results import estimates_of, overall_label
-from ..runs.noise import Noise
+from ..runs.noise import largest_share
 from .formats import (
     OTHER_QUESTIONS,
     SAME_QUESTIONS,
@@ -42,7 +42,7 @@ class ScoresView(View):
         scope: the facts about the run that sentences state.
         input: sentences that say what was read, and how scores are corrected and averaged.
         options: the options of the metric, defaults included.
-        noise: the uncertainty of one score and its causes, or None.
+        noise: the key of one score with its entry in the result of `noise`; empty for no score.
         ids: the ids of the M questions, or None.
         label: the name of the table in LaTeX.
     """
@@ -51,7 +51,7 @@ class ScoresView(View):
     scope: Scope
     input: Sequence[str] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
-    noise: Noise | None = None
+    noise: Mapping[str, Any] = field(default_factory=dict)
     ids: Sequence[Any] | None = None
     label: str = "scores"
 
@@ -189,8 +189,8 @@ class ScoresView(View):
             notes.append(
                 "The corrected pass@k falls with k, which no success rates allow: do not report it."
             )
-        if self.noise is not None and not for_paper:
-            notes.append(self._noise_in_words(self.noise))
+        if not for_paper:
+            notes += [self._noise_in_words(*item) for item in self.noise.items()]
         notes += [f"{reason}." for reason in sorted(reasons)]
         if "mG-Pass@k" in odd:
             notes.append("mG-Pass@k is at most (k - 1)/k for odd k: compare it at even k.")
@@ -207,18 +207,18 @@ class ScoresView(View):
             )
         return notes
 
-    def _noise_in_words(self, noise: Noise) -> str:
+    def _noise_in_words(self, key: str, noise: Mapping[str, Any]) -> str:
         """Return sentences about one score: limits that the table lacks, and causes of variance."""
-        noun, key = self.scope.row, noise.score_id.key
-        by_cause = {"questions": noise.questions, "samples": noise.samples, "labels": noise.checker}
+        noun, by_cause = self.scope.row, {x: noise[x] for x in ("questions", "samples")}
+        by_cause["labels"] = noise["checker"]
         shares = [f"{100 * x:.0f} % from the {name}" for name, x in by_cause.items() if x]
         shares[0] = shares[0].replace("from", "comes from")
-        advice = f"so more {noise.helps_most} would help most"
-        if noise.helps_most != noise.largest_share:
+        advice = f"so more {noise['helps_most']} would help most"
+        if noise["helps_most"] != largest_share(noise):
             advice = f"but so few {noun}s show little of how they vary: more would help most"
-        limits, population, of_what = noise.other_questions, f"other {noun}s like these", ""
-        if self._methods == {"questions"} and noise.same_questions is not None:
-            limits, population = noise.same_questions, f"the same {noun}s, sampled again"
+        limits, population, of_what = noise["other_questions"], f"other {noun}s like these", ""
+        if self._methods == {"questions"} and noise["same_questions"] is not None:
+            limits, population = noise["same_questions"], f"the same {noun}s, sampled again"
             of_what = f" for other {noun}s"
         scale = Scale.of([x.metric for x in self._by_group[None].values()], limits)
         lo, hi = scale.number(limits[0]), scale.with_unit(limits[1])

@@ -15,61 +15,14 @@ questions. The second is the variance for the same questions, sampled again, as 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any, NamedTuple, Unpack
+from collections.abc import Mapping, Sequence
+from typing import Any, Unpack
 
 from ..core.interval import normal_z
-from ..core.score import ScoreId
 from ..core.signatures import check_options, shows_options
 from ..functions import OutcomesLike
 from .options import ComparisonOptions, RunOptions
 from .outcomes_of_runs import Run, grade_sources
-
-
-class Noise(NamedTuple):
-    """The uncertainty of a score, and its causes.
-
-    Attributes:
-        score_id: the id of the score.
-        score, standard_error, questions, samples, checker, same_questions, other_questions: the
-            entries of the dict that `noise` returns, which says what they are.
-    """
-
-    score_id: ScoreId
-    score: float
-    standard_error: float
-    questions: float
-    samples: float | None
-    checker: float
-    same_questions: tuple[float, float] | None
-    other_questions: tuple[float, float]
-
-    @property
-    def largest_share(self) -> str:
-        """Return the cause of most of the variance: "questions", "samples" or "labels"."""
-        shares = {"questions": self.questions, "samples": self.samples, "labels": self.checker}
-        return max(shares, key=lambda name: shares[name] or 0.0)
-
-    @property
-    def helps_most(self) -> str:
-        """Return what to add to narrow the limits for other questions most, as in `largest_share`.
-
-        It is the cause with the largest share, with one exception. Few questions show little of how
-        questions vary, which makes these limits wide whatever the shares are. More samples can only
-        remove the width of the limits for the same questions. If its square is less than half of
-        that of the limits for other questions, the answer is "questions".
-        """
-        if self.largest_share == "samples" and self.same_questions is not None:
-            (a, b), (c, d) = self.same_questions, self.other_questions
-            if (b - a) ** 2 < (d - c) ** 2 / 2:
-                return "questions"
-        return self.largest_share
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the dict that `noise` returns for the score."""
-        values = self._asdict() | {"helps_most": self.helps_most}
-        del values["score_id"]
-        return values
 
 
 @shows_options(RunOptions, ComparisonOptions)
@@ -130,26 +83,22 @@ def noise(
     check_options(noise, options)
     requested = ComparisonOptions(metric, k, "questions", confidence, **options)
     labels_of_runs = None if labels is None else [labels]
-    (run,), requested = grade_sources([("R", R)], requested, checker_rates, labels_of_runs)
-    return {
-        noise_of_score.score_id.key: noise_of_score.as_dict()
-        for noise_of_score in noise_of(run, requested)
-    }
+    return noise_of(*grade_sources([("R", R)], requested, checker_rates, labels_of_runs))
 
 
-def noise_of(run: Run, options: ComparisonOptions) -> list[Noise]:
-    """Return the `Noise` of each score of a `Run`, for options with the interval "questions"."""
+def noise_of(runs: Sequence[Run], options: ComparisonOptions) -> dict[str, dict[str, Any]]:
+    """Return what `noise` does for the only one of `runs`, with the interval "questions"."""
     # Imported here because it imports SciPy, which scores without limits do not need.
     from .scored_run import score_runs
 
-    options = options.for_samples({run.name: run.outcomes.n})
-    (scored,) = score_runs([run], options)
+    options = options.for_samples({run.name: run.outcomes.n for run in runs})
+    (scored,) = score_runs(runs, options)
     confidence, moves = options.confidence, scored.moves(options.confidence)
     limits = scored.limits_with_moves(confidence)
     same_limits = None
     if scored.covariance is not None:
         same_limits = scored.limits_with_moves(confidence, "sampling")
-    result = []
+    result = {}
     for i, score_id in enumerate(scored.points.keys):
         score, (lo, hi) = float(scored.estimates[i]), limits[:, i].tolist()
         variance, checker, within = float(scored.standard_errors[i] ** 2), 0.0, 0.0
@@ -165,11 +114,40 @@ def noise_of(run: Run, options: ComparisonOptions) -> list[Noise]:
             variance = (hi - lo) ** 2 if hi > lo else 1.0
             within = 0.0 if same is None else (same[1] - same[0]) ** 2
         total, within = variance + checker, min(within, variance)
-        shares = (variance - within) / total, within / total, checker / total
-        if same is None:  # The share of the samples is unknown.
-            shares = shares[0], None, shares[2]
-        result.append(Noise(score_id, score, standard_error, *shares, same, (lo, hi)))
+        result[score_id.key] = {
+            "score": score,
+            "standard_error": standard_error,
+            "questions": (variance - within) / total,
+            "samples": None if same is None else within / total,
+            "checker": checker / total,
+            "same_questions": same,
+            "other_questions": (lo, hi),
+        }
+        result[score_id.key]["helps_most"] = _helps_most(result[score_id.key])
     return result
+
+
+def largest_share(noise: Mapping[str, Any]) -> str:
+    """Return the cause of most of the variance: "questions", "samples" or "labels"."""
+    shares = {"questions": noise["questions"], "samples": noise["samples"] or 0.0}
+    shares["labels"] = noise["checker"]
+    return max(shares, key=lambda name: shares[name])
+
+
+def _helps_most(noise: Mapping[str, Any]) -> str:
+    """Return what to add to narrow the limits for other questions most, as in `largest_share`.
+
+    It is the cause with the largest share, with one exception. Few questions show little of how
+    questions vary, which makes these limits wide whatever the shares are. More samples can only
+    remove the width of the limits for the same questions. If its square is less than half of that
+    of the limits for other questions, the answer is "questions".
+    """
+    cause = largest_share(noise)
+    if cause == "samples":
+        (a, b), (c, d) = noise["same_questions"], noise["other_questions"]
+        if (b - a) ** 2 < (d - c) ** 2 / 2:
+            return "questions"
+    return cause
 
 
 def correction_in_words(checker: Mapping[str, float]) -> str:
