@@ -114,9 +114,9 @@ class ScoresView(View):
             return [[["", *headings], *rows], *self._per_question_table()]
         for group, heading in zip(self._by_group.values(), headings, strict=True):
             rows_of_group = list(map(_score_row, group.values()))
-            columns = {"key": heading} | _columns_in(rows_of_group)
+            columns = {"key": heading} | _HEADINGS
             if all(row.get("mu", row["score"]) == row["score"] for row in rows_of_group):
-                columns.pop("mu", None)  # The intervals are centered at the scores themselves.
+                del columns["mu"]  # The intervals are centered at the scores themselves.
             tables.append(make_table(columns, rows_of_group, _table_cell))
         return [*tables, *self._per_question_table()]
 
@@ -324,9 +324,8 @@ def nouns_of(metrics: Iterable[str]) -> tuple[str, str]:
 
 def records_of(estimates: Iterable[Estimate]) -> Cells:
     """Return a table with a row for each estimate, with full precision, for CSV."""
-    rows = list(map(_score_row, estimates))
-    columns = _columns_in([row for row in rows if row["group"] is None])
-    return make_table({"group": "group", "key": "key"} | columns, rows)
+    columns = {"group": "group", "key": "key"} | _HEADINGS
+    return make_table(columns, map(_score_row, estimates))
 
 
 def _score_row(x: Estimate) -> dict[str, Any]:
@@ -343,12 +342,6 @@ def _score_row(x: Estimate) -> dict[str, Any]:
     if x.band is not None:
         row["band_lo"], row["band_hi"] = x.band
     return row
-
-
-def _columns_in(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Return {name: heading} for the statistics that at least one row has."""
-    names = {name for row in rows for name in row}
-    return {name: heading for name, heading in _HEADINGS.items() if name in names}
 
 
 def _paper_cells(scale: Scale, estimate: Estimate | None) -> list[str]:
