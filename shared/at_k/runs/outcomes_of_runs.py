@@ -32,6 +32,7 @@ from ..intervals.labelled import Errors, check_errors
 from .options import ComparisonOptions, naming_run
 
 OptionsT = TypeVar("OptionsT", bound=ComparisonOptions)
+_ROLES = ("clusters", "groups", "question_weights")
 
 
 class Run(NamedTuple):
@@ -52,6 +53,11 @@ class Run(NamedTuple):
     errors: Errors = Errors()
     unanswered: int = 0
     source: Any = None
+
+    @property
+    def has_references(self) -> bool:
+        """Return whether the samples are not graded yet, and have references."""
+        return self.outcomes.references is not None
 
     def for_questions(self, rows: Sequence[int] | np.ndarray) -> Run:
         """Return a run of only the questions at these indices, without source and `unanswered`."""
@@ -99,8 +105,7 @@ def grade_sources(
             but no run has references, or labels are invalid or too few.
     """
     if not by_order:
-        roles = ("clusters", "groups", "question_weights")
-        require_same_index({**dict(sources), **{x: getattr(options, x) for x in roles}})
+        require_same_index(dict(sources) | {role: getattr(options, role) for role in _ROLES})
     if labels is not None:
         sources, labels = _with_labels(sources, labels)
     sources = in_one_order(sources, by_order, common)
@@ -111,22 +116,22 @@ def grade_sources(
     for name, source in sources:
         with naming_questions(source):
             runs.append(_parse_run(name, source, checking.labels))
-    has_references = any(run.outcomes.references is not None for run in runs)
     with naming_questions(first):
         check_same_questions(runs)
-        if has_references:
+        if any(run.has_references for run in runs):
             # Checking may take long, so invalid options have to be found before.
             options.for_samples({run.name: run.outcomes.n for run in runs})
-    if not has_references and not checking.matches_exactly:
-        raise ValueError(
-            "check_correct_fn is given, but no run has references to check against: a run with "
-            "references is a dict of predictions and references, as at_k.read returns it."
-        )
-    for i, run in enumerate(runs):
+        elif not checking.matches_exactly:
+            raise ValueError(
+                "check_correct_fn is given, but no run has references to check against: a run with "
+                "references is a dict of predictions and references, as at_k.read returns it."
+            )
+    graded = []
+    for run in runs:
         with naming_questions(run.source):
-            runs[i] = run if run.outcomes.references is None else _grade_run(run, checking)
-        warn_of_stopping(runs[i].outcomes, f"{run.name}: " if len(runs) > 1 else "")
-    return _with_errors(runs, checker_rates, labels), options
+            graded.append(_grade_run(run, checking) if run.has_references else run)
+        warn_of_stopping(graded[-1].outcomes, f"{run.name}: " if len(runs) > 1 else "")
+    return _with_errors(graded, checker_rates, labels), options
 
 
 def _with_labels(
@@ -152,14 +157,10 @@ def _with_values_of_runs(sources: Sequence[tuple[str, Any]], options: OptionsT) 
 
     Clusters are for the interval "questions" only, and groups for the average "groups" only.
     """
-    applies = {
-        "clusters": options.interval == "questions",
-        "groups": options.average == "groups",
-        "question_weights": True,
-    }
+    applies = options.interval == "questions", options.average == "groups", True
     result = copy(options)
-    for role in applies:
-        if applies[role] and getattr(options, role) is None:
+    for role, is_used in zip(_ROLES, applies, strict=True):
+        if is_used and getattr(options, role) is None:
             setattr(result, role, shared_by(sources, role))
     return result
 
@@ -218,25 +219,50 @@ def in_one_order(
     is_plain = all(getattr(run, "is_matrix", True) for _, run in sources)
     if len(sources) < 2 or (is_plain and not common) or (by_order and None in ids):
         return list(sources)
-    names = [name for name, _ in sources]
     if None in ids:
+        name, _ = sources[ids.index(None)]
         raise ValueError(
-            f"{names[ids.index(None)]} has no ids, so its questions cannot be paired with those of "
-            f"the others: name the column of their ids (questions; in the shell --questions), or "
-            f"give by_order=True if all runs have the same questions in the same order."
+            f"{name} has no ids, so its questions cannot be paired with those of the others: name "
+            f"the column of their ids (questions; in the shell --questions), or give by_order=True "
+            f"if all runs have the same questions in the same order."
         )
-    questions, key = list(ids[0]), sources[0][1].columns.get("questions", "")
-    if common:
-        shared = set(questions).intersection(*ids[1:])
-        if not shared:
-            raise ValueError(f"The runs have no question in common, by {key}.")
-        questions = [question for question in questions if question in shared]
-    else:
-        for name, own in zip(names[1:], ids[1:], strict=True):
-            _require_same_ids(questions, own, names[0], name, key)
+    questions = _shared_questions(sources) if common else _same_questions(sources)
     ordered = [(name, _with_questions(run, questions)) for name, run in sources]
     _warn_of_other_texts(ordered)
     return ordered
+
+
+def _shared_questions(sources: Sequence[tuple[str, Any]]) -> list[Any]:
+    """Return the ids that all runs have. Raises ValueError if there are none."""
+    (_, first), *others = sources
+    shared = set(first.ids).intersection(*(run.ids for _, run in others))
+    if not shared:
+        key = first.columns.get("questions", "")
+        raise ValueError(f"The runs have no question in common, by {key}.")
+    return [question for question in first.ids if question in shared]
+
+
+def _same_questions(sources: Sequence[tuple[str, Any]]) -> list[Any]:
+    """Return the ids of all runs. Raises InputError if a run lacks a question of the first."""
+    (first, run), *others = sources
+    for name, other in others:
+        for (lacking, ids), (having, others_ids) in (
+            ((name, other.ids), (first, run.ids)),
+            ((first, run.ids), (name, other.ids)),
+        ):
+            known = {*ids}
+            missing = [x for x in others_ids if x not in known]
+            if missing:
+                number = len(known.intersection(others_ids))
+                way_out = f", or common=True to compare the {number} that both have"
+                raise InputError(
+                    f"{lacking} lacks {len(missing)} of the questions of {having}, such as "
+                    f"{run.columns.get('questions', '')} {short(missing[0])}: give the same "
+                    f"questions in all runs, with the same ids",
+                    InPython(way_out if number else ""),
+                    ".",
+                )
+    return list(run.ids)
 
 
 def _with_questions(run: Any, questions: list[Any]) -> Any:
@@ -266,26 +292,6 @@ def _warn_of_other_texts(sources: Sequence[tuple[str, Any]]) -> None:
             )
 
 
-def _require_same_ids(
-    a: Sequence[Any], b: Sequence[Any], name_a: str, name_b: str, key: str
-) -> None:
-    """Raise an InputError if one of two runs, with the ids `a` and `b`, lacks a question."""
-    known_a, known_b = {*a}, {*b}
-    for missing, name, other in (
-        ([x for x in a if x not in known_b], name_b, name_a),
-        ([x for x in b if x not in known_a], name_a, name_b),
-    ):
-        if missing:
-            number = len(known_a & known_b)
-            way_out = f", or common=True to compare the {number} that both have" if number else ""
-            raise InputError(
-                f"{name} lacks {len(missing)} of the questions of {other}, such as {key} "
-                f"{short(missing[0])}: give the same questions in all runs, with the same ids",
-                InPython(way_out),
-                ".",
-            )
-
-
 def check_same_questions(runs: Sequence[Run]) -> None:
     """Raise a ValueError unless all runs have as many questions, with the same references."""
     first, questions = runs[0].name, len(runs[0].outcomes)
@@ -296,9 +302,7 @@ def check_same_questions(runs: Sequence[Run]) -> None:
                 f"the same questions in all runs."
             )
     references = [
-        (run.name, to_python(run.outcomes.references))
-        for run in runs
-        if run.outcomes.references is not None
+        (run.name, to_python(run.outcomes.references)) for run in runs if run.has_references
     ]
     for name, entries in references[1:]:
         other, others = references[0]
@@ -363,19 +367,14 @@ def number_unanswered(checked: Checked) -> int:
 def _with_errors(runs: Sequence[Run], checker_rates: Any, labels: Any) -> list[Run]:
     """Return the runs with the errors of their checker, and warn if the outcomes contradict them.
 
-    Runs have the labels that they were read with, unless there are `checker_rates`. Raises
-    ValueError if rates and labels are both given, if only some runs have labels, or if the
+    Raises ValueError if rates and labels are both given, if only some runs have labels, or if the
     labels of a run are invalid or too few.
     """
-    without = [None] * len(runs)
-    given = zip(runs, labels or without, strict=True)
-    read = [own if run.source is None else run.source.get("labels") for run, own in given]
-    if labels is not None or (checker_rates is None and any(own is not None for own in read)):
-        labels = read
+    labels = _labels_of_runs(runs, checker_rates, labels)
     if not check_errors(checker_rates, labels):
         return [*runs]
     result = []
-    for run, own in zip(runs, labels or without, strict=True):
+    for run, own in zip(runs, labels or [None] * len(runs), strict=True):
         if labels is not None and own is None:
             raise ValueError(
                 f"{run.name} has no labels: a checker may favor one of two runs, so label samples "
@@ -386,3 +385,14 @@ def _with_errors(runs: Sequence[Run], checker_rates: Any, labels: Any) -> list[R
             errors.warn_if_contradicted(run.outcomes.counts)
         result.append(run._replace(errors=errors))
     return result
+
+
+def _labels_of_runs(runs: Sequence[Run], checker_rates: Any, labels: Any) -> list[Any] | None:
+    """Return the labels of each run: those that are given, or those that runs were read with.
+
+    Return None if there are none, or only some that were read beside `checker_rates`.
+    """
+    given = zip(runs, labels or [None] * len(runs), strict=True)
+    own = [x if run.source is None else run.source.get("labels") for run, x in given]
+    is_read = checker_rates is None and any(x is not None for x in own)
+    return own if labels is not None or is_read else None
