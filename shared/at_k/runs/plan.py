@@ -25,7 +25,7 @@ from ..core.signatures import check_options, shows_options
 from ..functions import OutcomesLike
 from ..intervals.labelled import Errors
 from ..scores.checker_rates import CheckerRates, check_rates, require_correction
-from .designs import Design, Goal, Pilot, prior_of_rates
+from .designs import Design, Pilot, Population, prior_of_rates
 from .options import ComparisonOptions
 from .outcomes_of_runs import Run, grade_sources
 
@@ -36,13 +36,15 @@ _ASSUMED_CORRELATION = 0.5
 _JACKKNIFE_GROUPS = 20  # The jackknife leaves out one of 20 groups of pilot questions at a time.
 _MOST_SAMPLES, _MOST_QUESTIONS, _MOST_LABELS = 4096, 1_000_000, 1_000_000
 _SHARE = "give a number above 0, at most 1, such as 0.02 for 2 %"
-# Options that are numbers: their names, the rule that they follow, the least and the largest value.
-_NUMBERS = (
-    (("correlation",), "a correlation is a number from -1 to 1", -1, 1),
-    (("power",), "give a probability from 0.5 to 0.999", 0.5, 0.999),
-    (("half_width", "difference"), _SHARE, math.ulp(0.0), 1),
-    (("question_cost", "sample_cost", "label_cost"), "a cost is a number from 0 to 1e15", 0, 1e15),
-)
+_COST = ("a cost is a number from 0 to 1e15", 0, 1e15)
+_NUMBERS = {
+    "correlation": ("a correlation is a number from -1 to 1", -1, 1),
+    "power": ("give a probability from 0.5 to 0.999", 0.5, 0.999),
+    "half_width": (_SHARE, math.ulp(0.0), 1),
+    "difference": (_SHARE, math.ulp(0.0), 1),
+    **dict.fromkeys(("question_cost", "sample_cost", "label_cost"), _COST),
+}
+"""For options that are numbers: the rule that they follow, the least and the largest value."""
 
 
 # --- Options ------------------------------------------------------------------------------
@@ -119,19 +121,18 @@ class PlanOptions(ComparisonOptions):
         self.samples = _ascending_integers("samples", self.samples, samples, k, _MOST_SAMPLES)
         if self.labels is not None:
             self.labels = _ascending_integers("labels", self.labels, (), 1, _MOST_LABELS)
-        for names, rule, least, most in _NUMBERS:
-            for name in names:
-                value, default = getattr(self, name), getattr(PlanOptions, name)
-                if value is not None or default is not None:
-                    setattr(self, name, check_number(name, value, rule, least, most))
+        for name, (rule, least, most) in _NUMBERS.items():
+            value, default = getattr(self, name), getattr(PlanOptions, name)
+            if value is not None or default is not None:
+                setattr(self, name, check_number(name, value, rule, least, most))
         if self.rates is not None:
             rule, rates = "a success rate is a number from 0 to 1", as_list("rates", self.rates)
             checked = [check_number(f"rates[{i}]", p, rule, 0, 1) for i, p in enumerate(rates)]
             self.rates = np.array(checked)
+        check_rates(self.checker_rates)
         if self.half_width is not None and self.difference is not None:
             given = f"half_width={self.half_width} and difference={self.difference}"
             raise ValueError(f"{given} are both given: give one of them.")
-        check_rates(self.checker_rates)
 
     @property
     def wanted(self) -> tuple[str, float] | None:
@@ -311,23 +312,19 @@ def plan_runs(runs: Sequence[Run], options: PlanOptions) -> dict[str, Any]:
             "as independent.",
             stacklevel=3,
         )
-    new_design, assumptions = _design_maker(runs, options, options.weighting)
-    checker_rates, labels, about_checker = _checker_and_labels(runs, options)
+    errors, labels = _errors_and_labels(runs, options)
+    population, assumptions = _population(runs, options, options.weighting, errors.rates)
     score_id, score = options.score
-    require_correction({score_id.key: score}, checker_rates)
-    designs = [
-        new_design(n, rates=checker_rates, labels=number)
-        for n, number in itertools.product(options.samples, labels)
-    ]
-    cheapest = None
-    if options.wanted is not None:
-        fewest = [(design, _fewest_questions(design, options)) for design in designs]
-        rows = [_plan_row(design, m, options) for design, m in fewest if m is not None]
-        cheapest = min(rows, key=lambda row: row["cost"], default=None)
+    require_correction({score_id.key: score}, errors.rates)
+    designs = [Design(population, *each) for each in itertools.product(options.samples, labels)]
+    cheapest = _cheapest_row(designs, options)
     # A correlation at its limit does not vary as it should when questions are left out.
     varies = options.difference is None or assumptions["correlation_is"] != AT_LIMIT
     if cheapest is not None and varies:
-        cheapest |= _limits_of_questions(runs, options, checker_rates, cheapest)
+        cheapest |= _limits_of_questions(runs, options, errors.rates, cheapest)
+    if errors != Errors():
+        source = "given" if errors.labels is None else "estimated"
+        assumptions |= {"checker": errors.described(), "checker_is": source}
     return {
         "key": score_id.key,
         "score": designs[0].score,
@@ -335,33 +332,34 @@ def plan_runs(runs: Sequence[Run], options: PlanOptions) -> dict[str, Any]:
         "power": options.power,
         "rows": [_plan_row(*row, options) for row in itertools.product(designs, options.questions)],
         "cheapest": cheapest,
-        "assumptions": assumptions | about_checker,
+        "assumptions": assumptions,
     }
 
 
-def _checker_and_labels(
+def _errors_and_labels(
     runs: Sequence[Run], options: PlanOptions
-) -> tuple[CheckerRates, list[int] | list[None], dict[str, Any]]:
-    """Return the rates of the checker, the numbers of labels, and "assumptions" of the plan.
+) -> tuple[Errors, list[int] | list[None]]:
+    """Return the errors of the checker, and the numbers of labels.
 
-    The numbers of labels are the option `labels`, or else that of the pilot run; [None] if there is
-    neither. The assumptions are a dict with "checker" and "checker_is", or an empty dict if scores
-    are not corrected for errors of a checker.
+    The numbers are the option `labels`, or else that of the pilot run; [None] if there is neither.
     """
     errors = runs[0].errors if runs else Errors(check_rates(options.checker_rates))
-    if errors == Errors():
-        if options.labels is not None:
-            raise ValueError(
-                "labels is given, but not what the checker is like: give a pilot run with labels, "
-                "or rates such as checker_rates=[0.9, 0.1]."
-            )
-        return errors.rates, [None], {}
-    labels = options.labels
-    if labels is None and errors.labels is not None:
-        labels = [errors.labels.number]
-    source = "given" if errors.labels is None else "estimated"
-    assumptions = {"checker": errors.described(), "checker_is": source}
-    return errors.rates, labels or [None], assumptions
+    if errors == Errors() and options.labels is not None:
+        raise ValueError(
+            "labels is given, but not what the checker is like: give a pilot run with labels, or "
+            "rates such as checker_rates=[0.9, 0.1]."
+        )
+    of_pilot = [None] if errors.labels is None else [errors.labels.number]
+    return errors, options.labels or of_pilot
+
+
+def _cheapest_row(designs: Sequence[Design], options: PlanOptions) -> dict[str, Any] | None:
+    """Return the row of the cheapest design with the wanted precision, or None if there is none."""
+    if options.wanted is None:
+        return None
+    fewest = [(design, _fewest_questions(design, options)) for design in designs]
+    rows = [_plan_row(design, m, options) for design, m in fewest if m is not None]
+    return min(rows, key=lambda row: row["cost"], default=None)
 
 
 def _limits_of_questions(
@@ -385,8 +383,9 @@ def _limits_of_questions(
     for group in range(groups):
         rows = np.flatnonzero(np.arange(size) % groups != group)
         weighting = Weighting(None if weights is None else weights[rows])
-        new_design, _ = _design_maker([run.for_questions(rows) for run in runs], options, weighting)
-        design = new_design(cheapest["samples"], rates=checker_rates, labels=cheapest.get("labels"))
+        others = [run.for_questions(rows) for run in runs]
+        population, _ = _population(others, options, weighting, checker_rates)
+        design = Design(population, cheapest["samples"], cheapest.get("labels"))
         number = questions * options.ratio(design, questions) ** 2
         logs.append(math.log(min(max(number, 2.0), _MOST_QUESTIONS)))
     variance = (groups - 1) * float(np.var(logs))
@@ -397,13 +396,11 @@ def _limits_of_questions(
     }
 
 
-def _design_maker(
-    runs: Sequence[Run], options: PlanOptions, weighting: Weighting
-) -> tuple[Callable[..., Design], dict[str, Any]]:
-    """Return a function that makes a `Design`, and the "assumptions" of the plan as a dict.
+def _population(
+    runs: Sequence[Run], options: PlanOptions, weighting: Weighting, checker_rates: CheckerRates
+) -> tuple[Population, dict[str, Any]]:
+    """Return what is known from pilot runs or assumed, and the "assumptions" of the plan.
 
-    The function is called as `new_design(n, rates=checker_rates, labels=number_of_labels)`. All
-    other arguments of `Design` are bound: they come from the pilot runs, or from `options.rates`.
     Raises ValueError unless there are either pilot runs or assumed rates, or if a correlation is
     given beside two pilot runs.
     """
@@ -424,17 +421,15 @@ def _design_maker(
     elif r is None:
         r, source = _ASSUMED_CORRELATION, "assumed"
     assumptions = {"correlation": r, "correlation_is": source}
-    goal = Goal(options.confidence, options.power, r)
+    assumed = (score, checker_rates, options.confidence, options.power, r)
     if options.rates is not None:
         prior = prior_of_rates(options.rates)
-        return partial(Design, prior, score, goal), {"rates_are": "assumed"} | assumptions
+        return Population(prior, *assumed), {"rates_are": "assumed"} | assumptions
     pilot = pilots[0]
     if weighting.values is not None:
         assumptions["design_effect"] = pilot.design_effect
-    maker = partial(
-        Design, pilot.prior, score, goal, design_effect=pilot.design_effect, freedom=pilot.freedom
-    )
-    return maker, pilot.assumptions | assumptions
+    population = Population(pilot.prior, *assumed, pilot.design_effect, pilot.freedom)
+    return population, pilot.assumptions | assumptions
 
 
 def _plan_row(design: Design, questions: int, options: PlanOptions) -> dict[str, Any]:
