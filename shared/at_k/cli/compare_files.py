@@ -54,18 +54,8 @@ def _compare_files(
 ) -> None:
     """Print the comparison of the runs in two files, or the leaderboard of more files."""
     check_plot(plot)
+    arguments = _checked_arguments(flags, files)
     are_two = len(files) == 2
-    if len(files) < 2:
-        file = shlex.quote(files[0])
-        raise ValueError(
-            f"There is one file: compare needs two or more. If it has two runs: at-k compare "
-            f"{file} {file} --where model=A --where-b model=B."
-        )
-    arguments = file_arguments(flags, files)
-    if arguments.second and not are_two:
-        raise ValueError("Flags that end in -b are for the second of two files.")
-    if arguments.parameters.get("anytime") and not are_two:
-        raise ValueError("--anytime is for two files: the ranks of more hold at one look.")
     names = _names_of_files(files, arguments) if names is None else _checked_names(names, files)
     requested = ComparisonOptions(**arguments.parameters, all_k=are_two)
     sources = [(name, [file]) for name, file in zip(names, files, strict=True)]
@@ -88,6 +78,22 @@ def _compare_files(
         view = LeaderboardView(leaderboard_of_groups(compared, p_values), scope, read)
     print_output(view.printed(output_format))
     draw(plot, lambda: chart_of_comparison(overall, inputs))
+
+
+def _checked_arguments(flags: dict[str, Any], files: Sequence[str]) -> FileArguments:
+    """Return the values of the flags. Raises ValueError unless they fit the number of files."""
+    if len(files) < 2:
+        file = shlex.quote(files[0])
+        raise ValueError(
+            f"There is one file: compare needs two or more. If it has two runs: at-k compare "
+            f"{file} {file} --where model=A --where-b model=B."
+        )
+    arguments = file_arguments(flags, files)
+    if arguments.second and len(files) > 2:
+        raise ValueError("Flags that end in -b are for the second of two files.")
+    if arguments.parameters.get("anytime") and len(files) > 2:
+        raise ValueError("--anytime is for two files: the ranks of more hold at one look.")
+    return arguments
 
 
 def _scope_of_runs(inputs: Sequence[RunInput], compared: Compared) -> Scope:

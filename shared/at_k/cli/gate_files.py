@@ -90,24 +90,26 @@ def _gate_files(
     if baseline is None and (arguments.second or margin is not None):
         raise ValueError("--margin and flags that end in -b belong to --baseline: give that too.")
     requested = gate_options(**arguments.parameters)
+    bound = check_bound("--margin", margin or 0.0, requested.metric, is_margin=True)
     sources = [(", ".join(files), files)]
-    if baseline is not None:
-        margin = check_bound("--margin", margin or 0.0, requested.metric, is_margin=True)
-        is_part = [baseline] == list(files)
-        sources.append((f"{baseline} (baseline)" if is_part else baseline, [baseline]))
-    else:
-        at_least = check_bound("--at-least", at_least, requested.metric)
+    if at_least is not None:
+        bound = check_bound("--at-least", at_least, requested.metric)
+    elif baseline is not None:
+        name = f"{baseline} (baseline)" if [baseline] == list(files) else baseline
+        sources.append((name, [baseline]))
     inputs, runs, options = graded_files(sources, arguments, requested)
     with naming_questions(inputs[0].questions):
-        if at_least is not None:
-            gate = gate_at_least(runs[0], at_least, options)
-        else:
-            gate = gate_not_worse(runs[0], runs[1], margin or 0.0, options)
-    input_lines = "\n".join(f"{run.name}: {run.described()}" for run in inputs)
+        gate = (gate_at_least if at_least is not None else gate_not_worse)(*runs, bound, options)
+    read = "\n".join(f"{run.name}: {run.described()}" for run in inputs)
+    return _print_verdict(gate, read, output_format)
+
+
+def _print_verdict(gate: Gate, read: str, output_format: str) -> int:
+    """Print what was read and the verdict, and return the exit status."""
     if output_format == "table":
-        print_output(f"{input_lines}\n{verdict(gate)}")
+        print_output(f"{read}\n{verdict(gate)}")
     else:
-        print(printable(input_lines), file=sys.stderr)
+        print(printable(read), file=sys.stderr)
         print_output(_verdict_as_json(gate))
     return EXIT_STATUS[gate.status]
 

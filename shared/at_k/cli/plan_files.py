@@ -121,9 +121,11 @@ class PlanView(View):
         """Return paragraphs about the columns, the cheapest design, and the assumptions."""
         plan, options = self.plan, self.options
         confidence, power = (f"{100 * plan[name]:g} %" for name in ("confidence", "power"))
-        sign, command = ("half-width", "at-k compare") if for_paper else ("+-", "`at-k compare`")
+        sign, command = "half-width: that", "at-k compare"
+        if not for_paper:
+            sign, command = "+-: half-width", "`at-k compare`"
         notes = [
-            f"{plan['key']}, expected score {plan['score']:.4f}. {sign}: half-width of the "
+            f"{plan['key']}, expected score {plan['score']:.4f}. {sign} of the "
             f"{confidence} interval. diff.: by how much the score of a second run has to be higher "
             f"for {command} to find it with a probability of {power}. sampling: "
             f"{SAME_QUESTIONS}. questions: {OTHER_QUESTIONS}; comparisons are paired by question."

@@ -19,7 +19,7 @@ from ..core.choice import KnownClusters
 from ..core.computation import Computation
 from ..core.computations import COMPUTATIONS, GPASSK
 from ..core.estimates import Estimate
-from ..intervals.labelled import Errors, check_errors
+from ..intervals.labelled import Errors
 from ..loading import metric_script
 from ..readers.missing import CHOICES, MissingError
 from ..readers.run import read_run
@@ -213,16 +213,17 @@ def _with_both_scores(
 
 
 def _leading_score(scores: Result) -> Estimate | None:
-    """Return the score of all questions whose noise is shown, or None if there is none.
+    """Return the score of all questions whose noise is shown, or None if it is not there.
 
-    It is a score of vote@k, or else of the first metric in the result that is in _WITH_NOISE, at
-    the largest k.
+    It is a score with limits of vote@k, or else of the first metric in the result that is in
+    _WITH_NOISE, at the largest k.
     """
     known = [x for x in estimates_of(scores) if x.group is None and x.metric in _WITH_NOISE]
     metrics = [x.metric for x in known]
     metric = "vote@k" if "vote@k" in metrics else next(iter(metrics), None)
     same_metric = [x for x in known if x.metric == metric and isinstance(x.k, int)]
-    return max(same_metric, key=lambda x: int(str(x.k)), default=None)
+    leading = max(same_metric, key=lambda x: int(str(x.k)), default=None)
+    return leading if leading is not None and leading.interval is not None else None
 
 
 def _noise_of_leading_score(
@@ -234,17 +235,14 @@ def _noise_of_leading_score(
     samples of each question, or a standard error above 0. `options` are those of the metric.
     """
     score, outcomes, clusters = _leading_score(scores), checked.outcomes, options["clusters"]
-    if score is None or score.interval is None:
+    number = len(outcomes) if clusters is None else len({*clusters})
+    if score is None or number < 2 or outcomes.n.max() < 2:
         return {}
-    k = 1 if score.metric in WITHOUT_K else int(str(score.k))
-    number_of_clusters = len(outcomes) if clusters is None else len({*clusters})
-    if number_of_clusters < 2 or outcomes.n.max() < 2 or k > outcomes.n.min():
-        return {}
-    rates, labels, errors = options.get("checker_rates"), options.get("labels"), Errors()
-    if check_errors(rates, labels):
-        errors = Errors.from_options(rates, labels, outcomes)
-    shared = {x: options[x] for x in RunOptions.__annotations__ if x in options}
     metric = score.metric if score.metric in WITHOUT_K else score.key
+    if metric == score.key and int(str(score.k)) > outcomes.n.min():
+        return {}
+    errors = Errors.from_options(options.get("checker_rates"), options.get("labels"), outcomes)
+    shared = {x: options[x] for x in RunOptions.__annotations__ if x in options}
     comparison = ComparisonOptions(metric, None, "questions", options["confidence"], **shared)
     noise = noise_of([Run("The file", outcomes, checked.answers, errors)], comparison)
     return {key: own for key, own in noise.items() if own["standard_error"] > 0}

@@ -83,6 +83,12 @@ class ScoresView(View):
         named = x.interval is not None and x.interval.interval
         return named or self.options.get("interval") or "posterior"
 
+    @property
+    def unnamed_method(self) -> str | None:
+        """The method of the intervals if they do not name it, as those of bayes_at_n; or None."""
+        is_named = any(x.interval and x.interval.interval for x in self.estimates)
+        return None if is_named else self.method_of(self.estimates[0])
+
     @cached_property
     def _methods(self) -> set[str]:
         """The methods of all intervals; empty if there are none."""
@@ -176,14 +182,6 @@ class ScoresView(View):
 
     def notes(self, for_paper: bool = False) -> list[str]:
         """Return sentences about the limits, scores without limits, mG-Pass@k, cons@k and maj@k."""
-        metrics = {x.metric for x in self.estimates}
-        odd = {x.metric for x in self.estimates if isinstance(x.k, int) and x.k % 2}
-        biased = [x.key for x in self._by_group[None].values() if self._is_biased(x)]
-        reasons = {
-            str(x.interval.interval).replace("none", "No interval", 1)
-            for x in self.estimates
-            if x.interval is not None and x.interval.is_unknown
-        }
         notes = self._notes_of_limits(for_paper)
         if self._falls_with_k:
             notes.append(
@@ -191,10 +189,18 @@ class ScoresView(View):
             )
         if not for_paper:
             notes += [self._noise_in_words(*item) for item in self.noise.items()]
-        notes += [f"{reason}." for reason in sorted(reasons)]
+        intervals = [x.interval for x in self.estimates if x.interval and x.interval.is_unknown]
+        for reason in sorted({str(interval.interval) for interval in intervals}):
+            notes.append(f"{reason.replace('none', 'No interval', 1)}.")
+        return notes + self._notes_on_metrics()
+
+    def _notes_on_metrics(self) -> list[str]:
+        """Return sentences about mG-Pass@k at odd k, a biased cons@k, and maj@k."""
+        notes, metrics = [], {x.metric for x in self.estimates}
+        odd = {x.metric for x in self.estimates if isinstance(x.k, int) and x.k % 2}
         if "mG-Pass@k" in odd:
             notes.append("mG-Pass@k is at most (k - 1)/k for odd k: compare it at even k.")
-        if biased:
+        if biased := [x.key for x in self._by_group[None].values() if self._is_biased(x)]:
             notes.append(
                 f"{enumerated(biased)}: more than k/2 of all n samples are correct, so it rises "
                 f"with n. maj@k has no such bias."
