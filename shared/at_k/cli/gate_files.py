@@ -84,8 +84,9 @@ def _gate_files(
 ) -> int:
     """Print the verdict on a run, and return the exit status. `files` are the parts of the run."""
     if (at_least is None) == (baseline is None):
-        problem = "Give the least score as --at-least, or a run to compare as --baseline"
-        raise ValueError(f"{problem}{', not both' if baseline else ''}.")
+        raise ValueError(
+            "Give either the least score as --at-least, or a run to compare as --baseline."
+        )
     arguments = file_arguments(flags, files if baseline is None else [*files, baseline])
     if baseline is None and (arguments.second or margin is not None):
         raise ValueError("--margin and flags that end in -b belong to --baseline: give that too.")
