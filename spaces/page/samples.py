@@ -252,8 +252,7 @@ def _in_one_order(request: Request, runs: dict[str, Run]) -> tuple[dict[str, Run
     reading = request.reading
     by_order, common = reading.get("by_order"), reading.get("common")
     try:
-        ordered, _ = in_one_order(list(runs.items()), bool(by_order), bool(common))
-        return dict(ordered), ""
+        return dict(in_one_order([*runs.items()], bool(by_order), bool(common))), ""
     except ValueError as error:
         ids = {label: run.ids for label, run in runs.items() if run.ids is not None}
         without_ids = [label for label in runs if label not in ids]

@@ -131,7 +131,7 @@ def test_two_runs_in_one_file_are_compared_by_their_rows(capsys, tmp_path):
     verdict = scores_of(capsys, "gate", *parts, "--k", 1)
     assert (verdict["score"], verdict["baseline"]) == (0.75, 0.5)
     unused = ("--where-b", "model=x", "--at-least", 1)
-    assert "Flags that end in -b" in error_of(capsys, "gate", file, *unused)
+    assert "flags that end in -b belong" in error_of(capsys, "gate", file, *unused)
 
 
 def test_files_of_the_same_name_are_named_by_their_folders_or_numbers(capsys, tmp_path):

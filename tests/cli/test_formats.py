@@ -6,7 +6,7 @@ import json
 
 import pytest
 from at_k.cli.command import main
-from run_command import FLAGS, error_of, output_of, question_rows, write_json_lines, write_runs
+from run_command import FLAGS, error_of, output_of, question_rows, write_json_lines
 
 
 @pytest.fixture
@@ -71,20 +71,6 @@ def test_special_characters_are_escaped(capsys, tmp_path):
     assert "| a\\|b\\_%$#&amp;{}~\\\\ |" in output_of(capsys, "gpassk", file, *flags, "markdown")
     latex = output_of(capsys, "gpassk", file, *flags, "latex")
     assert r"a\textbar{}b\_\%\$\#\&\{\}\textasciitilde{}\textbackslash{} & 50.0 \\" in latex
-
-
-def test_comparisons_have_the_same_formats(capsys, tmp_path):
-    outcomes = [[(i + j) % 3 == 0 for j in range(4)] for i in range(7)]
-    files = write_runs(tmp_path, {"before": outcomes[:-1], "after": outcomes[1:]})
-    scores = json.loads(output_of(capsys, "compare", *files, "--json"))
-    main(["compare", *map(str, files), "--format", "csv"])
-    rows = records_of(capsys.readouterr().out)
-    assert [row["key"] for row in rows] == ["pass@1", "pass@2", "pass@3", "pass@4"]
-    for row in rows:
-        assert float(row["band lo"]) == scores[f"{row['key']}_band_lo"]
-        assert float(row["before"]) == scores[f"{row['key']}_a"]
-    markdown = output_of(capsys, "compare", *files, "--k", 1, "--format", "markdown")
-    assert "| Score (%) | before | after | Difference (95 % CI, other questions) |\n" in markdown
 
 
 FORMULAS = ["=1+1", "+SUM(A1)", "-2+3", "@SUM(1)", " =1", "\t=2", "\uff1d1", "=HYPERLINK(1)"]

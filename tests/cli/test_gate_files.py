@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from at_k.cli.command import main
 from at_k.testing import assert_at_least, assert_not_worse
-from conftest import ROOT
-from run_command import error_of, scores_of, write_json_lines, write_runs
+from run_command import error_of, write_json_lines, write_runs
 
 RNG = np.random.default_rng(11)
 RATES = RNG.uniform(size=(40, 1))
@@ -57,7 +56,8 @@ def test_the_limits_are_those_of_compute_and_decide_the_status(capsys, file, sco
     ]:
         record = verdict_of(capsys, file, *flags, "--at-least", threshold)
         assert (record["exit_status"], record["key"]) == (status, key)
-        assert [record[x] for x in ("lo", "hi", "score")] == pytest.approx([lo, hi, scores[key]])
+        assert [record["lo"], record["hi"]] == pytest.approx([lo, hi])
+        assert record["score"] == scores[key]  # to the last digit, as both are rounded
         limits = f"{scores[key]:.4f} (90 % confidence interval {lo:.4f} to {hi:.4f},"
         assert limits in record["message"]
 
@@ -123,13 +123,13 @@ def test_the_last_line_says_which_of_the_three_holds_and_what_would_decide(capsy
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        ((), "Give the least score as --at-least, or a run to compare as --baseline"),
-        (("--at-least", 0.5, "--baseline", "b.jsonl"), "as --baseline, not both"),
+        ((), "Give either the least score as --at-least, or a run to compare as --baseline"),
+        (("--at-least", 0.5, "--baseline", "b.jsonl"), "Give either the least score as --at-least"),
         (("--at-least", "nan"), "--at-least is nan: give a finite number"),
         (("--at-least", 60), "--at-least is 60.0: pass@k is from 0 to 1, so give 0.6 for 60 %"),
         (("--at-least", 60, "--include", "avg@N"), "is 60, and avg@N of rewards from 0 to 1"),
         (("--at-least", 5, "--include", "max@k", "--w", -1, 4), "rewards from -1 to 4"),
-        (("--at-least", 0.5, "--margin", 0.1), "--margin belongs to --baseline"),
+        (("--at-least", 0.5, "--margin", 0.1), "--margin and flags that end in -b belong to"),
         (("--at-least", 0.5, "--k", 1, 2), "There are 2 values of k: a gate has one score"),
         (("--at-least", 0.5, "--k", 13), "new.jsonl: --k is 13, but question 0 has n = 12"),
         (
@@ -140,31 +140,6 @@ def test_the_last_line_says_which_of_the_three_holds_and_what_would_decide(capsy
 )
 def test_invalid_input_has_the_status_2(capsys, file, flags, message):
     assert message in error_of(capsys, "gate", file, *flags)
-
-
-@pytest.mark.parametrize(
-    ("metric", "command", "key"),
-    [
-        ("pass@k", ("gpassk", "--include", "pass@k", "pass^k", "--k", 1, 3), "pass@3"),
-        ("Geom@k", ("gpassk", "--include", "Geom@k", "pass@k", "--k", 3, 5), "Geom@3"),
-        ("AUC@k", ("gpassk", "--include", "maj@k", "AUC@k", "--k", 3), "AUC@3"),
-        ("max@k", ("max_at_k", "--k", 1, 2, 3), "max@3"),
-        ("avg@N", ("bayes_at_n",), "avg@8"),
-        ("bayes@N", ("bayes_at_n",), "bayes@8"),
-    ],
-)
-def test_the_score_of_a_gate_is_that_of_the_metric_to_the_last_digit(
-    capsys, tmp_path, metric, command, key
-):
-    """Otherwise a score of 0.47625 may be 0.4762 in one output and 0.4763 in the other."""
-    rng = np.random.default_rng(5)
-    k = ["--k", 3] if metric.endswith("@k") else []
-    for _ in range(4):
-        rows = (rng.random((50, 8)) < rng.random((50, 1))).astype(int).tolist()
-        file = write_json_lines(tmp_path / "run.jsonl", [{"outcomes": row} for row in rows])
-        scores = scores_of(capsys, command[0], file, *command[1:])
-        flags = ["--include", metric, *k, "--at-least", 0.5]
-        assert verdict_of(capsys, file, *flags)["score"] == scores[key]
 
 
 def test_assertions_pass_fail_and_name_their_arguments():
@@ -179,13 +154,6 @@ def test_assertions_pass_fail_and_name_their_arguments():
         assert_at_least(OUTCOMES, float("inf"))
     with pytest.raises(ValueError, match=r"R has 40 questions and baseline has 39"):
         assert_not_worse(OUTCOMES, BASELINE[1:])
-
-
-def test_assertions_check_the_samples_of_what_read_returns():
-    run = at_k.read(str(ROOT / "shared/at_k/samples/smollm2_cool.jsonl"))
-    assert_at_least(run, 0.3, check_correct_fn="numeric")
-    with pytest.raises(AssertionError):
-        assert_at_least(run, 0.5, check_correct_fn="numeric", metric="pass^k", k=4)
 
 
 LABELS = [[int(x) if i % 4 == 0 else None for i, x in enumerate(row)] for row in OUTCOMES]

@@ -46,12 +46,6 @@ def test_the_scores_decide_the_chart(capsys, file, tmp_path, metric, flags, show
     assert shown in text_of(tmp_path / "a.svg")
 
 
-def test_outcomes_that_are_graded_have_no_checker(capsys, tmp_path):
-    file = write_json_lines(tmp_path / "run.jsonl", [{"outcomes": [0, 1]}, {"outcomes": [1, 1]}])
-    output_of(capsys, "gpassk", file, "--k", "1", "2", "--plot", tmp_path / "a.svg")
-    assert "2 questions, 2 samples each." in text_of(tmp_path / "a.svg")
-
-
 @pytest.mark.parametrize(
     ("names", "flags", "shown"),
     [

@@ -62,25 +62,6 @@ def test_what_a_checker_prints_is_not_mixed_with_the_scores(capsys, tmp_path, mo
     assert pass_at_k(capsys, file, "--check-correct-fn", "chatty:check", k=2) == {"pass@2": 1.0}
 
 
-@pytest.mark.parametrize(
-    ("metric", "flags", "key"),
-    [
-        ("bayes_at_n", ["--interval", "auto"], "bayes@4"),
-        ("max_at_k", ["--k", 2, "--confidence", 0.9], "max@2"),
-        ("cons_at_k", ["--no-merge-right"], "maj@4"),
-        ("score_agg", ["--temperature", 0.7], "score_agg"),
-    ],
-)
-def test_every_metric_is_served(capsys, tmp_path, metric, flags, key):
-    file = write_json_lines(tmp_path / "run.jsonl", ROWS)
-    printed = output_of(capsys, metric, file, *flags)
-    nouns = ("items", "verdicts") if metric == "score_agg" else ("questions", "samples")
-    assert printed.startswith("2 {}, 4 {} each, already graded".format(*nouns))
-    scores = scores_of(capsys, metric, file, *flags)
-    (line,) = [line for line in printed.splitlines() if line.startswith(f"{key} ")]
-    assert line.split()[1] == f"{scores[key]:.4f}"
-
-
 def test_weights_of_labels_are_given_as_json(capsys, tmp_path):
     rows = [{"outcomes": ["good", "fair"]}, {"outcomes": ["bad", "good"]}]
     file = write_json_lines(tmp_path / "verdicts.jsonl", rows)

@@ -161,11 +161,6 @@ def test_a_plan_states_its_assumptions():
     }
 
 
-def test_predictions_and_references_are_checked():
-    data = {"predictions": [["a", "b"], ["c", "c"]], "references": ["a", "c"]}
-    assert at_k.plan(data) == at_k.plan([[1, 0], [1, 1]])
-
-
 def test_a_plan_is_json_without_nan():
     for rates in ([0.5], [0.0], [1.0], [0.0, 1.0]):
         plan = at_k.plan(rates=rates, k=4, samples=[4, 64], half_width=0.05)
@@ -180,6 +175,8 @@ def test_one_sample_of_each_question_has_no_interval_for_the_same_questions():
     assert row["half_width_sampling"] is None
     assert row["difference_sampling"] is None
     assert row["half_width_questions"] > 0
+    no_score_has_it = row_of(rates=[0.99], questions=20, samples=4)
+    assert no_score_has_it["difference_sampling"] is None
 
 
 @pytest.mark.parametrize("pilot", [PILOT, [[1, 1], [0, 1]], [[0, 0, 1]] * 4])
@@ -189,11 +186,6 @@ def test_half_widths_fall_with_the_number_of_questions(pilot):
         widths = [row[name] for row in rows]
         assert widths == sorted(widths, reverse=True)
         assert widths[-1] >= 0
-
-
-def test_a_difference_that_no_score_has_is_none():
-    row = row_of(rates=[0.99], questions=20, samples=4)
-    assert row["difference_sampling"] is None
 
 
 @pytest.mark.parametrize("wanted", [{"half_width": 0.04}, {"difference": 0.08}])

@@ -14,9 +14,9 @@ from ..runs.noise import correction_in_words
 from ..runs.options import ComparisonOptions
 from ..runs.outcomes_of_runs import naming_questions, shared_by
 from .comparison_tables import ComparisonView, LeaderboardView
-from .flags import COOL, WARM, add_flags, parameters_and_helps
+from .flags import COOL, WARM, add_flags, add_second_flags, parameters_and_helps
 from .formats import Scope, View, enumerated, number_of, print_output
-from .graded_files import FileArguments, add_second_flags, file_arguments, graded_files
+from .graded_files import FileArguments, file_arguments, graded_files
 from .plot import chart_of_comparison, check_plot, draw
 from .run_input import RunInput, checker_of_all
 from .score_tables import nouns_of
@@ -54,6 +54,34 @@ def _compare_files(
 ) -> None:
     """Print the comparison of the runs in two files, or the leaderboard of more files."""
     check_plot(plot)
+    arguments = _checked_arguments(flags, files)
+    are_two = len(files) == 2
+    names = _names_of_files(files, arguments) if names is None else _checked_names(names, files)
+    requested = ComparisonOptions(**arguments.parameters, all_k=are_two)
+    sources = [(name, [file]) for name, file in zip(names, files, strict=True)]
+    inputs, runs, options = graded_files(sources, arguments, requested)
+    with naming_questions(inputs[0].questions):
+        groups = shared_by([(run.name, run.questions) for run in inputs], "groups")
+        overall = Compared(runs, options)
+    compared, scope = compare_groups(overall, groups), _scope_of_runs(inputs, overall)
+    read = []
+    for file, run in zip(files, inputs, strict=True):
+        is_named_after_file = run.name == Path(file).name.split(".")[0]
+        read.append(f"{run.name}: {'' if is_named_after_file else f'{file}: '}{run.described()}")
+    if are_two:
+        differences = {
+            group: differences_of(runs_of_group, p_values, group)
+            for group, runs_of_group in compared.items()
+        }
+        view: View = ComparisonView(differences, names, overall.options, scope, read)
+    else:
+        view = LeaderboardView(leaderboard_of_groups(compared, p_values), scope, read)
+    print_output(view.printed(output_format))
+    draw(plot, lambda: chart_of_comparison(overall, inputs))
+
+
+def _checked_arguments(flags: dict[str, Any], files: Sequence[str]) -> FileArguments:
+    """Return the values of the flags. Raises ValueError unless they fit the number of files."""
     if len(files) < 2:
         file = shlex.quote(files[0])
         raise ValueError(
@@ -61,43 +89,17 @@ def _compare_files(
             f"{file} {file} --where model=A --where-b model=B."
         )
     arguments = file_arguments(flags, files)
-    if names is None and len({*files}) == 1:
-        names = _names_by_rows(arguments)
-    names = _names_of_runs(names, files)
-    if len(files) != 2 and arguments.second:
+    if arguments.second and len(files) > 2:
         raise ValueError("Flags that end in -b are for the second of two files.")
     if arguments.parameters.get("anytime") and len(files) > 2:
         raise ValueError("--anytime is for two files: the ranks of more hold at one look.")
-    requested = ComparisonOptions(**arguments.parameters, all_k=len(files) == 2)
-    sources = [(name, [file]) for name, file in zip(names, files, strict=True)]
-    inputs, runs, options = graded_files(sources, arguments, requested)
-    with naming_questions(inputs[0].questions):
-        groups = shared_by([(run.name, run.questions) for run in inputs], "groups")
-        overall = Compared(runs, options)
-    compared = compare_groups(overall, groups)
-    scope = _scope_of_runs(inputs, overall)
-    read = [
-        f"{run.name}: {_path_unless_in_name(run.name, file)}{run.described()}"
-        for file, run in zip(files, inputs, strict=True)
-    ]
-    view: View
-    if len(files) == 2:
-        differences = {
-            group: differences_of(runs_of_group, p_values, group)
-            for group, runs_of_group in compared.items()
-        }
-        view = ComparisonView(differences, names, overall.options, scope, read)
-    else:
-        view = LeaderboardView(leaderboard_of_groups(compared, p_values), scope, read)
-    print_output(view.printed(output_format))
-    draw(plot, lambda: chart_of_comparison(overall, inputs))
+    return arguments
 
 
 def _scope_of_runs(inputs: Sequence[RunInput], compared: Compared) -> Scope:
     """Return the facts about compared runs that the sentences of the output state."""
     missing = [f"{run.name}: {run.questions.missing}" for run in inputs if run.questions.missing]
-    corrections = dict.fromkeys(map(correction_in_words, compared.checkers.values()))
-    correction = enumerated([*corrections])
+    correction = enumerated([*{correction_in_words(x): None for x in compared.checkers.values()}])
     if compared.falling:
         correction += (
             f" (the corrected pass@k of {enumerated(compared.falling)} falls with k, which no "
@@ -114,41 +116,32 @@ def _scope_of_runs(inputs: Sequence[RunInput], compared: Compared) -> Scope:
     )
 
 
-def _names_by_rows(arguments: FileArguments) -> list[str] | None:
-    """Return the conditions --where and --where-b as the names of two runs, such as "T=0.2".
+def _names_of_files(files: Sequence[str], arguments: FileArguments) -> list[str]:
+    """Return the default names of the runs, one for each file, which are all different.
 
-    Return None unless each run has one condition.
+    They are the names of the files without suffixes, or those of their folders, or "run 1", "run 2"
+    and so on. Two runs in one file have their conditions --where and --where-b, such as "T=0.2".
     """
-    conditions = arguments.reading.get("where", ()), arguments.second.get("where", ())
-    if not all(len(conditions_of_run) == 1 for conditions_of_run in conditions):
-        return None
-    return [f"{column}={value}" for ((column, value),) in conditions]
+    conditions = arguments.reading.get("where", ()), arguments.second.get("where") or ()
+    by_rows = [f"{column}={value}" for own in conditions for column, value in own]
+    by_file = [Path(file).name.split(".")[0] for file in files]
+    by_folder = [Path(file).parent.name for file in files]
+    if len({*files}) == 1 and all(len(own) == 1 for own in conditions):
+        return by_rows
+    for names in (by_file, by_folder):
+        if len({*names} - {""}) == len(files):
+            return names
+    return [f"run {number}" for number in range(1, len(files) + 1)]
 
 
-def _names_of_runs(names: Sequence[str] | None, files: Sequence[str]) -> list[str]:
-    """Return the names of the runs, one for each file.
-
-    If `names` is None, they are the names of the files without suffixes. If these are not all
-    different, they are the names of the folders, or else "run 1", "run 2" and so on. Raises
-    ValueError if `names` has another length, a blank name, or a name twice.
-    """
-    if names is None:
-        paths = [Path(file) for file in files]
-        by_file = [path.name.split(".")[0] for path in paths]
-        by_folder = [path.parent.name for path in paths]
-        numbered = [f"run {number}" for number in range(1, len(files) + 1)]
-        distinct = (own for own in (by_file, by_folder) if len({*own} - {""}) == len(files))
-        return next(distinct, numbered)
+def _checked_names(names: Sequence[str], files: Sequence[str]) -> list[str]:
+    """Return the names that the user gave. Raises ValueError unless each file has its own."""
     if len(names) != len(files):
         raise ValueError(
             f"--names has {number_of(len(names), 'name')} for {len(files)} files: give a name "
             f"for each file."
         )
-    if len({*names} - {""}) < len(names) or not all(name.strip() for name in names):
+    checked = [" ".join(name.split()) for name in names]
+    if len({*checked} - {""}) < len(names):
         raise ValueError("--names has a blank name, or a name twice: give each run its own name.")
-    return [" ".join(name.split()) for name in names]
-
-
-def _path_unless_in_name(name: str, file: str) -> str:
-    """Return "FILE: ", or "" if the run is named after the file."""
-    return "" if name == Path(file).name.split(".")[0] else f"{file}: "
+    return checked

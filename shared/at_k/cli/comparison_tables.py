@@ -66,50 +66,49 @@ class ComparisonView(View):
         options = self.options
         return Limits(options.confidence, str(options.interval), self.scope.row, options.anytime)
 
-    def _columns(self, key: str, difference: str, limits: Mapping[str, str]) -> dict[str, str]:
-        """Return the headings of a table by the names of its columns.
-
-        `key` and `difference` are the headings of these columns, and `limits` has further columns.
-        The last column is that of p-values, if there are any.
-        """
-        columns = {"key": key, "a": self.names[0], "b": self.names[1], "difference": difference}
-        return {**columns, **limits} | ({} if self._overall[0].p is None else {"p": "p"})
-
     def data(self) -> dict[str, Any]:
         """Return the dict that `compare` returns."""
         return differences_as_dict(itertools.chain(*self.differences.values()))
 
+    def _rows(self, group: str | None = None) -> list[dict[str, Any]]:
+        """Return the values of the differences of a group, by the names of the columns."""
+        rows = []
+        for point in self.differences[group]:
+            row = {"group": group, "key": point.key, "a": point.a, "b": point.b}
+            row |= {"difference": point.score, **dict(zip(_LIMITS, point.interval, strict=True))}
+            row |= dict(zip(_BAND, point.band, strict=True))
+            rows.append(row if point.p is None else row | {"p": point.p})
+        return rows
+
     def tables(self) -> list[Cells]:
         """Return a table for all questions and one for each group, with a row for each k."""
-        limits = _LIMITS | (_BAND if self._has_band else {})
-        tables = []
-        for group, differences in self.differences.items():
-            # With "diff" instead of "difference", most tables fit into 80 characters.
-            columns = self._columns(self._heading(group), "diff", limits)
-            tables.append(make_table(columns, map(_difference_row, differences), _cell))
-        return tables
+        # With "diff" instead of "difference", most tables fit into 80 characters.
+        columns = {"a": self.names[0], "b": self.names[1], "difference": "diff", **_LIMITS}
+        columns |= {**(_BAND if self._has_band else {}), "p": "p"}
+        return [
+            make_table({"key": self._heading(group)} | columns, self._rows(group), _cell)
+            for group in self.differences
+        ]
 
     def paper_tables(self) -> list[Cells]:
         """Return one table in a list, with a row for each k of all questions and of each group.
 
         The limits are in the same cell as the difference, and the band has a column of its own.
         """
-        scale = scale_of_two([*itertools.chain(*self.differences.values())])
-        band = {"band": f"{self._limits.percent} band"} if self._has_band else {}
-        columns = self._columns(scale.heading, f"Difference ({self._limits.heading})", band)
-        rows = [
-            {
-                "key": ", ".join(filter(None, [point.key, self._heading(point.group)])),
-                "a": scale.number(point.a),
-                "b": scale.number(point.b),
-                "difference": f"{scale.number(point.score, sign=True)} "
-                f"{scale.limits(*point.interval)}",
-                "band": scale.limits(*point.band),
-                "p": point.p and p_value(point.p),
-            }
-            for point in itertools.chain(*self.differences.values())
-        ]
-        return [make_table(columns, rows)]
+        points = [*itertools.chain(*self.differences.values())]
+        scale, (a, b) = scale_of_two(points), self.names
+        columns = {"key": scale.heading, "a": a, "b": b}
+        columns["difference"] = f"Difference ({self._limits.heading})"
+        columns |= {"band": f"{self._limits.percent} band"} if self._has_band else {}
+        rows = []
+        for point in points:
+            row = {"key": ", ".join(filter(None, [point.key, self._heading(point.group)]))}
+            row |= {"a": scale.number(point.a), "b": scale.number(point.b)}
+            difference = scale.number(point.score, sign=True)
+            row["difference"] = f"{difference} {scale.limits(*point.interval)}"
+            row["band"] = scale.limits(*point.band)
+            rows.append(row if point.p is None else row | {"p": p_value(point.p)})
+        return [make_table(columns | {"p": "p"}, rows)]
 
     def _heading(self, group: str | None) -> str:
         """Return the heading of a group, or of all questions (None); "" if there are no groups."""
@@ -117,9 +116,9 @@ class ComparisonView(View):
 
     def records(self) -> Cells:
         """Return a row for each group and k; the group of all questions is ""."""
-        columns = {"group": "group"} | self._columns("key", "difference", _LIMITS | _BAND)
-        rows = map(_difference_row, itertools.chain(*self.differences.values()))
-        return make_table(columns, rows)
+        columns = {"group": "group", "key": "key", "a": self.names[0], "b": self.names[1]}
+        columns |= {"difference": "difference", **_LIMITS, **_BAND, "p": "p"}
+        return make_table(columns, itertools.chain(*map(self._rows, self.differences)))
 
     def notes(self, for_paper: bool = False) -> list[str]:
         """Return one paragraph in a list: what the columns are, and which run is higher."""
@@ -178,13 +177,6 @@ def scale_of_two(differences: Sequence[Difference]) -> Scale:
     """Return the scale for the scores of two runs at all k."""
     scores = [score for point in differences for score in (point.a, point.b)]
     return Scale.of([point.metric for point in differences], scores)
-
-
-def _difference_row(point: Difference) -> dict[str, Any]:
-    """Return the values for the row of a difference, by the names of the columns."""
-    row = {"group": point.group, "key": point.key, "a": point.a, "b": point.b, "p": point.p}
-    limits = dict(zip((*_LIMITS, *_BAND), (*point.interval, *point.band), strict=True))
-    return {**row, "difference": point.score, **limits}
 
 
 def _cell(name: str, value: Any) -> str:
@@ -278,10 +270,16 @@ class LeaderboardView(View):
         return f"{scale.number(row['score'])} {scale.limits(row['lo'], row['hi'])}"
 
     def records(self) -> Cells:
-        """Return a row for each group, k and run; the group of all questions is ""."""
-        columns = {name: name for name in ("group", *self.board["runs"][0])}
-        rows = [{"group": group, **row} for group, board in self._boards() for row in board["runs"]]
-        return make_table(columns, rows)
+        """Return a row for each group, k and run, and for each pair of runs that has p-values.
+
+        The group of all questions is "".
+        """
+        rows = [
+            {"group": group, **row}
+            for group, board in self._boards()
+            for row in [*board["runs"], *(x for x in board["pairs"] if "p" in x)]
+        ]
+        return make_table([*dict.fromkeys(name for row in rows for name in row)], rows)
 
     def notes(self, for_paper: bool = False) -> list[str]:
         """Return one paragraph in a list, which explains the limits, the ranks and the letters."""
@@ -353,8 +351,7 @@ def _table_of_pairs(board: Mapping[str, Any]) -> Cells:
     """Return a table with the differences of all pairs of runs, with a row for each pair and k."""
     title = "{a} - {b}, {key}" if len(_keys(board)) > 1 else "{a} - {b}"
     rows = [{**pair, "title": title.format(**pair)} for pair in board["pairs"]]
-    columns = {name: heading for name, heading in _PAIR_COLUMNS.items() if name in rows[0]}
-    return make_table(columns, rows, _cell)
+    return make_table(_PAIR_COLUMNS, rows, _cell)
 
 
 def _keys(board: Mapping[str, Any]) -> list[str]:

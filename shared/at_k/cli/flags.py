@@ -124,7 +124,7 @@ _WITHOUT_FLAG = ("predictions", "references", "executor", "by_order")
 _SCALARS = (int, float, str)
 
 
-class Once(argparse.Action):
+class _Once(argparse.Action):
     """The action of a flag that has one value. To give such a flag twice is an error."""
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option: Any = None) -> None:
@@ -175,7 +175,8 @@ def add_flags(
                 options |= {"dest": "include", "help": argparse.SUPPRESS}
                 flags.add_argument("--metric", **options)
     for role, text in column_helps.items():
-        _add_column_flag(columns, role, text)
+        options = _column_options(role)
+        columns.add_argument(as_flag(role), help=_column_help(role, text), **options)
     for name, options in _ROW_FLAGS.items():
         rows.add_argument(as_flag(name), **({"help": _READ_HELPS.get(name)} | options))
     dataset.add_argument("--config", metavar="NAME", help="configuration of the dataset.")
@@ -198,27 +199,50 @@ def add_flags(
         command.add_argument("--plot", metavar="FILE", help=PLOT_HELP)
 
 
-def _add_column_flag(group: Any, role: str, text: str) -> None:
-    """Add the flag for the column (or columns) of a role, with this help text, to a group."""
-    text += _usual_names(role)
-    options: dict[str, Any] = {"action": Once}
+def _column_options(role: str) -> dict[str, Any]:
+    """Return the options of `add_argument` for the column (or columns) of a role."""
+    options: dict[str, Any] = {"metavar": "COLUMN", "action": _Once}
     if role in ("questions", "counts"):
-        options = {"nargs": "+", "action": "extend"}
+        options |= {"nargs": "+", "action": "extend"}
     elif role in ("predictions", "outcomes"):
-        options, text = {"action": "append"}, f"{text} Give the flag once for each."
+        options["action"] = "append"
     elif role in PER_SAMPLE:
         options["type"] = _column_or_counts
-    group.add_argument(as_flag(role), metavar="COLUMN", help=text, **options)
+    return options
 
 
-def _usual_names(role: str) -> str:
-    """Return a sentence about the usual names of the columns of a role, or "" if there are none."""
+def _column_help(role: str, text: str) -> str:
+    """Return the help of the flag for the column of a role, with its usual names."""
     names = COLUMN_NAMES.get(role) or ()
     listed = ", ".join(name for name in names if not _NUMBERED_NAME.search(name))
     if role == "questions":
         listed += ", problem_idx and the like"
     only = ' with --interval "questions"' if role == "clusters" else ""
-    return f" Usual names{only}: {listed}." if names else ""
+    again = " Give the flag once for each." if role in ("predictions", "outcomes") else ""
+    return f"{text} Usual names{only}: {listed}.{again}" if names else f"{text}{again}"
+
+
+ROLES_OF_SECOND = ("predictions", "outcomes", "references", "questions", "where")
+"""The arguments of `read_run` that may differ for a second file: its columns, and its rows."""
+
+
+def add_second_flags(command: argparse.ArgumentParser, what: str) -> None:
+    """Add the flags that end in -b, which are for a second file. `what` names it in the help.
+
+    An empty text means that the second file has no such column, or that all its rows are read.
+    """
+    group = command.add_argument_group(f"columns and rows of {what}, if they differ")
+    for role in ROLES_OF_SECOND:
+        options, meaning = _column_options(role), "'' for none"
+        if role == "where":
+            options = {k: x for k, x in _ROW_FLAGS[role].items() if k not in ("default", "help")}
+            options["type"], meaning = _condition_or_none, "'' for all rows"
+        group.add_argument(f"--{role}-b", help=f"as --{role}; {meaning}.", **options)
+
+
+def _condition_or_none(text: str) -> tuple[str, str] | None:
+    """Split a text COLUMN=VALUE into (column, value), or return None for an empty text."""
+    return condition(text) if text else None
 
 
 def parameters_and_helps(
@@ -272,10 +296,11 @@ def _value_options(annotation: Any, has_default: bool) -> dict[str, Any]:
     entry_types = {typing.get_origin(kind): typing.get_args(kind) for kind in kinds}
     if Callable in entry_types:
         return {"type": _checker_of_text, "metavar": "NAME|MODULE:FUNCTION"}
-    if list in entry_types and entry_types[list][0] in _SCALARS:
-        kinds, options = entry_types[list], {"nargs": "+", "action": "extend"}
-    elif tuple in entry_types and entry_types[tuple][-1] is not ...:
-        kinds, options = entry_types[tuple], {"nargs": len(entry_types[tuple])}
+    entries, numbers = entry_types.get(list, (None,)), entry_types.get(tuple, (...,))
+    if entries[0] in _SCALARS:
+        kinds, options = entries, {"nargs": "+", "action": "extend"}
+    elif numbers[-1] is not ...:
+        kinds, options = numbers, {"nargs": len(numbers)}
     kind = next((kind for kind in kinds if kind in _SCALARS), None)
     if kind is None:
         return {"type": _json_of_text, "metavar": "JSON"}

@@ -6,6 +6,7 @@ import abc
 import csv
 import html
 import io
+import itertools
 import json
 import os
 import re
@@ -145,17 +146,42 @@ def print_output(text: str) -> None:
 
 
 def make_table(
-    columns: Mapping[str, str],
+    columns: Mapping[str, str] | Sequence[str],
     rows: Iterable[Mapping[str, Any]],
     cell: Callable[[str, Any], str] = lambda _, value: "" if value is None else str(value),
 ) -> Cells:
     """Return a table with a row of headings, and a row of cells for each mapping in `rows`.
 
-    `columns` has the heading of each column, by the key of its values in the rows. `cell` returns
-    the text of a cell from its key and its value, which is None if a row lacks the key.
+    `columns` has the heading of each column by the key of its values in the rows, or only the keys.
+    Columns that the rows lack are left out. `cell` returns the text of a cell from its key and its
+    value, which is None if a row lacks the key.
     """
-    headings = [*columns.values()]
-    return [headings, *([cell(name, row.get(name)) for name in columns] for row in rows)]
+    rows = list(rows)
+    known = {name for row in rows for name in row}
+    headings = columns if isinstance(columns, Mapping) else dict(zip(columns, columns, strict=True))
+    headings = {name: heading for name, heading in headings.items() if name in known}
+    cells = ([cell(name, row.get(name)) for name in headings] for row in rows)
+    return [[*headings.values()], *cells]
+
+
+def crossed(
+    corner: str,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    cells: Sequence[Sequence[Sequence[str]]],
+    heads: Sequence[str] = ("",),
+) -> Cells:
+    """Return a table of rows and columns with these names; the longer side has the rows.
+
+    Each of the `cells`, by row and column, has a text for each of `heads`. The first of these is
+    added to the name of the column, and the others are headings of their own.
+    """
+    if len(rows) < len(columns):
+        rows, columns, cells = columns, rows, [*zip(*cells, strict=True)]
+    first, *others = heads
+    head = [text for column in columns for text in (f"{column}{first}", *others)]
+    table = [[row, *itertools.chain(*own)] for row, own in zip(rows, cells, strict=True)]
+    return [[corner, *head], *table]
 
 
 def as_flag(parameter: str) -> str:

@@ -21,9 +21,9 @@ from ..runs.gate import (
     gate_options,
 )
 from ..runs.outcomes_of_runs import naming_questions
-from .flags import COOL, WARM, add_flags, parameters_and_helps, value_of_text
+from .flags import COOL, WARM, add_flags, add_second_flags, parameters_and_helps, value_of_text
 from .formats import Limits, Scale, number_of, print_output, printable
-from .graded_files import add_second_flags, file_arguments, graded_files
+from .graded_files import file_arguments, graded_files
 
 EXIT_STATUS = {SHOWN: 0, CONTRARY: 1, UNDECIDED: 3}
 _GATE_EXAMPLES = f"""\
@@ -84,84 +84,80 @@ def _gate_files(
 ) -> int:
     """Print the verdict on a run, and return the exit status. `files` are the parts of the run."""
     if (at_least is None) == (baseline is None):
-        problem = "Give the least score as --at-least, or a run to compare as --baseline"
-        raise ValueError(f"{problem}{', not both' if baseline else ''}.")
-    if margin is not None and baseline is None:
-        raise ValueError("--margin belongs to --baseline: give that too, or leave it out.")
+        raise ValueError(
+            "Give either the least score as --at-least, or a run to compare as --baseline."
+        )
     arguments = file_arguments(flags, files if baseline is None else [*files, baseline])
-    if arguments.second and baseline is None:
-        raise ValueError("Flags that end in -b are those of --baseline: give that too.")
+    if baseline is None and (arguments.second or margin is not None):
+        raise ValueError("--margin and flags that end in -b belong to --baseline: give that too.")
     requested = gate_options(**arguments.parameters)
-    margin = check_bound("--margin", margin or 0.0, requested.metric, is_margin=True)
+    bound = check_bound("--margin", margin or 0.0, requested.metric, is_margin=True)
     sources = [(", ".join(files), files)]
     if at_least is not None:
-        at_least = check_bound("--at-least", at_least, requested.metric)
-    if baseline is not None:
+        bound = check_bound("--at-least", at_least, requested.metric)
+    elif baseline is not None:
         name = f"{baseline} (baseline)" if [baseline] == list(files) else baseline
         sources.append((name, [baseline]))
     inputs, runs, options = graded_files(sources, arguments, requested)
     with naming_questions(inputs[0].questions):
-        if at_least is not None:
-            gate = gate_at_least(runs[0], at_least, options)
-        else:
-            gate = gate_not_worse(runs[0], runs[1], margin, options)
-    input_lines = "\n".join(f"{run.name}: {run.described()}" for run in inputs)
+        gate = (gate_at_least if at_least is not None else gate_not_worse)(*runs, bound, options)
+    read = "\n".join(f"{run.name}: {run.described()}" for run in inputs)
+    return _print_verdict(gate, read, output_format)
+
+
+def _print_verdict(gate: Gate, read: str, output_format: str) -> int:
+    """Print what was read and the verdict, and return the exit status."""
     if output_format == "table":
-        print_output(f"{input_lines}\n{verdict(gate)}")
+        print_output(f"{read}\n{verdict(gate)}")
     else:
-        print(printable(input_lines), file=sys.stderr)
+        print(printable(read), file=sys.stderr)
         print_output(_verdict_as_json(gate))
     return EXIT_STATUS[gate.status]
 
 
 def verdict(gate: Gate) -> str:
     """Return sentences with the verdict and the limits, and how much more data would decide."""
-    scale = Scale(percent=False, decimals=4)
-    limits = Limits(gate.confidence, gate.interval, anytime=gate.anytime)
+    scale, options = Scale(percent=False, decimals=4), gate.options
+    limits = Limits(options.confidence, str(options.interval), anytime=options.anytime)
     interval = limits.described(scale, (gate.lo, gate.hi))
-    name = f"{gate.key}, {gate.averaging}," if gate.averaging else gate.key
-    if gate.baseline is None:
-        measured = f"{name} is {scale.number(gate.score)} ({interval})"
-        least = f"{gate.threshold:g}"
-    else:
+    averaging = options.weighting.words
+    name = f"{gate.key}, {averaging}," if averaging else gate.key
+    measured, least = f"{name} is {scale.number(gate.score)} ({interval}).", f"{gate.threshold:g}"
+    if gate.baseline is not None:
         measured = (
             f"{name} is {scale.number(gate.score)}, and {scale.number(gate.baseline)} in the "
-            f"baseline, a difference of {scale.number(gate.estimate, sign=True)} ({interval})"
+            f"baseline, a difference of {scale.number(gate.estimate, sign=True)} ({interval})."
         )
-        margin = f" minus {-gate.threshold:g}" if gate.threshold else ""
-        least = f"that of the baseline{margin}"
-    heading = {
-        SHOWN: f"Shown: the score is at least {least}.",
-        CONTRARY: f"The contrary is shown: the score is below {least}.",
-        UNDECIDED: f"Not decided: the score may or may not be at least {least}.",
-    }[gate.status]
-    return " ".join(filter(None, [heading, f"{measured}.", _what_would_decide(gate)]))
-
-
-def _what_would_decide(gate: Gate) -> str:
-    """Return sentences that say how much more data would decide, or "" if it is decided."""
-    if gate.status != UNDECIDED:
-        return ""
+        least = "that of the baseline"
+        least += f" minus {-gate.threshold:g}" if gate.threshold else ""
+    if gate.status == SHOWN:
+        return f"Shown: the score is at least {least}. {measured}"
+    if gate.status == CONTRARY:
+        return f"The contrary is shown: the score is below {least}. {measured}"
+    undecided = f"Not decided: the score may or may not be at least {least}. {measured}"
     if gate.more is None:
         return (
-            f"No number of {gate.unit}s would decide, as the estimate is equal to the least score."
+            f"{undecided} No number of {gate.unit}s would decide, as the estimate is equal to the "
+            f"least score."
         )
-    of_each = " of each question" if gate.unit == "sample" else ""
-    labels = ", and more labels in proportion," if gate.has_labels else ""
-    more = f"{number_of(gate.more, f'more {gate.unit}')}{of_each}{labels}"
-    text = f"About {more} would decide, if the estimate stays the same."
-    if gate.anytime or gate.interval == "posterior":
-        return text
+    more = number_of(gate.more, f"more {gate.unit}")
+    more += " of each question" if gate.unit == "sample" else ""
+    more += ", and more labels in proportion," if gate.has_labels else ""
+    undecided += f" About {more} would decide, if the estimate stays the same."
+    if options.anytime or options.interval == "posterior":
+        return undecided
     return (
-        f"{text} To add them and look again, give --anytime (anytime=True) at each look, which "
-        f"needs some more."
+        f"{undecided} To add them and look again, give --anytime (anytime=True) at each look, "
+        f"which needs some more."
     )
 
 
 def _verdict_as_json(gate: Gate) -> str:
-    """Return the verdict as JSON: the status, the fields of the gate, and the sentences."""
-    left_out = ("bounds", "size", "unit", "has_labels", "averaging")
-    fields = {name: value for name, value in gate._asdict().items() if name not in left_out}
-    more = {} if gate.status != UNDECIDED else {f"more_{gate.unit}s": gate.more}
-    status = {"status": gate.status, "exit_status": EXIT_STATUS[gate.status]}
-    return json.dumps(status | fields | more | {"message": verdict(gate)}, indent=2)
+    """Return the verdict as JSON: the status, the claim, its limits, and the sentences."""
+    claim = ("key", "score", "baseline", "threshold", "lo", "hi")
+    fields = {"status": gate.status, "exit_status": EXIT_STATUS[gate.status]}
+    fields |= {name: getattr(gate, name) for name in claim}
+    fields |= {x: getattr(gate.options, x) for x in ("interval", "confidence", "anytime")}
+    if gate.status == UNDECIDED:
+        fields[f"more_{gate.unit}s"] = gate.more
+    return json.dumps(fields | {"message": verdict(gate)}, indent=2)

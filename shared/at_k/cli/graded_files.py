@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import os
 import shlex
@@ -17,36 +16,11 @@ from ..readers.table import SelectionError, Way
 from ..readers.words import KNOWN_WORDS, WORDS, word
 from ..runs.options import ComparisonOptions
 from ..runs.outcomes_of_runs import Run, grade_sources, naming_questions
-from .flags import Once, condition, split_arguments
+from .flags import ROLES_OF_SECOND, split_arguments
 from .run_input import RunInput
 
-ROLES_OF_SECOND = ("predictions", "outcomes", "references", "questions", "where")
-"""The arguments of `read_run` that may differ for a second file: its columns, and its rows."""
 _ROLES_OF_QUESTIONS = {"groups", "clusters", "question_weights"}
 """Roles that only the first of several runs needs to have."""
-
-
-def add_second_flags(command: argparse.ArgumentParser, what: str) -> None:
-    """Add the flags that end in -b, which are for a second file. `what` names it in the help."""
-    group = command.add_argument_group(f"columns and rows of {what}, if they differ")
-    further: dict[str, dict[str, Any]] = {
-        "questions": {"nargs": "+", "action": "extend"},
-        "predictions": {"action": "append"},
-        "outcomes": {"action": "append"},
-        "references": {"action": Once},
-        "where": {
-            **{"metavar": "COLUMN=VALUE", "type": _condition_or_none, "action": "append"},
-            "help": "as --where; '' for all rows.",
-        },
-    }
-    for role in ROLES_OF_SECOND:
-        options = {"metavar": "COLUMN", "help": f"as --{role}."} | further.get(role, {})
-        group.add_argument(f"--{role}-b", **options)
-
-
-def _condition_or_none(text: str) -> tuple[str, str] | None:
-    """Split a text COLUMN=VALUE into (column, value), or return None for an empty text."""
-    return condition(text) if text else None
 
 
 class FileArguments(NamedTuple):
@@ -68,24 +42,26 @@ class FileArguments(NamedTuple):
 def file_arguments(flags: dict[str, Any], files: Sequence[str] = ()) -> FileArguments:
     """Return the values of flags by use. Raises ValueError if a run is compared with itself."""
     values = {role: flags.pop(f"{role}_b", None) for role in ROLES_OF_SECOND}
-    second = {role: value for role, value in values.items() if value is not None}
-    if "where" in second:
-        second["where"] = [pair for pair in second["where"] if pair is not None]
+    second = {role: _without_empty(value) for role, value in values.items() if value is not None}
     paths = list(map(os.path.realpath, files))
-    is_same = all(flags.get(role) == x for role, x in second.items())
-    if len({*paths}) < len(paths) and is_same:
-        file = shlex.quote(
-            next(x for x, path in zip(files, paths, strict=True) if paths.count(path) > 1)
-        )
+    repeated = [file for file, path in zip(files, paths, strict=True) if paths.count(path) > 1]
+    if repeated and all((flags.get(role) or None) == x for role, x in second.items()):
         raise ValueError(
-            f"{file} is given twice, so a run would be compared with itself. If it has two runs, "
-            f"say which rows are whose: --where model=A --where-b model=B."
+            f"{shlex.quote(repeated[0])} is given twice, so a run would be compared with itself. "
+            f"If it has two runs, say which rows are whose: --where model=A --where-b model=B."
         )
     reading, parameters = split_arguments(flags)
     if "include" in parameters:
         parameters["metric"] = parameters.pop("include")
     others = {name: parameters.pop(name, None) for name in ("checker_rates", "labels", "common")}
     return FileArguments(reading, parameters, second, **others)
+
+
+def _without_empty(value: Any) -> Any:
+    """Return the value of a flag without empty texts; None if nothing is left."""
+    if isinstance(value, list):
+        return [entry for entry in value if entry] or None
+    return value or None
 
 
 def graded_files(
@@ -106,9 +82,9 @@ def graded_files(
             f"with the labels of each run."
         )
     read = _read_runs(sources, arguments, options)
-    if options.interval != "questions":
-        # `grade_sources` sets clusters for "questions" only. With another interval, only clusters
-        # that the user named were read: they are set so that the validation refuses them.
+    if options.interval != "questions" and arguments.reading.get("clusters"):
+        # `grade_sources` sets clusters for "questions" only. With another interval, clusters that
+        # the user named are set here so that the validation refuses them.
         options.clusters = read[0][1].get("clusters")
     # What a checker prints goes to standard error, so that it does not mix with the scores.
     with contextlib.redirect_stdout(sys.stderr):
@@ -120,8 +96,11 @@ def graded_files(
             bool(reading.get("by_order")),
             bool(arguments.common),
         )
-    checker = options.check_correct_fn
-    return [RunInput(run.source, checker, run.name, run.unanswered) for run in runs], runs, options
+    inputs = [
+        RunInput(run.source, options.check_correct_fn, run.name, run.unanswered, options.interval)
+        for run in runs
+    ]
+    return inputs, runs, options
 
 
 def _read_runs(

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..runs.noise import correction_in_words
 from ..runs.outcomes_of_runs import Run
-from ..runs.plan import AT_LIMIT, PlanOptions, Wanted, plan, plan_runs
+from ..runs.plan import AT_LIMIT, PlanOptions, plan, plan_runs
 from .flags import COOL, WARM, add_flags, parameters_and_helps
 from .formats import (
     OTHER_QUESTIONS,
@@ -78,16 +78,15 @@ def _plan_files(files: Sequence[str], output_format: str, **flags: Any) -> None:
         sources = [(file, [file]) for file in files]
         inputs, runs, options = graded_files(sources, arguments, options)
     read = [run.described() for run in inputs]
-    view = PlanView(plan_runs(runs, options), options.wanted, read)
-    print_output(view.printed(output_format))
+    print_output(PlanView(plan_runs(runs, options), options, read).printed(output_format))
 
 
 @dataclass(frozen=True)
 class PlanView(View):
-    """The output for the dict of `at_k.plan`. `wanted` is the precision to reach, or None."""
+    """The output for the dict of `at_k.plan`."""
 
     plan: dict[str, Any]
-    wanted: Wanted | None
+    options: PlanOptions
     input: Sequence[str] = ()
     label = "plan"
 
@@ -107,24 +106,28 @@ class PlanView(View):
 
     def tables(self) -> list[Cells]:
         """Return one table with a row for each design."""
-        first = self.plan["rows"][0]
-        columns = {name: heading for name, heading in _PLAN_COLUMNS.items() if name in first}
-        return [make_table(columns, self._rows(), _plan_cell)]
+        return [make_table(_PLAN_COLUMNS, self._rows(), _plan_cell)]
+
+    def paper_tables(self) -> list[Cells]:
+        """Return the same table, with words for the sign of half-widths."""
+        ((head, *rows),) = self.tables()
+        return [[[heading.replace("+-", "half-width,") for heading in head], *rows]]
 
     def records(self) -> Cells:
         """Return a table with a row for each design: "grid" or "cheapest", the key, and numbers."""
-        rows = self._rows()
-        names = [name for name in ("design", "key", *_PLAN_COLUMNS) if name in rows[0]]
-        return make_table(dict(zip(names, names, strict=True)), rows)
+        return make_table(["design", "key", *_PLAN_COLUMNS], self._rows())
 
     def notes(self, for_paper: bool = False) -> list[str]:
         """Return paragraphs about the columns, the cheapest design, and the assumptions."""
-        plan, wanted = self.plan, self.wanted
+        plan, options = self.plan, self.options
         confidence, power = (f"{100 * plan[name]:g} %" for name in ("confidence", "power"))
+        sign, command = "half-width: that", "at-k compare"
+        if not for_paper:
+            sign, command = "+-: half-width", "`at-k compare`"
         notes = [
-            f"{plan['key']}, expected score {plan['score']:.4f}. +-: half-width of the "
+            f"{plan['key']}, expected score {plan['score']:.4f}. {sign} of the "
             f"{confidence} interval. diff.: by how much the score of a second run has to be higher "
-            f"for `at-k compare` to find it with a probability of {power}. sampling: "
+            f"for {command} to find it with a probability of {power}. sampling: "
             f"{SAME_QUESTIONS}. questions: {OTHER_QUESTIONS}; comparisons are paired by question."
         ]
         has_labels = "labels" in self.plan["rows"][0]
@@ -133,11 +136,12 @@ class PlanView(View):
                 " labels: samples of a run that a person labels too, drawn at random, so that the "
                 "rates of its checker are estimated."
             )
-        if wanted is not None:
-            claim = f"has a half-width of at most {wanted.value:g}"
-            if wanted.name == "difference":
-                claim = f"finds a difference of {wanted.value:g} with a probability of {power}"
-            claim += f", {Limits(plan['confidence'], wanted.kind).scope}"
+        if options.wanted is not None:
+            name, value = options.wanted
+            claim = f"has a half-width of at most {value:g}"
+            if name == "difference":
+                claim = f"finds a difference of {value:g} with a probability of {power}"
+            claim += f", {Limits(options.confidence, str(options.interval)).scope}"
             notes.append(_cheapest_in_words(plan["cheapest"], claim, has_labels))
         return [*notes, _assumptions_in_words(plan["assumptions"])]
 

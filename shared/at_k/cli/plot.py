@@ -55,26 +55,25 @@ def chart_of_scores(view: ScoresView, run: RunInput) -> Figure:
     """
     from ..charts import by_group, by_k, by_question, by_threshold
 
-    # The scores of bayes_at_n do not name the method of their intervals.
-    is_named = any(x.interval is not None and x.interval.interval for x in view.estimates)
-    interval = None if is_named else view.method_of(view.estimates[0])
-    details = run.caption | {"confidence": view.confidence, "interval": interval}
-    with_k = [x for x in view.estimates if isinstance(x.k, int)]
-    numbers_of_k = Counter((x.metric, x.tau) for x in with_k)
-    numbers_of_thresholds = Counter(x.k for x in with_k if x.metric == "G-Pass@k")
     if "per_question" in view.scores:
         caption = {name: run.caption[name] for name in ("n", "checker")}
         return by_question(view.scores, **caption)
+    with_k = [x for x in view.estimates if isinstance(x.k, int)]
+    numbers_of_k = Counter((x.metric, x.tau) for x in with_k)
+    numbers_of_thresholds = Counter(x.k for x in with_k if x.metric == "G-Pass@k")
     if any(x.group is not None for x in view.estimates):
-        return by_group(view.scores, **details)
-    if max(numbers_of_k.values(), default=0) > 1:
-        return by_k(view.scores, **details)
-    if max(numbers_of_thresholds.values(), default=0) > 1:
-        return by_threshold(view.scores, **details)
-    raise ValueError(
-        "give several k, such as --k 1 2 4 8, or groups (--groups COLUMN), or the scores of "
-        "questions (--return-per-question)."
-    )
+        chart = by_group
+    elif max(numbers_of_k.values(), default=0) > 1:
+        chart = by_k
+    elif max(numbers_of_thresholds.values(), default=0) > 1:
+        chart = by_threshold
+    else:
+        raise ValueError(
+            "give several k, such as --k 1 2 4 8, or groups (--groups COLUMN), or the scores of "
+            "questions (--return-per-question)."
+        )
+    interval = view.unnamed_method
+    return chart(view.scores, **run.caption, confidence=view.confidence, interval=interval)
 
 
 def chart_of_comparison(compared: Compared, inputs: Sequence[RunInput]) -> Figure:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..core.checking import Checked, Checking
+from ..core.choice import KnownClusters
 from ..core.computation import SampledQuestions
 from ..core.samples import Samples, read_samples, sample_place
 from ..readers.missing import text_of_ids
@@ -23,13 +24,14 @@ class RunInput:
     """The questions of a run as `at_k.read` returned them, with their checker.
 
     `name` is the name of the run or of its file. `unanswered` is the number of samples in which the
-    checker found no answer.
+    checker found no answer. `interval` is the name of the interval.
     """
 
     questions: ReadRun
     check_correct_fn: str | Callable[..., Any] = "exact_match"
     name: str = ""
     unanswered: int = 0
+    interval: str | None = "questions"
 
     @property
     def checker(self) -> str | None:
@@ -56,11 +58,22 @@ class RunInput:
     def described(self, row: str = "question", noun: str = "sample") -> str:
         """Return a sentence about what was read. It calls questions `row`, and samples `noun`."""
         # A column leaves this dict when the text names it. The others are listed at the end.
-        columns, n = dict(self.questions.columns), self.caption["n"]
-        text = f"{number_of(len(self.sizes), row)}, {number_of(n, noun)} each"
-        if self.questions.missing:
-            text += f" ({self.questions.missing})"
-        counts = columns.pop("counts", None)
+        columns, questions = dict(self.questions.columns), self.questions
+        if self.interval != "questions" and isinstance(questions.get("clusters"), KnownClusters):
+            del columns["clusters"]  # which nothing in the output uses
+        parts = f"{len(questions.files)} files as parts of one run: "
+        text = parts if len(questions.files) > 1 else ""
+        if questions.origin:
+            (_, harness), *details = questions.origin.items()
+            text += f"{', '.join([harness, *(f'{x} {value}' for x, value in details)])}: "
+        text += f"{number_of(len(self.sizes), row)}, {number_of(self.caption['n'], noun)} each"
+        text += f" ({questions.missing})" if questions.missing else ""
+        text += self._source_of_outcomes(columns)
+        return text + "".join(f"; {role} from {column}" for role, column in columns.items()) + "."
+
+    def _source_of_outcomes(self, columns: dict[str, Any]) -> str:
+        """Return a clause about the columns with the outcomes, which are removed from `columns`."""
+        text, counts = "", columns.pop("counts", None)
         if "n" in columns:
             text += f", counted in {columns.pop('n')} and {columns.pop('correct')}"
         if "predictions" in columns and {"outcomes", "references"} & columns.keys():
@@ -74,14 +87,7 @@ class RunInput:
         if counts:
             names = counts if isinstance(counts, str) else ", ".join(counts.values())
             text += f", counted in {names}"
-        for role, column in columns.items():
-            text += f"; {role} from {column}"
-        if self.questions.origin:
-            (_, harness), *details = self.questions.origin.items()
-            origin = [harness, *(f"{detail} {value}" for detail, value in details)]
-            text = f"{', '.join(origin)}: {text}"
-        files = len(self.questions.files)
-        return f"{files} files as parts of one run: {text}." if files > 1 else f"{text}."
+        return text
 
 
 @dataclass(frozen=True)

@@ -15,15 +15,16 @@ from typing import Any
 import at_k
 
 from ..core.checking import Checked
+from ..core.choice import KnownClusters
 from ..core.computation import Computation
 from ..core.computations import COMPUTATIONS, GPASSK
 from ..core.estimates import Estimate
-from ..intervals.labelled import Errors, check_errors
+from ..intervals.labelled import Errors
 from ..loading import metric_script
 from ..readers.missing import CHOICES, MissingError
-from ..readers.run import clusters_of_settings, read_run
+from ..readers.run import read_run
 from ..results import Result, estimates_of
-from ..runs.noise import Noise, correction_in_words, noise_of
+from ..runs.noise import correction_in_words, noise_of
 from ..runs.options import WITHOUT_K, ComparisonOptions, RunOptions, compared_scores
 from ..runs.outcomes_of_runs import Run, naming_questions, number_unanswered
 from .flags import COOL, WARM, add_flags, parameter_helps, split_arguments
@@ -143,7 +144,7 @@ def _read_samples_of_run(
     if not (has_labels or (computation.accepts_labels and "outcomes" in questions.columns)):
         with naming_questions(questions):
             refuse_ungraded(questions)
-    return RunInput(questions, checker)
+    return RunInput(questions, checker, interval=parameters.get("interval"))
 
 
 def _scores_view(
@@ -156,7 +157,7 @@ def _scores_view(
     arguments = read_options | dict(parameters)
     if name == "gpassk" and "include" not in arguments and run.sizes.max(initial=1) == 1:
         arguments["include"] = "pass@k"  # With one sample of each question, all scores are equal.
-    options, noise = defaults | arguments, None
+    options, noise = defaults | arguments, {}
     # What a checker prints goes to standard error, so that it does not mix with the scores.
     with contextlib.redirect_stdout(sys.stderr), naming_questions(questions):
         read = computation.samples(questions["predictions"], questions.get("references"), arguments)
@@ -167,9 +168,10 @@ def _scores_view(
             warn_of_other_grades(questions, checked.outcomes)
             run = replace(run, unanswered=number_unanswered(checked))
             if not _OPTIONS_OF_DEFINITION & arguments.keys():
-                clusters = options["clusters"] or (clusters_of_settings(questions) or [None])[0]
-                noise = _noise_of_leading_score(scores, checked, options | {"clusters": clusters})
-    nouns = nouns_of([name])
+                noise = _noise_of_leading_score(scores, checked, options)
+    nouns, clusters = nouns_of([name]), options.get("clusters")
+    if isinstance(clusters, KnownClusters) and options["interval"] != "questions":
+        clusters = None  # as in `SharedOptions`
     scope = Scope(
         [run.sizes],
         run.checker,
@@ -177,7 +179,7 @@ def _scores_view(
         correction=correction_in_words(scores["checker"]) if "checker" in scores else "",
         averaging=scores.averaging,
         missing=questions.missing,
-        clusters=options.get("clusters"),
+        clusters=clusters,
     )
     input_sentences = [run.described(*nouns)]
     if phrases := list(filter(None, [scope.correction, scope.averaging])):
@@ -211,41 +213,39 @@ def _with_both_scores(
 
 
 def _leading_score(scores: Result) -> Estimate | None:
-    """Return the score of all questions whose noise is shown, or None if there is none.
+    """Return the score of all questions whose noise is shown, or None if it is not there.
 
-    It is a score of vote@k, or else of the first metric in the result that is in _WITH_NOISE, at
-    the largest k.
+    It is a score with limits of vote@k, or else of the first metric in the result that is in
+    _WITH_NOISE, at the largest k.
     """
     known = [x for x in estimates_of(scores) if x.group is None and x.metric in _WITH_NOISE]
     metrics = [x.metric for x in known]
     metric = "vote@k" if "vote@k" in metrics else next(iter(metrics), None)
     same_metric = [x for x in known if x.metric == metric and isinstance(x.k, int)]
-    return max(same_metric, key=lambda x: int(str(x.k)), default=None)
+    leading = max(same_metric, key=lambda x: int(str(x.k)), default=None)
+    return leading if leading is not None and leading.interval is not None else None
 
 
 def _noise_of_leading_score(
     scores: Result, checked: Checked, options: Mapping[str, Any]
-) -> Noise | None:
-    """Return the uncertainty of the leading score and its causes, or None if it is not known.
+) -> dict[str, Any]:
+    """Return the key of the leading score with its causes of uncertainty, or {} if not known.
 
-    It is not known without limits, two clusters of questions, a question with two samples, k
+    They are not known without limits, two clusters of questions, a question with two samples, k
     samples of each question, or a standard error above 0. `options` are those of the metric.
     """
     score, outcomes, clusters = _leading_score(scores), checked.outcomes, options["clusters"]
-    if score is None or score.interval is None:
-        return None
-    clusters, n = range(len(outcomes)) if clusters is None else clusters, outcomes.n
-    has_k = score.metric not in WITHOUT_K
-    if len(set(clusters)) < 2 or n.max() < 2 or (has_k and int(str(score.k)) > n.min()):
-        return None
-    rates, labels, errors = options.get("checker_rates"), options.get("labels"), Errors()
-    if check_errors(rates, labels):
-        errors = Errors.from_options(rates, labels, outcomes)
+    number = len(outcomes) if clusters is None else len({*clusters})
+    if score is None or number < 2 or outcomes.n.max() < 2:
+        return {}
+    metric = score.metric if score.metric in WITHOUT_K else score.key
+    if metric == score.key and int(str(score.k)) > outcomes.n.min():
+        return {}
+    errors = Errors.from_options(options.get("checker_rates"), options.get("labels"), outcomes)
     shared = {x: options[x] for x in RunOptions.__annotations__ if x in options}
-    metric, confidence = score.key if has_k else score.metric, options["confidence"]
-    comparison = ComparisonOptions(metric, None, "questions", confidence, **shared)
-    noise = noise_of(Run("The file", outcomes, checked.answers, errors), comparison)[0]
-    return noise if noise.standard_error > 0 else None
+    comparison = ComparisonOptions(metric, None, "questions", options["confidence"], **shared)
+    noise = noise_of([Run("The file", outcomes, checked.answers, errors)], comparison)
+    return {key: own for key, own in noise.items() if own["standard_error"] > 0}
 
 
 # --- Scores on model pages of the Hub ---------------------------------------------------------

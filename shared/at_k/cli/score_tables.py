@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,7 +11,7 @@ import numpy as np
 
 from ..core.estimates import Estimate
 from ..results import estimates_of, overall_label
-from ..runs.noise import Noise
+from ..runs.noise import largest_share
 from .formats import (
     OTHER_QUESTIONS,
     SAME_QUESTIONS,
@@ -21,6 +20,7 @@ from .formats import (
     Scale,
     Scope,
     View,
+    crossed,
     enumerated,
     make_table,
     short_label,
@@ -42,7 +42,7 @@ class ScoresView(View):
         scope: the facts about the run that sentences state.
         input: sentences that say what was read, and how scores are corrected and averaged.
         options: the options of the metric, defaults included.
-        noise: the uncertainty of one score and its causes, or None.
+        noise: the key of one score with its entry in the result of `noise`; empty for no score.
         ids: the ids of the M questions, or None.
         label: the name of the table in LaTeX.
     """
@@ -51,7 +51,7 @@ class ScoresView(View):
     scope: Scope
     input: Sequence[str] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
-    noise: Noise | None = None
+    noise: Mapping[str, Any] = field(default_factory=dict)
     ids: Sequence[Any] | None = None
     label: str = "scores"
 
@@ -83,6 +83,12 @@ class ScoresView(View):
         named = x.interval is not None and x.interval.interval
         return named or self.options.get("interval") or "posterior"
 
+    @property
+    def unnamed_method(self) -> str | None:
+        """The method of the intervals if they do not name it, as those of bayes_at_n; or None."""
+        is_named = any(x.interval and x.interval.interval for x in self.estimates)
+        return None if is_named else self.method_of(self.estimates[0])
+
     @cached_property
     def _methods(self) -> set[str]:
         """The methods of all intervals; empty if there are none."""
@@ -104,45 +110,38 @@ class ScoresView(View):
         and for each group. With intervals, there is a table for each of these. A table of the
         scores of single questions may follow.
         """
+        tables = []
         headings = self._group_headings("" if self._methods else "score")
-        groups, tables = self._by_group, []
         if not self._methods:
             rows = [
-                [key, *(f"{estimates[key].score:.4f}" for estimates in groups.values())]
-                for key in groups[None]
+                [key, *(f"{group[key].score:.4f}" for group in self._by_group.values())]
+                for key in self._by_group[None]
             ]
             return [[["", *headings], *rows], *self._per_question_table()]
-        for estimates, heading in zip(groups.values(), headings, strict=True):
-            rows_of_group = _score_rows(estimates.values())
-            columns = {"key": heading} | _columns_in(rows_of_group)
+        for group, heading in zip(self._by_group.values(), headings, strict=True):
+            rows_of_group = list(map(_score_row, group.values()))
+            columns = {"key": heading} | _HEADINGS
             if all(row.get("mu", row["score"]) == row["score"] for row in rows_of_group):
-                columns.pop("mu", None)  # The intervals are centered at the scores themselves.
+                del columns["mu"]  # The intervals are centered at the scores themselves.
             tables.append(make_table(columns, rows_of_group, _table_cell))
         return [*tables, *self._per_question_table()]
 
     def paper_tables(self) -> list[Cells]:
-        """Return the tables for papers. A table of the scores of single questions may come last.
-
-        The first table has keys and groups. The longer side has the rows.
-        """
+        """Return the tables for papers: keys and groups, and maybe scores of single questions."""
         overall, *groups = self._group_headings("Estimate")
-        rows, columns = [*self._by_group[None]], [overall.capitalize(), *groups]
-        scale = self._scale([*self._by_group[None].values()])
-        suffix, band = "", []
+        scale, heads = self._scale(self._by_group[None].values()), [""]
         if self.confidence is not None and self._methods:
             limits = self.limits_by(next(iter(self._methods)))
             is_one = len(self._methods) == 1
-            suffix = f" ({limits.heading if is_one else f'{limits.percent} CI'})"
-            band = [f"{limits.percent} band"] if self._has_band else []
-        grid = [
-            [_paper_cells(scale, group.get(key), bool(band)) for group in self._by_group.values()]
-            for key in rows
+            heads = [f" ({limits.heading if is_one else f'{limits.percent} CI'})"]
+            heads += [f"{limits.percent} band"] if self._has_band else []
+        cells = [
+            [_paper_cells(scale, group.get(key))[: len(heads)] for group in self._by_group.values()]
+            for key in self._by_group[None]
         ]
-        if len(rows) < len(columns):
-            rows, columns, grid = columns, rows, [list(cells) for cells in zip(*grid, strict=True)]
-        head = [cell for column in columns for cell in (column + suffix, *band)]
-        table = [[row, *itertools.chain(*cells)] for row, cells in zip(rows, grid, strict=True)]
-        return [[[scale.heading, *head], *table], *self._per_question_table()]
+        columns = [overall.capitalize(), *groups]
+        table = crossed(scale.heading, [*self._by_group[None]], columns, cells, heads)
+        return [table, *self._per_question_table()]
 
     def records(self) -> Cells:
         """Return a row for each key and group. Raises ValueError for scores of single questions."""
@@ -150,9 +149,9 @@ class ScoresView(View):
             raise ValueError("CSV has no scores of single questions: use --format json.")
         return records_of(self.estimates)
 
-    def _scale(self, estimates: Sequence[Estimate]) -> Scale:
+    def _scale(self, estimates: Iterable[Estimate]) -> Scale:
         """Return a scale for these scores in which all numbers of the run can be shown."""
-        values = itertools.chain(*(row.values() for row in _score_rows(self.estimates)))
+        values = (value for x in self.estimates for value in _score_row(x).values())
         numbers = [value for value in values if isinstance(value, (int, float))]
         return Scale.of([x.metric for x in estimates], numbers)
 
@@ -166,27 +165,38 @@ class ScoresView(View):
         """Return a list with the table of the scores of single questions, or [] without them."""
         if "per_question" not in self.scores:
             return []
-        per_question = self.scores["per_question"]
-        scores_of_questions = [*zip(*per_question.values(), strict=True)]
-        ids = self.ids or range(len(scores_of_questions))
+        columns = self.scores["per_question"]
+        rows = [*zip(*columns.values(), strict=True)]
+        ids = self.ids or range(len(rows))
         names = [" ".join(i) if isinstance(i, tuple) else str(i) for i in ids]
-        rows = [
-            [short_label(name), *map("{:.4f}".format, scores)]
-            for name, scores in zip(names, scores_of_questions, strict=True)
-        ]
-        return [[["question", *per_question], *rows]]
+        table = [["question", *columns]]
+        for name, row in zip(names, rows, strict=True):
+            table.append([short_label(name), *map("{:.4f}".format, row)])
+        return [table]
+
+    # --- Sentences ------------------------------------------------------------------------
+
+    @property
+    def _falls_with_k(self) -> bool:
+        return "falls_with_k" in self.scores.get("checker", {})
 
     def notes(self, for_paper: bool = False) -> list[str]:
         """Return sentences about the limits, scores without limits, mG-Pass@k, cons@k and maj@k."""
         notes = self._notes_of_limits(for_paper)
-        if "falls_with_k" in self.scores.get("checker", {}):
+        if self._falls_with_k:
             notes.append(
                 "The corrected pass@k falls with k, which no success rates allow: do not report it."
             )
-        if self.noise is not None and not for_paper:
-            notes.append(self._noise_in_words(self.noise))
-        notes += _reasons_for_no_interval(self.estimates)
-        metrics = {x.metric for x in self.estimates}
+        if not for_paper:
+            notes += [self._noise_in_words(*item) for item in self.noise.items()]
+        intervals = [x.interval for x in self.estimates if x.interval and x.interval.is_unknown]
+        for reason in sorted({str(interval.interval) for interval in intervals}):
+            notes.append(f"{reason.replace('none', 'No interval', 1)}.")
+        return notes + self._notes_on_metrics()
+
+    def _notes_on_metrics(self) -> list[str]:
+        """Return sentences about mG-Pass@k at odd k, a biased cons@k, and maj@k."""
+        notes, metrics = [], {x.metric for x in self.estimates}
         odd = {x.metric for x in self.estimates if isinstance(x.k, int) and x.k % 2}
         if "mG-Pass@k" in odd:
             notes.append("mG-Pass@k is at most (k - 1)/k for odd k: compare it at even k.")
@@ -203,24 +213,23 @@ class ScoresView(View):
             )
         return notes
 
-    def _noise_in_words(self, noise: Noise) -> str:
+    def _noise_in_words(self, key: str, noise: Mapping[str, Any]) -> str:
         """Return sentences about one score: limits that the table lacks, and causes of variance."""
-        noun, key = self.scope.row, noise.score_id.key
-        by_cause = {"questions": noise.questions, "samples": noise.samples, "labels": noise.checker}
+        noun, by_cause = self.scope.row, {x: noise[x] for x in ("questions", "samples")}
+        by_cause["labels"] = noise["checker"]
         shares = [f"{100 * x:.0f} % from the {name}" for name, x in by_cause.items() if x]
         shares[0] = shares[0].replace("from", "comes from")
-        advice = f"so more {noise.helps_most} would help most"
-        if noise.helps_most != noise.largest_share:
+        advice = f"so more {noise['helps_most']} would help most"
+        if noise["helps_most"] != largest_share(noise):
             advice = f"but so few {noun}s show little of how they vary: more would help most"
-        limits, population = noise.other_questions, f"other {noun}s like these"
-        variance = f"the variance of {key}"
-        if self._methods == {"questions"} and noise.same_questions is not None:
-            limits, population = noise.same_questions, f"the same {noun}s, sampled again"
-            variance = f"the variance of {key} for other {noun}s"
+        limits, population, of_what = noise["other_questions"], f"other {noun}s like these", ""
+        if self._methods == {"questions"} and noise["same_questions"] is not None:
+            limits, population = noise["same_questions"], f"the same {noun}s, sampled again"
+            of_what = f" for other {noun}s"
         scale = Scale.of([x.metric for x in self._by_group[None].values()], limits)
         lo, hi = scale.number(limits[0]), scale.with_unit(limits[1])
         return (
-            f"For {population}, {key} is between {lo} and {hi}. Of {variance}, "
+            f"For {population}, {key} is between {lo} and {hi}. Of the variance of {key}{of_what}, "
             f"{enumerated(shares)}, {advice}."
         )
 
@@ -233,15 +242,18 @@ class ScoresView(View):
             percent = f"{100 * self.confidence:g} %"
             limits, band = f"{percent} CI: confidence limits", f"{percent} band: limits"
         scopes = {Limits(self.confidence, x, self.scope.row).scope for x in self._methods}
-        scope = f"{SAME_QUESTIONS}; by `questions`, {OTHER_QUESTIONS}"
-        if len(scopes) == 1:
-            (scope,) = scopes
-        notes = [f"{limits} {scope}."]
-        extrapolated = {x.key: self._extrapolation(x) for x in self._by_group[None].values()}
-        if where := [f"{key} {phrase}" for key, phrase in extrapolated.items() if phrase]:
+        if len(scopes) > 1:
+            scopes = {f"{SAME_QUESTIONS}; by `questions`, {OTHER_QUESTIONS}"}
+        extrapolated = [
+            f"{x.key} {where}"
+            for x in self._by_group[None].values()
+            if (where := self._extrapolation(x))
+        ]
+        notes = [f"{limits} {scope}." for scope in scopes]
+        if extrapolated:
             notes.append(
                 f"Scores are extrapolated where a {self.scope.row} has fewer than k "
-                f"{self.scope.noun}s: {enumerated(where)}."
+                f"{self.scope.noun}s: {enumerated(extrapolated)}."
             )
         if self.options.get("anytime"):
             notes.append("The limits hold at all looks together.")
@@ -256,14 +268,15 @@ class ScoresView(View):
         falls with k. The sentence leaves out a biased cons@k (see `_is_biased`), and begins with
         vote@k, which is the majority vote of most papers.
         """
+        if self._falls_with_k or self.confidence is None:
+            return ""
         stated = [x for x in self._by_group[None].values() if not self._is_biased(x)]
         stated.sort(key=lambda x: x.metric != "vote@k")
         if self.options.get("interval") not in (None, "posterior"):
             # The limits are those of avg@N here, not of the posterior.
             stated = [x for x in stated if x.metric != "bayes@N"]
-        has_limits = all(x.limits is not None for x in stated) and self.confidence is not None
-        falls = "falls_with_k" in self.scores.get("checker", {})
-        if falls or not has_limits or len(stated) > _MOST_SCORES_IN_SENTENCE:
+        has_limits = all(x.limits is not None for x in stated)
+        if not has_limits or len(stated) > _MOST_SCORES_IN_SENTENCE:
             return ""
         scale = self._scale(stated)
         statements = [self._statement(x, scale, is_first=x is stated[0]) for x in stated]
@@ -317,53 +330,33 @@ def nouns_of(metrics: Iterable[str]) -> tuple[str, str]:
 
 def records_of(estimates: Iterable[Estimate]) -> Cells:
     """Return a table with a row for each estimate, with full precision, for CSV."""
-    rows = _score_rows(estimates)
-    columns = _columns_in([row for row in rows if row["group"] is None])
-    return make_table({"group": "group", "key": "key"} | columns, rows)
+    columns = {"group": "group", "key": "key"} | _HEADINGS
+    return make_table(columns, map(_score_row, estimates))
 
 
-def _score_rows(estimates: Iterable[Estimate]) -> list[dict[str, Any]]:
-    """Return a dict for each estimate: group, key, score, and the entries of interval and band.
+def _score_row(x: Estimate) -> dict[str, Any]:
+    """Return the group, key and score of an estimate, and the entries of its interval and band.
 
     An interval that is not known has only the entry "interval", which is the reason.
     """
-    rows = []
-    for x in estimates:
-        row: dict[str, Any] = {"group": x.group, "key": x.key, "score": x.score}
-        if x.interval is not None and x.interval.is_unknown:
-            row["interval"] = x.interval.interval
-        elif x.interval is not None:
-            entries = x.interval._asdict().items()
-            row |= {name: value for name, value in entries if value is not None}
-        if x.band is not None:
-            row["band_lo"], row["band_hi"] = x.band
-        rows.append(row)
-    return rows
+    row: dict[str, Any] = {"group": x.group, "key": x.key, "score": x.score}
+    if x.interval is not None:
+        entries = x.interval._asdict()
+        if x.interval.is_unknown:
+            entries = {"interval": x.interval.interval}
+        row |= {name: value for name, value in entries.items() if value is not None}
+    if x.band is not None:
+        row["band_lo"], row["band_hi"] = x.band
+    return row
 
 
-def _columns_in(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Return {name: heading} for the statistics that at least one row has."""
-    names = {name for row in rows for name in row}
-    return {name: heading for name, heading in _HEADINGS.items() if name in names}
-
-
-def _reasons_for_no_interval(estimates: Iterable[Estimate]) -> list[str]:
-    """Return a sentence for each reason why scores have no interval."""
-    intervals = (x.interval for x in estimates if x.interval is not None and x.interval.is_unknown)
-    reasons = sorted({str(interval.interval) for interval in intervals})
-    return [f"{reason.replace('none', 'No interval', 1)}." for reason in reasons]
-
-
-def _paper_cells(scale: Scale, estimate: Estimate | None, has_band: bool) -> list[str]:
-    """Return the cell of a score with limits, and that of its band if `has_band`; "" for None."""
-    score = band = ""
-    if estimate is not None:
-        score = scale.number(estimate.score)
-        if estimate.limits is not None:
-            score += f" {scale.limits(*estimate.limits)}"
-        if estimate.band is not None:
-            band = scale.limits(*estimate.band)
-    return [score, band] if has_band else [score]
+def _paper_cells(scale: Scale, estimate: Estimate | None) -> list[str]:
+    """Return the cell of a score with its limits, and that of its band; "" where there is none."""
+    if estimate is None:
+        return ["", ""]
+    limits = "" if estimate.limits is None else f" {scale.limits(*estimate.limits)}"
+    band = "" if estimate.band is None else scale.limits(*estimate.band)
+    return [f"{scale.number(estimate.score)}{limits}", band]
 
 
 def _table_cell(name: str, value: float | str | None) -> str:

@@ -20,6 +20,8 @@ from ..readers.layouts import score_of_inspect
 from ..readers.words import as_outcome, comparable
 from .request import REQUESTED, ScoreRequest
 
+_MISSING = object()
+
 
 @metric(name="at_k", scores="unreduced")
 def at_k(
@@ -52,13 +54,7 @@ def at_k(
             changed. max@k accepts values such as 0.5, and pass@k does not.
     """
     request = ScoreRequest(k, scores, interval, confidence)
-    wanted = set(map(comparable, correct_values or ()))
-
-    def outcome(value: Any) -> Any:
-        """Return the outcome of an epoch from the value that the scorer gave it."""
-        if correct_values is not None:
-            return int(comparable(value) in wanted)
-        return as_outcome(score_of_inspect(value))
+    correct = None if correct_values is None else set(map(comparable, correct_values))
 
     def scores_of_epochs(scores: list[SampleScore]) -> Value:
         """Return the scores by name and problems by sentence, from the results of all epochs."""
@@ -66,16 +62,23 @@ def at_k(
         metadata: dict[str, dict[str, Any]] = {}
         for index, sample in enumerate(scores):
             question = f"{index}" if sample.sample_id is None else f"{sample.sample_id}"
-            samples.setdefault(question, []).append(outcome(sample.score.value))
+            samples.setdefault(question, []).append(_outcome(sample.score.value, correct))
             metadata.setdefault(question, sample.sample_metadata or {})
         labels: dict[str, list[Any] | None] = {}
         problems: dict[str, float] = {}
         for role, key in (("groups", groups), ("clusters", clusters)):
-            missing = 0 if key is None else sum(key not in x for x in metadata.values())
-            if missing:
+            of_questions = [] if key is None else [x.get(key, _MISSING) for x in metadata.values()]
+            if missing := of_questions.count(_MISSING):
                 problems[f"questions without {key} in their metadata: no {role}"] = float(missing)
-            labels[role] = None if key is None or missing else [x[key] for x in metadata.values()]
+            labels[role] = None if key is None or missing else of_questions
         values, others = request.values([*samples.values()], [*samples], **labels)
         return values | problems | others
 
     return scores_of_epochs
+
+
+def _outcome(value: Any, correct: set[Any] | None) -> Any:
+    """Return the outcome of an epoch from the value that the scorer gave it."""
+    if correct is None:
+        return as_outcome(score_of_inspect(value))
+    return int(comparable(value) in correct)

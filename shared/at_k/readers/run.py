@@ -189,7 +189,7 @@ def read(
     for role in columns or ():
         check_name("columns", role, COLUMNS)
     try:
-        run = read_run(
+        return read_run(
             source,
             predictions=predictions,
             outcomes=outcomes,
@@ -207,8 +207,6 @@ def read(
             unfinished=unfinished,
             **(columns or {}),
         )
-        _add_clusters_of_settings(run)
-        return run
     except SelectionError as error:
         ways = dict.fromkeys(map(_in_python, error.ways))
         remedy = f" Pass {' or '.join(ways)}." if ways else ""
@@ -266,36 +264,29 @@ def _read_table(table: Table, reading: ReadingOptions) -> Run:
     run.ids = identifiers[plain_name(", ".join(key))] if key else None
     run.columns = chosen | ({"questions": ", ".join(key)} if key else {})
     run.files, run.origin = table.files, table.origin
-    if "clusters" in reading.columns:
+    if "clusters" not in run:
         _add_clusters_of_settings(run)
     run.is_matrix = table.is_matrix and FILE not in table.columns
     return run
 
 
 def _add_clusters_of_settings(run: Run) -> None:
-    """Add the result of `clusters_of_settings` to a run that has no clusters, if it has any."""
-    if "clusters" not in run and (clusters := clusters_of_settings(run)) is not None:
-        run["clusters"] = KnownClusters(clusters[0])
-        run.columns = {**run.columns, "clusters": clusters[1]}
-
-
-def clusters_of_settings(run: Run) -> tuple[list[str], str] | None:
-    """Return the clusters of a run whose questions occur with several settings, and their column.
+    """Add clusters to a run whose questions occur with several settings.
 
     The column of groups has the settings, and is a part of the ids. The same question with other
-    settings is no independent question, so these are one cluster. Return None if no question occurs
-    twice, and for other runs, such as those of several benchmarks, whose questions have the same
+    settings is no independent question, so these are one cluster. Add nothing if no question occurs
+    twice, and to other runs, such as those of several benchmarks, whose questions have the same
     numbers.
     """
     key, group = str(run.columns.get("questions", "")).split(", "), run.columns.get("groups", FILES)
     others = [i for i, name in enumerate(key) if name != group]
     are_parts = group == FILES or last_part(group) in PARTS or "harness" in run.origin
     if are_parts or not (run.ids and 0 < len(others) < len(key) == len(run.ids[0])):
-        return None
+        return
     clusters = [", ".join(x[i] for i in others) for x in run.ids]
-    if len({*clusters}) == len(clusters):
-        return None
-    return clusters, ", ".join(key[i] for i in others)
+    if len({*clusters}) < len(clusters):
+        run["clusters"] = KnownClusters(clusters)
+        run.columns = {**run.columns, "clusters": ", ".join(key[i] for i in others)}
 
 
 def _with_named_columns(table: Table, reading: ReadingOptions) -> tuple[Table, dict[str, Any]]:

@@ -78,15 +78,28 @@ _PROBABILITIES = (np.arange(20) + 0.5) / 20
 _DIFFERENCE_GRID_SIZE = 2001  # number of candidates for the smallest difference
 
 
-class Goal(NamedTuple):
-    """The confidence of the planned intervals, and the power of the planned comparisons.
+class Population(NamedTuple):
+    """What a plan assumes about questions, the checker and comparisons.
 
-    `correlation` is the correlation r of the scores of two runs over questions.
+    Attributes:
+        prior: (161,) probabilities of the success rates on the grid `RATES`, with the sum 1.
+        score: the planned score, with a single column.
+        rates: the true-positive and the false-positive rate of the checker.
+        confidence: the confidence of the planned intervals.
+        power: the power of the planned comparisons.
+        correlation: the correlation r of the scores of two runs over questions.
+        design_effect: the factor by which weights of questions increase the variance of a mean.
+        freedom: the factor P / (P - 1) for a prior that P pilot questions gave; otherwise 1.
     """
 
+    prior: np.ndarray
+    score: Score
+    rates: CheckerRates
     confidence: float
     power: float
     correlation: float
+    design_effect: float = 1.0
+    freedom: float = 1.0
 
 
 class Precision(NamedTuple):
@@ -108,34 +121,21 @@ class Design:
     stands for the prior moved by this number of steps in log-odds, which has another score.
 
     Args:
-        prior: (161,) probabilities of the success rates on the grid `RATES`, with the sum 1.
-        score: the planned score, with a single column and k <= n.
-        rates: the true-positive and the false-positive rate of the checker.
+        population: what is assumed; k is at most n.
+        n: number of samples of each question.
         labels: number of labelled samples of a run, from which the rates are estimated; None if the
             rates are known.
-        design_effect: the factor by which weights of questions increase the variance of a mean.
-        freedom: the factor P / (P - 1) for a prior that P pilot questions gave; otherwise 1.
 
     Attributes:
         scores: (25,) the mean score at each shift of the prior.
     """
 
-    def __init__(
-        self,
-        prior: np.ndarray,
-        score: Score,
-        goal: Goal,
-        n: int,
-        rates: CheckerRates,
-        labels: int | None,
-        design_effect: float = 1.0,
-        freedom: float = 1.0,
-    ):
-        self._goal, self.n, self.labels, self._design_effect = goal, n, labels, design_effect
-        self._prior, self._score, self._rates = prior, score, rates
+    def __init__(self, population: Population, n: int, labels: int | None):
+        self._assumed, self.n, self.labels = population, n, labels
+        prior, rates, freedom = population.prior, population.rates, population.freedom
         c, size = np.arange(n + 1), np.full(n + 1, n)
-        keys, estimate = estimator({"": score}, rates)
-        counts, known = BinaryCounts(size, c), estimator({"": score})[1]
+        keys, estimate = estimator({"": population.score}, rates)
+        counts, known = BinaryCounts(size, c), estimator({"": population.score})[1]
         self._family = BinaryFamily.from_counts(
             counts, keys, estimate, {}, rates=rates, without_errors=known
         )
@@ -186,8 +186,8 @@ class Design:
     def _expected_labels(self, shift: int, samples: float) -> LabelCounts:
         """Return the expected counts of labels, at one shift, in a run with so many samples."""
         called_correct = self._pmf_of_c[shift] @ np.arange(self.n + 1) / self.n
-        correct = min(max(float(self._rates.corrected(called_correct)), 0.0), 1.0)
-        return LabelCounts.expected(self.labels or 0, self._rates, correct, samples)
+        correct = min(max(float(self._assumed.rates.corrected(called_correct)), 0.0), 1.0)
+        return LabelCounts.expected(self.labels or 0, self._assumed.rates, correct, samples)
 
     def _moves_of_score(self, shifts: np.ndarray, questions: int) -> np.ndarray:
         """Return how far estimated rates of the checker may move the score down and up, (2, s)."""
@@ -199,19 +199,22 @@ class Design:
     def _moves_of_shift(self, shift: int, questions: int) -> np.ndarray:
         """Return the distances (down, up) of `_moves_of_score` at one shift of the prior."""
         labels = self._expected_labels(shift, questions * self.n)
-        return distances_of_rates(labels, self._rescore_at(shift), self._goal.confidence)[:, 0]
+        return distances_of_rates(labels, self._rescore_at(shift), self._assumed.confidence)[:, 0]
 
     def _rescore_of_shift(self, shift: int) -> Rescore:
         """Return a cached function from rates of the checker to the expected score, (1,)."""
-        k = len(self._score.terms[0])  # The unbiased estimate from k samples has the same mean.
+        score = self._assumed.score
+        k = len(score.terms[0])  # The unbiased estimate from k samples has the same mean.
         c, size = np.arange(k + 1), np.full(k + 1, k)
-        pmf_of_c = binomial_likelihood(size, c, _SUPPORTS[shift], self._rates) @ self._prior
-        return cache(lambda rates: pmf_of_c @ estimator({"": self._score}, rates)[1](size, c))
+        likelihood = binomial_likelihood(size, c, _SUPPORTS[shift], self._assumed.rates)
+        pmf_of_c = likelihood @ self._assumed.prior
+        return cache(lambda rates: pmf_of_c @ estimator({"": score}, rates)[1](size, c))
 
     def _checker_variance(self, shifts: np.ndarray, questions: int) -> np.ndarray:
         """Return what estimated rates of the checker add to the variance of the score, (s,)."""
         return (
-            self._moves_of_score(shifts, questions).mean(axis=0) / normal_z(self._goal.confidence)
+            self._moves_of_score(shifts, questions).mean(axis=0)
+            / normal_z(self._assumed.confidence)
         ) ** 2
 
     # --- Half-widths ----------------------------------------------------------------------
@@ -243,7 +246,7 @@ class Design:
         have, and those of a second run up to twice the difference that is about found.
         """
         scores = self._run_scores(questions, kind)
-        z = normal_z(self._goal.confidence) + abs(NormalDist().inv_cdf(self._goal.power))
+        z = normal_z(self._assumed.confidence) + abs(NormalDist().inv_cdf(self._assumed.power))
         # Twice the difference that the normal approximation gives is far enough.
         checker_variance = self._checker_variance(np.array([_UNSHIFTED]), questions)[0]
         effective = self._effective_questions(questions)
@@ -259,8 +262,9 @@ class Design:
         shifts = np.arange(min(max(first, 0), _UNSHIFTED), last + 1)
         if kind == "questions":
             return shifts, self._question_intervals(effective, shifts)
+        confidence = self._assumed.confidence
         intervals = [
-            sampling_intervals(Fit(self._family, effective * pmf_of_c), self._goal.confidence)[""]
+            sampling_intervals(Fit(self._family, effective * pmf_of_c), confidence)[""]
             for pmf_of_c in self._pmf_of_c[shifts]
         ]
         mu, sigma, lo, hi = np.transpose([interval[:4] for interval in intervals])
@@ -268,7 +272,7 @@ class Design:
 
     def _effective_questions(self, questions: int) -> float:
         """Return the number of questions of equal weight whose mean has the same variance."""
-        return questions / self._design_effect
+        return questions / self._assumed.design_effect
 
     def _question_intervals(self, questions: float, shifts: np.ndarray) -> Interval:
         """Return an `Interval` of arrays, (s,): the limits for new questions at each shift.
@@ -279,7 +283,7 @@ class Design:
         mu, variance = self._pmf_of_c[shifts] @ self._family.columns[:, 0], self._total[shifts]
         number = np.full(len(shifts), questions)
         means = MeansOfQuestions(mu, np.diag(variance / questions), number, questions, questions)
-        lo, hi = means.limits(self._goal.confidence, (0.0, 1.0))
+        lo, hi = means.limits(self._assumed.confidence, (0.0, 1.0))
         return Interval(mu, np.sqrt(variance / questions), lo, hi, "questions")
 
     # --- Differences ----------------------------------------------------------------------
@@ -301,7 +305,7 @@ class Design:
         covariance = np.zeros(len(d))
         if kind == "questions":
             between = np.interp(score_b, scores_b, self._between[up])
-            covariance = self._goal.correlation * np.sqrt(self._between[_UNSHIFTED] * between)
+            covariance = self._assumed.correlation * np.sqrt(self._between[_UNSHIFTED] * between)
         r = covariance / np.maximum(np.sqrt(variance_a * variance_b), 1e-300)
         # The runs are labelled independently, so labels add to the variances only.
         effective = self._effective_questions(questions)
@@ -309,7 +313,7 @@ class Design:
         variance_a = variance_a + checker_variance[0]
         variance_b = variance_b + np.interp(score_b, scores_b, checker_variance)
         variance = np.maximum(variance_a + variance_b - 2 * covariance, 1e-300)
-        quantile = NormalDist().inv_cdf(self._goal.power) * np.sqrt(variance / effective)
+        quantile = NormalDist().inv_cdf(self._assumed.power) * np.sqrt(variance / effective)
         # These are the expected scores of both runs if b - a is at the quantile for the power.
         a = self.score + quantile * (variance_a - covariance) / variance
         b = score_b - quantile * (variance_b - covariance) / variance
@@ -322,7 +326,7 @@ class Design:
             + np.interp(b, mu, down) ** 2
         )
         if kind == "questions":  # An unseen kind of questions: see the module `differences`.
-            share = unseen_share(effective, 1 - self._goal.confidence)
+            share = unseen_share(effective, 1 - self._assumed.confidence)
             length = np.maximum(length, share * np.maximum(b, 1 - a))
         is_found = d - quantile > length
         return float(d[np.argmax(is_found)]) if is_found.any() else None

@@ -43,12 +43,11 @@ class Gate(NamedTuple):
             margin.
         lo, hi: confidence limits of the score; with a baseline, of the difference.
         bounds: the least and the largest possible score.
+        options: the options of the limits.
         size: the number of questions, or of clusters, for the interval "questions"; otherwise the
             mean number of samples of a question.
         unit: what `size` counts: "question", "cluster" or "sample".
-        interval, confidence, anytime: the options of the limits.
         has_labels: whether labels estimate the rates of the checker.
-        averaging: a phrase that says how questions are averaged, or "".
     """
 
     key: str
@@ -58,13 +57,10 @@ class Gate(NamedTuple):
     lo: float
     hi: float
     bounds: tuple[float, float]
-    interval: str
-    confidence: float
+    options: ComparisonOptions
     size: float
     unit: str
     has_labels: bool
-    averaging: str = ""
-    anytime: bool = False
 
     @property
     def estimate(self) -> float:
@@ -82,15 +78,13 @@ class Gate(NamedTuple):
     def more(self) -> int | None:
         """Return the approximate number of additional units that would decide the claim.
 
-        Units are questions, clusters, or samples of each question; see `unit`. The number is 0 if
-        the claim is decided. It is None if no number would decide it, because the estimate is equal
-        to the threshold up to rounding.
+        Units are questions, clusters, or samples of each question; see `unit`. The number is None
+        if the claim is decided, or if no number would decide it, because the estimate is equal to
+        the threshold up to rounding.
         """
-        if self.status != UNDECIDED:
-            return 0
         limit = self.lo if self.estimate > self.threshold else self.hi
         side, distance = abs(limit - self.estimate), abs(self.threshold - self.estimate)
-        if distance <= 1e-9 * side:
+        if self.status != UNDECIDED or distance <= 1e-9 * side:
             return None
         factor, (least, most) = (side / distance) ** 2, self.bounds
         if self.baseline is None and least < limit < most:
@@ -147,32 +141,25 @@ def gate_at_least(run: Run, threshold: float, options: ComparisonOptions) -> Gat
     ((lo,), (hi,)) = scored.limits_with_moves(options.confidence).tolist()
     (estimate,) = scored.estimates.tolist()
     basis = _basis_of_limits([run], options)
-    return Gate(score.key, estimate, None, threshold, lo, hi, scored.bounds, **basis)
+    return Gate(score.key, estimate, None, threshold, lo, hi, scored.bounds, options, *basis)
 
 
 def gate_not_worse(run: Run, baseline: Run, margin: float, options: ComparisonOptions) -> Gate:
     """Return the gate that tests whether a run scores at least a baseline minus a margin."""
     compared = Compared([baseline, run], options)
-    (difference,) = differences_of(compared)
-    basis = _basis_of_limits([baseline, run], compared.options)
+    (difference,), options = differences_of(compared), compared.options
     scores, bounds = (difference.b, difference.a), compared.scored[0].bounds
-    return Gate(difference.key, *scores, 0.0 - margin, *difference.interval, bounds, **basis)
+    basis = _basis_of_limits([baseline, run], options)
+    return Gate(
+        difference.key, *scores, 0.0 - margin, *difference.interval, bounds, options, *basis
+    )
 
 
-def _basis_of_limits(runs: list[Run], options: ComparisonOptions) -> dict[str, Any]:
-    """Return the fields of a `Gate` that describe its limits, by name."""
+def _basis_of_limits(runs: list[Run], options: ComparisonOptions) -> tuple[float, str, bool]:
+    """Return the size, its unit, and whether there are labels: the last fields of a `Gate`."""
+    has_labels = any(run.errors.labels is not None for run in runs)
     if options.interval != "questions":
-        size, unit = float(np.mean([run.outcomes.n.mean() for run in runs])), "sample"
-    elif options.clusters is not None:
-        size, unit = float(len(np.unique(options.clusters))), "cluster"
-    else:
-        size, unit = float(len(runs[0].outcomes.n)), "question"
-    return {
-        "interval": str(options.interval),
-        "confidence": options.confidence,
-        "size": size,
-        "unit": unit,
-        "has_labels": any(run.errors.labels is not None for run in runs),
-        "averaging": options.weighting.words,
-        "anytime": options.anytime,
-    }
+        return float(np.mean([run.outcomes.n.mean() for run in runs])), "sample", has_labels
+    if options.clusters is not None:
+        return float(len(np.unique(options.clusters))), "cluster", has_labels
+    return float(len(runs[0].outcomes.n)), "question", has_labels

@@ -14,63 +14,15 @@ questions. The second is the variance for the same questions, sampled again, as 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple, Unpack
-
-import numpy as np
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Unpack
 
 from ..core.interval import normal_z
-from ..core.score import ScoreId
 from ..core.signatures import check_options, shows_options
 from ..functions import OutcomesLike
 from .options import ComparisonOptions, RunOptions
 from .outcomes_of_runs import Run, grade_sources
-
-
-class Noise(NamedTuple):
-    """The uncertainty of a score, and its causes.
-
-    Attributes:
-        score_id: the id of the score.
-        score, standard_error, questions, samples, checker, same_questions, other_questions: the
-            entries of the dict that `noise` returns, which says what they are.
-    """
-
-    score_id: ScoreId
-    score: float
-    standard_error: float
-    questions: float
-    samples: float | None
-    checker: float
-    same_questions: tuple[float, float] | None
-    other_questions: tuple[float, float]
-
-    @property
-    def largest_share(self) -> str:
-        """Return the cause of most of the variance: "questions", "samples" or "labels"."""
-        shares = {"questions": self.questions, "samples": self.samples, "labels": self.checker}
-        return max(shares, key=lambda name: shares[name] or 0.0)
-
-    @property
-    def helps_most(self) -> str:
-        """Return what to add to narrow the limits for other questions most, as in `largest_share`.
-
-        It is the cause with the largest share, with one exception. Few questions show little of how
-        questions vary, which makes these limits wide whatever the shares are. More samples can only
-        remove the width of the limits for the same questions. If its square is less than half of
-        that of the limits for other questions, the answer is "questions".
-        """
-        if self.largest_share == "samples" and self.same_questions is not None:
-            (a, b), (c, d) = self.same_questions, self.other_questions
-            if (b - a) ** 2 < (d - c) ** 2 / 2:
-                return "questions"
-        return self.largest_share
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the dict that `noise` returns for the score."""
-        values = self._asdict() | {"helps_most": self.helps_most}
-        del values["score_id"]
-        return values
 
 
 @shows_options(RunOptions, ComparisonOptions)
@@ -131,47 +83,71 @@ def noise(
     check_options(noise, options)
     requested = ComparisonOptions(metric, k, "questions", confidence, **options)
     labels_of_runs = None if labels is None else [labels]
-    (run,), requested = grade_sources([("R", R)], requested, checker_rates, labels_of_runs)
-    return {
-        noise_of_score.score_id.key: noise_of_score.as_dict()
-        for noise_of_score in noise_of(run, requested)
-    }
+    return noise_of(*grade_sources([("R", R)], requested, checker_rates, labels_of_runs))
 
 
-def noise_of(run: Run, options: ComparisonOptions) -> list[Noise]:
-    """Return the `Noise` of each score of a `Run`, for options with the interval "questions"."""
+def noise_of(runs: Sequence[Run], options: ComparisonOptions) -> dict[str, dict[str, Any]]:
+    """Return what `noise` does for the only one of `runs`, with the interval "questions"."""
     # Imported here because it imports SciPy, which scores without limits do not need.
     from .scored_run import score_runs
 
-    options = options.for_samples({run.name: run.outcomes.n})
-    (scored,) = score_runs([run], options)
-    scores = [*scored.points.keys]
-    confidence = options.confidence
-    variance = np.maximum(scored.standard_errors**2, 0.0)
-    checker_variance = np.zeros(len(scores))
-    if (moves := scored.moves(confidence)) is not None:
-        checker_variance = (moves.mean(axis=0) / normal_z(confidence)) ** 2
-    standard_errors = np.sqrt(variance + checker_variance)
-    lo, hi = scored.limits_with_moves(confidence)
-    # If all questions have the same score, the variance is 0 up to rounding, but the limits differ.
-    is_flat = standard_errors <= 1e-12 * np.abs(scored.estimates)
-    standard_errors = np.where(is_flat, 0.0, standard_errors)
-    variance = np.where(is_flat, np.where(hi > lo, hi - lo, 1.0) ** 2, variance)
-    checker_variance = np.where(is_flat, 0.0, checker_variance)
-    same_questions: list[Any] = [None] * len(scores)
-    within = np.zeros(len(scores))
+    options = options.for_samples({run.name: run.outcomes.n for run in runs})
+    (scored,) = score_runs(runs, options)
+    confidence, moves = options.confidence, scored.moves(options.confidence)
+    limits = scored.limits_with_moves(confidence)
+    same_limits = None
     if scored.covariance is not None:
-        (resampled,) = score_runs([run], options.for_interval("sampling"))
-        same_limits = resampled.limits_with_moves(confidence)
-        within = np.where(is_flat, np.diff(same_limits, axis=0)[0] ** 2, np.diag(scored.covariance))
-        within, same_questions = np.minimum(within, variance), [*map(tuple, same_limits.T.tolist())]
-    total = variance + checker_variance
-    shares = [(variance - within) / total, within / total, checker_variance / total]
-    columns: list[list[Any]] = [x.tolist() for x in (scored.estimates, standard_errors, *shares)]
-    if scored.covariance is None:
-        columns[3] = [None] * len(scores)  # the unknown share of the samples
-    limits = zip(lo.tolist(), hi.tolist(), strict=True)
-    return [Noise(*row) for row in zip(scores, *columns, same_questions, limits, strict=True)]
+        same_limits = scored.limits_with_moves(confidence, "sampling")
+    result = {}
+    for i, score_id in enumerate(scored.points.keys):
+        score, (lo, hi) = float(scored.estimates[i]), limits[:, i].tolist()
+        variance, checker, within = float(scored.standard_errors[i] ** 2), 0.0, 0.0
+        same = None if same_limits is None else tuple(same_limits[:, i].tolist())
+        if moves is not None:
+            checker = float(moves[:, i].mean() / normal_z(confidence)) ** 2
+        if scored.covariance is not None:
+            within = float(scored.covariance[i, i])
+        standard_error = math.sqrt(variance + checker)
+        # If all questions have the same score, the variance is 0 up to rounding, but limits differ.
+        if standard_error <= 1e-12 * abs(score):
+            standard_error, checker = 0.0, 0.0
+            variance = (hi - lo) ** 2 if hi > lo else 1.0
+            within = 0.0 if same is None else (same[1] - same[0]) ** 2
+        total, within = variance + checker, min(within, variance)
+        result[score_id.key] = {
+            "score": score,
+            "standard_error": standard_error,
+            "questions": (variance - within) / total,
+            "samples": None if same is None else within / total,
+            "checker": checker / total,
+            "same_questions": same,
+            "other_questions": (lo, hi),
+        }
+        result[score_id.key]["helps_most"] = _helps_most(result[score_id.key])
+    return result
+
+
+def largest_share(noise: Mapping[str, Any]) -> str:
+    """Return the cause of most of the variance: "questions", "samples" or "labels"."""
+    shares = {"questions": noise["questions"], "samples": noise["samples"] or 0.0}
+    shares["labels"] = noise["checker"]
+    return max(shares, key=lambda name: shares[name])
+
+
+def _helps_most(noise: Mapping[str, Any]) -> str:
+    """Return what to add to narrow the limits for other questions most, as in `largest_share`.
+
+    It is the cause with the largest share, with one exception. Few questions show little of how
+    questions vary, which makes these limits wide whatever the shares are. More samples can only
+    remove the width of the limits for the same questions. If its square is less than half of that
+    of the limits for other questions, the answer is "questions".
+    """
+    cause = largest_share(noise)
+    if cause == "samples":
+        (a, b), (c, d) = noise["same_questions"], noise["other_questions"]
+        if (b - a) ** 2 < (d - c) ** 2 / 2:
+            return "questions"
+    return cause
 
 
 def correction_in_words(checker: Mapping[str, float]) -> str:

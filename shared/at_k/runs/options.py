@@ -223,12 +223,6 @@ class ComparisonOptions:
         """Return the weight of each question in means, (M,), or None if all are equal."""
         return self.weighting.values
 
-    def for_interval(self, interval: str) -> Self:
-        """Return a copy of the options for another interval."""
-        result = copy(self)
-        result.interval = interval
-        return result
-
     def for_questions(self, rows: np.ndarray) -> Self:
         """Return a copy of the options for only the questions with these indices, without groups.
 

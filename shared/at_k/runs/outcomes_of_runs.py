@@ -6,10 +6,10 @@ S the number of all samples of a run.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
@@ -32,6 +32,7 @@ from ..intervals.labelled import Errors, check_errors
 from .options import ComparisonOptions, naming_run
 
 OptionsT = TypeVar("OptionsT", bound=ComparisonOptions)
+_ROLES = ("clusters", "groups", "question_weights")
 
 
 class Run(NamedTuple):
@@ -52,6 +53,11 @@ class Run(NamedTuple):
     errors: Errors = Errors()
     unanswered: int = 0
     source: Any = None
+
+    @property
+    def has_references(self) -> bool:
+        """Return whether the samples are not graded yet, and have references."""
+        return self.outcomes.references is not None
 
     def for_questions(self, rows: Sequence[int] | np.ndarray) -> Run:
         """Return a run of only the questions at these indices, without source and `unanswered`."""
@@ -99,39 +105,51 @@ def grade_sources(
             but no run has references, or labels are invalid or too few.
     """
     if not by_order:
-        roles = ("clusters", "groups", "question_weights")
-        require_same_index({**dict(sources), **{x: getattr(options, x) for x in roles}})
-    sources, orders = in_one_order(sources, by_order, common)
-    first = sources[0][1]
+        require_same_index(dict(sources) | {role: getattr(options, role) for role in _ROLES})
+    if labels is not None:
+        sources, labels = _with_labels(sources, labels)
+    sources = in_one_order(sources, by_order, common)
+    first, checking = sources[0][1], options.checking
     with naming_questions(first):
         options = _with_values_of_runs(sources, options)
-    checking = options.checking
-    if labels is not None or checker_rates is None:
-        labels = _reordered_labels(labels, sources, orders)
     runs = []
     for name, source in sources:
         with naming_questions(source):
             runs.append(_parse_run(name, source, checking.labels))
     with naming_questions(first):
-        _check_ungraded(runs, options, checking)
-    for i, run in enumerate(runs):
+        check_same_questions(runs)
+        if any(run.has_references for run in runs):
+            # Checking may take long, so invalid options have to be found before.
+            options.for_samples({run.name: run.outcomes.n for run in runs})
+        elif not checking.matches_exactly:
+            raise ValueError(
+                "check_correct_fn is given, but no run has references to check against: a run with "
+                "references is a dict of predictions and references, as at_k.read returns it."
+            )
+    graded = []
+    for run in runs:
         with naming_questions(run.source):
-            runs[i] = run if run.outcomes.references is None else _grade_run(run, checking)
-        warn_of_stopping(runs[i].outcomes, f"{run.name}: " if len(runs) > 1 else "")
-    return _with_errors(runs, checker_rates, labels), options
+            graded.append(_grade_run(run, checking) if run.has_references else run)
+        warn_of_stopping(graded[-1].outcomes, f"{run.name}: " if len(runs) > 1 else "")
+    return _with_errors(graded, checker_rates, labels), options
 
 
-def _check_ungraded(runs: Sequence[Run], options: ComparisonOptions, checking: Checking) -> None:
-    """Raise a ValueError for what `grade_sources` refuses before it checks the first sample."""
-    check_same_questions(runs)
-    if any(run.outcomes.references is not None for run in runs):
-        # Checking may take long, so invalid options have to be found before.
-        options.for_samples({run.name: run.outcomes.n for run in runs})
-    elif not checking.matches_exactly:
-        raise ValueError(
-            "check_correct_fn is given, but no run has references to check against: a run with "
-            "references is a dict of predictions and references, as at_k.read returns it."
-        )
+def _with_labels(
+    sources: Sequence[tuple[str, Any]], labels: Any
+) -> tuple[list[tuple[str, Any]], list[Any]]:
+    """Return the sources with the given labels, and a list of these.
+
+    A dict has its labels as an entry, so that they stay with its questions.
+    """
+    if isinstance(labels, Mapping) or len(labels := as_list("labels", labels)) != len(sources):
+        raise ValueError("labels of two runs are a pair: give (labels of run a, labels of run b).")
+    labelled = []
+    for (name, source), own in zip(sources, labels, strict=True):
+        if isinstance(source, Mapping) and "predictions" in source:
+            source = copy(source)
+            source["labels"] = own
+        labelled.append((name, source))
+    return labelled, labels
 
 
 def _with_values_of_runs(sources: Sequence[tuple[str, Any]], options: OptionsT) -> OptionsT:
@@ -139,14 +157,10 @@ def _with_values_of_runs(sources: Sequence[tuple[str, Any]], options: OptionsT) 
 
     Clusters are for the interval "questions" only, and groups for the average "groups" only.
     """
-    applies = {
-        "clusters": options.interval == "questions",
-        "groups": options.average == "groups",
-        "question_weights": True,
-    }
+    applies = options.interval == "questions", options.average == "groups", True
     result = copy(options)
-    for role in applies:
-        if applies[role] and getattr(options, role) is None:
+    for role, is_used in zip(_ROLES, applies, strict=True):
+        if is_used and getattr(options, role) is None:
             setattr(result, role, shared_by(sources, role))
     return result
 
@@ -159,13 +173,10 @@ def shared_by(sources: Sequence[tuple[str, Any]], role: str) -> Any:
     two runs differ.
     """
     read = [(name, x.get(role)) for name, x in sources if isinstance(x, Mapping)]
-    known = [(name, values) for name, values in read if values is not None]
-    if not known:
-        return None
-    first, shared = known[0]
-    for name, values in known[1:]:
-        pairs = enumerate(zip(as_list(role, shared), as_list(role, values), strict=False))
-        for question, (first_value, value) in pairs:
+    (first, shared), *others = [x for x in read if x[1] is not None] or [("", None)]
+    for name, values in others:
+        pairs = zip(as_list(role, shared), as_list(role, values), strict=False)
+        for question, (first_value, value) in enumerate(pairs):
             if first_value != value:
                 raise InputError(
                     Place("Question", question),
@@ -176,7 +187,7 @@ def shared_by(sources: Sequence[tuple[str, Any]], role: str) -> Any:
     return shared
 
 
-@contextmanager
+@contextlib.contextmanager
 def naming_questions(source: Any) -> Iterator[None]:
     """Add the id of the question, if it is known, to an InputError that is raised in the block."""
     try:
@@ -192,14 +203,11 @@ def naming_questions(source: Any) -> Iterator[None]:
 
 # --- Pairing ------------------------------------------------------------------------------
 
-Orders = list[list[int] | None]
-"""For each run, the positions of its questions in the order of the first run; None if equal."""
-
 
 def in_one_order(
     sources: Sequence[tuple[str, Any]], by_order: bool = False, common: bool = False
-) -> tuple[list[tuple[str, Any]], Orders]:
-    """Return the sources with their questions in the order of the first, and their `Orders`.
+) -> list[tuple[str, Any]]:
+    """Return the sources with their questions in the order of the first.
 
     Questions are paired by the ids that runs were read with. Matrices have no ids: if all sources
     are matrices, they are returned unchanged, and their rows are paired by their order. With
@@ -210,16 +218,63 @@ def in_one_order(
     ids: list[Any] = [getattr(run, "ids", None) for _, run in sources]
     is_plain = all(getattr(run, "is_matrix", True) for _, run in sources)
     if len(sources) < 2 or (is_plain and not common) or (by_order and None in ids):
-        return list(sources), [None] * len(sources)
-    questions = _shared_questions(sources, ids, common)
-    ordered: list[tuple[str, Any]] = []
-    orders: Orders = []
-    for (name, run), own in zip(sources, ids, strict=True):
-        selected, order = _with_questions(run, own, questions)
-        ordered.append((name, selected))
-        orders.append(order)
+        return list(sources)
+    if None in ids:
+        name, _ = sources[ids.index(None)]
+        raise ValueError(
+            f"{name} has no ids, so its questions cannot be paired with those of the others: name "
+            f"the column of their ids (questions; in the shell --questions), or give by_order=True "
+            f"if all runs have the same questions in the same order."
+        )
+    questions = _shared_questions(sources) if common else _same_questions(sources)
+    ordered = [(name, _with_questions(run, questions)) for name, run in sources]
     _warn_of_other_texts(ordered)
-    return ordered, orders
+    return ordered
+
+
+def _shared_questions(sources: Sequence[tuple[str, Any]]) -> list[Any]:
+    """Return the ids that all runs have. Raises ValueError if there are none."""
+    (_, first), *others = sources
+    shared = set(first.ids).intersection(*(run.ids for _, run in others))
+    if not shared:
+        key = first.columns.get("questions", "")
+        raise ValueError(f"The runs have no question in common, by {key}.")
+    return [question for question in first.ids if question in shared]
+
+
+def _same_questions(sources: Sequence[tuple[str, Any]]) -> list[Any]:
+    """Return the ids of all runs. Raises InputError if a run lacks a question of the first."""
+    (first, run), *others = sources
+    for name, other in others:
+        for (lacking, ids), (having, others_ids) in (
+            ((name, other.ids), (first, run.ids)),
+            ((first, run.ids), (name, other.ids)),
+        ):
+            known = {*ids}
+            missing = [x for x in others_ids if x not in known]
+            if missing:
+                number = len(known.intersection(others_ids))
+                way_out = f", or common=True to compare the {number} that both have"
+                raise InputError(
+                    f"{lacking} lacks {len(missing)} of the questions of {having}, such as "
+                    f"{run.columns.get('questions', '')} {short(missing[0])}: give the same "
+                    f"questions in all runs, with the same ids",
+                    InPython(way_out if number else ""),
+                    ".",
+                )
+    return list(run.ids)
+
+
+def _with_questions(run: Any, questions: list[Any]) -> Any:
+    """Return a run that was read with only the questions of these ids, in this order."""
+    if list(run.ids) == questions:
+        return run
+    position = {question: index for index, question in enumerate(run.ids)}
+    result = run.select([position[question] for question in questions])
+    if left_out := len(run.ids) - len(questions):
+        note = f"without {left_out} question{'s' if left_out > 1 else ''} that others lack"
+        result.missing = "; ".join(filter(None, [run.missing, note]))
+    return result
 
 
 def _warn_of_other_texts(sources: Sequence[tuple[str, Any]]) -> None:
@@ -237,68 +292,6 @@ def _warn_of_other_texts(sources: Sequence[tuple[str, Any]]) -> None:
             )
 
 
-def _shared_questions(
-    sources: Sequence[tuple[str, Any]], ids: Sequence[Any], common: bool
-) -> list[Any]:
-    """Return the ids of the questions that all runs have, in the order of the first run.
-
-    `ids` has a list for each run, or None. Raises ValueError if a run has no ids, if no question
-    is in all runs, or if runs differ and `common` is False.
-    """
-    for (name, _), own in zip(sources, ids, strict=True):
-        if own is None:
-            raise ValueError(
-                f"{name} has no ids, so its questions cannot be paired with those of the others: "
-                f"name the column of their ids (questions; in the shell --questions), or give "
-                f"by_order=True if all runs have the same questions in the same order."
-            )
-    (first, run), *others = sources
-    key = run.columns.get("questions", "")
-    if not common:
-        for (name, _), own in zip(others, ids[1:], strict=True):
-            _require_same_ids(ids[0], own, first, name, key)
-        return list(ids[0])
-    shared = set(ids[0]).intersection(*ids[1:])
-    if not shared:
-        raise ValueError(f"The runs have no question in common, by {key}.")
-    return [question for question in ids[0] if question in shared]
-
-
-def _with_questions(
-    run: Any, ids: Sequence[Any], questions: list[Any]
-) -> tuple[Any, list[int] | None]:
-    """Return a source with only the questions of these ids in this order, and its `Orders`."""
-    if list(ids) == questions:
-        return run, None
-    position = {question: index for index, question in enumerate(ids)}
-    order = [position[question] for question in questions]
-    result = run.select(order)
-    if left_out := len(ids) - len(order):
-        note = f"without {left_out} question{'s' if left_out > 1 else ''} that others lack"
-        result.missing = "; ".join(filter(None, [run.missing, note]))
-    return result, order
-
-
-def _require_same_ids(
-    a: Sequence[Any], b: Sequence[Any], name_a: str, name_b: str, key: str
-) -> None:
-    """Raise an InputError if one of two runs, with the ids `a` and `b`, lacks a question."""
-    known_a, known_b = {*a}, {*b}
-    for missing, name, other in (
-        ([x for x in a if x not in known_b], name_b, name_a),
-        ([x for x in b if x not in known_a], name_a, name_b),
-    ):
-        if missing:
-            number = len(known_a & known_b)
-            way_out = f", or common=True to compare the {number} that both have" if number else ""
-            raise InputError(
-                f"{name} lacks {len(missing)} of the questions of {other}, such as {key} "
-                f"{short(missing[0])}: give the same questions in all runs, with the same ids",
-                InPython(way_out),
-                ".",
-            )
-
-
 def check_same_questions(runs: Sequence[Run]) -> None:
     """Raise a ValueError unless all runs have as many questions, with the same references."""
     first, questions = runs[0].name, len(runs[0].outcomes)
@@ -309,9 +302,7 @@ def check_same_questions(runs: Sequence[Run]) -> None:
                 f"the same questions in all runs."
             )
     references = [
-        (run.name, to_python(run.outcomes.references))
-        for run in runs
-        if run.outcomes.references is not None
+        (run.name, to_python(run.outcomes.references)) for run in runs if run.has_references
     ]
     for name, entries in references[1:]:
         other, others = references[0]
@@ -373,36 +364,13 @@ def number_unanswered(checked: Checked) -> int:
 # --- Errors of the checker ----------------------------------------------------------------
 
 
-def _reordered_labels(
-    labels: Any, sources: Sequence[tuple[str, Any]], orders: Orders
-) -> list[Any] | None:
-    """Return the labels of each run, with the questions in the order of the first run, or None.
-
-    If `labels` is None, they are those that the runs were read with, or None if no run has some.
-    `sources` and `orders` are the results of `in_one_order`. Counts of labels have no order. Raises
-    ValueError unless `labels` is None or has an entry for each run.
-    """
-    if labels is None:
-        read = [x.get("labels") if isinstance(x, Mapping) else None for _, x in sources]
-        return read if any(own is not None for own in read) else None
-    if isinstance(labels, Mapping) or len(labels := as_list("labels", labels)) != len(orders):
-        raise ValueError("labels of two runs are a pair: give (labels of run a, labels of run b).")
-    return [_in_order(own, order) for own, order in zip(labels, orders, strict=True)]
-
-
-def _in_order(labels: Any, order: list[int] | None) -> Any:
-    """Return the labels of a run with its questions in this order, if it is not None."""
-    if order is None or labels is None or isinstance(labels, Mapping):
-        return labels
-    return [labels[question] for question in order]
-
-
 def _with_errors(runs: Sequence[Run], checker_rates: Any, labels: Any) -> list[Run]:
     """Return the runs with the errors of their checker, and warn if the outcomes contradict them.
 
     Raises ValueError if rates and labels are both given, if only some runs have labels, or if the
     labels of a run are invalid or too few.
     """
+    labels = _labels_of_runs(runs, checker_rates, labels)
     if not check_errors(checker_rates, labels):
         return [*runs]
     result = []
@@ -417,3 +385,14 @@ def _with_errors(runs: Sequence[Run], checker_rates: Any, labels: Any) -> list[R
             errors.warn_if_contradicted(run.outcomes.counts)
         result.append(run._replace(errors=errors))
     return result
+
+
+def _labels_of_runs(runs: Sequence[Run], checker_rates: Any, labels: Any) -> list[Any] | None:
+    """Return the labels of each run: those that are given, or those that runs were read with.
+
+    Return None if there are none, or only some that were read beside `checker_rates`.
+    """
+    given = zip(runs, labels or [None] * len(runs), strict=True)
+    own = [x if run.source is None else run.source.get("labels") for run, x in given]
+    is_read = checker_rates is None and any(x is not None for x in own)
+    return own if labels is not None or is_read else None

@@ -12,11 +12,11 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any, NamedTuple, Self, TypedDict, Unpack
+from typing import Any, Self, TypedDict, Unpack
 
 import numpy as np
 
-from ..core.checks import as_list, check_k, check_name, check_number, check_positive
+from ..core.checks import as_list, check_k, check_name, check_number
 from ..core.choice import Weighting, question_weighting
 from ..core.credits import PASS_FAMILY, ScoreOptions, included_scores
 from ..core.questions import student_quantile
@@ -25,7 +25,7 @@ from ..core.signatures import check_options, shows_options
 from ..functions import OutcomesLike
 from ..intervals.labelled import Errors
 from ..scores.checker_rates import CheckerRates, check_rates, require_correction
-from .designs import Design, Goal, Pilot, prior_of_rates
+from .designs import Design, Pilot, Population, prior_of_rates
 from .options import ComparisonOptions
 from .outcomes_of_runs import Run, grade_sources
 
@@ -35,33 +35,19 @@ AT_LIMIT = "estimated at its limit"
 _ASSUMED_CORRELATION = 0.5
 _JACKKNIFE_GROUPS = 20  # The jackknife leaves out one of 20 groups of pilot questions at a time.
 _MOST_SAMPLES, _MOST_QUESTIONS, _MOST_LABELS = 4096, 1_000_000, 1_000_000
+_SHARE = "give a number above 0, at most 1, such as 0.02 for 2 %"
+_COST = ("a cost is a number from 0 to 1e15", 0, 1e15)
+_NUMBERS = {
+    "correlation": ("a correlation is a number from -1 to 1", -1, 1),
+    "power": ("give a probability from 0.5 to 0.999", 0.5, 0.999),
+    "half_width": (_SHARE, math.ulp(0.0), 1),
+    "difference": (_SHARE, math.ulp(0.0), 1),
+    **dict.fromkeys(("question_cost", "sample_cost", "label_cost"), _COST),
+}
+"""For options that are numbers: the rule that they follow, the least and the largest value."""
 
 
 # --- Options ------------------------------------------------------------------------------
-
-
-class Wanted(NamedTuple):
-    """The precision that the cheapest design has to reach.
-
-    Args:
-        name: "half_width" or "difference", the quantity that is at most `value`.
-        kind: the kind of the interval, "sampling" or "questions".
-        most: the largest number of questions that a design may have.
-    """
-
-    name: str
-    value: float
-    kind: str
-    most: int
-
-    def ratio(self, design: Design, questions: int) -> float:
-        """Return the half-width or difference of a design, divided by the wanted value.
-
-        A design reaches the wanted precision if the ratio is at most 1. The ratio is infinite if
-        the design has no interval, or finds no difference.
-        """
-        value = getattr(design.precision(questions, self.kind), self.name)
-        return math.inf if value is None else value / self.value
 
 
 class PlanArguments(TypedDict, total=False):
@@ -103,7 +89,7 @@ class PlanOptions(ComparisonOptions):
         questions, samples, labels: ascending lists of integers after validation; labels may be
             None.
         rates: an array after validation, or None.
-        wanted: the wanted half-width or difference, or None if neither is given.
+        most: the largest number of questions that the cheapest design may have.
 
     Raises:
         ValueError: if an option is invalid.
@@ -122,7 +108,7 @@ class PlanOptions(ComparisonOptions):
     labels: Any = None
     label_cost: float = 1.0
     checker_rates: tuple[float, float] | None = None
-    wanted: Wanted | None = field(default=None, init=False)
+    most: int = field(default=_MOST_QUESTIONS, init=False)
 
     def __post_init__(self) -> None:
         """Validate the options, and replace single numbers by lists."""
@@ -134,29 +120,45 @@ class PlanOptions(ComparisonOptions):
             self.k = 1
         super().__post_init__()
         (k,) = self.ks
-        has_most = self.questions is not None
-        self.questions = _ascending_integers(
-            "questions", self.questions, _QUESTIONS, 2, _MOST_QUESTIONS
-        )
-        default = (k, 2 * k, 4 * k, 8 * k)
-        self.samples = _ascending_integers("samples", self.samples, default, k, _MOST_SAMPLES)
+        questions = _ascending_integers("questions", self.questions, _QUESTIONS, 2, _MOST_QUESTIONS)
+        if self.questions is not None:
+            self.most = max(questions)
+        self.questions, samples = questions, (k, 2 * k, 4 * k, 8 * k)
+        self.samples = _ascending_integers("samples", self.samples, samples, k, _MOST_SAMPLES)
         if self.labels is not None:
             self.labels = _ascending_integers("labels", self.labels, (), 1, _MOST_LABELS)
-        if self.correlation is not None:
-            rule = "a correlation is a number from -1 to 1"
-            self.correlation = check_number("correlation", self.correlation, rule, -1, 1)
-        rule = "give a probability from 0.5 to 0.999"
-        self.power = check_number("power", self.power, rule, 0.5, 0.999)
+        for name, (rule, least, most) in _NUMBERS.items():
+            value, default = getattr(self, name), getattr(PlanOptions, name)
+            if value is not None or default is not None:
+                setattr(self, name, check_number(name, value, rule, least, most))
         if self.rates is not None:
             rule, rates = "a success rate is a number from 0 to 1", as_list("rates", self.rates)
             checked = [check_number(f"rates[{i}]", p, rule, 0, 1) for i, p in enumerate(rates)]
             self.rates = np.array(checked)
-        most = max(self.questions) if has_most else _MOST_QUESTIONS
-        self.wanted = _wanted_precision(self.half_width, self.difference, str(self.interval), most)
-        for name in ("question_cost", "sample_cost", "label_cost"):
-            rule = "a cost is a number from 0 to 1e15"
-            setattr(self, name, check_number(name, getattr(self, name), rule, 0, 1e15))
         check_rates(self.checker_rates)
+        if self.half_width is not None and self.difference is not None:
+            given = f"half_width={self.half_width} and difference={self.difference}"
+            raise ValueError(f"{given} are both given: give one of them.")
+
+    @property
+    def wanted(self) -> tuple[str, float] | None:
+        """Return the name and the largest value of the wanted precision; None if there is none.
+
+        The name is that of a field of `Precision`: "half_width" or "difference".
+        """
+        precisions = {"half_width": self.half_width, "difference": self.difference}
+        return next(((name, x) for name, x in precisions.items() if x is not None), None)
+
+    def ratio(self, design: Design, questions: int) -> float:
+        """Return the half-width or difference of a design with M `questions`, by the wanted value.
+
+        A design reaches the wanted precision if the ratio is at most 1. The ratio is infinite if
+        the design has no interval, or finds no difference.
+        """
+        assert self.wanted is not None
+        name, wanted = self.wanted
+        value = getattr(design.precision(questions, str(self.interval)), name)
+        return math.inf if value is None else value / wanted
 
     def for_samples(self, sizes: Mapping[str, np.ndarray]) -> Self:
         """Return a copy of the options with the weights of the questions of a pilot run.
@@ -190,19 +192,6 @@ def _ascending_integers(
         if check_number(f"{name}[{i}]", number, rule, least, most) != int(number):
             raise ValueError(f"{name}[{i}] is {number}: {rule}.")
     return sorted({int(number) for number in numbers})
-
-
-def _wanted_precision(half_width: Any, difference: Any, kind: str, most: int) -> Wanted | None:
-    """Return the wanted half-width or difference, or None. Raises ValueError if both are given."""
-    if half_width is not None and difference is not None:
-        raise ValueError(f"{half_width=} and {difference=} are both given: give one of them.")
-    for name, value in {"half_width": half_width, "difference": difference}.items():
-        if value is not None:
-            value = check_positive(
-                name, value, "give a number above 0, at most 1, such as 0.02 for 2 %", 1.0
-            )
-            return Wanted(name, value, kind, most)
-    return None
 
 
 @shows_options(PlanArguments, PlanOptions)
@@ -329,19 +318,19 @@ def plan_runs(runs: Sequence[Run], options: PlanOptions) -> dict[str, Any]:
             "as independent.",
             stacklevel=3,
         )
-    new_design, assumptions = _design_maker(runs, options, options.weighting)
-    checker_rates, labels, about_checker = _checker_and_labels(runs, options)
+    errors, labels = _errors_and_labels(runs, options)
+    population, assumptions = _population(runs, options, options.weighting, errors.rates)
     score_id, score = options.score
-    require_correction({score_id.key: score}, checker_rates)
-    designs = [
-        new_design(n, rates=checker_rates, labels=number)
-        for n, number in itertools.product(options.samples, labels)
-    ]
+    require_correction({score_id.key: score}, errors.rates)
+    designs = [Design(population, *each) for each in itertools.product(options.samples, labels)]
     cheapest = _cheapest_row(designs, options)
     # A correlation at its limit does not vary as it should when questions are left out.
     varies = options.difference is None or assumptions["correlation_is"] != AT_LIMIT
     if cheapest is not None and varies:
-        cheapest |= _limits_of_questions(runs, options, checker_rates, cheapest)
+        cheapest |= _limits_of_questions(runs, options, errors.rates, cheapest)
+    if errors != Errors():
+        source = "given" if errors.labels is None else "estimated"
+        assumptions |= {"checker": errors.described(), "checker_is": source}
     return {
         "key": score_id.key,
         "score": designs[0].score,
@@ -349,33 +338,34 @@ def plan_runs(runs: Sequence[Run], options: PlanOptions) -> dict[str, Any]:
         "power": options.power,
         "rows": [_plan_row(*row, options) for row in itertools.product(designs, options.questions)],
         "cheapest": cheapest,
-        "assumptions": assumptions | about_checker,
+        "assumptions": assumptions,
     }
 
 
-def _checker_and_labels(
+def _errors_and_labels(
     runs: Sequence[Run], options: PlanOptions
-) -> tuple[CheckerRates, list[int] | list[None], dict[str, Any]]:
-    """Return the rates of the checker, the numbers of labels, and "assumptions" of the plan.
+) -> tuple[Errors, list[int] | list[None]]:
+    """Return the errors of the checker, and the numbers of labels.
 
-    The numbers of labels are the option `labels`, or else that of the pilot run; [None] if there is
-    neither. The assumptions are a dict with "checker" and "checker_is", or an empty dict if scores
-    are not corrected for errors of a checker.
+    The numbers are the option `labels`, or else that of the pilot run; [None] if there is neither.
     """
     errors = runs[0].errors if runs else Errors(check_rates(options.checker_rates))
-    if errors == Errors():
-        if options.labels is not None:
-            raise ValueError(
-                "labels is given, but not what the checker is like: give a pilot run with labels, "
-                "or rates such as checker_rates=[0.9, 0.1]."
-            )
-        return errors.rates, [None], {}
-    labels = options.labels
-    if labels is None and errors.labels is not None:
-        labels = [errors.labels.number]
-    source = "given" if errors.labels is None else "estimated"
-    assumptions = {"checker": errors.described(), "checker_is": source}
-    return errors.rates, labels or [None], assumptions
+    if errors == Errors() and options.labels is not None:
+        raise ValueError(
+            "labels is given, but not what the checker is like: give a pilot run with labels, or "
+            "rates such as checker_rates=[0.9, 0.1]."
+        )
+    of_pilot = [None] if errors.labels is None else [errors.labels.number]
+    return errors, options.labels or of_pilot
+
+
+def _cheapest_row(designs: Sequence[Design], options: PlanOptions) -> dict[str, Any] | None:
+    """Return the row of the cheapest design with the wanted precision, or None if there is none."""
+    if options.wanted is None:
+        return None
+    fewest = [(design, _fewest_questions(design, options)) for design in designs]
+    rows = [_plan_row(design, m, options) for design, m in fewest if m is not None]
+    return min(rows, key=lambda row: row["cost"], default=None)
 
 
 def _limits_of_questions(
@@ -390,18 +380,19 @@ def _limits_of_questions(
     the logarithm of the number of questions. It needs three pilot questions. The limits use
     Student's t.
     """
-    wanted, questions = options.wanted, int(cheapest["questions"])
-    size, weights = len(runs[0].outcomes) if runs else 0, options.weights
+    questions, weights = int(cheapest["questions"]), options.weights
+    size = len(runs[0].outcomes) if runs else 0
     groups = min(size, _JACKKNIFE_GROUPS)
-    if wanted is None or groups < 3:
+    if groups < 3:
         return {}
     logs = []
     for group in range(groups):
         rows = np.flatnonzero(np.arange(size) % groups != group)
         weighting = Weighting(None if weights is None else weights[rows])
-        new_design, _ = _design_maker([run.for_questions(rows) for run in runs], options, weighting)
-        design = new_design(cheapest["samples"], rates=checker_rates, labels=cheapest.get("labels"))
-        number = questions * wanted.ratio(design, questions) ** 2
+        others = [run.for_questions(rows) for run in runs]
+        population, _ = _population(others, options, weighting, checker_rates)
+        design = Design(population, cheapest["samples"], cheapest.get("labels"))
+        number = questions * options.ratio(design, questions) ** 2
         logs.append(math.log(min(max(number, 2.0), _MOST_QUESTIONS)))
     variance = (groups - 1) * float(np.var(logs))
     factor = math.exp(student_quantile(groups - 1, 1 - options.confidence) * math.sqrt(variance))
@@ -411,13 +402,11 @@ def _limits_of_questions(
     }
 
 
-def _design_maker(
-    runs: Sequence[Run], options: PlanOptions, weighting: Weighting
-) -> tuple[Callable[..., Design], dict[str, Any]]:
-    """Return a function that makes a `Design`, and the "assumptions" of the plan as a dict.
+def _population(
+    runs: Sequence[Run], options: PlanOptions, weighting: Weighting, checker_rates: CheckerRates
+) -> tuple[Population, dict[str, Any]]:
+    """Return what is known from pilot runs or assumed, and the "assumptions" of the plan.
 
-    The function is called as `new_design(n, rates=checker_rates, labels=number_of_labels)`. All
-    other arguments of `Design` are bound: they come from the pilot runs, or from `options.rates`.
     Raises ValueError unless there are either pilot runs or assumed rates, or if a correlation is
     given beside two pilot runs.
     """
@@ -438,17 +427,15 @@ def _design_maker(
     elif r is None:
         r, source = _ASSUMED_CORRELATION, "assumed"
     assumptions = {"correlation": r, "correlation_is": source}
-    goal = Goal(options.confidence, options.power, r)
+    assumed = (score, checker_rates, options.confidence, options.power, r)
     if options.rates is not None:
         prior = prior_of_rates(options.rates)
-        return partial(Design, prior, score, goal), {"rates_are": "assumed"} | assumptions
+        return Population(prior, *assumed), {"rates_are": "assumed"} | assumptions
     pilot = pilots[0]
     if weighting.values is not None:
         assumptions["design_effect"] = pilot.design_effect
-    maker = partial(
-        Design, pilot.prior, score, goal, design_effect=pilot.design_effect, freedom=pilot.freedom
-    )
-    return maker, pilot.assumptions | assumptions
+    population = Population(pilot.prior, *assumed, pilot.design_effect, pilot.freedom)
+    return population, pilot.assumptions | assumptions
 
 
 def _plan_row(design: Design, questions: int, options: PlanOptions) -> dict[str, Any]:
@@ -467,40 +454,28 @@ def _plan_row(design: Design, questions: int, options: PlanOptions) -> dict[str,
     }
 
 
-def _cheapest_row(designs: Sequence[Design], options: PlanOptions) -> dict[str, Any] | None:
-    """Return the row of the cheapest design with the wanted precision, or None if there is none."""
-    if options.wanted is None:
-        return None
-    rows = [
-        _plan_row(design, questions, options)
-        for design in designs
-        if (questions := _fewest_questions(design, options.wanted)) is not None
-    ]
-    return min(rows, key=lambda row: row["cost"], default=None)
-
-
-def _fewest_questions(design: Design, wanted: Wanted) -> int | None:
+def _fewest_questions(design: Design, options: PlanOptions) -> int | None:
     """Return about the smallest number M of questions that reaches the wanted precision.
 
-    Return None if even `wanted.most` questions do not reach it. A half-width and a difference are
+    Return None if even the most questions do not reach it. A half-width and a difference are
     nearly proportional to 1 / sqrt(M), so repeated scaling of M converges in a few steps. A
     bisection then finds M to within 0.2 %.
     """
-    ratio = partial(wanted.ratio, design)
-    m = min(100, wanted.most)
+    ratio, most = partial(options.ratio, design), options.most
+    m = min(100, most)
     for _ in range(20):
         factor = ratio(m)
         if math.isinf(factor):
             factor = 2.0  # Too few questions to find any difference: try four times as many.
-        scaled = min(max(math.ceil(m * factor**2), 2), wanted.most)
+        scaled = min(max(math.ceil(m * factor**2), 2), most)
         if abs(scaled - m) <= m // 500:
             break
         m = scaled
     too_few, step = m, 1 + m // 500
     while ratio(m) > 1:
-        if m == wanted.most:
+        if m == most:
             return None
-        too_few, m, step = m, min(m + step, wanted.most), 2 * step
+        too_few, m, step = m, min(m + step, most), 2 * step
     while m - too_few > 1 + m // 500:
         middle = (too_few + m) // 2
         too_few, m = (middle, m) if ratio(middle) > 1 else (too_few, middle)

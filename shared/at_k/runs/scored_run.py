@@ -60,8 +60,8 @@ class ScoredRun:
     Args:
         n: (M,) numbers of samples of the questions.
         options: the options of the comparison, validated for the samples of the run.
-        scores_and_limits: a function from options of an interval to the scores and the method of
-            their limits.
+        scores_and_limits: a function from options of an interval, and whether its limits are
+            needed or only covariances, to the scores and the method of their limits.
         shows_samples: whether the data show how samples of the same questions vary. Default:
             whether some question has more than one sample.
         moves: a function from a confidence to an array, (2, m): how far the scores may lie below
@@ -71,22 +71,24 @@ class ScoredRun:
 
     Attributes:
         points: the scores of the questions.
-        limits: a cached function from a confidence to the lower and upper limits, (2, m).
+        limits: a cached function from a confidence, and maybe another interval than that of the
+            options, to the lower and upper limits, (2, m).
     """
 
     def __init__(
         self,
         n: np.ndarray,
         options: ComparisonOptions,
-        scores_and_limits: Callable[[IntervalOptions], ScoresAndLimits],
+        scores_and_limits: Callable[[IntervalOptions, bool], ScoresAndLimits],
         shows_samples: bool | None = None,
         moves: Callable[[float], np.ndarray] | None = None,
         bounds: tuple[float, float] = UNIT_RANGE,
     ):
-        self.n, self.bounds = n, bounds
-        self.options = options.limit_options(str(options.interval))
-        self._known = cache(lambda name: scores_and_limits(options.limit_options(name)))
-        self.points, self._method = self._known(self.options.method)
+        self.n, self.bounds, self._options = n, bounds, options
+        self._known = cache(
+            lambda name, has_limits: scores_and_limits(options.limit_options(name), has_limits)
+        )
+        self.points = self._known(str(options.interval), True)[0]
         self._shows_samples = n.max() > 1 if shows_samples is None else shows_samples
         self._moves = moves
         self.limits = cache(self._limits)
@@ -94,12 +96,12 @@ class ScoredRun:
     @cached_property
     def counted(self) -> np.ndarray:
         """Return the indices of the questions whose weight is not 0."""
-        return _indices_with_weight(len(self.n), self.options.weights)
+        return _indices_with_weight(len(self.n), self._options.weights)
 
     @cached_property
     def estimates(self) -> np.ndarray:
         """Return the scores over all questions, (m,), identical to those of `compute`."""
-        return np.array([*self.points.over(self.counted, self.options.weights).values()])
+        return np.array([*self.points.over(self.counted, self._options.weights).values()])
 
     @cached_property
     def errors(self) -> np.ndarray:
@@ -108,8 +110,8 @@ class ScoredRun:
         The changes are scaled so that the sum of their squares is the variance of the scores for
         new questions; see `cluster_errors`.
         """
-        weights = self.options.weights
-        return cluster_errors(linearized(self.points, weights), self.options.clusters, weights)
+        weights = self._options.weights
+        return cluster_errors(linearized(self.points, weights), self._options.clusters, weights)
 
     @property
     def standard_errors(self) -> np.ndarray:
@@ -119,18 +121,18 @@ class ScoredRun:
     @property
     def number(self) -> float:
         """Return the number of questions; with weights, the effective number."""
-        return effective_clusters(None, len(self.n), self.options.weights)
+        return effective_clusters(None, len(self.n), self._options.weights)
 
     @property
     def freedom(self) -> float:
         """Return the degrees of freedom of the standard errors, for Student's t."""
-        clusters, weights = self.options.clusters, self.options.weights
-        return degrees_of_freedom(effective_clusters(clusters, len(self.n), weights))
+        number = effective_clusters(self._options.clusters, len(self.n), self._options.weights)
+        return degrees_of_freedom(number)
 
     @property
     def clusters(self) -> int:
         """Return the number of clusters (without clusters, of questions) with a weight above 0."""
-        labels = self.options.clusters
+        labels = self._options.clusters
         return len(self.counted) if labels is None else len(np.unique(labels[self.counted]))
 
     @cached_property
@@ -138,15 +140,15 @@ class ScoredRun:
         """Return the (m, m) covariance of the scores for new samples; None if it is not known."""
         if not self._shows_samples:
             return None
-        return self._known("sampling")[1].covariance(self.counted, [*self.points.keys])
+        return self._known("sampling", False)[1].covariance(self.counted, [*self.points.keys])
 
     def moves(self, confidence: float) -> np.ndarray | None:
         """Return how far estimated rates move scores down and up, (2, m); None for known rates."""
         return None if self._moves is None else self._moves(self.look_confidence(confidence))
 
-    def limits_with_moves(self, confidence: float) -> np.ndarray:
+    def limits_with_moves(self, confidence: float, interval: str | None = None) -> np.ndarray:
         """Return limits, (2, m), that also account for estimated rates of the checker, if any."""
-        limits, moves = self.limits(confidence), self.moves(confidence)
+        limits, moves = self.limits(confidence, interval), self.moves(confidence)
         if moves is None:
             return limits
         distances = np.maximum([self.estimates - limits[0], limits[1] - self.estimates], 0.0)
@@ -155,16 +157,17 @@ class ScoredRun:
 
     def look_confidence(self, confidence: float) -> float:
         """Return the confidence of the limits at one look, which is higher with `anytime`."""
-        if not self.options.anytime:
+        if not self._options.anytime:
             return confidence
-        size = look_size(self.n[self.counted], self.options.method == "questions")
+        size = look_size(self.n[self.counted], self._options.interval == "questions")
         return confidence_of_a_look(confidence, size)
 
-    def _limits(self, confidence: float) -> np.ndarray:
+    def _limits(self, confidence: float, interval: str | None = None) -> np.ndarray:
         """Return the limits of the scores, (2, m). Raises ValueError if the run has none."""
-        method = self._method
-        if self.options.anytime:
-            method = AnytimeIntervals(method, self.n, self.options.method == "questions")
+        interval = interval or str(self._options.interval)
+        method = self._known(interval, True)[1]
+        if self._options.anytime:
+            method = AnytimeIntervals(method, self.n, interval == "questions")
         if problem := method.problem(self.counted):
             raise ValueError(f"{problem}.")
         intervals = method.intervals(self.counted, confidence)
@@ -201,19 +204,19 @@ def score_runs(runs: Sequence[Run], options: ComparisonOptions) -> list[ScoredRu
     """
     metric = options.metric
     n = n_in_keys(np.concatenate([run.outcomes.n for run in runs]))
-    makers_of_runs: Sequence[Callable[[Run, ComparisonOptions], ScoredRun]]
+    make: Callable[[Run, ComparisonOptions], ScoredRun]
     if metric in PASS_FAMILY or runs[0].errors != Errors():
-        makers_of_runs = [partial(_pass_run, scores=_binary_scores(n, options))] * len(runs)
-    elif metric in ("vote@k", "score_agg"):
-        makers_of_runs = [_vote_run if metric == "vote@k" else _verdict_run] * len(runs)
+        make = partial(_pass_run, scores=_binary_scores(n, options))
+    elif metric == "vote@k":
+        make = _vote_run
+    elif metric == "score_agg":
+        make = _verdict_run
     else:
         ks = {ScoreId(metric, k): k for k in options.ks} or {ScoreId(metric, n): 1}
         rewards, bounds = _rewards_of_runs(runs, options.w)
-        makers_of_runs = [
-            partial(_reward_run, rewards=own, ks=ks, bounds=bounds) for own in rewards
-        ]
+        make = partial(_reward_run, rewards=rewards, ks=ks, bounds=bounds)
     scored = []
-    for run, make in zip(runs, makers_of_runs, strict=True):
+    for run in runs:
         with naming_run(run.name):
             scored.append(make(run, options))
             scored[-1].limits(options.confidence)  # raises an error here, with the run's name
@@ -246,9 +249,8 @@ def _pass_run(run: Run, options: ComparisonOptions, scores: Mapping[ScoreId, Sco
     questions = _indices_with_weight(len(counts), weights)
     require_correction(scores, errors.rates)
 
-    def scores_and_limits(requested: IntervalOptions) -> ScoresAndLimits:
+    def scores_and_limits(requested: IntervalOptions, has_limits: bool) -> ScoresAndLimits:
         """Return the corrected scores of the questions, and the method of their limits."""
-        has_limits = requested.method == options.interval  # or else only covariances are needed
         if errors.rates.are_exact and has_limits:
             return pass_limits(counts, scores, requested)
         return pass_intervals(counts, scores, requested, errors.rates, has_limits)
@@ -267,45 +269,48 @@ def _pass_run(run: Run, options: ComparisonOptions, scores: Mapping[ScoreId, Sco
 def _reward_run(
     run: Run,
     options: ComparisonOptions,
-    rewards: Rewards,
+    rewards: Mapping[str, Rewards],
     ks: Mapping[ScoreId, int],
     bounds: tuple[float, float],
 ) -> ScoredRun:
     """Return the scored run for max@k, avg@N or bayes@N.
 
-    `ks` has the k of each score; 1 for a mean, which is the best of one sample. `bounds` are the
-    least and the largest reward of all runs.
+    `rewards` has those of each run by its name, and `ks` the k of each score; 1 for a mean, which
+    is the best of one sample. `bounds` are the least and the largest reward of all runs.
     """
-    n = run.outcomes.n
+    n, own = run.outcomes.n, rewards[run.name]
     if options.metric == "bayes@N":
-        moments = moments_by_key(rewards, {key: rewards.posterior() for key in ks})
+        moments = moments_by_key(own, {key: own.posterior() for key in ks})
         means = Scores(moments.keys, moments.inverse, moments.mean)
         method = PosteriorIntervals(moments, bounds, weights=options.weights)
-        return ScoredRun(n, options, lambda _: (means, method), shows_samples=True, bounds=bounds)
-    points = max_scores(rewards, ks)
-    family = RewardFamily.from_rewards(rewards, ks, {}, bounds, options.weights)
+        return ScoredRun(n, options, lambda *_: (means, method), shows_samples=True, bounds=bounds)
+    points = max_scores(own, ks)
+    family = RewardFamily.from_rewards(own, ks, {}, bounds, options.weights)
     return ScoredRun(
-        n, options, lambda requested: (points, family_intervals(family, requested)), bounds=bounds
+        n,
+        options,
+        lambda requested, _: (points, family_intervals(family, requested)),
+        bounds=bounds,
     )
 
 
 def _rewards_of_runs(
     runs: Sequence[Run], w: Sequence[float] | None
-) -> tuple[list[Rewards], tuple[float, float]]:
-    """Return the rewards of each run, and the (least, largest) reward of all runs.
+) -> tuple[dict[str, Rewards], tuple[float, float]]:
+    """Return the rewards of each run by its name, and the (least, largest) reward of all runs.
 
     If a run has real rewards and `w` is None, the outcomes of all runs are taken as real rewards.
     Otherwise the outcomes are categories, and `w` has their rewards.
     """
     if w is None and any(has_real_rewards(run.outcomes) for run in runs):
-        rewards = [real_rewards(run.outcomes) for run in runs]
+        rewards = {run.name: real_rewards(run.outcomes) for run in runs}
     else:
-        values, rewards = check_rewards(w), []
+        values, rewards = check_rewards(w), {}
         for run in runs:
             prior = check_prior_outcomes(None, len(run.outcomes.sizes), len(values))
             with naming_run(run.name):
-                rewards.append(category_rewards(run.outcomes, values, prior))
-    levels = np.concatenate([x.levels.ravel() for x in rewards])
+                rewards[run.name] = category_rewards(run.outcomes, values, prior)
+    levels = np.concatenate([x.levels.ravel() for x in rewards.values()])
     return rewards, (float(levels.min()), float(levels.max()))
 
 
@@ -319,17 +324,12 @@ def _vote_run(run: Run, options: ComparisonOptions) -> ScoredRun:
     n, correct = run.outcomes.n, more_than_half(require_shares(run.outcomes))
     votes = count_answers(correct, run.answers, merge_correct=True)
     sizes = {ScoreId("vote@k", k): k for k in options.ks}
-    return ScoredRun(n, options, partial(vote_limits, votes, sizes, n))
+    return ScoredRun(n, options, lambda requested, _: vote_limits(votes, sizes, n, requested))
 
 
 def _verdict_run(run: Run, options: ComparisonOptions) -> ScoredRun:
     """Return the scored run for score_agg, whose outcomes are weights of verdicts."""
     points = agg_scores(require_weights(run.outcomes), exponent(options.temperature))
-
-    def scores_and_limits(requested: IntervalOptions) -> ScoresAndLimits:
-        """Return the score, and the method of its limits for other questions."""
-        clusters, weights = requested.clusters, requested.weights
-        return points, QuestionIntervals(points, UNIT_RANGE, clusters, weights=weights)
-
+    method = QuestionIntervals(points, UNIT_RANGE, options.clusters, weights=options.weights)
     # No method is for new samples of the same questions, however many samples there are.
-    return ScoredRun(run.outcomes.n, options, scores_and_limits, shows_samples=False)
+    return ScoredRun(run.outcomes.n, options, lambda *_: (points, method), shows_samples=False)
