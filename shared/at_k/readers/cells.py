@@ -21,7 +21,7 @@ from .missing import missing_answers, missing_outcomes, warn_of_api_messages
 from .names import columns_named, last_part, plain_name, shown_name
 from .opening import is_remote
 from .reading import ReadingOptions
-from .roles import column_of_role, columns_of_role, count_column, question_columns
+from .roles import column_of_role, columns_of_role, count_column, is_unique, question_columns
 from .table import (
     ROW,
     Columns,
@@ -171,7 +171,7 @@ def _with_parsed_lists(
     if "predictions" in chosen and plain_name(name) in usual.SINGLE:
         if not (table.layout or reading.group_size):
             _refuse_lists_as_answers(table, name, cells, reading)
-    elif not reading.questions or _occur_once(table, reading.questions):
+    elif not reading.questions or is_unique(table, *reading.questions):
         return _lists_from_texts(table, cells)
     return cells
 
@@ -333,12 +333,6 @@ def _numbers_of_samples(table: Table, role: str, name: str, cells: Sequence[Any]
     return cells
 
 
-def _occur_once(table: Table, key: Sequence[str]) -> bool:
-    """Return whether no two rows have the same entries in the columns `key`."""
-    rows = {*zip(*(map(entry_text, table.columns[name]) for name in key), strict=True)}
-    return len(rows) == table.size
-
-
 def _refuse_lists_as_answers(
     table: Table, name: str, cells: CellsByRole, reading: ReadingOptions
 ) -> None:
@@ -351,7 +345,7 @@ def _refuse_lists_as_answers(
     is_reference = (isinstance(x, list) or parse_list(x) for x in cells.get("references", ()))
     if not are_lists or any(is_reference):
         return
-    if _occur_once(table, reading.questions or question_columns(table)):
+    if is_unique(table, *(reading.questions or question_columns(table))):
         row = next(i for i, x in enumerate(cells["samples"]) if x)
         text = short(cells["samples"][row])
         raise InputError(

@@ -411,7 +411,7 @@ def question_columns(table: Table) -> tuple[str, ...]:
 
 def _refuse_ids_of_samples(table: Table, column: str, texts: Sequence[str]) -> None:
     """Raise a SelectionError if each row has an id of its own, and each text several rows."""
-    if any(map(has_lists, table.columns.values())) or not _is_unique(table, column):
+    if any(map(has_lists, table.columns.values())) or not is_unique(table, column):
         return
     for text in texts:
         numbers = Counter(map(entry_text, table.columns[text]))
@@ -427,8 +427,8 @@ def _refuse_ids_of_samples(table: Table, column: str, texts: Sequence[str]) -> N
             )
 
 
-def _is_unique(table: Table, *names: str) -> bool:
-    """Return whether no two rows are equal in these columns. Ignore names without a column."""
+def is_unique(table: Table, *names: str) -> bool:
+    """Return whether no two rows are equal in these columns. Names without a column are ignored."""
     columns = (table.columns[name] for name in names if name in table.columns)
     rows = list(zip(*(map(entry_text, cells) for cells in columns), strict=True))
     return len({*rows}) == len(rows)
@@ -445,7 +445,7 @@ def _id_column(table: Table, names: Sequence[str]) -> str:
     specific = ("question_id", "problem_id", "qid")
     first, others = names[0], list(names[1:])
     if plain_name(first) in specific:
-        row_ids = [x for x in columns_named(others, ("id", "_id")) if _is_unique(table, x)]
+        row_ids = [x for x in columns_named(others, ("id", "_id")) if is_unique(table, x)]
         others = [x for x in others if x not in row_ids]
     texts = {name: list(map(entry_text, table.columns[name])) for name in (first, *others)}
     for other in others:
@@ -537,7 +537,7 @@ def _may_be_samples(table: Table, n: str, correct: str, reading: ReadingOptions)
         return True
     sizes, counts = ({*whole_numbers(table, name)} for name in (n, correct))
     key = reading.questions or question_columns(table)
-    is_repeated = bool(key) and not _is_unique(table, *key, FILE)
+    is_repeated = bool(key) and not is_unique(table, *key, FILE)
     if counts <= {0, 1}:
         is_outcome = plain_name(correct) in usual.COLUMN_NAMES["outcomes"]
         return is_outcome and (is_repeated or 0 in sizes or len(sizes) > 1)
@@ -598,7 +598,7 @@ def _refuse_frequencies(table: Table, samples: Sequence[str]) -> None:
             ways.append(Way(counts, "each row is a sample that occurs so often"))
         ways.append(Way({role: sample}, "each row is one sample"))
         is_grouped = len(numbers) > 1 and None not in numbers
-        if are_counts or (is_grouped and _is_unique(table, *question_columns(table), FILE, sample)):
+        if are_counts or (is_grouped and is_unique(table, *question_columns(table), FILE, sample)):
             problem = f"{shown_name(name)} can be a number of samples, beside {shown_name(sample)}."
             raise SelectionError(problem, ways)
 
@@ -611,5 +611,5 @@ def _may_be_counts(table: Table, n: str, correct: str) -> bool:
     return (
         all(x is not None or not entry_text(cell) for _, cell, _, x in rows)
         and all(0 <= x <= y for _, _, y, x in rows if x is not None and y is not None)
-        and (not key or _is_unique(table, *key, FILE))
+        and (not key or is_unique(table, *key, FILE))
     )
