@@ -396,18 +396,6 @@ def test_a_text_with_a_nul_character_is_damaged(tmp_path):
         at_k.read(tmp_path / "a.csv")
 
 
-@pytest.mark.parametrize(
-    ("one", "another"),
-    [("isCorrect", "is_correct"), ("Correct", "correct"), ("Outcomes", "outcomes")],
-)
-def test_columns_whose_names_differ_in_spelling_only_are_asked_about(one, another):
-    columns = {"id": [1, 1], one: [1, 1], another: [0, 1]}
-    with pytest.raises(SelectionError, match=f"columns {one} and {another} can both hold the out"):
-        at_k.read(columns)
-    assert at_k.read(columns, outcomes=another) == {"predictions": [[0, 1]]}
-    assert at_k.read(columns | {one: [0, 1]}) == {"predictions": [[0, 1]]}
-
-
 # --- Names that tell what columns hold --------------------------------------------------
 
 
@@ -469,13 +457,6 @@ def test_an_empty_cell_is_no_group(tmp_path):
     run = at_k.read(tmp_path / "a.csv", groups="g")
     with pytest.raises(ValueError, match=r"groups\[1\] is None: give every question a label"):
         at_k.load("gpassk").compute(**run, k=1, average="groups")
-
-
-def test_numbers_in_a_column_of_answers_are_no_outcomes(tmp_path):
-    file = write_json_lines(tmp_path / "a.jsonl", [{"id": 1, "prediction": 1}])
-    with pytest.raises(SelectionError, match="prediction has answers by its name"):
-        at_k.read(file)
-    assert at_k.read(file, outcomes="prediction") == {"predictions": [[1]]}
 
 
 # --- Rows of a tool with further columns ------------------------------------------------

@@ -29,7 +29,7 @@ from .table import (
     nested_columns,
     pairs_of,
 )
-from .words import as_outcome, entry_text, first_entries
+from .words import entry_text, first_entries, is_outcome
 
 _SHARE_OF_QUESTIONS = 0.5
 _SHARE_OF_ROWS = 0.9
@@ -101,15 +101,10 @@ def _settings_by_values(
         name
         for name in names
         if last_part(name) not in usual.OF_SAMPLE
-        and not (is_verdict(name) and any(_is_outcome(x) for x in {*columns[name]}))
+        and not (is_verdict(name) and any(is_outcome(x) for x in {*columns[name]}))
         and not _is_one_to_one(columns[name], numbers)
         and is_setting(columns[name], questions)
     ]
-
-
-def _is_outcome(text: str) -> bool:
-    """Return whether a text is an outcome, as a number or a word such as pass."""
-    return isinstance(as_outcome(text), (bool, int, float))
 
 
 def _refuse_models(table: Table, columns: Mapping[str, Sequence[str]], rows: Sequence[int]) -> None:

@@ -100,6 +100,11 @@ def as_outcome(cell: Any) -> Any:
     return WORDS[text] if text in WORDS else number_in(cell)
 
 
+def is_outcome(cell: Any) -> bool:
+    """Return whether a cell has an outcome, as a number, a bool or a word such as pass."""
+    return isinstance(as_outcome(cell), (bool, int, float))
+
+
 def as_outcomes(
     cells: Sequence[Any], has_decimal_commas: bool = False, has_labels: bool = False
 ) -> list[Any]:
