@@ -60,8 +60,8 @@ def test_a_column_in_a_file_of_references_is_chosen_by_its_name(capsys, tmp_path
     file = write_json_lines(tmp_path / "s.jsonl", [{"qid": 1, "response": "12"}])
     answers = tmp_path / "answers.csv"
     for text, message in (
-        ("qid,gold,answer\n1,x,12\n", "which may give different scores. Add one to the name: "),
-        ("task_id,id,gold\n1,1,12\n1,2,12\n", "ones (task_id 1, id 2). Name it qid"),
+        ("qid,gold,answer\n1,x,12\n", "in 2 ways, which may give different scores. Name the ids qid, as in"),
+        ("task_id,id,gold\n1,1,12\n1,2,12\n", "ones (task_id 1, id 2). Name the ids qid, as"),
     ):
         answers.write_text(text)
         assert message in error_of(capsys, "gpassk", file, "--references", answers)

@@ -517,6 +517,6 @@ def test_equal_rows_with_lists_are_found_in_a_large_file(monkeypatch, tmp_path):
     monkeypatch.setattr("at_k.readers.counting.LEAST_BYTES", 0)
     rows = [{"id": i // 2, "messages": [f"{i}"], "correct": i % 2} for i in range(60)]
     file = write_json_lines(tmp_path / "a.jsonl", rows * 2)
-    with pytest.raises(SelectionError, match="are equal, and messages differs in all other rows"):
+    with pytest.raises(SelectionError, match="have the same sample: messages"):
         at_k.read(file)
     assert [len(row) for row in at_k.read(file, pool="messages")["predictions"]] == [4] * 30
