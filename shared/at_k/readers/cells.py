@@ -21,7 +21,7 @@ from .missing import missing_answers, missing_outcomes, warn_of_api_messages
 from .names import columns_named, last_part, plain_name, shown_name
 from .opening import is_remote
 from .reading import ReadingOptions
-from .roles import column_of_role, columns_of_role, count_column, is_unique, question_columns
+from .roles import columns_of_role, count_column, is_unique, only_way, question_columns
 from .table import (
     ROW,
     Columns,
@@ -151,8 +151,9 @@ def read_cells(
         return {"counts": _counts(table, chosen, aligned)}, True
     cells = _cells_of_columns(table, chosen, name, reading)
     cells = _with_parsed_lists(table, chosen, name, cells, reading)
-    if has_lists(cells["samples"]):
-        cells |= _empty_lists(cells)
+    if has_lists(cells["samples"]):  # null is a question without samples
+        of_samples = cells.keys() & {"samples", "verdicts", "finish", *usual.PER_SAMPLE}
+        cells |= {role: [[] if x is None else x for x in cells[role]] for role in of_samples}
     are_lists = _holds_lists(table, cells["samples"], name)
     if "multiplicities" in cells and not are_lists:
         cells["multiplicities"] = count_column(table, chosen["counts"])
@@ -220,32 +221,24 @@ def _refuse_lists_as_answers(
     )
 
 
-def _empty_lists(cells: CellsByRole) -> CellsByRole:
-    """Return the roles of samples, with an empty list for None, a question without samples."""
-    of_samples = cells.keys() & {"samples", "verdicts", "finish", *usual.PER_SAMPLE}
-    return {role: [[] if x is None else x for x in cells[role]] for role in of_samples}
-
-
 def _cells_of_columns(
     table: Table, chosen: ColumnsByRole, samples: str, reading: ReadingOptions
 ) -> CellsByRole:
     """Return the cells of the column `samples` and of the columns beside it, by role."""
-    columns = {"samples": samples, "finish": chosen.get("finish")}
-    columns |= {role: chosen.get(role) for role in usual.PER_SAMPLE}
-    if "predictions" in chosen:
-        columns["verdicts"] = chosen.get("outcomes")
-    cells = {role: table.columns[x] for role, x in columns.items() if x}
+    names = {"samples": samples, "finish": chosen.get("finish")}
+    names |= {role: chosen.get(role) for role in usual.PER_SAMPLE}
+    names["multiplicities"] = chosen.get("counts")
+    names["verdicts"] = chosen.get("outcomes") if "predictions" in chosen else None
+    cells = {role: table.columns[name] for role, name in names.items() if name}
     if "references" in chosen:
-        references = table.columns[chosen["references"]]
         are_lists = plain_name(samples) in usual.SINGLE and any(map(parse_list, cells["samples"]))
+        references = table.columns[chosen["references"]]
         if table.is_csv:  # where lists of acceptable answers are texts, as answers such as [1, 2]
             texts = references if are_lists else as_lists(references)
             references = [None if x == "" else x for x in texts]
         if "options" in chosen:
             references = _with_options(references, table.columns[chosen["options"]])
         cells["references"] = references
-    if "counts" in chosen:
-        cells["multiplicities"] = table.columns[chosen["counts"]]
     return cells
 
 
@@ -342,19 +335,18 @@ def _refuse_objects(table: Table, cells: Sequence[Any], role: str, name: str) ->
     In a single object of JSON, a list of objects may have the rows of all questions.
     """
     objects = [x for x in flat(cells) if isinstance(x, dict)]
-    if objects:
-        fields = nested_columns(Table({name: objects})).items()
-        lists = [x for x, column in fields if any(isinstance(y, list) for y in column)]
-        names = [x for x, _ in fields if x not in lists] or lists
-        shown = ", ".join(map(shown_name, names[:12])) + (", .." if len(names) > 12 else "")
-        problem = f"The {role} in {shown_name(name)} are objects"
-        if table.is_object and table.size == 1:
-            raise SelectionError(
-                f"{problem} inside of one object: if each is a row, say so.",
-                [Way({"records": name})],
-            )
+    if objects and table.is_object and table.size == 1:
         raise SelectionError(
-            f"{problem}: name one of their fields, {shown}.",
+            f"The {role} in {shown_name(name)} are objects inside of one object: if each is a row, "
+            f"say so.",
+            [Way({"records": name})],
+        )
+    if objects:
+        fields = nested_columns(Table({name: objects}))
+        names = [x for x, y in fields.items() if not has_lists(y)] or list(fields)
+        shown = ", ".join(map(shown_name, names[:12])) + (", .." if len(names) > 12 else "")
+        raise SelectionError(
+            f"The {role} in {shown_name(name)} are objects: name one of their fields, {shown}.",
             list(dict.fromkeys([role, "outcomes"])),
         )
 
@@ -518,16 +510,24 @@ def join_references(
         pairs = list(references.items())
     else:
         pairs = _answers_in(str(references), columns[0], reading)
+    answers = _answers_by_id(table, columns[0], pairs, name)
+    return table.with_columns({**table.columns, name: answers}), name
+
+
+def _answers_by_id(
+    table: Table, column: str, pairs: Sequence[tuple[Any, Any]], name: str
+) -> list[Any]:
+    """Return the reference of each row, from pairs of the id of a question and its reference."""
     by_text: dict[str, Any] = {}
     for entry, answer in pairs:
         if by_text.setdefault(entry_text(entry), answer) != answer:
             raise ValueError(f"{name} has two references for {short(entry)}.")
-    texts = list(map(entry_text, table.columns[columns[0]]))
+    texts = list(map(entry_text, table.columns[column]))
     for row, text in enumerate(texts):
         if text not in by_text:
-            what = f": {columns[0]} is {short(text)}, for which {name} has no reference."
+            what = f": {column} is {short(text)}, for which {name} has no reference."
             raise InputError(*table.row_place(row), what)
-    return table.with_columns({**table.columns, name: [by_text[x] for x in texts]}), name
+    return [by_text[text] for text in texts]
 
 
 def _answers_in(file: str, question: str, reading: ReadingOptions) -> list[tuple[Any, Any]]:
@@ -550,11 +550,11 @@ def _answers_in(file: str, question: str, reading: ReadingOptions) -> list[tuple
                 f"There is no column of ids, or none with a usual name for references. "
                 f"{list_columns(answers.columns)}"
             )
-        column = named or column_of_role(answers, "references", columns)
+        ways = [Way({"references": name}) for name in ([named] if named else columns)]
+        references = answers.columns[only_way(answers, ways).arguments["references"]]
     except SelectionError as error:
         remedy = f"Name the ids {question}, as in the samples, and the references {file}:COLUMN."
         raise ValueError(f"{file}: {error} {remedy}") from None
-    references = answers.columns[column]
     options = columns_named(answers.columns, usual.OPTIONS) if reading.checker == "choice" else []
     if options:
         references = _with_options(references, answers.columns[options[0]])

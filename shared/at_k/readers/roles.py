@@ -159,26 +159,29 @@ def _ways_by_name(table: Table, named: ColumnsByRole, reading: ReadingOptions) -
         return _checked([named["predictions"]], references)
     counts = _count_ways(table)
     taken = {name for way in counts for name in way.arguments.values()}
-    samples = [name for name in columns_of_role(table, "predictions") if name not in taken]
-    checked, graded = _checked(samples, references), _graded(table, taken, reading)
-    if reading.graded_by:
-        ways = graded
-    elif "references" in named or (reading.checker and references and checked):
-        ways = checked
-    elif table.layout:
+    checked = _checked(_free_columns(table, "predictions", taken), references)
+    graded = [Way({"outcomes": name}) for name in _graded_columns(table, taken, reading)]
+    needs_check = "references" in named or (reading.checker and references and checked)
+    if reading.graded_by or needs_check:
+        ways = graded if reading.graded_by else checked
+        return ways if table.layout else _with_frequencies(table, ways)
+    if table.layout:
         return counts or graded or checked
-    else:
-        others = checked if references or not (counts or graded) else []
-        return _with_doubts(table, [*counts, *others, *graded], references, named, reading)
-    return ways if table.layout else _with_frequencies(table, ways)
+    others = checked if references or not (counts or graded) else []
+    return _with_doubts(table, [*counts, *others, *graded], references, named, reading)
 
 
-def _graded(table: Table, taken: Collection[str], reading: ReadingOptions) -> list[Way]:
-    """Return a reading for each column of outcomes, or of scores, without the columns `taken`."""
-    outcomes = [name for name in columns_of_role(table, "outcomes") if name not in taken]
+def _free_columns(table: Table, role: str, taken: Collection[str]) -> list[str]:
+    """Return the columns that may have a role, without those in `taken`."""
+    return [name for name in columns_of_role(table, role) if name not in taken]
+
+
+def _graded_columns(table: Table, taken: Collection[str], reading: ReadingOptions) -> list[str]:
+    """Return the columns of outcomes, or of scores if their least correct one is known."""
+    outcomes = _free_columns(table, "outcomes", taken)
     if reading.graded_by == "correct_at_least" and not (outcomes or table.layout):
-        outcomes = columns_named(table.columns, usual.SCORES)
-    return [Way({"outcomes": name}) for name in outcomes]
+        return columns_named(table.columns, usual.SCORES)
+    return outcomes
 
 
 def _checked(predictions: Sequence[str], references: Sequence[str]) -> list[Way]:
@@ -188,11 +191,6 @@ def _checked(predictions: Sequence[str], references: Sequence[str]) -> list[Way]
         for samples in predictions
         for name in [x for x in references if x != samples] or [""]
     ]
-
-
-def column_of_role(table: Table, role: str, names: Sequence[str]) -> str:
-    """Return the first of several columns of a role; a SelectionError if their entries differ."""
-    return only_way(table, [Way({role: name}) for name in names]).arguments[role]
 
 
 def _no_samples(table: Table, has_references: bool, graded_by: str) -> SelectionError:
@@ -231,10 +229,10 @@ def _objects_inside(table: Table) -> tuple[list[str], list[str]]:
     inside = {name: cells[0] for name, cells in table.columns.items()} if table.is_object else {}
     if lists := [name for name, x in inside.items() if is_list_of(x, dict)]:
         return lists, []
-    objects = {name: list(x.values()) for name, x in inside.items() if isinstance(x, dict)}
+    objects = [name for name, x in inside.items() if isinstance(x, dict)]
     if summaries := [name for name in objects if name in _SUMMARIES]:
         return [], summaries
-    return [name for name, x in objects.items() if is_list_of(x, dict)], []
+    return [name for name in objects if is_list_of([*inside[name].values()], dict)], []
 
 
 def _check_exclusive(named: ColumnsByRole) -> None:
@@ -555,20 +553,25 @@ def _with_frequencies(table: Table, ways: Sequence[Way]) -> list[Way]:
     requested, or if a question has the same sample in several rows.
     """
     names = [name for name in table.columns if _FREQUENCY.fullmatch(plain_name(name))]
-    others = []
-    for name, way in itertools.product(names, ways):
-        role, sample = next(iter(way.arguments.items()))
-        numbers = {*whole_numbers(table, name)}
-        if name == sample or numbers <= {None, 0, 1}:
-            continue
-        if role == "outcomes" and _may_be_counts(table, name, sample):
-            others.append(Way({"n": name, "correct": sample}, _COUNTS))
-        is_grouped = len(numbers) > 1 and None not in numbers
-        if is_grouped and is_unique(table, *question_columns(table), FILE, sample):
-            others.append(Way({"counts": name, **way.arguments}, _OFTEN))
+    others = [other for name in names for way in ways for other in _ways_to_count(table, name, way)]
     if others:
         others += [way._replace(meaning=_ONE_SAMPLE) for way in ways]
     return others or list(ways)
+
+
+def _ways_to_count(table: Table, name: str, way: Way) -> list[Way]:
+    """Return the readings in which a column has the numbers of samples of the rows of `way`."""
+    role, sample = next(iter(way.arguments.items()))
+    numbers = {*whole_numbers(table, name)}
+    if name == sample or numbers <= {None, 0, 1}:
+        return []
+    ways = []
+    if role == "outcomes" and _may_be_counts(table, name, sample):
+        ways.append(Way({"n": name, "correct": sample}, _COUNTS))
+    is_grouped = len(numbers) > 1 and None not in numbers
+    if is_grouped and is_unique(table, *question_columns(table), FILE, sample):
+        ways.append(Way({"counts": name, **way.arguments}, _OFTEN))
+    return ways
 
 
 def _may_be_counts(table: Table, n: str, correct: str) -> bool:

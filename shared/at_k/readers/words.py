@@ -224,18 +224,13 @@ def at_least(cells: Sequence[Any], least: float, name: str) -> list[Any]:
 
     outcomes = map_entries(reaches, cells)
     most = max((score for score in flat(cells) if score is not None), default=least)
+    scale, problem = f"{name} has scores up to {most:g}, and correct_at_least is {least:g}", ""
     if most <= 1 < least:
-        warnings.warn(
-            f"{name} has scores up to {most:g}, and correct_at_least is {least:g}: no sample is "
-            f"correct. For scores from 0 to 1, give a number between them.",
-            stacklevel=2,
-        )
-    if 0 < least < 1 < most:
-        warnings.warn(
-            f"{name} has scores up to {most:g}, and correct_at_least is {least:g}, as for scores "
-            f"from 0 to 1: a score of 1 counts as correct.",
-            stacklevel=2,
-        )
+        problem = "no sample is correct. For scores from 0 to 1, give a number between them"
+    elif 0 < least < 1 < most:
+        problem = "a score of 1 counts as correct"
+    if problem:
+        warnings.warn(f"{scale}: {problem}.", stacklevel=2)
     return outcomes
 
 
