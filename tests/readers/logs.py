@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import at_k
+import pytest
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
@@ -24,3 +25,10 @@ def mean_of(source: Any, **columns: Any) -> float:
     """Return the mean over questions of the mean outcome of their samples, which may be floats."""
     scores = at_k.load("max_at_k").compute(**at_k.read(source, **columns), k=1)
     return scores["max@1"]
+
+
+def refused(source: Any, message: str, **options: Any) -> Any:
+    """Assert that reading a source is refused with a message that matches; return the error."""
+    with pytest.raises(ValueError, match=message) as caught:
+        at_k.read(source, **options)
+    return caught.value

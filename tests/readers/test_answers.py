@@ -4,7 +4,7 @@ import at_k
 import pandas as pd
 import pytest
 from at_k.readers.run import read_run
-from logs import FIXTURES
+from logs import FIXTURES, refused
 from run_command import error_of, output_of, pass_at_k, write_json_lines
 
 BATCH = FIXTURES / "openai_batch" / "chat.jsonl"
@@ -29,8 +29,7 @@ def test_references_in_a_file_are_joined_by_question(capsys, tmp_path):
 
 
 def test_a_question_without_reference_is_refused(capsys, tmp_path):
-    with pytest.raises(ValueError, match="'sum-2', for which references has no reference"):
-        at_k.read(BATCH, references={"sum-0": "3"})
+    refused(BATCH, "'sum-2', for which references has no reference", references={"sum-0": "3"})
 
 
 def test_files_that_give_no_references_are_refused(capsys, tmp_path):
@@ -43,8 +42,7 @@ def test_files_that_give_no_references_are_refused(capsys, tmp_path):
 
 
 def test_without_a_column_of_questions_references_cannot_be_joined():
-    with pytest.raises(ValueError, match="joined by one column"):
-        at_k.read({"samples": [["a"]]}, references={"x": "a"})
+    refused({"samples": [["a"]]}, "joined by one column", references={"x": "a"})
 
 
 def test_outputs_of_tests_are_no_samples(capsys, tmp_path):
@@ -60,8 +58,11 @@ def test_a_column_in_a_file_of_references_is_chosen_by_its_name(capsys, tmp_path
     file = write_json_lines(tmp_path / "s.jsonl", [{"qid": 1, "response": "12"}])
     answers = tmp_path / "answers.csv"
     for text, message in (
-        ("qid,gold,answer\n1,x,12\n", "gold can both hold the references. Add one to the name: "),
-        ("task_id,id,gold\n1,1,12\n1,2,12\n", "ones (task_id 1, id 2). Name it qid"),
+        (
+            "qid,gold,answer\n1,x,12\n",
+            "in 2 ways, which may give different scores. Name the ids qid, as in",
+        ),
+        ("task_id,id,gold\n1,1,12\n1,2,12\n", "ones (task_id 1, id 2). Name the ids qid, as"),
     ):
         answers.write_text(text)
         assert message in error_of(capsys, "gpassk", file, "--references", answers)
@@ -122,8 +123,11 @@ def test_options_may_be_objects(capsys, tmp_path, as_object):
 
 
 def test_options_go_with_references():
-    with pytest.raises(ValueError, match="options go with references"):
-        at_k.read({"id": [1], "correct": [1], "x": [["a"]]}, columns={"options": "x"})
+    refused(
+        {"id": [1], "correct": [1], "x": [["a"]]},
+        "options go with references",
+        columns={"options": "x"},
+    )
 
 
 def test_options_are_read_from_the_file_of_references(capsys, tmp_path):
@@ -147,5 +151,4 @@ def test_indices_of_options_that_may_count_from_1_are_warned_about(tmp_path):
 def test_a_file_of_scores_is_told_from_a_file_of_samples(tmp_path):
     file = tmp_path / "results.json"
     file.write_text('{"results": {"gsm8k": {"exact_match,strict": 0.5}}, "configs": {}}')
-    with pytest.raises(ValueError, match="In results there are scores of whole runs: give the"):
-        at_k.read(file)
+    refused(file, "In results there are scores of whole runs: give the")

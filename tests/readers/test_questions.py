@@ -8,6 +8,7 @@ import at_k
 import pytest
 from at_k.readers.run import read_run
 from at_k.readers.table import SelectionError
+from logs import refused
 from run_command import (
     FLAGS,
     REFERENCES,
@@ -136,9 +137,8 @@ def test_the_error_of_a_missing_column_names_no_flag_but_has_its_roles_and_the_c
 def test_ids_of_rows_beside_questions_that_repeat_are_asked_about(name, problem):
     rows: dict[str, list] = {name: list(range(12)), problem: list("aaabbbcccddd")}
     rows["correct"] = [1, 0, 1] * 4
-    with pytest.raises(ValueError, match=rf"{name} is different in each of the 12 rows") as error:
-        at_k.read(rows)
-    assert f"{problem} has 4 texts" in str(error.value)
+    error = refused(rows, rf"{name} is different in each of the 12 rows")
+    assert f"{problem} has 4 texts" in str(error)
     assert at_k.read(rows, questions=problem)["predictions"] == [[1, 0, 1]] * 4
     assert at_k.read(rows, questions=name)["predictions"] == [[x] for x in rows["correct"]]
     rows[problem][0] = "once"  # so texts do not show that all questions have several samples

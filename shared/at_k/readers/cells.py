@@ -10,7 +10,7 @@ import itertools
 import os
 import re
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from .missing import missing_answers, missing_outcomes, warn_of_api_messages
 from .names import columns_named, last_part, plain_name, shown_name
 from .opening import is_remote
 from .reading import ReadingOptions
-from .roles import column_of_role, columns_of_role, count_column, question_columns
+from .roles import columns_of_role, count_column, is_unique, only_way, question_columns
 from .table import (
     ROW,
     Columns,
@@ -64,6 +64,8 @@ each outcome.
 
 _OF_QUESTION = ("options", "choices", "tests", "test_list", "inputs", "outputs")
 """Columns with a list for each question, whose entries are not those of its samples."""
+_OF_SAMPLE = usual.OF_SAMPLE - {*usual.COLUMN_NAMES["references"]}
+"""Columns whose lists have an entry for each sample."""
 
 
 def rows_of_samples(table: Table, chosen: ColumnsByRole) -> Table:
@@ -95,22 +97,20 @@ def _lists_by_sample(table: Table, chosen: ColumnsByRole) -> Columns:
     sizes = _sizes(table.columns[aligned[0]])
     fixed = {chosen.get(role) for role in ("references", *usual.PER_QUESTION)}
     fixed |= {*usual.QUESTION_TEXTS, *_OF_QUESTION}
-    lists = {
-        name: column
-        for name, column in (table.columns | _lists_of_objects(table, aligned[0])).items()
-        if name not in fixed and _sizes(column) == sizes
-    }
-    for name in table.columns:
-        if last_part(name) in usual.OF_SAMPLE and name != chosen.get("references"):
+    lists: Columns = {}
+    for name, column in (table.columns | _lists_of_objects(table, aligned[0])).items():
+        if name not in fixed and _sizes(column) == sizes:
+            lists[name] = column
+        elif last_part(name) in _OF_SAMPLE and name != chosen.get("references"):
             _refuse_other_sizes(table, name, aligned[0])
     return lists if {*aligned} < lists.keys() and 0 not in sizes else {}
 
 
 def _refuse_other_sizes(table: Table, name: str, samples: str) -> None:
-    """Raise an InputError if a column has lists as long as those of `samples` in most rows only."""
+    """Raise an InputError if a column has a list as long as that of `samples` in some rows only."""
     sizes = list(zip(*(_sizes(table.columns[x]) for x in (name, samples)), strict=True))
     others = [row for row, (one, other) in enumerate(sizes) if one != other and one and other]
-    if 0 < len(others) < sum(one == other > 0 for one, other in sizes):
+    if others and any(one == other > 0 for one, other in sizes):
         one, other = sizes[others[0]]
         problem = f": {shown_name(name)} has {one} entries, and {shown_name(samples)} has {other}"
         raise InputError(*table.row_place(others[0]), f"{problem}. Give one for each sample.")
@@ -151,8 +151,9 @@ def read_cells(
         return {"counts": _counts(table, chosen, aligned)}, True
     cells = _cells_of_columns(table, chosen, name, reading)
     cells = _with_parsed_lists(table, chosen, name, cells, reading)
-    if has_lists(cells["samples"]):
-        cells |= _empty_lists(cells)
+    if has_lists(cells["samples"]):  # null is a question without samples
+        of_samples = cells.keys() & {"samples", "verdicts", "finish", *usual.PER_SAMPLE}
+        cells |= {role: [[] if x is None else x for x in cells[role]] for role in of_samples}
     are_lists = _holds_lists(table, cells["samples"], name)
     if "multiplicities" in cells and not are_lists:
         cells["multiplicities"] = count_column(table, chosen["counts"])
@@ -166,42 +167,78 @@ def _with_parsed_lists(
 ) -> CellsByRole:
     """Return the cells with lists in place of texts, if the column `name` has lists of samples.
 
-    In a column that has one answer in each row by its name, they are refused.
+    They are no lists of samples if a question has several rows. In a column that has one answer in
+    each row by its name, they are refused.
     """
-    if "predictions" in chosen and plain_name(name) in usual.SINGLE:
-        if not (table.layout or reading.group_size):
-            _refuse_lists_as_answers(table, name, cells, reading)
-    elif not reading.questions or _occur_once(table, reading.questions):
-        return _lists_from_texts(table, cells)
-    return cells
+    samples = cells["samples"]
+    lists = _lists_in(samples)
+    is_single = "predictions" in chosen and plain_name(name) in usual.SINGLE
+    if not lists or (is_single and (table.layout or reading.group_size)):
+        return cells
+    if not is_unique(table, *(reading.questions or (question_columns(table) if is_single else ()))):
+        return cells
+    if is_single:
+        _refuse_lists_as_answers(table, name, cells, lists)
+        return cells
+    if None in lists:
+        row = lists.index(None)
+        problem = (
+            f": {short(samples[row])} is not a JSON list of samples. If each row is one sample, a "
+            f"column has to identify its question."
+        )
+        raise SelectionError([*table.row_place(row), problem], ["questions"])
+    return {role: as_lists(entries) for role, entries in cells.items()} | {"samples": lists}
 
 
-def _empty_lists(cells: CellsByRole) -> CellsByRole:
-    """Return the roles of samples, with an empty list for None, a question without samples."""
-    of_samples = cells.keys() & {"samples", "verdicts", "finish", *usual.PER_SAMPLE}
-    return {role: [[] if x is None else x for x in cells[role]] for role in of_samples}
+def _lists_in(samples: Sequence[Any]) -> list[list[Any] | None]:
+    """Return the list in each text, None for a text without one, and [] for an empty cell.
+
+    Return [] if samples are no texts, or if no text has a list, and some do not look like one.
+    """
+    texts = [x for x in samples if x]
+    if not texts or not all(isinstance(x, (str, type(None))) for x in samples):
+        return []
+    lists = [parse_list(x) if x else [] for x in samples]
+    return lists if any(lists) or all(x.startswith("[") for x in texts) else []
+
+
+def _refuse_lists_as_answers(
+    table: Table, name: str, cells: CellsByRole, lists: Sequence[list[Any] | None]
+) -> None:
+    """Raise an InputError if the column `name` of single answers has the `lists` in its texts.
+
+    They are answers if a text has none, or if a reference is a list.
+    """
+    is_reference = (isinstance(x, list) or parse_list(x) for x in cells.get("references", ()))
+    if None in lists or max(len(x or ()) for x in lists) < 2 or any(is_reference):
+        return
+    row = next(i for i, x in enumerate(lists) if x)
+    raise InputError(
+        *table.row_place(row),
+        f": {name} is {short(cells['samples'][row])}, a list in a text, but {name} holds one "
+        f"answer by its name. If the lists are the samples of questions, name the column {name}s, "
+        f"or write JSON Lines with lists.",
+    )
 
 
 def _cells_of_columns(
     table: Table, chosen: ColumnsByRole, samples: str, reading: ReadingOptions
 ) -> CellsByRole:
     """Return the cells of the column `samples` and of the columns beside it, by role."""
-    columns = {"samples": samples, "finish": chosen.get("finish")}
-    columns |= {role: chosen.get(role) for role in usual.PER_SAMPLE}
-    if "predictions" in chosen:
-        columns["verdicts"] = chosen.get("outcomes")
-    cells = {role: table.columns[x] for role, x in columns.items() if x}
+    names = {"samples": samples, "finish": chosen.get("finish")}
+    names |= {role: chosen.get(role) for role in usual.PER_SAMPLE}
+    names["multiplicities"] = chosen.get("counts")
+    names["verdicts"] = chosen.get("outcomes") if "predictions" in chosen else None
+    cells = {role: table.columns[name] for role, name in names.items() if name}
     if "references" in chosen:
-        references = table.columns[chosen["references"]]
         are_lists = plain_name(samples) in usual.SINGLE and any(map(parse_list, cells["samples"]))
+        references = table.columns[chosen["references"]]
         if table.is_csv:  # where lists of acceptable answers are texts, as answers such as [1, 2]
             texts = references if are_lists else as_lists(references)
             references = [None if x == "" else x for x in texts]
         if "options" in chosen:
             references = _with_options(references, table.columns[chosen["options"]])
         cells["references"] = references
-    if "counts" in chosen:
-        cells["multiplicities"] = table.columns[chosen["counts"]]
     return cells
 
 
@@ -298,19 +335,18 @@ def _refuse_objects(table: Table, cells: Sequence[Any], role: str, name: str) ->
     In a single object of JSON, a list of objects may have the rows of all questions.
     """
     objects = [x for x in flat(cells) if isinstance(x, dict)]
-    if objects:
-        fields = nested_columns(Table({name: objects})).items()
-        lists = [x for x, column in fields if any(isinstance(y, list) for y in column)]
-        names = [x for x, _ in fields if x not in lists] or lists
-        shown = ", ".join(map(shown_name, names[:12])) + (", .." if len(names) > 12 else "")
-        problem = f"The {role} in {shown_name(name)} are objects"
-        if table.is_object and table.size == 1:
-            raise SelectionError(
-                f"{problem} inside of one object: if each is a row, say so.",
-                [Way({"records": name})],
-            )
+    if objects and table.is_object and table.size == 1:
         raise SelectionError(
-            f"{problem}: name one of their fields, {shown}.",
+            f"The {role} in {shown_name(name)} are objects inside of one object: if each is a row, "
+            f"say so.",
+            [Way({"records": name})],
+        )
+    if objects:
+        fields = nested_columns(Table({name: objects}))
+        names = [x for x, y in fields.items() if not has_lists(y)] or list(fields)
+        shown = ", ".join(map(shown_name, names[:12])) + (", .." if len(names) > 12 else "")
+        raise SelectionError(
+            f"The {role} in {shown_name(name)} are objects: name one of their fields, {shown}.",
             list(dict.fromkeys([role, "outcomes"])),
         )
 
@@ -331,54 +367,6 @@ def _numbers_of_samples(table: Table, role: str, name: str, cells: Sequence[Any]
                     f"without one.",
                 )
     return cells
-
-
-def _occur_once(table: Table, key: Sequence[str]) -> bool:
-    """Return whether no two rows have the same entries in the columns `key`."""
-    rows = {*zip(*(map(entry_text, table.columns[name]) for name in key), strict=True)}
-    return len(rows) == table.size
-
-
-def _refuse_lists_as_answers(
-    table: Table, name: str, cells: CellsByRole, reading: ReadingOptions
-) -> None:
-    """Raise an InputError if the column `name` of single answers has a list in each row, as text.
-
-    The lists are answers if a reference is a list, or if a question has several rows.
-    """
-    lists = [parse_list(x) or [] for x in cells["samples"] if x]
-    are_lists = all(lists) and max(map(len, lists), default=0) > 1
-    is_reference = (isinstance(x, list) or parse_list(x) for x in cells.get("references", ()))
-    if not are_lists or any(is_reference):
-        return
-    if _occur_once(table, reading.questions or question_columns(table)):
-        row = next(i for i, x in enumerate(cells["samples"]) if x)
-        text = short(cells["samples"][row])
-        raise InputError(
-            *table.row_place(row),
-            f": {name} is {text}, a list in a text, but {name} holds one answer by its name. If "
-            f"the lists are the samples of questions, name the column {name}s, or write JSON Lines "
-            f"with lists.",
-        )
-
-
-def _lists_from_texts(table: Table, cells: CellsByRole) -> CellsByRole:
-    """Return the cells with lists in place of texts, if samples are lists written as text."""
-    samples = cells["samples"]
-    if has_lists(samples) or not all(isinstance(x, (str, type(None))) for x in samples):
-        return cells
-    lists = [parse_list(x) if x else [] for x in samples]
-    texts = [*filter(None, samples)]
-    if not any(lists) and not (texts and all(x.startswith("[") for x in texts)):
-        return cells
-    if None in lists:
-        row = lists.index(None)
-        problem = (
-            f": {short(samples[row])} is not a JSON list of samples. If each row is one sample, a "
-            f"column has to identify its question."
-        )
-        raise SelectionError([*table.row_place(row), problem], ["questions"])
-    return {role: as_lists(entries) for role, entries in cells.items()} | {"samples": lists}
 
 
 def _holds_lists(table: Table, cells: Sequence[Any], name: str) -> bool:
@@ -504,7 +492,7 @@ def join_references(
     columns = reading.questions or question_columns(table)
     name = Path(references).name if isinstance(references, str) else "references"
     if isinstance(references, str) and not columns and reading.by_order:
-        references = _answers_in(references, reading)[1]
+        references = [answer for _, answer in _answers_in(references, "", reading)]
     if isinstance(references, (list, tuple)):
         if len(references) != table.size:
             raise ValueError(
@@ -518,17 +506,16 @@ def join_references(
             f"give a list of them (in the shell, say so by --by-order).",
             ["questions"],
         )
-    pairs: Iterable[tuple[Any, Any]]
     if isinstance(references, Mapping):
-        pairs = references.items()
+        pairs = list(references.items())
     else:
-        pairs = zip(*_answers_in(str(references), reading, columns[0]), strict=True)
+        pairs = _answers_in(str(references), columns[0], reading)
     answers = _answers_by_id(table, columns[0], pairs, name)
     return table.with_columns({**table.columns, name: answers}), name
 
 
 def _answers_by_id(
-    table: Table, column: str, pairs: Iterable[tuple[Any, Any]], name: str
+    table: Table, column: str, pairs: Sequence[tuple[Any, Any]], name: str
 ) -> list[Any]:
     """Return the reference of each row, from pairs of the id of a question and its reference."""
     by_text: dict[str, Any] = {}
@@ -543,14 +530,11 @@ def _answers_by_id(
     return [by_text[text] for text in texts]
 
 
-def _answers_in(
-    file: str, reading: ReadingOptions, question: str = ""
-) -> tuple[list[str], list[Any]]:
-    """Return the ids of questions as texts, and their references, in a file or FILE:COLUMN.
+def _answers_in(file: str, question: str, reading: ReadingOptions) -> list[tuple[Any, Any]]:
+    """Return pairs of the id of a question and its reference in a file, or in FILE:COLUMN.
 
-    `question` is the column of the ids if the caller names it. The list of ids is empty if no
-    column has ids. References for `choice` have the options in the file, if it has a column of
-    them.
+    `question` is the column of the ids, or one with another usual name has them; "" needs none.
+    References for `choice` have the options in the file, if it has a column of them.
     """
     from .sources import load_files, names_in
 
@@ -558,21 +542,20 @@ def _answers_in(
     answers = with_tests(load_files(names_in(file), ReadingOptions()))
     if named:
         answers = with_fields(answers, [("references", named)])
-    remedy = f" Name it {question}, as the samples do." if question else ""
     try:
         key = [question] if question in answers.columns else question_columns(answers)
         columns = [TESTS] if TESTS in answers.columns else columns_of_role(answers, "references")
-        columns = [named] if named else columns
-        if not columns or not (key or not question):
-            raise ValueError(
-                f"{file} needs a column {question or 'of references'} and one with a usual name "
-                f"for references. {list_columns(answers.columns)}"
+        if not (named or columns) or not (key or not question):
+            raise SelectionError(
+                f"There is no column of ids, or none with a usual name for references. "
+                f"{list_columns(answers.columns)}"
             )
-        remedy = f" Add one to the name: {file}:{columns[0]}."
-        column = column_of_role(answers, "references", columns)
+        ways = [Way({"references": name}) for name in ([named] if named else columns)]
+        references = answers.columns[only_way(answers, ways).arguments["references"]]
     except SelectionError as error:
-        raise ValueError(f"{file}: {error}{remedy}") from None
-    ids = list(map(entry_text, answers.columns[key[0]])) if key else []
-    references = list(answers.columns[column])
+        remedy = f"Name the ids {question}, as in the samples, and the references {file}:COLUMN."
+        raise ValueError(f"{file}: {error} {remedy}") from None
     options = columns_named(answers.columns, usual.OPTIONS) if reading.checker == "choice" else []
-    return ids, _with_options(references, answers.columns[options[0]]) if options else references
+    if options:
+        references = _with_options(references, answers.columns[options[0]])
+    return list(zip(answers.columns[key[0]] if key else references, references, strict=True))

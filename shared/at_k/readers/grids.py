@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.checks import FROM_0, SAMPLE, Index, InputError
 from ..core.score_agg import VERDICTS
-from .names import COLUMN_NAMES, plain_name, shown_name, usual_columns
-from .table import Columns, ColumnsByRole, SelectionError, Table, Way, table_of_columns
+from .names import COLUMN_NAMES, plain_name, usual_columns
+from .roles import only_way
+from .table import Columns, ColumnsByRole, Table, Way, table_of_columns
 from .words import MISSING_WORDS, WORDS, as_outcome, flat, is_decimal_comma, number_in, word
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ _VALUES = {
 }
 """Words that are entries, and never names of columns, as "correct" and "n" can be."""
 
+_OUTCOMES = {*COLUMN_NAMES["outcomes"]}
 _USUAL = {"item", *(name for names in COLUMN_NAMES.values() for name in names)}
 _NUMBERED = {
     *("", *COLUMN_NAMES["predictions"], *COLUMN_NAMES["outcomes"], "answer"),
@@ -274,26 +276,10 @@ def with_sample_lists(
     columns = {x: cells for x, cells in table.columns.items() if x not in samples}
     rows = zip(*(table.columns[x] for x in samples), strict=True)
     lists = [[x for x in row if x is not _ABSENT] for row in rows]
-    if not {"predictions", "outcomes"} & named.keys():
-        _refuse_two_meanings(samples, lists, columns, named, reading)
-    role = _role_of_samples(samples, columns, named, reading)
+    ways = _ways_to_read(samples, lists, columns, named, reading)
     title = samples[0] if len(samples) == 1 else f"{samples[0]} to {samples[-1]}"
-    return table.with_columns({**columns, title: lists}), {role: title}
-
-
-def _role_of_samples(
-    samples: Sequence[str], others: Columns, named: ColumnsByRole, reading: ReadingOptions
-) -> str:
-    """Return "outcomes" or "predictions", the role of columns that hold a sample each.
-
-    They are predictions if there is a checker, or if one of the `others` has references; unless
-    the caller or their names say that they are outcomes.
-    """
-    if "outcomes" in named or ("predictions" not in named and _are_outcomes(samples)):
-        return "outcomes"
-    has_references = not reading.are_labels and bool(usual_columns(others, "references"))
-    is_checked = reading.checker or "references" in named or has_references
-    return "predictions" if is_checked else "outcomes"
+    roles = only_way(table, ways).arguments
+    return table.with_columns({**columns, title: lists}), dict.fromkeys(roles, title)
 
 
 def _sample_names(table: Table, named: ColumnsByRole) -> list[str]:
@@ -306,54 +292,42 @@ def _sample_names(table: Table, named: ColumnsByRole) -> list[str]:
     names = list(table.columns)
     samples = [names[index] for index in sample_columns(names)]
     rest = [name for name in names if name not in samples]
-    outcomes = usual_columns(rest, "outcomes")
+    outcomes = [Way({"outcomes": name}) for name in usual_columns(rest, "outcomes")]
     if len(samples) > 1 and outcomes:
-        raise SelectionError(
-            f"{samples[0]} to {samples[-1]} can hold a sample each, and {shown_name(outcomes[0])} "
-            f"has outcomes.",
-            [Way({"predictions": tuple(samples)}), *(Way({"outcomes": x}) for x in outcomes)],
-        )
+        only_way(table, [Way({"predictions": tuple(samples)}), *outcomes])
     return [] if outcomes or usual_columns(rest, "predictions") else samples
 
 
-def _refuse_two_meanings(
+def _ways_to_read(
     samples: Sequence[str],
     rows: Sequence[Sequence[Any]],
     others: Columns,
     named: ColumnsByRole,
     reading: ReadingOptions,
-) -> None:
-    """Raise a SelectionError if columns with a sample each, by their names, may be something else.
+) -> list[Way]:
+    """Return what columns that hold a sample each may have: outcomes, samples to check, or counts.
 
+    They are to be checked if there is a checker, or if one of the `others` has references; unless
+    the caller or their names, such as correct_1, say that they are outcomes. `rows` are their
+    entries. If all of these are outcomes, but the references are not, they may be outcomes too.
     Columns 0 and 1 may count the samples with these outcomes, if no row has words or only zeros.
-    Columns such as run_1, run_2 may hold outcomes beside references, if all entries are outcomes
-    and the references are not. `rows` are the entries of these columns, and `others` the others.
     """
-    outcomes = Way({"outcomes": tuple(samples)})
-    outcomes_of_rows = [[*map(as_outcome, row)] for row in rows]
-    are_numbers = not any(isinstance(x, bool) for x in flat(outcomes_of_rows))
-    has_samples = all(any(x != 0 for x in row) for row in outcomes_of_rows)
-    if [*samples] == ["0", "1"] and are_numbers and has_samples:
-        raise SelectionError(
-            "The columns 0 and 1 can hold a sample each, or count the samples with the outcomes 0 "
-            "and 1.",
-            [Way({"counts": ("0", "1")}), outcomes],
-        )
-    if reading.checker or reading.are_labels or "references" in named or _are_outcomes(samples):
-        return
-    for name in usual_columns(others, "references")[:1]:
-        if _are_binary(flat(rows)) and not _are_binary(others[name]):
-            raise SelectionError(
-                f"{samples[0]} to {samples[-1]} can hold outcomes, or samples to check against "
-                f"{name}.",
-                [outcomes, Way({"predictions": tuple(samples)})],
-            )
-
-
-def _are_outcomes(samples: Sequence[str]) -> bool:
-    """Return whether columns such as correct_1, correct_2 have outcomes by their names."""
-    names = {re.sub(r"_?\d+$", "", plain_name(name)) for name in samples}
-    return names <= {*COLUMN_NAMES["outcomes"]}
+    graded, checked = (Way({role: tuple(samples)}) for role in ("outcomes", "predictions"))
+    references = [] if reading.are_labels else usual_columns(others, "references")
+    is_checked = bool(reading.checker) or "references" in named
+    prefixes = {re.sub(r"_?\d+$", "", plain_name(name)) for name in samples}
+    if "outcomes" in named or ("predictions" not in named and prefixes <= _OUTCOMES):
+        return [graded]
+    ways = [checked if is_checked or references else graded]
+    if "predictions" in named or is_checked:
+        return ways
+    if references and _are_binary(flat(rows)) and not _are_binary(others[references[0]]):
+        ways.insert(0, graded)
+    outcomes = [[*map(as_outcome, row)] for row in rows]
+    are_numbers = not any(isinstance(x, bool) for x in flat(outcomes))
+    if [*samples] == ["0", "1"] and are_numbers and all(any(row) for row in outcomes):
+        ways.insert(0, Way({"counts": ("0", "1")}))
+    return ways
 
 
 def _are_binary(cells: Iterable[Any]) -> bool:

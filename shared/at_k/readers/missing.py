@@ -6,6 +6,7 @@ an agent, but a server that was down is no failure of a model.
 
 from __future__ import annotations
 
+import itertools
 import re
 import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -29,6 +30,9 @@ from .words import (
 )
 
 CHOICES = ("incorrect", "drop")
+
+Counted = Sequence[tuple[Any, int]]
+"""Pairs of a sample of one question and the number of times that it occurs."""
 
 
 class MissingError(SelectionError):
@@ -145,8 +149,8 @@ def settle_missing(
     """Return the samples of each question after the rule, and a note on missing ones, or "".
 
     The rule "incorrect" replaces missing samples. "drop" leaves them None, so that other samples
-    keep their places, and leaves out questions without any other sample. Without a rule (None),
-    that of the layout holds, or a MissingError asks.
+    keep their places, and leaves out questions without any other sample, with a warning. Without a
+    rule (None), that of the layout holds, or a MissingError asks.
 
     `samples` are outcomes or answers by the id of their question. `written` are answers as they
     were written, or None for outcomes: a missing answer that counts as incorrect stays as it was,
@@ -154,54 +158,42 @@ def settle_missing(
     """
     if all(row and None not in row for row in samples.values()):
         return dict(samples), ""
-    counted = _with_multiplicities(samples, multiplicities)
-    layout = table.layout
-    rule = missing or (layout.missing if layout else "")
-    why = f", {layout.why}" if layout and layout.why else ""
+    times = multiplicities or [[1] * len(row) for row in samples.values()]
+    rows = [list(zip(*row, strict=True)) for row in zip(samples.values(), times, strict=True)]
+    counted = dict(zip(samples, rows, strict=True))
+    rule = missing or (table.layout.missing if table.layout else "")
+    why = f", {table.layout.why}" if table.layout and table.layout.why else ""
     if missing != "drop":
         _refuse_undecided(table.title, counted, rule, written is None)
     if rule == "drop":
-        return _scored_questions(table.title, samples, counted, why)
-    number = sum(map(_missing_in, counted.values()))
+        return _without_missing(table.title, samples, counted, why)
+    number = _missing_in(counted.values())
     return _filled(samples, written), f"{number} of them missing{why}, counted as incorrect"
 
 
-def _with_multiplicities(
-    samples: Mapping[Any, list[Any]], multiplicities: Sequence[list[int]] | None
-) -> dict[Any, list[tuple[Any, int]]]:
-    """Return pairs of a sample and the number of times that it occurs, by question."""
-    numbers = multiplicities or [[1] * len(row) for row in samples.values()]
-    rows = zip(samples.values(), numbers, strict=True)
-    return {key: list(zip(*row, strict=True)) for key, row in zip(samples, rows, strict=True)}
-
-
-def _scored_questions(
-    title: str,
-    samples: Mapping[Any, list[Any]],
-    counted: Mapping[Any, list[tuple[Any, int]]],
-    why: str,
+def _without_missing(
+    title: str, samples: Mapping[Any, list[Any]], counted: Mapping[Any, Counted], why: str
 ) -> tuple[dict[Any, list[Any]], str]:
     """Return the samples of the questions that have any, and the note on missing samples.
 
-    Warn of questions without samples, which are left out. `counted` has the samples by question
-    with their multiplicities, and `why` follows the number in the note.
+    Warn of questions without samples, which are left out. `why` follows the number in the note.
     """
     kept = {key: row for key, row in samples.items() if row.count(None) < len(row)}
     if not kept:
-        number = sum(map(_missing_in, counted.values()))
+        number = _missing_in(counted.values())
         raise ValueError(f"{title} has no sample that is scored: all {number} are missing.")
-    said = f"{sum(_missing_in(counted[key]) for key in kept)} more not scored{why}"
+    note = f"{_missing_in(counted[key] for key in kept)} more not scored{why}"
     empty = [text_of_ids(key) for key in samples if key not in kept]
     if not empty:
-        return kept, said
+        return kept, note
     left = f"{len(empty)} of {len(samples)} questions have no sample that is scored, and are left"
     warnings.warn(f"{title}: {left} out: {first_entries(empty, 10)}.", stacklevel=3)
-    return kept, f"{said}; {left} out"
+    return kept, f"{note}; {left} out"
 
 
-def _missing_in(row: Iterable[tuple[Any, int]]) -> int:
-    """Return how many samples are missing, from pairs of a sample and how often it occurs."""
-    return sum(n for sample, n in row if sample is None)
+def _missing_in(rows: Iterable[Counted]) -> int:
+    """Return how many samples are missing."""
+    return sum(n for row in rows for sample, n in row if sample is None)
 
 
 def _filled(
@@ -219,7 +211,7 @@ def _filled(
 
 
 def _refuse_undecided(
-    title: str, counted: Mapping[Any, list[tuple[Any, int]]], rule: str, is_graded: bool
+    title: str, counted: Mapping[Any, Counted], rule: str, is_graded: bool
 ) -> None:
     """Raise the error that asks how missing samples count, unless `rule` decides it.
 
@@ -227,61 +219,49 @@ def _refuse_undecided(
     unknown. The rule "drop" of a layout does not if a question would be left out. The rule
     "incorrect" does not if some outcomes are below 0, because 0 is no outcome of a failure there.
     """
-    outcomes = list(counted.values()) if is_graded else []
-    has_losses = _has_losses(outcomes)
-    unknown = [key for key, row in counted.items() if not row]
-    vanishing = _without_samples(counted) if rule == "drop" else []
-    if rule and not (unknown or vanishing or (rule == "incorrect" and has_losses)):
-        return
-    what = _what_is_missing(counted, unknown, vanishing, is_graded)
-    ways = [Way({"missing": x}) for x in CHOICES]
-    remedy, scores = "'incorrect' counts them as incorrect, and", _both_scores(outcomes)
-    if unknown or has_losses:
-        why = "Some rewards are below 0" if has_losses else "Their number is unknown"
-        ways, remedy, scores = ways[1:], f"{why}: write those that are missing, or", ""
-    raise MissingError(f"{title}: {what}. {remedy} 'drop' leaves them out{scores}.", ways)
+    noun = "outcome" if is_graded else "answer"
+    outcomes = itertools.chain(*counted.values()) if is_graded else ()
+    why = "" if all(counted.values()) else "Their number is unknown"
+    if any(isinstance(x, (int, float)) and x < 0 for x, _ in outcomes):
+        why = why or "Some rewards are below 0"
+    what = _what_is_undecided(counted, "" if why and rule == "incorrect" else rule, noun)
+    if what and why:
+        remedy = f"{why}: write those that are missing, or 'drop' leaves them out."
+        raise MissingError(f"{title}: {what}. {remedy}", [Way({"missing": "drop"})])
+    if what:
+        scores = _both_scores(counted.values()) if is_graded else ""
+        remedy = f"'incorrect' counts them as incorrect, and 'drop' leaves them out{scores}."
+        raise MissingError(f"{title}: {what}. {remedy}", [Way({"missing": x}) for x in CHOICES])
 
 
-def _has_losses(outcomes: Iterable[list[tuple[Any, int]]]) -> bool:
-    """Return whether an outcome is below 0, so that 0 is no outcome of a failure."""
-    return any(isinstance(x, (int, float)) and x < 0 for row in outcomes for x, _ in row)
-
-
-def _without_samples(counted: Mapping[Any, list[tuple[Any, int]]]) -> list[Any]:
-    """Return the ids of the questions of which all samples are missing."""
-    return [key for key, row in counted.items() if all(x is None for x, _ in row)]
-
-
-def _what_is_missing(
-    counted: Mapping[Any, list[tuple[Any, int]]],
-    unknown: Sequence[Any],
-    vanishing: Sequence[Any],
-    is_graded: bool,
-) -> str:
-    """Return a clause about the missing samples, with the id of a question that has them."""
-    noun = "outcomes" if is_graded else "answers"
-    if unknown:
-        question = text_of_ids(unknown[0])
-        return f"question {question} has no sample, and nothing says how many are missing"
-    if vanishing:
-        others = f", and {len(vanishing) - 1} more" if len(vanishing) > 1 else ""
-        return f"question {text_of_ids(vanishing[0])} has no {noun[:-1]} that is scored{others}"
-    first = text_of_ids(next(key for key, row in counted.items() if _missing_in(row)))
-    number = sum(map(_missing_in, counted.values()))
-    total = sum(n for row in counted.values() for _, n in row)
-    return f"{number} of {total} {noun} are missing, the first of question {first}"
-
-
-def _both_scores(counted: Collection[list[tuple[Any, int]]]) -> str:
-    """Return the end of a sentence with the mean outcome under both rules, or "" if not known."""
-    known = [[(x, n) for x, n in row if x is not None and n] for row in counted]
-    if not all(isinstance(x, (int, float)) for row in known for x, _ in row) or not any(known):
+def _what_is_undecided(counted: Mapping[Any, Counted], rule: str, noun: str) -> str:
+    """Return a clause about samples that `rule` does not settle, or ""; `noun` is what they are."""
+    for key, row in counted.items():
+        if not row:
+            question = text_of_ids(key)
+            return f"question {question} has no sample, and nothing says how many are missing"
+    empty = [key for key, row in counted.items() if all(x is None for x, _ in row)]
+    if rule == "drop" and empty:
+        others = f", and {len(empty) - 1} more" if len(empty) > 1 else ""
+        return f"question {text_of_ids(empty[0])} has no {noun} that is scored{others}"
+    if rule:
         return ""
-    filled = [[(x or 0, n) for x, n in row] for row in counted]
+    first = next(key for key, row in counted.items() if _missing_in([row]))
+    total = sum(n for row in counted.values() for _, n in row)
+    number = _missing_in(counted.values())
+    return f"{number} of {total} {noun}s are missing, the first of question {text_of_ids(first)}"
+
+
+def _both_scores(rows: Collection[Counted]) -> str:
+    """Return the end of a sentence with the mean outcome under both rules, or "" if not known."""
+    known = [[(x, n) for x, n in row if x is not None and n] for row in rows]
+    if not all(isinstance(x, (int, float)) for x, _ in itertools.chain(*known)) or not any(known):
+        return ""
+    filled = [[(x or 0, n) for x, n in row] for row in rows]
     return f": the mean outcome is {_mean_of(filled):.4g} or {_mean_of(known):.4g}"
 
 
-def _mean_of(rows: Iterable[list[tuple[Any, int]]]) -> float:
+def _mean_of(rows: Iterable[Counted]) -> float:
     """Return the mean of the mean outcomes of questions. Those without samples are left out."""
     sizes = [(row, sum(n for _, n in row)) for row in rows]
     return fmean(sum(x * n for x, n in row) / size for row, size in sizes if size)

@@ -133,43 +133,41 @@ def _fail_cut_off(samples: Mapping[Any, Any], reasons: Sequence[Any], wrong: Any
 def _key_of_rows(
     table: Table, chosen: ColumnsByRole, are_lists: bool, reading: ReadingOptions
 ) -> tuple[Table, tuple[str, ...]]:
-    """Return the table, and the columns that identify questions; () if each row is a question."""
+    """Return the table, and the columns that identify questions; () if each row is a question.
+
+    With a group size, the table has an added column of ids for every so many rows.
+    """
     if reading.group_size is not None:
-        return _numbered(table, reading.group_size, are_lists, reading)
+        name = f"every {reading.group_size} rows"
+        numbers = _numbers_of_groups(table, reading.group_size, are_lists, reading)
+        return table.with_columns({**table.columns, name: numbers}), (name,)
     key = reading.questions or question_columns(table)
-    taken = {name for role, name in pairs_of(chosen) if role not in usual.PER_QUESTION}
     if not reading.questions and table.layout is None:
+        taken = {name for role, name in pairs_of(chosen) if role not in usual.PER_QUESTION}
         key = tuple(name for name in key if name not in taken)
     if not key and ROW in table.columns:
         return table, (ROW,)
     if not key and not are_lists:
         raise SelectionError(
-            [
-                f"{table.title} has one sample in each row, and no column with a usual name for "
-                f"the question of a row. If the samples of a question follow each other, give "
-                f"their number as group_size (in the shell --group-size). ",
-                list_columns(table.columns),
-            ],
+            f"{table.title} has one sample in each row, and no column with a usual name for the "
+            f"question of a row. If the samples of a question follow each other, give their number "
+            f"as group_size (in the shell --group-size). {list_columns(table.columns)}",
             ["questions"],
         )
     return table, key
 
 
-def _numbered(
-    table: Table, group_size: int, are_lists: bool, reading: ReadingOptions
-) -> tuple[Table, tuple[str, ...]]:
-    """Return the table with an added column of ids for every `group_size` rows, and its name."""
+def _numbers_of_groups(
+    table: Table, size: int, are_lists: bool, reading: ReadingOptions
+) -> list[int]:
+    """Return the number of the question of each row, of which every `size` rows belong to one."""
     if reading.questions:
         raise ValueError("Questions are identified by columns or by group_size, not by both.")
     if are_lists:
         raise ValueError(f"group_size is for one sample in each row, and {table.title} has lists.")
-    if table.size % group_size:
-        raise ValueError(
-            f"{table.title} has {table.size} rows, which is not a multiple of {group_size}."
-        )
-    name = f"every {group_size} rows"
-    numbers = [row // group_size for row in range(table.size)]
-    return table.with_columns({**table.columns, name: numbers}), (name,)
+    if table.size % size:
+        raise ValueError(f"{table.title} has {table.size} rows, which is not a multiple of {size}.")
+    return [row // size for row in range(table.size)]
 
 
 def _rows_of(table: Table, key: Sequence[str]) -> dict[Any, list[int]]:
@@ -220,27 +218,36 @@ def _refuse_summaries(questions: QuestionRows) -> None:
     the first column without a role is searched too.
     """
     table, key = questions.table, questions.key
-    is_read = table.is_csv or not key  # a column of Parquet takes time
-    used = {*questions.used, *key} - {questions.group}
-    free = [x for x in table.columns if is_read and x not in used]
-    rows, files = range(table.size), list(table.columns.get(FILE, [0] * table.size))
-    ends = dict(zip(files, rows, strict=True)).values()
-    starts = dict(zip(reversed(files), reversed(rows), strict=True)).values()
-    for name in (*key, *free[:1]):
+    names = list(key)
+    if table.is_csv or not key:  # a column of Parquet takes time
+        used = {*questions.used, *key} - {questions.group}
+        names += [name for name in table.columns if name not in used][:1]
+    for name in names:
         texts = list(map(entry_text, table.columns[name]))
-        subtotals = [row for row, text in enumerate(texts) if _SUBTOTAL.fullmatch(text)]
-        for row in sorted({*ends, *starts, *subtotals}):
-            if not _is_summary(texts[row]):
-                continue
-            are_answers = name not in key and {*map(word, texts)} <= WORDS.keys()  # Y and N
-            same = [*zip(files, texts, strict=True)].count((files[row], texts[row]))
-            if row in subtotals or (same == 1 and not are_answers):
-                problem = (
-                    f" has {short(texts[row])} as {shown_name(name)}, as a row that sums up "
-                    f"others: leave it out. If it is a question, say so."
-                )
-                ways = [Way({"questions": questions.named_key or (name,)})]
-                raise SelectionError([*table.row_place(row), problem], ways)
+        may_be_alone = name in key or not {*map(word, texts)} <= WORDS.keys()  # not Y and N
+        if (row := _row_of_summary(table, texts, may_be_alone)) is not None:
+            problem = (
+                f" has {short(texts[row])} as {shown_name(name)}, as a row that sums up others: "
+                f"leave it out. If it is a question, say so."
+            )
+            ways = [Way({"questions": questions.named_key or (name,)})]
+            raise SelectionError([*table.row_place(row), problem], ways)
+
+
+def _row_of_summary(table: Table, texts: Sequence[str], may_be_alone: bool) -> int | None:
+    """Return the first row with the id of a summary, or None; `texts` has the ids.
+
+    It is a subtotal or, if `may_be_alone`, the only row of this id at either end of a file.
+    """
+    files = table.columns.get(FILE, [0] * table.size)
+    pairs = Counter(zip(files, texts, strict=True))
+    for row, (file, text) in enumerate(zip(files, texts, strict=True)):
+        if _SUBTOTAL.fullmatch(text):
+            return row
+        is_inside = 0 < row < table.size - 1 and files[row - 1] == file == files[row + 1]
+        if may_be_alone and not is_inside and pairs[file, text] == 1 and _is_summary(text):
+            return row
+    return None
 
 
 def _is_summary(text: str) -> bool:
@@ -265,8 +272,8 @@ _OF_SAMPLES = ("samples", "as_written", "verdicts", "multiplicities", "grades", 
 def _merged(questions: QuestionRows, role: str) -> list[Any]:
     """Return the cells of a role with one entry for each question.
 
-    The samples of a question are joined to one list, and its counts are added. An InputError is
-    raised if other entries differ between rows of a question.
+    The samples of a question are joined to one list, and its counts are added. Other entries have
+    to be equal in all rows of a question.
     """
     cells = questions.cells[role]
     entries = [[cells[row] for row in rows] for rows in questions.rows.values()]
@@ -274,31 +281,32 @@ def _merged(questions: QuestionRows, role: str) -> list[Any]:
         return [[sum(column) for column in zip(*lists, strict=True)] for lists in entries]
     if role in (*_OF_SAMPLES, *usual.PER_SAMPLE):
         return [list(itertools.chain(*x)) for x in entries] if questions.are_lists else entries
-    for rows in questions.rows.values():
-        for row in rows[1:]:
-            _require_equal(questions, role, rows[0], row)
+    for first, *others in questions.rows.values():
+        for row in others:
+            one, other = cells[first], cells[row]
+            if one != other and not (is_missing(one) and is_missing(other)):
+                raise _not_equal(questions, role, first, row)
     return [of_question[0] for of_question in entries]
 
 
-def _require_equal(questions: QuestionRows, role: str, one: int, other: int) -> None:
-    """Raise an InputError if the rows `one` and `other` of a question differ in a role.
+def _not_equal(questions: QuestionRows, role: str, one: int, other: int) -> InputError:
+    """Return the error about the rows `one` and `other` of a question, which differ in a role.
 
-    For groups, the error is a SelectionError, which offers to identify a question by its id and its
-    group together.
+    For groups, it offers to identify a question by its id and its group together.
     """
-    first, second = questions.cells[role][one], questions.cells[role][other]
-    if first == second or (is_missing(first) and is_missing(second)):
-        return
-    problem = [
-        *questions.table.places_of_two(one, other),
-        f" have the same {questions.ids_of(one) or 'question'}, but different {role}: "
-        f"{short(first)} and {short(second)}.",
-    ]
-    if role != "groups" or questions.group is None or not questions.named_key:
-        raise InputError(*problem)
-    setting = f" If {shown_name(questions.group)} is a setting, so that a question is another one"
-    ways = [Way({"questions": (*questions.named_key, questions.group)})]
-    raise SelectionError([*problem, setting, " in each group, name both columns."], ways)
+    first, second = (short(questions.cells[role][row]) for row in (one, other))
+    problem = (
+        f" have the same {questions.ids_of(one) or 'question'}, but different {role}: {first} and "
+        f"{second}."
+    )
+    ways = []
+    if role == "groups" and questions.group is not None and questions.named_key:
+        ways = [Way({"questions": (*questions.named_key, questions.group)})]
+        problem += (
+            f" If {shown_name(questions.group)} is a setting, so that a question is another one in "
+            f"each group, name both columns."
+        )
+    return SelectionError([*questions.table.places_of_two(one, other), problem], ways)
 
 
 # --- Several files ----------------------------------------------------------------------------
@@ -320,12 +328,11 @@ def are_repeated_runs(names: Sequence[str]) -> bool:
     masked = [_NUMBERED_RUN.sub(r"\1#", _TIME.sub("TIME", name.lower())) for name in names]
     if len({*masked}) == 1:
         return True
-    ends = [_LAST_NUMBER.search(name) for name in masked]
-    known = [end for end in ends if end and end[1] not in usual.SETTINGS | usual.PARTS]
-    if len({_LAST_NUMBER.sub("#", name) for name in masked}) > 1 or len(known) < len(ends):
-        return False
-    last = sorted(int(end[2]) for end in known)
-    return last in (list(range(len(last))), list(range(1, len(last) + 1)))
+    ends = [end for name in masked if (end := _LAST_NUMBER.search(name))]
+    numbers = sorted(int(end[2]) for end in ends if end[1] not in usual.SETTINGS | usual.PARTS)
+    first = {*numbers[:1]} & {0, 1}
+    are_alike = len({_LAST_NUMBER.sub("#", name) for name in masked}) == 1
+    return are_alike and bool(first) and numbers == [*range(numbers[0], numbers[0] + len(names))]
 
 
 def _refuse_mixed_files(questions: QuestionRows) -> None:

@@ -12,11 +12,12 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from statistics import mode
 from typing import Any
 
 from ..core.checks import InputError, short
 from . import names as usual
-from .names import is_verdict, last_part, plain_name, sample_numbers, shown_name
+from .names import is_verdict, last_part, sample_numbers, shown_name
 from .roles import columns_of_role
 from .table import (
     FILE,
@@ -29,7 +30,7 @@ from .table import (
     nested_columns,
     pairs_of,
 )
-from .words import as_outcome, entry_text, first_entries
+from .words import entry_text, first_entries, is_outcome
 
 _SHARE_OF_QUESTIONS = 0.5
 _SHARE_OF_ROWS = 0.9
@@ -44,18 +45,15 @@ def refuse_settings(questions: QuestionRows) -> None:
     settings = [
         name
         for name, texts in columns.items()
-        if _is_setting_by_name(name, table)
-        and _differs(texts, several)
-        and not _numbers_rows(name, texts, len(questions.rows))
+        if _is_setting_by_name(name, texts, questions) and _differs(texts, several)
     ]
     if len(several) > 1:
         known = {*settings, *_columns_of_layout(table)}
-        others = {name: texts for name, texts in columns.items() if name not in known}
-        settings += _settings_by_values(columns, others, list(questions.rows.values()))
+        settings += _settings_by_values(columns, known, list(questions.rows.values()))
     if settings:
         _refuse_mixed_settings(questions, settings, columns[settings[0]])
     if table.layout is None:
-        _refuse_models(table, columns, [row for rows in questions.rows.values() for row in rows])
+        _refuse_models(table, columns, [*itertools.chain(*questions.rows.values())])
 
 
 def _columns_of_layout(table: Table) -> set[str]:
@@ -76,40 +74,40 @@ def _scalar_columns(questions: QuestionRows) -> dict[str, list[str]]:
     """
     table = questions.table
     taken = {*questions.key, *questions.used, *questions.reading.pool}
-    if questions.reading.has_labels:  # a sample is a statement of an answer
-        taken |= {name for name in table.columns if last_part(name) in usual.CRITERIA}
-    return {
-        name: list(map(entry_text, cells))
-        for name, cells in nested_columns(table).items()
-        if name not in taken and (table.layout is None or name in table.columns)
-        if questions.several or last_part(name) in usual.MODELS
-        if not any(isinstance(x, list) for x in cells)
-    }
+    columns = {}
+    for name, cells in nested_columns(table).items():
+        is_known = table.layout is None or name in table.columns
+        is_searched = bool(questions.several) or last_part(name) in usual.MODELS
+        # Where outcomes are labels, a sample is a statement of an answer.
+        is_criterion = questions.reading.has_labels and last_part(name) in usual.CRITERIA
+        is_free = name not in taken and not is_criterion
+        if is_known and is_searched and is_free and not any(isinstance(x, list) for x in cells):
+            columns[name] = list(map(entry_text, cells))
+    return columns
 
 
 def _settings_by_values(
-    columns: Mapping[str, Sequence[str]],
-    names: Iterable[str],
-    questions: Sequence[Sequence[int]],
+    columns: Mapping[str, Sequence[str]], known: set[str], questions: Sequence[Sequence[int]]
 ) -> list[str]:
-    """Return the columns in `names` that are settings by their values, and number no samples.
+    """Return the columns, except those in `known`, that are settings by their values.
 
-    A column with a name of verdicts is a setting only if none of its texts is an outcome.
+    They number no samples. A column with a name of verdicts is a setting only if none of its texts
+    is an outcome.
     """
     numbers = [columns[name] for name in sample_numbers(columns)]
     return [
         name
-        for name in names
-        if last_part(name) not in usual.OF_SAMPLE
-        and not (is_verdict(name) and any(_is_outcome(x) for x in {*columns[name]}))
-        and not _is_one_to_one(columns[name], numbers)
-        and is_setting(columns[name], questions)
+        for name, texts in columns.items()
+        if not (name in known or last_part(name) in usual.OF_SAMPLE)
+        and not (is_verdict(name) and any(map(is_outcome, {*texts})))
+        and not any(_are_one_to_one(texts, of_samples) for of_samples in numbers)
+        and is_setting(texts, questions)
     ]
 
 
-def _is_outcome(text: str) -> bool:
-    """Return whether a text is an outcome, as a number or a word such as pass."""
-    return isinstance(as_outcome(text), (bool, int, float))
+def _are_one_to_one(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Return whether each text of a column goes with one text of another, and conversely."""
+    return len({*zip(one, other, strict=True)}) == len({*one}) == len({*other})
 
 
 def _refuse_models(table: Table, columns: Mapping[str, Sequence[str]], rows: Sequence[int]) -> None:
@@ -128,21 +126,27 @@ def _refuse_models(table: Table, columns: Mapping[str, Sequence[str]], rows: Seq
             )
 
 
-def _is_setting_by_name(name: str, table: Table) -> bool:
+def _is_setting_by_name(name: str, texts: Sequence[str], questions: QuestionRows) -> bool:
     """Return whether a column has to be equal in all samples of a question by its name.
 
     Names of settings and parts are such names, and those of references of a layout; without a
     layout also those of ids and texts of questions. Texts inside of objects do not count:
-    `usage.prompt` may be a number of tokens.
+    `usage.prompt` may be a number of tokens. A column such as `run` that numbers samples, or one
+    such as `id` that numbers rows, is no setting.
     """
-    if last_part(name) in usual.SETTINGS | usual.PARTS:
+    table, part = questions.table, last_part(name)
+    is_id = part in (*usual.IDS, *usual.INDICES)
+    if part in usual.SAMPLE_NUMBERS and sample_numbers({name: texts}):
+        return False
+    if is_id and len(questions.rows) > 1 and len({*texts}) == len(texts):
+        return False
+    if part in usual.SETTINGS | usual.PARTS:
         return True
     if table.layout is not None:
         return name in columns_of_role(table, "references")
-    path, _, field = plain_name(name).rpartition(".")
-    is_plain = not path or (ROW in table.columns and name.rpartition(".")[0] in table.columns)
-    is_id = field in (*usual.IDS, *usual.INDICES)
-    return is_id or (is_plain and field in usual.OF_QUESTION)
+    path = name.rpartition(".")[0]
+    is_plain = not path or (ROW in table.columns and path in table.columns)
+    return is_id or (is_plain and part in usual.OF_QUESTION)
 
 
 def _refuse_mixed_settings(
@@ -150,30 +154,28 @@ def _refuse_mixed_settings(
 ) -> None:
     """Raise a SelectionError about settings; `texts` has the entries of the first of them."""
     key, name, others = questions.named_key, names[0], names[1:]
-    if questions.reading.group_size and last_part(name) in (*usual.IDS, *usual.INDICES):
+    is_id = last_part(name) in (*usual.IDS, *usual.INDICES)
+    if questions.reading.group_size and is_id:
         raise SelectionError(
             f"Rows of a group have different values of {shown_name(name)}: leave out group_size "
-            f"(in the shell --group-size), so that {shown_name(name)} identifies the questions.",
-            [],
+            f"(in the shell --group-size), so that {shown_name(name)} identifies the questions."
         )
-    why = "They can be different runs or questions."
-    why += f" Other settings are {' and '.join(map(shown_name, others))}." if others else ""
-    rows = next(x for x in questions.several if len({texts[row] for row in x}) > 1)
+    rows = next(x for x in questions.several if _differs(texts, [x]))
     entries = list(dict.fromkeys(texts[row] for row in rows))
     entry = entries[0] if len(entries[0]) <= 40 else ".."
     ways = [Way({"where": {name: entry, **dict.fromkeys(others, "..")}}, "only these samples")]
     if questions.key == (ROW,) and last_part(name) in usual.COLUMN_NAMES["questions"]:
         ways.insert(0, Way({"questions": name}))
     elif key:
-        all_columns = (*key, *names)
-        ways += [
-            Way({"groups": name, "questions": all_columns}, "scores for each of them"),
-            Way({"questions": all_columns}, "each is another question"),
-        ]
+        ids = (*key, *names)
+        ways.append(Way({"groups": name, "questions": ids}, "scores for each of them"))
+        ways.append(Way({"questions": ids}, "each is another question"))
     ways.append(Way({"pool": tuple(names)}, "they are samples of one question"))
+    beside = f" Other settings are {' and '.join(map(shown_name, others))}." if others else ""
     raise SelectionError(
         f"The samples of {questions.ids_of(rows[0]) or 'a question'} have different values of "
-        f"{shown_name(name)}: {first_entries(entries, 4)}. {why}",
+        f"{shown_name(name)}: {first_entries(entries, 4)}. They can be different runs or "
+        f"questions.{beside}",
         ways,
     )
 
@@ -183,20 +185,7 @@ def _differs(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> bool:
     return any(texts[row] != texts[rows[0]] for rows in questions for row in rows[1:])
 
 
-def _numbers_rows(name: str, texts: Sequence[str], questions: int) -> bool:
-    """Return whether a column such as `run` numbers samples, or one such as `id` numbers rows."""
-    if last_part(name) in usual.SAMPLE_NUMBERS:
-        return name in sample_numbers({name: texts})
-    is_id = last_part(name) in (*usual.IDS, *usual.INDICES)
-    return is_id and questions > 1 and len({*texts}) == len(texts)
-
-
-def _is_one_to_one(texts: Sequence[str], numbers: Sequence[Sequence[str]]) -> bool:
-    """Return whether a column is one-to-one with a column in `numbers`, which number samples."""
-    return any(
-        len({*zip(texts, of_samples, strict=True)}) == len({*texts}) == len({*of_samples})
-        for of_samples in numbers
-    )
+# --- How the values of a setting occur --------------------------------------------------------
 
 
 def is_setting(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> bool:
@@ -204,37 +193,31 @@ def is_setting(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> bool
 
     `texts` has an entry for each row, and `questions` the indices of the rows of each question.
     """
+    counts = [Counter(texts[row] for row in rows) for rows in questions]
     return (
-        _is_crossed(texts, questions)
-        or _has_blocks(texts, questions)
-        or z_of_equal_pairs(texts, questions) <= _LEAST_Z
+        _is_crossed(counts) or _has_blocks(texts, questions) or z_of_equal_pairs(counts) <= _LEAST_Z
     )
 
 
-def _is_crossed(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> bool:
-    """Return whether questions, given by their rows, have the values of a column equally often.
+def _is_crossed(counts: Sequence[Counter[str]]) -> bool:
+    """Return whether questions have the values of a column equally often.
 
-    A value is common if more than half of the questions have it. Its modal number is the number of
-    rows that most of them have. There are two common values or more, no question has more rows of
-    one than its modal number, common values cover 90 % of the rows, and half of the questions have
-    exactly the modal number of each.
+    `counts` has the number of rows of each value in a question. A value is common if more than half
+    of the questions have it. Its modal number is the number of rows that most of them have. There
+    are two common values or more, no question has more rows of one than its modal number, common
+    values cover 90 % of the rows, and half of the questions have exactly the modal number of each.
     """
-    counts = [Counter(texts[row] for row in rows) for rows in questions]
-    numbers: dict[str, Counter[int]] = {}
-    for of_question in counts:
-        for value, number in of_question.items():
-            numbers.setdefault(value, Counter())[number] += 1
-    modal = {
-        value: of_value.most_common(1)[0][0]
-        for value, of_value in numbers.items()
-        if of_value.total() > _SHARE_OF_QUESTIONS * len(questions)
-    }
+    numbers: dict[str, list[int]] = {}
+    for value, number in itertools.chain(*(of_question.items() for of_question in counts)):
+        numbers.setdefault(value, []).append(number)
+    least = _SHARE_OF_QUESTIONS * len(counts)
+    modal = {value: mode(x) for value, x in numbers.items() if len(x) > least}
     if len(modal) < 2 or any(max(numbers[value]) > number for value, number in modal.items()):
         return False
-    covered = sum(x[value] for x in counts for value in modal)
+    covered = sum(sum(numbers[value]) for value in modal)
     exact = sum(all(x[value] == number for value, number in modal.items()) for x in counts)
-    rows = sum(map(len, questions))
-    return covered >= _SHARE_OF_ROWS * rows and exact >= len(questions) / 2
+    rows = sum(map(Counter.total, counts))
+    return covered >= _SHARE_OF_ROWS * rows and exact >= len(counts) / 2
 
 
 def _has_blocks(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> bool:
@@ -243,34 +226,32 @@ def _has_blocks(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> boo
     The rows of a block follow each other, and have each of its questions equally often. The largest
     block has half of all questions, and shares two questions with another block.
     """
-    in_order = [texts[row] for row in sorted(row for rows in questions for row in rows)]
-    blocks = [value for value, _ in itertools.groupby(in_order)]
-    if not 1 < len({*blocks}) == len(blocks):
+    question_of = {row: question for question, rows in enumerate(questions) for row in rows}
+    blocks = itertools.groupby(sorted(question_of), key=texts.__getitem__)
+    pairs = [(value, Counter(question_of[row] for row in rows)) for value, rows in blocks]
+    if not 1 < len({value for value, _ in pairs}) == len(pairs):
         return False
-    counts: dict[str, Counter[int]] = {value: Counter() for value in blocks}
-    for question, rows in enumerate(questions):
-        for row in rows:
-            counts[texts[row]][question] += 1
-    first, *others = sorted(counts.values(), key=len, reverse=True)
-    has_all_equally = all(len({*block.values()}) == 1 for block in counts.values())
+    counts = [block for _, block in pairs]
+    first, *others = sorted(counts, key=len, reverse=True)
+    has_all_equally = all(len({*block.values()}) == 1 for block in counts)
     shares_two = any(len(first.keys() & block.keys()) > 1 for block in others)
     return has_all_equally and shares_two and 2 * len(first) >= len(questions)
 
 
-def z_of_equal_pairs(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> float:
+def z_of_equal_pairs(counts: Sequence[Counter[str]]) -> float:
     """Return how many standard deviations the number of equal pairs is above its mean.
 
-    A pair is two rows of one question, and it is equal if both have the same text. The mean and the
-    variance are those of texts dealt to the rows at random. Return 0 if there is no variance.
+    A pair is two rows of one question, and it is equal if both have the same text. `counts` has the
+    number of rows of each text in a question. The mean and the variance are those of texts dealt to
+    the rows at random. Return 0 if there is no variance.
     """
-    counts = [Counter(texts[row] for row in rows) for rows in questions]
-    sizes = [of_question.total() for of_question in counts]
-    frequencies = Counter(texts[row] for rows in questions for row in rows).values()
-    n, within, equal = sum(sizes), _falling(sizes, 2) // 2, _falling(frequencies, 2) // 2
+    sizes = list(map(Counter.total, counts))
+    total = Counter(itertools.chain(*(of_question.elements() for of_question in counts)))
+    n, within, equal = sum(sizes), _falling(sizes, 2) // 2, _falling(total.values(), 2) // 2
     all_pairs = n * (n - 1) // 2
     if n < 4 or not within or not equal or equal == all_pairs:
         return 0.0
-    sharing = [_falling(sizes, 3), _falling(frequencies, 3)]
+    sharing = [_falling(sizes, 3), _falling(total.values(), 3)]
     disjoint = [x * x - x - y for x, y in zip((within, equal), sharing, strict=True)]
     triples, quadruples = n * (n - 1) * (n - 2), n * (n - 1) * (n - 2) * (n - 3) / 4
     mean = within * equal / all_pairs
@@ -299,43 +280,51 @@ def refuse_repeats(questions: QuestionRows) -> None:
     """Raise an InputError if two rows are the same sample, or have the same samples.
 
     Two rows are the same sample if they have the same question, file and sample numbers. Without
-    sample numbers, see `_refuse_equal_questions` and `_refuse_equal_rows`.
+    sample numbers, they have the same entry in a column that identifies rows: see `_row_ids`.
     """
-    table, pool = questions.table, questions.reading.pool
-    columns = nested_columns(table)
+    columns = nested_columns(questions.table)
     numbers = _sample_number_columns(questions, columns)
+    names = [*numbers, *(columns.keys() & {*questions.reading.pool})]
+    if numbers and _are_numbered_anew(questions):
+        columns[FILE] = questions.table.columns[FILE]
+        names.append(FILE)
+    if not numbers and questions.are_lists:
+        _refuse_equal_questions(questions)
     if not numbers:
-        if questions.are_lists:
-            _refuse_equal_questions(questions)
-        _refuse_equal_rows(questions)
-        return
-    others = [x for x in pool if x in columns and x not in numbers]
-    if FILE in table.columns and not are_parts(table.files):
-        columns[FILE] = table.columns[FILE]
-        pairs = ((x, columns[FILE][row]) for x, rows in questions.rows.items() for row in rows)
-        if not are_continued(pairs):
-            others.append(FILE)
-    samples = list(zip(*(map(entry_text, columns[x]) for x in (*numbers, *others)), strict=True))
-    pair = _equal_rows(questions, samples)
-    if pair is not None:
-        ids, row = questions.ids_of(pair[1]), pair[1]
-        sample = ", ".join(f"{shown_name(x)} {short(columns[x][row])}" for x in numbers)
-        problem = (
-            f" have the same sample: {sample}{f' of {ids}' if ids else ''}. Leave out one of them. "
-            f"If they are two samples, say so."
-        )
-        ways = [Way({"pool": (*pool, *numbers)})]
-        raise SelectionError([*table.places_of_two(*pair), problem], ways)
-
-
-def _equal_rows(questions: QuestionRows, entries: Sequence[Any]) -> tuple[int, int] | None:
-    """Return the first two rows of a question with equal entries that are not empty, or None."""
-    for rows in questions.several:
+        names = numbers = _row_ids(questions, columns)
+    samples = list(zip(*(map(entry_text, columns[name]) for name in names), strict=True))
+    for rows in questions.several if samples else ():
         first: dict[Any, int] = {}
         for row in rows:
-            if entries[row] and first.setdefault(entries[row], row) != row:
-                return first[entries[row]], row
-    return None
+            if first.setdefault(samples[row], row) != row:
+                entries = {name: columns[name][row] for name in numbers}
+                raise _same_sample(questions, first[samples[row]], row, entries)
+
+
+def _same_sample(
+    questions: QuestionRows, one: int, other: int, numbers: Mapping[str, Any]
+) -> SelectionError:
+    """Return the error about two rows of a question with the same entries in columns by name."""
+    ids = questions.ids_of(other)
+    sample = ", ".join(f"{shown_name(name)} {short(x)}" for name, x in numbers.items())
+    problem = (
+        f" have the same sample: {sample}{f' of {ids}' if ids else ''}. Leave out one of them. If "
+        f"they are two samples, say so."
+    )
+    ways = [Way({"pool": (*questions.reading.pool, *numbers)})]
+    return SelectionError([*questions.table.places_of_two(one, other), problem], ways)
+
+
+def _are_numbered_anew(questions: QuestionRows) -> bool:
+    """Return whether each of several files numbers the samples of its questions for itself.
+
+    Files that are parts of one run by their names, or by their questions, do not.
+    """
+    table = questions.table
+    if FILE not in table.columns or are_parts(table.files):
+        return False
+    files = table.columns[FILE]
+    return not are_continued((x, files[row]) for x, rows in questions.rows.items() for row in rows)
 
 
 def are_continued(pairs: Iterable[tuple[Any, int]]) -> bool:
@@ -378,8 +367,8 @@ def _refuse_equal_questions(questions: QuestionRows) -> None:
     table, several = questions.table, questions.several
     if not 0 < len(several) < len(questions.rows):
         return
-    columns = table.columns.values()
-    if all(len({tuple(entry_text(x[i]) for x in columns) for i in rows}) == 1 for rows in several):
+    columns = [list(map(entry_text, cells)) for cells in table.columns.values()]
+    if not any(_differs(texts, several) for texts in columns):
         first, second, *_ = several[0]
         raise InputError(
             *table.places_of_two(first, second),
@@ -388,38 +377,27 @@ def _refuse_equal_questions(questions: QuestionRows) -> None:
         )
 
 
-def _refuse_equal_rows(questions: QuestionRows) -> None:
-    """Raise a SelectionError if two rows are equal, and a column without a role identifies rows.
+def _row_ids(questions: QuestionRows, columns: Columns) -> list[str]:
+    """Return a column without a role that identifies rows, in a list, if rows are equal; else [].
 
-    It does if it differs in all distinct rows, also within a question. Fewer than 20 values count
-    only if they are random ids or times, because others may differ by chance. Responses may be
-    equal by chance too, and identify rows only if all rows occur equally often.
+    It differs in all distinct rows, also within a question. Fewer than 20 values count only if they
+    are random ids or times, because others may differ by chance. Responses may be equal by chance
+    too, and identify rows only if all rows occur equally often.
     """
-    table = questions.table
-    texts = {name: list(map(entry_text, cells)) for name, cells in nested_columns(table).items()}
-    rows = list(zip(*texts.values(), strict=True))
-    first: dict[Any, int] = {}
-    for row, cells in enumerate(rows):
-        first.setdefault(cells, row)
-    if len(first) == len(rows):
-        return
-    distinct = list(first.values())
-    is_copied = len({*Counter(rows).values()}) == 1
+    texts = {name: list(map(entry_text, cells)) for name, cells in columns.items()}
+    rows = Counter(zip(*texts.values(), strict=True))
+    if len(rows) == questions.table.size:
+        return []
+    is_copied = len({*rows.values()}) == 1
     taken = {*questions.key, *questions.reading.pool} | (set() if is_copied else questions.used)
-    for name in texts:
-        if name in taken or (last_part(name) in usual.OF_SAMPLE and not is_copied):
-            continue
-        values = [texts[name][row] for row in distinct]
-        if len({*values}) < len(values) or not _differs(texts[name], questions.several):
+    for name, column in texts.items():
+        values = {*column}
+        may_be_equal = name in taken or (last_part(name) in usual.OF_SAMPLE and not is_copied)
+        if may_be_equal or len(values) < len(rows) or not _differs(column, questions.several):
             continue
         if len(values) >= 20 or all(map(_is_unique_by_nature, values)):
-            second = next(row for row, cells in enumerate(rows) if first[cells] != row)
-            problem = (
-                f" are equal, and {shown_name(name)} differs in all other rows: leave out one of "
-                f"them. If they are two samples, say so."
-            )
-            places = table.places_of_two(first[rows[second]], second)
-            raise SelectionError([*places, problem], [Way({"pool": (name,)})])
+            return [name]
+    return []
 
 
 def _is_unique_by_nature(text: str) -> bool:

@@ -100,6 +100,11 @@ def as_outcome(cell: Any) -> Any:
     return WORDS[text] if text in WORDS else number_in(cell)
 
 
+def is_outcome(cell: Any) -> bool:
+    """Return whether a cell has an outcome, as a number, a bool or a word such as pass."""
+    return isinstance(as_outcome(cell), (bool, int, float))
+
+
 def as_outcomes(
     cells: Sequence[Any], has_decimal_commas: bool = False, has_labels: bool = False
 ) -> list[Any]:
@@ -219,18 +224,13 @@ def at_least(cells: Sequence[Any], least: float, name: str) -> list[Any]:
 
     outcomes = map_entries(reaches, cells)
     most = max((score for score in flat(cells) if score is not None), default=least)
+    scale, problem = f"{name} has scores up to {most:g}, and correct_at_least is {least:g}", ""
     if most <= 1 < least:
-        warnings.warn(
-            f"{name} has scores up to {most:g}, and correct_at_least is {least:g}: no sample is "
-            f"correct. For scores from 0 to 1, give a number between them.",
-            stacklevel=2,
-        )
-    if 0 < least < 1 < most:
-        warnings.warn(
-            f"{name} has scores up to {most:g}, and correct_at_least is {least:g}, as for scores "
-            f"from 0 to 1: a score of 1 counts as correct.",
-            stacklevel=2,
-        )
+        problem = "no sample is correct. For scores from 0 to 1, give a number between them"
+    elif 0 < least < 1 < most:
+        problem = "a score of 1 counts as correct"
+    if problem:
+        warnings.warn(f"{scale}: {problem}.", stacklevel=2)
     return outcomes
 
 
