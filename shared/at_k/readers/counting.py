@@ -196,6 +196,8 @@ def _choose_columns(names: Sequence[str], reading: ReadingOptions) -> Choice | N
     questions = reading.questions or question_columns(head)
     if chosen.keys() != {"outcomes"} or len(questions) != 1 or columns_of_role(head, "n"):
         return None
+    if questions == (chosen["outcomes"],):
+        return None
     outcomes = [] if "outcomes" in named else list(filter(is_verdict, columns))
     ids = [] if reading.questions else columns_named(columns, usual.IDS)
     if max(len(outcomes), len(ids)) > 1:
