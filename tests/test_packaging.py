@@ -136,7 +136,6 @@ OPTIONAL = {
     "lm_eval",
     "math_verify",
     "vl_convert",
-    "duckdb",
     "pytest",
     "_pytest",
 }

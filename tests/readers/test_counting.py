@@ -13,7 +13,6 @@ import pyarrow.parquet as pq
 import pytest
 from at_k.cli.run_input import RunInput
 from at_k.readers import counting
-from at_k.readers.missing import MissingError
 from at_k.readers.reading import make_reading
 from at_k.readers.run import read_run
 from at_k.readers.table import SelectionError
@@ -28,17 +27,15 @@ def write(tmp_path, monkeypatch):
     monkeypatch.setattr(counting, "LEAST_ROWS", 0)
     monkeypatch.setattr(counting, "LEAST_BYTES", 0)
 
-    def write(changes=(), files=1, rows=500, format="parquet", missing=False):
+    def write(changes=(), files=1, rows=500, format="parquet"):
         rng = np.random.default_rng(0)
         names = []
         for number in range(files):
             question = rng.integers(0, 20, rows)
-            correct = [
-                None if missing and x < 0.02 else bool(x < (q + 1) / 22)
-                for x, q in zip(rng.random(rows), question, strict=True)
-            ]
+            correct = (rng.random(rows) < (question + 1) / 22).tolist()
             columns = {"id": [f"q{q}" for q in question], "correct": correct}
-            columns |= {name: change(columns, number) for name, change in dict(changes).items()}
+            for name, change in dict(changes).items():
+                columns[name] = change(columns, number) if callable(change) else change
             names.append(str(tmp_path / f"run-{number}.{format}"))
             write_columns(names[-1], columns)
         return names
@@ -82,7 +79,8 @@ def both(monkeypatch, names, **named):
     return counted, whole
 
 
-NUMBERS = {"correct": lambda columns, _: [x if x is None else float(x) for x in columns["correct"]]}
+MISSING = {"correct": lambda columns, _: [None] * 10 + columns["correct"][10:]}
+NUMBERS = {"correct": lambda columns, _: [*map(float, columns["correct"])]}
 WORDS = {"correct": lambda columns, _: ["yes" if x else "no" for x in columns["correct"]]}
 SCORES = {"score": lambda columns, _: [0.9 if x else 0.2 for x in columns.pop("correct")]}
 PLAIN = {"id": lambda columns, _: [int(x[1:]) for x in columns["id"]]}
@@ -121,36 +119,21 @@ def test_counts_and_descriptions_are_those_of_reading_whole(
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_missing_outcomes_are_asked_about_and_counted(monkeypatch, write, format):
-    names = write(format=format, missing=True)
-    with pytest.raises(MissingError, match="10 of 500 outcomes are missing"):
-        read_run(names)
+def test_missing_outcomes_are_counted(monkeypatch, write, format):
     for missing in ("drop", "incorrect"):
-        both(monkeypatch, names, missing=missing)
+        both(monkeypatch, write(MISSING, format=format), missing=missing)
 
 
-@pytest.mark.parametrize("format", FORMATS)
-def test_a_missing_id_is_named_with_its_row(capsys, write, format):
-    def lost(columns, number):
-        return [None if row == 321 else x for row, x in enumerate(columns["id"])]
-
-    error = error_of(capsys, "gpassk", *write({"id": lost}, format=format))
-    assert "row 321 (from 0) has no id" in error
+# --- What is refused, or read whole -----------------------------------------------------------
 
 
-@pytest.mark.parametrize("format", FORMATS)
-def test_an_outcome_that_is_no_word_is_refused_with_its_question(capsys, write, format):
-    def mistyped(columns, number):
-        return ["maybe" if row == 321 else str(x) for row, x in enumerate(columns["correct"])]
-
-    names = write({"correct": mistyped}, format=format)
-    error = error_of(capsys, "gpassk", *names)
-    assert "in correct: name those that are correct" in error
-    assert "yes and no, pass and fail" in error
+def changed(name, row, entry):
+    """Return the change of one entry of a column."""
+    return {name: lambda columns, _: [*columns[name][:row], entry, *columns[name][row + 1 :]]}
 
 
-def numbered(columns, number):
-    """Return the number of each sample of its question, and one of them twice in the end."""
+def numbered(columns, number=0):
+    """Return the number of each sample of its question."""
     seen: Counter[str] = Counter()
     numbers = []
     for question in columns["id"]:
@@ -159,47 +142,62 @@ def numbered(columns, number):
     return numbers
 
 
+def resumed(columns, number):
+    """Return the numbers of samples in two files, which have half of the questions in common."""
+    columns["id"] = [f"q{int(x[1:]) + 10 * number}" for x in columns["id"]]
+    return numbered(columns)
+
+
+def uids_again(columns, number):
+    """Return uids, whose second half is the first one again, with all other columns."""
+    for cells in columns.values():
+        cells[250:] = cells[:250]
+    return [f"{random.Random(i).getrandbits(128):032x}" for i in range(250)] * 2
+
+
+HALVES = ["1"] * 250 + ["2"] * 250
+REFUSED: list[tuple[dict, str]] = [
+    (MISSING, "10 of 500 outcomes are missing"),
+    ({"error": [None, "HTTP 429"] * 250}, "250 of 500 outcomes are missing"),
+    (changed("id", 321, None), r"row 321 \(from 0\) has no id"),
+    (changed("id", 499, "Total"), "row 499 .* has 'Total' as id"),
+    ({"sample_id": lambda x, _: [*numbered(x)[:-1], 0]}, "have the same sample: sample_id"),
+    ({"sample_id": resumed}, "have the same sample: sample_id"),
+    (
+        {"id": [f"q{i // 4}" for i in range(500)], "sample_id": [0, 0, 3, 3] * 125},
+        "have the same sample: sample_id '?0'? of",
+    ),
+    ({"uid": uids_again}, "are equal, and uid differs in all other rows"),
+    ({"id": [f"q{i % 50}" for i in range(500)], "width": HALVES}, "values of width: '1', '2'"),
+    ({"id": [f"q{i % 50}" for i in range(500)], "strategy": HALVES}, "values of strategy: '1'"),
+    ({"id": [f"q{i // 5}" for i in range(500)], "model": HALVES}, "values of model: '1', '2'"),
+]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize(("changes", "message"), REFUSED)
+def test_what_is_refused_in_small_files_is_refused_in_large_ones(
+    monkeypatch, write, changes, message, format
+):
+    monkeypatch.setattr(counting, "_HEAD", 100)
+    names = write(changes, files=2 if resumed in changes.values() else 1, format=format)
+    with pytest.raises(ValueError, match=message):
+        read_run(names)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_an_outcome_that_is_no_word_is_refused_by_the_metric(capsys, write, format):
+    names = write({"correct": [*["yes", "no"] * 249, "yes", "maybe"]}, format=format)
+    assert "in correct: name those that are correct" in error_of(capsys, "gpassk", *names)
+
+
 @pytest.mark.parametrize("format", FORMATS)
 def test_numbers_of_samples_show_that_none_is_repeated(monkeypatch, write, format):
-    names = write({"sample_id": numbered}, format=format)
-    both(monkeypatch, names)
+    both(monkeypatch, write({"sample_id": numbered}, format=format))
+    both(monkeypatch, write({"sample_id": lambda x, _: [4 + i for i in numbered(x)]}))
     # With a gap between the numbers, each sample is looked at.
-    with_gap = {"sample_id": lambda x, y: [*numbered(x, y)[:-1], 99]}
+    with_gap = {"sample_id": lambda x, _: [*numbered(x)[:-1], 99]}
     assert isinstance(read_run(write(with_gap, format=format))["predictions"], list)
-    twice = {"sample_id": lambda x, y: [*numbered(x, y)[:-1], 0]}
-    with pytest.raises(SelectionError, match="have the same sample: sample_id"):
-        read_run(write(twice, format=format))
-
-
-@pytest.mark.parametrize("format", FORMATS)
-def test_repeated_samples_are_refused(write, format):
-    def again(columns, number):
-        columns["id"] = columns["id"][:250] * 2
-        columns["correct"] = columns["correct"][:250] * 2
-        return numbered({"id": columns["id"][:250]}, number) * 2
-
-    with pytest.raises(SelectionError, match="have the same sample: sample_id"):
-        read_run(write({"sample_id": again}, format=format))
-
-    def resumed(columns, number):
-        columns["id"] = [f"q{int(x[1:]) + 10 * number}" for x in columns["id"]]
-        return numbered(columns, number)
-
-    with pytest.raises(SelectionError, match="have the same sample: sample_id"):
-        read_run(write({"sample_id": resumed}, files=2, format=format))
-
-
-@pytest.mark.parametrize("format", FORMATS)
-def test_repeated_numbers_with_the_sum_of_distinct_ones_are_found(write, format):
-    numbers = {"sample_id": lambda columns, _: [0, 0, 3, 3] * 5}
-    ids = {"id": lambda columns, _: [f"q{i // 4}" for i in range(20)]}
-    (name,) = write(numbers | ids, rows=20, format=format)
-    with pytest.raises(SelectionError, match=r"have the same sample: sample_id '?0'? of"):
-        read_run([name])
-    (name,) = write(
-        ids | {"sample_id": lambda columns, _: [4, 6, 5, 7] * 5}, rows=20, format=format
-    )
-    assert isinstance(read_run([name])["predictions"], dict)  # they are counted
 
 
 @pytest.mark.parametrize(
@@ -223,52 +221,20 @@ def test_a_damaged_line_is_an_error_as_in_a_small_file(write, format, text, mess
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_ids_that_are_unclear_as_texts_are_read_whole(write, format):
-    def floats(columns, number):
-        return ["7.0", "7", *(f"{i % 7}.0" for i in range(498))]
-
-    assert sorted(read_run(write({"id": floats}, format=format)).ids) == [*"01234567"]
-    last = {"id": lambda columns, number: [*columns["id"][:-1], "Total"]}
-    with pytest.raises(SelectionError, match=r"row 499 .* has 'Total' as id"):
-        read_run(write(last, format=format))
-    again = {"id": lambda x, _: [*x["id"][:-1], "\ufeffid"]}
-    again["correct"] = lambda x, _: [*x["correct"][:-1], "correct"]
-    if format == "csv":
-        with pytest.raises(ValueError, match="line 501: the names of line 1 occur again"):
-            read_run(write(again, format=format))
+    floats = {"id": ["7.0", "7", *(f"{i % 7}.0" for i in range(498))]}
+    assert sorted(read_run(write(floats, format=format)).ids) == [*"01234567"]
 
 
-@pytest.mark.parametrize("format", FORMATS)
-@pytest.mark.parametrize("name", ["width", "strategy"])
-def test_settings_that_begin_after_the_first_rows_are_found(monkeypatch, write, name, format):
-    monkeypatch.setattr(counting, "_HEAD", 100)
-    changes = {"id": lambda columns, number: [f"q{i % 50}" for i in range(500)]}
-    changes[name] = lambda columns, number: ["1"] * 250 + ["2"] * 250
-    with pytest.raises(SelectionError, match=f"different values of {name}: '1', '2'"):
-        read_run(write(changes, format=format))
-
-
-@pytest.mark.parametrize("format", FORMATS)
-def test_repeated_rows_models_and_errors_are_found(capsys, write, format):
-    def again(columns, number):
-        for name, cells in columns.items():
-            columns[name] = cells[:250] * 2
-        return [f"{random.Random(i).getrandbits(128):032x}" for i in range(250)] * 2
-
-    with pytest.raises(SelectionError, match="have the same sample: uid"):
-        read_run(write({"uid": again}, format=format))
-    names = {"id": lambda x, y: [f"q{i // 5}" for i in range(500)]}
-    models = {**names, "model": lambda x, y: ["a"] * 250 + ["b"] * 250}
-    with pytest.raises(SelectionError, match="different values of model: 'a', 'b'"):
-        read_run(write(models, format=format))
-    errors = {"error": lambda x, y: [None, "HTTP 429"] * 250}
-    with pytest.raises(MissingError, match="250 of 500 outcomes are missing"):
-        read_run(write(errors, format=format))
+def test_names_of_columns_that_occur_again_are_refused(write):
+    again = changed("id", 499, "\ufeffid") | changed("correct", 499, "correct")
+    with pytest.raises(ValueError, match="line 501: the names of line 1 occur again"):
+        read_run(write(again, format="csv"))
 
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_files_with_the_same_questions_are_runs_if_their_names_say_so(monkeypatch, write, format):
-    both(monkeypatch, write(files=2, format=format))
     names = write(files=2, format=format)
+    both(monkeypatch, names)
     other = [str(Path(names[0]).rename(Path(names[0]).with_name(f"gpt.{format}"))), names[1]]
     with pytest.raises(SelectionError, match="have the same questions, such as"):
         read_run(other)
@@ -276,36 +242,6 @@ def test_files_with_the_same_questions_are_runs_if_their_names_say_so(monkeypatc
     Path(other[1]).write_bytes(Path(other[0]).read_bytes())
     with pytest.raises(ValueError, match="contains all rows of"):
         read_run(other)
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"reward": lambda columns, number: columns["correct"]},
-        {"task_id": lambda columns, number: columns["id"]},
-        {"n": lambda columns, number: [4] * 500},
-    ],
-)
-def test_what_names_do_not_decide_is_read_whole(write, changes):
-    assert counting.counted_run(write(changes), make_reading(), print) is None
-
-
-def test_outcomes_that_are_hardly_ever_equal_are_read_whole(monkeypatch, write):
-    monkeypatch.setattr(counting, "_MOST_KEPT", 100)
-    names = write({"correct": lambda columns, number: np.random.default_rng(1).random(500)})
-    assert isinstance(read_run(names)["predictions"], list)
-
-
-def test_a_name_with_wildcards_or_an_equals_sign_is_that_of_one_file(tmp_path, write):
-    [name] = write({"model": lambda columns, number: ["a"] * 500}, format="jsonl")
-    (tmp_path / "model=b").mkdir()
-    for other in ("m[1].jsonl", "m1*.jsonl", "model=b/run.jsonl"):
-        (tmp_path / "m1.jsonl").write_text('{"id": "x", "correct": true, "model": "a"}\n')
-        file = Path(name).rename(tmp_path / other)
-        run = read_run([str(file)], where={"model": "a"})
-        assert isinstance(run["predictions"], dict)
-        assert len(run.ids) == 20
-        name = str(file)
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -318,8 +254,39 @@ def test_a_file_without_a_chosen_row_or_with_other_columns_is_told(write, format
         read_run(others, pool=["files"])
 
 
-def test_samples_in_order_and_bools_as_labels_are_read_whole(capsys, write):
-    [name] = write({"correct": lambda x, _: [i % 25 == 0 for i in range(500)]}, format="parquet")
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"reward": lambda columns, _: columns["correct"]},
+        {"task_id": lambda columns, _: columns["id"]},
+        {"n": [4] * 500},
+        {"id": lambda columns, _: [[x] for x in columns["id"]]},
+    ],
+)
+@pytest.mark.parametrize("format", ["parquet", "jsonl"])
+def test_what_names_and_types_do_not_decide_is_read_whole(write, changes, format):
+    names = write(changes, format=format)
+    assert counting.counted_run(names, make_reading(), print) is None
+
+
+def test_outcomes_that_are_hardly_ever_equal_are_read_whole(monkeypatch, write):
+    monkeypatch.setattr(counting, "_MOST_KEPT", 100)
+    names = write({"correct": np.random.default_rng(1).random(500)})
+    assert isinstance(read_run(names)["predictions"], list)
+
+
+@pytest.mark.parametrize("name", ["m[1].jsonl", "m1*.jsonl", "model=b/run.jsonl"])
+def test_a_name_with_wildcards_or_an_equals_sign_is_that_of_one_file(tmp_path, write, name):
+    [written] = write({"model": ["a"] * 500}, format="jsonl")
+    (tmp_path / "m1.jsonl").write_text('{"id": "x", "correct": true, "model": "a"}\n')
+    (tmp_path / "model=b").mkdir()
+    run = read_run([str(Path(written).rename(tmp_path / name))], where={"model": "a"})
+    assert isinstance(run["predictions"], dict)
+    assert len(run.ids) == 20
+
+
+def test_samples_in_order_are_read_whole_and_bools_are_labels(capsys, write):
+    [name] = write({"correct": [i % 25 == 0 for i in range(500)]})
     budget = ("gpassk", name, "--include", "pass@k", "--budget", 100)
     assert "is correct, and others follow" in error_of(capsys, *budget)
     groups = {"group": lambda columns, _: [x == "q1" for x in columns["id"]]}
@@ -336,12 +303,13 @@ def test_rows_in_the_middle_that_occur_again_are_found(monkeypatch, write):
         uids = [f"{random.Random(i).getrandbits(128):032x}" for i in range(400)]
         return uids + uids[150:250]
 
-    with pytest.raises(SelectionError, match="have the same sample: uid"):
+    with pytest.raises(SelectionError, match="are equal, and uid differs in all other rows"):
         read_run(write({"uid": again}))
 
 
-def test_views_of_texts_are_counted(monkeypatch, tmp_path, write):
+def test_other_types_of_texts_are_counted(monkeypatch, tmp_path, write):
     table = pq.read_table(write()[0])
-    ids = pa.array(table["id"].to_pylist(), pa.string_view())
-    pq.write_table(table.set_column(0, "id", ids), tmp_path / "views.parquet")
-    both(monkeypatch, [str(tmp_path / "views.parquet")])
+    texts = pa.array(table["id"].to_pylist())
+    for name, ids in (("views", texts.cast(pa.string_view())), ("a", texts.dictionary_encode())):
+        pq.write_table(table.set_column(0, "id", ids), tmp_path / f"{name}.parquet")
+        both(monkeypatch, [str(tmp_path / f"{name}.parquet")])

@@ -1,20 +1,18 @@
 """Count the samples in large files of graded outcomes, instead of reading all of them.
 
-Arrow counts Parquet and CSV, and DuckDB counts JSON Lines if it is installed. The result is a table
-of distinct rows and how often each occurs, which is read as any table of counts. All cells of text
-formats are texts, so that no type is guessed. A file is read whole, and None returned here, if
-single samples are needed, if something is unclear, or if CSV has quotes, because Arrow accepts one
+Arrow reads Parquet, CSV and JSON Lines in batches, whose equal rows are counted. The result is a
+table of distinct rows and how often each occurs, which is read as any table of counts. A file is
+read whole, and None returned here, if single samples are needed, or if something is unclear:
+columns or types that are not those of the first rows, or CSV with quotes, because Arrow accepts one
 that is not closed. Settings and repeated rows are looked for in all rows of some questions.
 """
 
 from __future__ import annotations
 
-import itertools
-import json
 import mmap
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -38,7 +36,6 @@ from .table import (
     class_names,
     rows_where,
     table_of_columns,
-    table_of_rows,
     title_of_files,
 )
 
@@ -52,14 +49,16 @@ _MOST_KEPT = 1 << 22  # distinct rows
 _HEAD, _HEAD_BYTES = 1 << 14, 1 << 21  # rows, or bytes, that show what the columns hold
 _LOOKED_AT = 1 << 15  # rows of questions, in which settings and repeated rows are looked for
 _WIDE = 64  # characters
-_BATCH = 1 << 20  # rows
+_BATCH, _BATCH_BYTES = 1 << 20, 1 << 22  # rows, or bytes, that are read at once
 _FORMATS = (".parquet", ".csv", ".jsonl", ".ndjson")
-_LINES = (".jsonl", ".ndjson")
-_N, _FIRST = "n (rows)", "first (row)"
+_FIRST, _N, _SQUARES = "first (row)", "n (rows)", "sum (squares of numbers)"
 _LEAST, _MOST, _SUM = "least (number)", "greatest (number)", "sum (numbers)"
-_SQUARES = "sum (squares of numbers)"
-"""Columns of distinct rows: how many they are, and what is known of their numbers of samples."""
-_PROBLEMS = (ValueError, KeyError, OSError, NotImplementedError)
+_TOTALS = {
+    **{_FIRST: "min", _N: "sum"},
+    **{_LEAST: "min", _MOST: "max", _SUM: "sum", _SQUARES: "sum"},
+}
+"""Columns of distinct rows: the first row, how many they are, and what their sample numbers are."""
+_PROBLEMS = (ValueError, TypeError, KeyError, OSError, OverflowError, NotImplementedError)
 
 
 class Choice(NamedTuple):
@@ -128,11 +127,14 @@ def _run_of_counts(
         columns[FILE] = rows[FILE].to_pylist()
     table = Table(columns, title_of_files(names), files=tuple(names), is_csv=choice.head.is_csv)
     named = {**reading.columns, "outcomes": choice.outcome, "counts": _N}
-    run = read_table(table, replace(reading, columns=named, questions=(choice.question,)))
+    run = read_table(table, replace(reading, columns=named))
     if any(isinstance(x, str) for row in run["predictions"]["answers"] for x in row):
         return None
     run.columns = {role: name for role, name in run.columns.items() if role != "counts"}
     return run
+
+
+# --- Columns that are read --------------------------------------------------------------------
 
 
 def _can_be_counted(names: Sequence[str], reading: ReadingOptions) -> bool:
@@ -182,7 +184,7 @@ def _choose_columns(names: Sequence[str], reading: ReadingOptions) -> Choice | N
     """Return the columns to read, chosen by the first rows of the first file.
 
     Return None if the files have to be read whole: if a tool wrote them, if a column that is named
-    is missing, or if the questions or the outcomes are in several columns or in lists.
+    is missing, or if the questions or the outcomes are in several columns.
     """
     head, named = _first_rows(names[0], reading), reading.named()
     columns = head.columns
@@ -194,6 +196,8 @@ def _choose_columns(names: Sequence[str], reading: ReadingOptions) -> Choice | N
     questions = reading.questions or question_columns(head)
     if chosen.keys() != {"outcomes"} or len(questions) != 1 or columns_of_role(head, "n"):
         return None
+    if questions == (chosen["outcomes"],):
+        return None
     outcomes = [] if "outcomes" in named else list(filter(is_verdict, columns))
     ids = [] if reading.questions else columns_named(columns, usual.IDS)
     if max(len(outcomes), len(ids)) > 1:
@@ -202,19 +206,7 @@ def _choose_columns(names: Sequence[str], reading: ReadingOptions) -> Choice | N
     choice = Choice(names, head, questions[0], chosen["outcomes"], others)
     numbers = sample_numbers(columns, choice.distinct)
     numbers = [x for x in numbers if plain_name(x) not in usual.SHARED_NUMBERS]
-    if len(numbers) > 1 or _has_other_types(choice):
-        return None
-    return choice._replace(number="".join(numbers))
-
-
-def _has_other_types(choice: Choice) -> bool:
-    """Return whether a column has lists, objects, or bools that DuckDB would write otherwise."""
-    others: set[type] = {list, dict}
-    if choice.names[0].lower().endswith(_LINES):
-        others |= {bool}  # DuckDB has the text true for the bool of JSON, whose label is True.
-    columns = {x: set(map(type, choice.head.columns[x])) for x in choice.distinct}
-    columns[choice.outcome] -= {bool}
-    return not others.isdisjoint(itertools.chain(*columns.values()))
+    return None if len(numbers) > 1 else choice._replace(number="".join(numbers))
 
 
 def _columns_beside(head: Table, reading: ReadingOptions) -> list[str]:
@@ -227,188 +219,122 @@ def _columns_beside(head: Table, reading: ReadingOptions) -> list[str]:
     return [name for name in head.columns if {name, plain_name(name)} & fixed]
 
 
-# --- Distinct rows, by Arrow and DuckDB -------------------------------------------------------
+# --- Distinct rows, by Arrow ------------------------------------------------------------------
+
+
+def _batches(name: str, head: Table, columns: Sequence[str]) -> Iterator[Any]:
+    """Yield some columns of a file as tables of Arrow, in the order of its rows.
+
+    Cells of CSV are texts, and those of JSON Lines have the types of the first rows, `head`. A
+    ValueError is raised for other types or columns, and for CSV with quotes.
+    """
+    import pyarrow as pa
+    import pyarrow.csv as pc
+    import pyarrow.json as pj
+    import pyarrow.parquet as pq
+
+    # Without threads: a process that ends soon after they start is aborted by Arrow.
+    options: dict[str, Any] = {"block_size": _BATCH_BYTES, "use_threads": False}
+    if name.lower().endswith(".parquet"):
+        file = pq.ParquetFile(name)
+        names = file.schema_arrow.names
+        batches: Any = file.iter_batches(_BATCH, columns=[*columns], use_threads=False)
+    elif head.is_csv:
+        _refuse_quotes(name)
+        types = dict.fromkeys(head.columns, pa.string())
+        converting = pc.ConvertOptions(column_types=types, strings_can_be_null=False)
+        batches = pc.open_csv(name, pc.ReadOptions(**options), convert_options=converting)
+        names = batches.schema.names
+    else:
+        types = {x: pa.array(cells).type for x, cells in head.columns.items()}
+        schema = pa.schema({x: pa.string() if y == pa.null() else y for x, y in types.items()})
+        parsing = pj.ParseOptions(explicit_schema=schema, unexpected_field_behavior="error")
+        batches = pj.open_json(name, pj.ReadOptions(**options), parsing)
+        names = batches.schema.names
+    if {*names} != {*head.columns}:
+        raise ValueError(f"{name} has other columns than {head.title}.")
+    for batch in batches:
+        yield pa.table({x: _plain(batch[x]) for x in columns})
+
+
+def _plain(column: Any) -> Any:
+    """Return a column of Arrow as one of a type by which rows can be grouped."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type):
+        return column.cast(column.type.value_type)
+    return column.cast(pa.large_string()) if pa.types.is_string_view(column.type) else column
+
+
+def _refuse_quotes(name: str) -> None:
+    """Raise a ValueError if a file of CSV has quotes below its first line."""
+    with open(name, "rb") as file:
+        file.readline()
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            if data.find(b'"', file.tell()) >= 0:
+                raise ValueError(f"{name} has quotes.")
 
 
 def _distinct_rows(choice: Choice, reading: ReadingOptions) -> Any | None:
     """Return the distinct rows of files as a table of Arrow, or None to have files read whole.
 
     The rows are in the order in which they first occur. Beside the columns `choice.distinct` they
-    have the index of the file in `FILE`, how often the row occurs in `_N` and, if samples are
-    numbered, `_LEAST`, `_MOST`, `_SUM` and `_SQUARES` of their numbers. A ValueError is raised if
-    `reading.where` selects no row of a file.
+    have the index of the file in `FILE`, and those of `_TOTALS`, without sample numbers if there
+    are none. A ValueError is raised if `reading.where` selects no row of a file.
     """
     import pyarrow as pa
+    import pyarrow.compute as pc
 
-    tables = []
+    rows, keys, size = None, [*choice.distinct, FILE], 0
+    columns = [*choice.distinct, *filter(None, [choice.number])]
     for index, name in enumerate(choice.names):
-        is_lines = name.lower().endswith(_LINES)
-        rows = _lines_counted(name, choice) if is_lines else _rows_counted(name, choice)
-        if rows is None:
-            return None
-        if reading.where:
-            cells = rows.select([*reading.where]).to_pydict()
+        for batch in _batches(name, choice.head, columns):
+            batch = _with_totals(batch, choice, index, size)
+            size += len(batch)
+            rows = _merged(pa.concat_tables([rows, batch]) if rows else batch, keys)
+            if len(rows) > _MOST_KEPT:
+                return None
+        if rows and reading.where:
+            cells = rows.filter(pc.field(FILE) == index).select([*reading.where]).to_pydict()
             rows_where(Table(cells, name, is_csv=choice.head.is_csv), reading.where)
-        tables.append(rows.append_column(FILE, pa.array([index] * len(rows), pa.int64())))
-    rows = pa.concat_tables(tables)
-    if len(rows) > _MOST_KEPT or (choice.number and rows[_SUM].null_count):
+    if not rows or _has_unclear_ids(rows[choice.question], choice.question):
         return None
-    if _has_unclear_ids(rows[choice.question], choice.question):
-        return None
-    return rows
+    return rows.sort_by(_FIRST)
+
+
+def _with_totals(batch: Any, choice: Choice, file: int, first: int) -> Any:
+    """Return rows with the totals of each alone; `first` is the number of rows before them."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    columns = {name: batch[name] for name in choice.distinct}
+    columns[FILE] = pa.array(np.full(len(batch), file))
+    columns[_FIRST] = pa.array(np.arange(first, first + len(batch)))
+    columns[_N] = pa.array(np.ones(len(batch), int))
+    if choice.number:
+        numbers = batch[choice.number].cast(pa.int64())
+        if numbers.null_count:
+            raise ValueError("A sample has no number.")
+        columns |= dict.fromkeys((_LEAST, _MOST, _SUM), numbers)
+        columns[_SQUARES] = pc.multiply(numbers, numbers)
+    return pa.table(columns)
+
+
+def _merged(rows: Any, keys: Sequence[str]) -> Any:
+    """Return the distinct rows of a table of Arrow by the columns `keys`, and their totals."""
+    totals = {x: how for x, how in _TOTALS.items() if x in rows.column_names}
+    merged = rows.group_by(keys, use_threads=False).aggregate([*totals.items()])
+    return merged.rename_columns({f"{x}_{how}": x for x, how in totals.items()})
 
 
 def _has_unclear_ids(ids: Any, column: str) -> bool:
-    """Return whether an id is a text such as "1.0" or "total", or the name of its column."""
+    """Return whether an id is a text such as "1.0", or the name of its column."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    names = "|".join([*usual.SUMMARIES, re.escape(column), r"(\S+ )*total( \S+)*"]).replace(
-        "_", "[_ -]"
-    )
     is_text = pa.types.is_string(ids.type) or pa.types.is_large_string(ids.type)
-    unclear = rf"(?i)^\W*(\d+\.0|{names})\W*$"
+    unclear = rf"(?i)^\W*(\d+\.0|{re.escape(column)})\W*$"
     return is_text and pc.any(pc.match_substring_regex(ids, unclear)).as_py()
-
-
-def _rows_counted(name: str, choice: Choice) -> Any | None:
-    """Return the distinct rows of a Parquet or CSV file, counted by Arrow, as a table of Arrow.
-
-    The columns are those of `_distinct_rows`, without `FILE`. Return None for CSV with quotes, or
-    if the columns are not those of the first file.
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-    from pyarrow import acero
-
-    if choice.head.is_csv and _has_quotes(name):
-        return None
-    dataset = _dataset([name], choice.head)
-    if {*dataset.schema.names} != choice.head.columns.keys():
-        return None
-    columns = {x: pc.field(x) for x in choice.distinct}
-    for column in columns:
-        kind = dataset.schema.field(column).type
-        if pa.types.is_dictionary(kind):
-            columns[column] = columns[column].cast(kind.value_type)
-        elif pa.types.is_string_view(kind):
-            columns[column] = columns[column].cast(pa.large_string())
-    totals: list[Any] = [([], "hash_count_all", None, _N)]
-    if choice.number:
-        columns[_SUM] = pc.field(choice.number).cast(pa.int64())
-        columns[_SQUARES] = pc.multiply(columns[_SUM], columns[_SUM])
-        exact = pc.ScalarAggregateOptions(skip_nulls=False)
-        kinds = {_LEAST: "hash_min", _MOST: "hash_max", _SUM: "hash_sum"}
-        totals += [(_SUM, kind, exact, total) for total, kind in kinds.items()]
-        totals.append((_SQUARES, "hash_sum", exact, _SQUARES))
-    steps = {
-        "scan": acero.ScanNodeOptions(dataset, columns=columns),
-        "project": acero.ProjectNodeOptions([*columns.values()], [*columns]),
-        "aggregate": acero.AggregateNodeOptions(totals, choice.distinct),
-    }
-    plan = acero.Declaration.from_sequence([acero.Declaration(*step) for step in steps.items()])
-    # Without threads: a process that ends soon after they start is aborted by Arrow.
-    rows = plan.to_table(use_threads=False)
-    ids = _ids_in_order(dataset, columns[choice.question])
-    return _sorted_by(rows, pc.index_in(rows[choice.question].combine_chunks(), value_set=ids))
-
-
-def _sorted_by(rows: Any, order: Any) -> Any:
-    """Return the rows of a table of Arrow by ascending entries of the array `order`."""
-    return rows.append_column(_FIRST, order).sort_by(_FIRST).drop_columns(_FIRST)
-
-
-def _ids_in_order(dataset: Any, column: Any) -> Any:
-    """Return the distinct entries of a column as an array of Arrow, each where it first occurs."""
-    import pyarrow as pa
-
-    scanner = dataset.scanner(columns={_FIRST: column}, batch_size=_BATCH, use_threads=False)
-    ids = None
-    for batch in scanner.to_batches():
-        chunks = [batch[_FIRST]] if ids is None else [ids, batch[_FIRST]]
-        ids = pa.chunked_array(chunks).unique()
-    return ids
-
-
-def _has_quotes(name: str) -> bool:
-    """Return whether a file of CSV has quotes below its first line."""
-    with open(name, "rb") as file:
-        file.readline()
-        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            return data.find(b'"', file.tell()) >= 0
-
-
-def _dataset(names: Sequence[str], head: Table) -> Any:
-    """Return files of Parquet or CSV as a `pyarrow.dataset.Dataset`; cells of CSV are texts."""
-    import pyarrow as pa
-    import pyarrow.csv as pc
-    import pyarrow.dataset as ds
-
-    if not head.is_csv:
-        return ds.dataset(list(names), format="parquet")
-    types = dict.fromkeys(head.columns, pa.string())
-    converting = pc.ConvertOptions(column_types=types, strings_can_be_null=False)
-    return ds.dataset(list(names), format=ds.CsvFileFormat(convert_options=converting))
-
-
-def _lines_counted(name: str, choice: Choice) -> Any | None:
-    """Return the distinct rows of a JSON Lines file, counted by DuckDB, or None if that fails.
-
-    Return None as well if the keys are not those of the first rows of the first file.
-    """
-    try:
-        import duckdb
-    except ImportError:
-        return None
-    columns = dict.fromkeys((*choice.distinct, *filter(None, [choice.number])), "VARCHAR")
-    if any('"' in x for x in columns):
-        return None
-    keys = ", ".join(f'"{x}"' for x in choice.distinct)
-    number = f'CAST("{choice.number}" AS BIGINT)'
-    of_numbers = f"""
-        , min({number}) AS "{_LEAST}", max({number}) AS "{_MOST}"
-        , CASE WHEN count({number}) = count(*) THEN sum({number})::BIGINT END AS "{_SUM}"
-        , sum({number} * {number})::BIGINT AS "{_SQUARES}"
-    """
-    try:
-        with duckdb.connect() as connection:
-            if _keys_of_lines(connection, name) != choice.head.columns.keys():
-                return None
-            counted = connection.sql(
-                f"""
-                SELECT {keys}, count(*) AS "{_N}", min(row) AS "{_FIRST}"
-                    {of_numbers if choice.number else ""}
-                FROM (
-                    SELECT *, row_number() OVER () AS row
-                    FROM read_json(
-                        ?, format='newline_delimited', columns=?, auto_detect=false,
-                        hive_partitioning=false
-                    )
-                )
-                GROUP BY {keys}
-                """,
-                params=[_without_wildcards(name), columns],
-            ).to_arrow_table()
-            return _sorted_by(counted.drop_columns(_FIRST), counted[_FIRST])
-    except duckdb.Error:
-        return None
-
-
-def _keys_of_lines(connection: Any, name: str) -> set[str]:
-    """Return the keys of the objects in a file of JSON Lines; `connection` is one of DuckDB."""
-    keys = (
-        "SELECT DISTINCT unnest(json_keys(json)) "
-        "FROM read_ndjson_objects(?, hive_partitioning=false)"
-    )
-    return {key for (key,) in connection.execute(keys, [_without_wildcards(name)]).fetchall()}
-
-
-def _without_wildcards(name: str) -> str:
-    """Return the pattern of DuckDB that matches the file with this name, and no other."""
-    return re.sub(r"[\[*?]", r"[\g<0>]", name)
-
-
-# --- Questions that are looked at -------------------------------------------------------------
 
 
 def _may_have_repeats(rows: Any, choice: Choice) -> bool:
@@ -418,18 +344,19 @@ def _may_have_repeats(rows: Any, choice: Choice) -> bool:
     all numbers from the least to the greatest one.
     """
     names, question = choice.names, choice.question
-    totals = [(_N, "sum"), (_LEAST, "min"), (_MOST, "max"), (_SUM, "sum"), (_SQUARES, "sum")]
     are_together = len(names) > 1 and (
         are_parts(names)
         or are_continued(zip(rows[question].to_pylist(), rows[FILE].to_pylist(), strict=True))
     )
-    keys = [question] if are_together else [question, FILE]
-    table = rows.group_by(keys, use_threads=False).aggregate(totals)
-    n, least, most, total, squares = (np.asarray(table["_".join(x)]) for x in totals)
+    table = _merged(rows, [question] if are_together else [question, FILE])
+    _, n, least, most, total, squares = (np.asarray(table[name]) for name in _TOTALS)
     # The sum of squares about the least number, which is 0 + 1 + 4 + .. + (n - 1)^2.
     about_least = squares - 2 * least * total + n * least**2
     is_other = (2 * total != n * (least + most)) | (6 * about_least != n * (n - 1) * (2 * n - 1))
     return bool(np.any((n != most - least + 1) | is_other))
+
+
+# --- Questions that are looked at -------------------------------------------------------------
 
 
 def _rows_of_some(rows: Any, choice: Choice) -> Table | None:
@@ -439,43 +366,25 @@ def _rows_of_some(rows: Any, choice: Choice) -> Table | None:
     `rows` are the distinct rows of the files. Columns of long texts cannot be settings and are left
     out. Return None if then no columns remain except those that have been counted.
     """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     names, head = choice.names, choice.head
-    ids = rows[choice.question].unique().to_pylist()
-    samples = max(1, sum(rows[_N].to_pylist()) // len(ids))
+    ids = rows[choice.question].unique()
+    samples = max(1, pc.sum(rows[_N]).as_py() // len(ids))
     number = min(len(ids), max(32, _LOOKED_AT // samples))
-    ids = [ids[i * (len(ids) - 1) // max(1, number - 1)] for i in range(number)]
+    ids = ids.take([i * (len(ids) - 1) // max(1, number - 1) for i in range(number)])
     read = {*choice.distinct, choice.number}
     others = [x for x, cells in head.columns.items() if x in read or not _is_wide(cells)]
     if {*others} <= read:
         return None
     title = f"{title_of_files(names)} (all rows of some questions)"
-    if names[0].lower().endswith(_LINES):
-        return table_of_rows(_lines_of(names, choice.question, list(map(str, ids))), title)
-    import pyarrow.dataset as ds
-
-    chosen = ds.field(choice.question).isin(ids)
-    all_rows = _dataset(names, head).to_table(columns=others, filter=chosen)
-    return table_of_columns(all_rows.to_pydict(), title, is_csv=head.is_csv)
+    batches = (batch for name in names for batch in _batches(name, head, others))
+    chosen = [x.filter(pc.is_in(x[choice.question], value_set=ids)) for x in batches]
+    return table_of_columns(pa.concat_tables(chosen).to_pydict(), title, is_csv=head.is_csv)
 
 
 def _is_wide(cells: Sequence[Any]) -> bool:
     """Return whether a column has long texts that mostly differ."""
     texts = {x for x in cells if isinstance(x, str) and len(x) > _WIDE}
     return 2 * len(texts) > len(cells)
-
-
-def _lines_of(names: Sequence[str], question: str, ids: Sequence[str]) -> list[dict[str, Any]]:
-    """Return all rows in files of JSON Lines whose column `question` has one of the ids."""
-    import duckdb
-
-    with duckdb.connect() as connection:
-        rows = connection.execute(
-            "SELECT json FROM read_ndjson_objects(?, hive_partitioning=false) "
-            "WHERE list_contains(?, json_extract_string(json, ?))",
-            [
-                list(map(_without_wildcards, names)),
-                list(ids),
-                f"$.{json.dumps(question, ensure_ascii=False)}",
-            ],
-        ).fetchall()
-    return [json.loads(x) for (x,) in rows]

@@ -47,9 +47,7 @@ def table_of_object(source: Any, split: str | None = None) -> Table:
     if hasattr(source, "with_format"):
         return table_of_dataset(source)
     if hasattr(source, "__arrow_c_stream__"):
-        import pyarrow as pa
-
-        return _table_of_arrow(pa.table(source))
+        return _table_of_arrow(source)
     raise TypeError(
         f"source is a {type(source).__name__}, which cannot be read: give a path, a data frame, an "
         f"Arrow table, a dataset, a dict of columns or a list of dicts."
@@ -74,8 +72,11 @@ def _table_of_dict(source: Mapping[Any, Any], split: str | None) -> Table:
     return table_of_columns({name: _plain_list(column) for name, column in source.items()})
 
 
-def _table_of_arrow(table: Any) -> Table:
-    """Return the table of a `pyarrow.Table`."""
+def _table_of_arrow(source: Any) -> Table:
+    """Return the table of a table of any library that exports Arrow."""
+    import pyarrow as pa
+
+    table = pa.table(source)
     return table_of_columns({name: arrow_column(table, name) for name in table.column_names})
 
 

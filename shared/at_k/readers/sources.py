@@ -144,7 +144,7 @@ def logs_in(folder: Path) -> list[str]:
     if not folder.is_dir():
         return []
     files = sorted(folder.rglob("*"))
-    for is_log in (_is_lm_eval_log, _is_lighteval_log, _is_inspect_log):
+    for is_log in (lambda x: LM_EVAL_NAME.fullmatch(x.name), _is_lighteval_log, _is_inspect_log):
         if logs := [str(file) for file in files if is_log(file)]:
             return logs
     if logs := _logs_of_trials(folder):
@@ -200,11 +200,6 @@ def _newest_logs(names: Sequence[str], are_runs: bool) -> list[str]:
             stacklevel=2,
         )
     return [name for name in names if name not in others]
-
-
-def _is_lm_eval_log(file: Path) -> bool:
-    """Return whether the name of a file is samples_<task>_<date>.jsonl."""
-    return LM_EVAL_NAME.fullmatch(file.name) is not None
 
 
 def _is_lighteval_log(file: Path) -> bool:
@@ -333,8 +328,7 @@ def _table_of_object(record: dict[str, Any], table: Table, reading: ReadingOptio
     """
     title, counts = table.title, record.get("predictions")
     if isinstance(counts, dict) and counts.keys() == {"n", "correct"}:  # as `read` returns them
-        record = {**record, **counts}
-        del record["predictions"]
+        record = {x: y for x, y in record.items() if x != "predictions"} | counts
     if {"features", "rows"} <= record.keys() and is_list_of(record["rows"], dict):
         return table_of_rows([x.get("row", x) for x in record["rows"]], title)
     if (columns := _columns_and_data(record, title)) is not None:
@@ -470,7 +464,8 @@ def _rows_of_samples(record: Mapping[str, Any], title: str) -> list[dict[str, An
     are_lists, entries = is_list_of(values, list), list(flat(values))
     if not are_lists and (len(values) < 2 or any(isinstance(x, (dict, str)) for x in entries)):
         return None
-    if fractions := list(filter(_is_fraction, entries)):
+    floats = [x for x in entries if isinstance(x, float) and math.isfinite(x)]
+    if fractions := [x for x in floats if not x.is_integer()]:
         raise ValueError(
             f"{title} has the number {fractions[0]} for one of its keys, such as "
             f"{short(next(iter(record)))}: fractions are a summary of scores, and not the outcomes "
@@ -480,11 +475,6 @@ def _rows_of_samples(record: Mapping[str, Any], title: str) -> list[dict[str, An
         return None
     role = "samples" if any(isinstance(x, str) for x in entries) else "outcomes"
     return [{"id": key, role: value} for key, value in zip(record, values, strict=True)]
-
-
-def _is_fraction(entry: Any) -> bool:
-    """Return whether an entry is a number such as 0.5, and not NaN or infinite."""
-    return isinstance(entry, float) and math.isfinite(entry) and not entry.is_integer()
 
 
 # --- Datasets ---------------------------------------------------------------------------------

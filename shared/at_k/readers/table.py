@@ -349,12 +349,10 @@ def rows_where(table: Table, where: Mapping[str, Sequence[Any]]) -> Table:
     ValueError is raised if no row is left.
     """
     for name, entries in where.items():
-        cells, texts = table.columns[name], {*map(entry_text, entries)}
-        rows = [row for row, cell in enumerate(cells) if entry_text(cell) in texts]
-
-        if not rows:
-            words = {*map(word, entries)}
-            rows = [row for row, cell in enumerate(cells) if word(cell) in words]
+        cells, rows = table.columns[name], []
+        for text_of in (entry_text, word):
+            texts = {*map(text_of, entries)}
+            rows = rows or [row for row, cell in enumerate(cells) if text_of(cell) in texts]
         if not rows:
             known = list(dict.fromkeys(map(entry_text, cells)))
             wanted = " or ".join(map(short, entries))
@@ -373,8 +371,9 @@ def join_tables(tables: Sequence[Table]) -> Table:
     """Return the rows of several files as one table, with the columns that all of them have.
 
     Files of tools that write repeated runs have all columns of any of them, and None in the rows
-    of a file that lacks one. A ValueError is raised if two files have no column in common, or come
-    from different tools or models.
+    of a file that lacks one. The origin has what all files state, with commas between different
+    entries. A ValueError is raised if two files have no column in common, or come from different
+    tools or models.
     """
     _refuse_other_runs(tables)
     first, names = tables[0], list(dict.fromkeys(x for table in tables for x in table.columns))
@@ -382,15 +381,23 @@ def join_tables(tables: Sequence[Table]) -> Table:
         names = [x for x in first.columns if all(x in table.columns for table in tables)]
     if first.layout is None:
         _warn_of_columns(tables, names)
-    columns: Columns = {x: _joined_column(tables, x) for x in names}
+    columns: Columns = {
+        x: [cell for table in tables for cell in table.columns.get(x) or [None] * table.size]
+        for x in names
+    }
     columns[FILE] = [index for index, table in enumerate(tables) for _ in range(table.size)]
     files = tuple(table.title for table in tables)
+    origin = {
+        what: ", ".join(dict.fromkeys(table.origin[what] for table in tables))
+        for what in first.origin
+        if all(what in table.origin for table in tables)
+    }
     return replace(
         first,
         columns=columns,
         title=title_of_files(files),
         complete=frozenset(names),
-        origin=_joined_origin(tables),
+        origin=origin,
         files=files,
         is_csv=any(table.is_csv for table in tables),
         has_decimal_commas=all(table.has_decimal_commas for table in tables),
@@ -409,12 +416,6 @@ def names_of_files(table: Table) -> Columns:
     if len({*names}) < len(names):
         names = list(table.files)
     return {FILES: [names[index] for index in table.columns[FILE]]}
-
-
-def _joined_column(tables: Sequence[Table], name: str) -> list[Any]:
-    """Return a column of several tables, with None for the rows of tables without it."""
-    cells = (table.columns.get(name) or [None] * table.size for table in tables)
-    return list(itertools.chain.from_iterable(cells))
 
 
 def _refuse_other_runs(tables: Sequence[Table]) -> None:
@@ -438,15 +439,6 @@ def _refuse_other_runs(tables: Sequence[Table]) -> None:
 def title_of_files(names: Sequence[str]) -> str:
     """Return a title for several files in messages: one or two names, or the first and a number."""
     return " and ".join(names) if len(names) < 3 else f"{names[0]} and {len(names) - 1} more"
-
-
-def _joined_origin(tables: Sequence[Table]) -> dict[str, str]:
-    """Return the origin that all tables state, with commas between different entries."""
-    return {
-        what: ", ".join(dict.fromkeys(table.origin[what] for table in tables))
-        for what in tables[0].origin
-        if all(what in table.origin for table in tables)
-    }
 
 
 def _warn_of_columns(tables: Sequence[Table], shared: Sequence[str]) -> None:
