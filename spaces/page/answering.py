@@ -24,7 +24,7 @@ from at_k.runs.options import naming_run
 from at_k.runs.outcomes_of_runs import Run as GradedRun
 from at_k.runs.outcomes_of_runs import check_same_questions
 
-from .comparing import compare
+from .comparing import compare, measures_of
 from .controls import OTHER_QUESTIONS, SAME_QUESTIONS
 from .messages import message_for_page, replace_python_terms
 from .request import Answer, Request
@@ -55,7 +55,7 @@ def answer_to(request: Request) -> Answer:
         sizes = [questions.n for questions in sampled.values()]
         smallest_n = min(int(n.min()) for n in sizes)
         options, changes = _used_options(request, sizes, smallest_n)
-        calls, measures = _calls(space, options, smallest_n, checker)
+        calls = _calls(space, options, smallest_n, checker)
         labels = category_numbers(options.get("categories")) if space.has_references else VERDICTS
         checking = Checking(
             checker or "exact_match", executor=_EXECUTORS.get(checker), labels=labels
@@ -75,13 +75,15 @@ def answer_to(request: Request) -> Answer:
         ]
         comparison, problem = None, read.problem
         if len(runs) > 1 and not problem:
-            nouns = space.question_noun, space.sample_noun
             try:
                 check_same_questions([GradedRun(label, x.batch) for label, x in sampled.items()])
-                scope = Scope([run.outcomes.n for run in graded], checker, *nouns)
-                comparison = compare(graded, measures, options.get("k"), scope)
+                keys = space.main_scores(runs[0], options)
+                scope = Scope([run.outcomes.n for run in graded], checker, *space.nouns)
+                comparison = compare(
+                    graded, measures_of(space, calls, keys), options.get("k"), scope
+                )
             except ValueError as error:
-                message = message_for_page(error, *nouns, show_run_names=bool(request.files))
+                message = message_for_page(error, *space.nouns, show_run_names=bool(request.files))
                 problem = f"The runs are not compared: {message}"
     messages = [*read.notes, *changes, *dict.fromkeys(str(warning.message) for warning in caught)]
     notes = tuple(map(replace_python_terms, filter(None, [*messages, problem])))
@@ -102,7 +104,7 @@ def _used_options(
     limits for other questions are wanted and a run has one question.
     """
     space, options, changes = request.space, dict(request.options), []
-    question, sample = space.question_noun, space.sample_noun
+    question, sample = space.nouns
     k = options.get("k", 1)
     if k > smallest_n:
         reason = f"the smallest number of {sample}s of any {question}"
@@ -126,35 +128,21 @@ def _used_options(
     return options, changes
 
 
-def _calls(
-    space: Space, options: Options, smallest_n: int, checker: str | None
-) -> tuple[dict[str, Call], list[dict[str, Any]]]:
-    """Return a dict of calls of `compute`, and for each score the arguments of `at_k.compare`.
+def _calls(space: Space, options: Options, smallest_n: int, checker: str | None) -> dict[str, Call]:
+    """Return the calls of `compute` by name: those of the Space, with the options of all pages.
 
-    The checker, the confidence and the interval are added to those that the Space gives. `checker`
-    is None if samples have no references. `smallest_n` is the smallest n of a question.
+    `checker` is None if samples have no references. `smallest_n` is the smallest n of a question.
     """
-    is_default = checker in (None, "exact_match")
-    checking = {} if is_default else {"check_correct_fn": checker}
-    limits = {name: options[name] for name in ("confidence", "interval")}
-    calls = {
-        name: replace(call, arguments={**checking, **_without_none(call.arguments), **limits})
+    shared = {name: options[name] for name in ("confidence", "interval")}
+    if checker not in (None, "exact_match"):
+        shared["check_correct_fn"] = checker
+    return {
+        name: replace(
+            call,
+            arguments={x: y for x, y in call.arguments.items() if y is not None} | shared,
+        )
         for name, call in space.compute_calls(options, smallest_n).items()
     }
-    compared: dict[str, Any] = {"confidence": options["confidence"]}
-    if space.has_references and options["interval"] in (SAME_QUESTIONS, OTHER_QUESTIONS):
-        has_same = options["interval"] == SAME_QUESTIONS
-        compared["interval"] = "sampling" if has_same else "questions"
-    measures = [
-        {**checking, **_without_none(measure), **compared}
-        for measure in space.measures(options, smallest_n, checker is not None)
-    ]
-    return calls, measures
-
-
-def _without_none(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments that are not None."""
-    return {name: value for name, value in arguments.items() if value is not None}
 
 
 # --- Scores -------------------------------------------------------------------------------

@@ -109,7 +109,7 @@ def choice_error(error: SelectionError, path: str, has_references: bool) -> Choi
         choices += _column_choices(names, has_references)
     offered = names[:_MAX_COLUMNS] if asks_columns else ()
     asks_correct = has_references and "correct_at_least" in error.roles
-    return ChoiceError(error.args, choices, offered, asks_correct)
+    return ChoiceError(*error.args, choices=choices, columns=offered, asks_correct=asks_correct)
 
 
 def load_columns(path: str) -> Columns:

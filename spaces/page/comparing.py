@@ -6,11 +6,18 @@ from typing import Any
 
 from at_k.cli.comparison_tables import ComparisonView, LeaderboardView
 from at_k.cli.formats import Cells, Scope
+from at_k.core.estimates import read_score
 from at_k.runs.comparison import Difference, differences_as_dict
 from at_k.runs.differences import Compared, differences_of
 from at_k.runs.leaderboard import leaderboard_of
-from at_k.runs.options import ComparisonOptions
+from at_k.runs.options import WITHOUT_K, ComparisonOptions
 from at_k.runs.outcomes_of_runs import Run
+
+from .controls import OTHER_QUESTIONS, SAME_QUESTIONS
+from .space import Call, Space
+
+_METHODS = {SAME_QUESTIONS: "sampling", OTHER_QUESTIONS: "questions"}
+_SHARED = ("w", "temperature", "check_correct_fn", "confidence")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,8 +58,8 @@ class Comparison:
 
     Attributes:
         view: the tables and sentences of the comparison.
-        results: for two runs, what `at_k.compare` returns for each score that the Space compares.
-            For more runs, a list with what `at_k.leaderboard` returns for the first score.
+        results: for two runs, what `at_k.compare` returns for each score that is compared. For more
+            runs, a list with what `at_k.leaderboard` returns for the first score.
         arguments: for each result, the arguments of the call that returns it, without the runs.
     """
 
@@ -64,6 +71,35 @@ class Comparison:
     def is_leaderboard(self) -> bool:
         """Return whether there are more than two runs."""
         return isinstance(self.view, LeaderboardView)
+
+
+def measures_of(space: Space, calls: Mapping[str, Call], keys: Sequence[str]) -> list[dict]:
+    """Return the arguments of `at_k.compare`, without the runs, for the scores with these keys.
+
+    `calls` are those that gave the scores. A metric with several keys is compared once. avg@N is
+    compared only where it is the first, because its limits may be by another method.
+
+    Raises:
+        ValueError: if `at_k.compare` has no parameter for an option of the page.
+    """
+    arguments = calls["scores"].arguments
+    if arguments.get("penalty") != space.defaults.get("penalty"):
+        raise ValueError(f"a comparison is with the penalty {space.defaults['penalty']}.")
+    shared = {name: arguments[name] for name in _SHARED if name in arguments}
+    if space.has_references and arguments["interval"] in _METHODS:
+        shared["interval"] = _METHODS[arguments["interval"]]
+    measures: dict[str, dict[str, Any]] = {}
+    for metric, k, tau in map(read_score, keys):
+        if metric in measures or (metric == "avg@N" and measures):
+            continue
+        measures[metric] = {"metric": metric}
+        if metric == space.compared_by_k:
+            measures[metric]["k"] = calls["by_k"].arguments["k"]
+        elif metric not in WITHOUT_K:
+            measures[metric]["k"] = k
+        if tau is not None:
+            measures[metric]["tau"] = tau
+    return [measure | shared for measure in measures.values()]
 
 
 def compare(
@@ -86,8 +122,7 @@ def compare(
         board = leaderboard_of(Compared(runs, replace(first_options, **selected, all_k=False)))
         return Comparison(LeaderboardView(board, scope), [board], [{**measures[0], **selected}])
     # For each score, a list of its differences at all k.
-    by_measure = [differences_of(Compared(runs, ComparisonOptions(**x))) for x in measures]
-    first, *others = by_measure
+    first, *others = [differences_of(Compared(runs, ComparisonOptions(**x))) for x in measures]
     view = MeasuresView(
         {None: first},
         [run.name for run in runs],
@@ -96,4 +131,4 @@ def compare(
         key=next(x.key for x in first if k is None or x.k == k),
         others=[difference for differences in others for difference in differences],
     )
-    return Comparison(view, [*map(differences_as_dict, by_measure)], list(measures))
+    return Comparison(view, [*map(differences_as_dict, [first, *others])], list(measures))

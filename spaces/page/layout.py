@@ -36,6 +36,7 @@ class Layout:
     Attributes:
         address: the fragment or the query of the address with which the page opens, or "". The
             script of the page fills it in.
+        number: the number of a request, by which the script of the page tells later from earlier.
         examples: the button of each example.
         problem: the box that says why there is no answer.
         asking: the column with inputs for choosing how samples are read.
@@ -52,6 +53,7 @@ class Layout:
             request: the request of the first example.
             shown: its answer, as a dict from names of components to values (see `shown_values`).
         """
+        self.number = gr.Number(0, visible=False)  # the first of `inputs`, as it is created first
         self.address = gr.Textbox("", visible=False)
         self.folder, self.asked_for = gr.State(shown["folder"]), gr.State("")
         title = f"# {TITLES[space.metric]}\n{space.summary}"
@@ -155,7 +157,7 @@ class Layout:
     @property
     def inputs(self) -> set[Component]:
         """Return the components that hold a request."""
-        samples = {self.address, self.source, self.text, self.files, self.checker}
+        samples = {self.number, self.address, self.source, self.text, self.files, self.checker}
         choices = {self.choices, self.chosen, *self.columns.values(), self.correct, self.asked_for}
         return samples | choices | {*self.controls.values()}
 

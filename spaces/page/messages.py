@@ -51,7 +51,7 @@ def message_for_page(
     if not show_run_names:
         if message.startswith("text has no "):
             return NO_SAMPLES
-        message = re.sub("^text[:,] (.)", lambda match: match[1].upper(), message)
+        message = without_name(message, "text")
     return replace_python_terms(message)
 
 
@@ -76,6 +76,11 @@ def _place_in_words(place: Place, question_noun: str, sample_noun: str) -> str:
         words += f", {sample_noun} {place.sample + 1}"
     noun = _NOUNS.get(place.parameter)
     return f"the {noun} of {words}" if noun else words
+
+
+def without_name(message: str, name: str) -> str:
+    """Return a message without the name of a run or file at its start."""
+    return re.sub(f"^{re.escape(name)}[:,] (.)", lambda match: match[1].upper(), message)
 
 
 def replace_python_terms(message: str) -> str:

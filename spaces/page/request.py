@@ -35,7 +35,7 @@ class ChoiceError(InputError):
 
     def __init__(
         self,
-        parts: Iterable[Any],
+        *parts: Any,
         choices: Iterable[Reading] = (),
         columns: Iterable[str] = (),
         asks_correct: bool = False,
@@ -43,10 +43,6 @@ class ChoiceError(InputError):
         super().__init__(*parts)
         self.choices, self.columns = tuple(choices), tuple(columns)
         self.asks_correct = asks_correct
-
-    def __reduce__(self) -> Any:
-        """Keep all attributes when the error is pickled."""
-        return type(self), (self.args, self.choices, self.columns, self.asks_correct)
 
 
 @dataclass(frozen=True)

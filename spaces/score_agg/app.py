@@ -1,11 +1,12 @@
 """Describe the Space of score_agg, which aggregates verdicts on statements into one score.
 
-In a clone, `PYTHONPATH=spaces python spaces/score_agg/app.py` serves it.
+In a clone, `python spaces/score_agg/app.py` serves it.
 """
 
+import sys
 from collections.abc import Sequence
-from typing import Any
 
+sys.path.append(f"{sys.path[0]}/..")  # in a clone, the package `page` is beside this folder
 from page.controls import CONFIDENCE, NumberField
 from page.describing import percent, sizes_note
 from page.space import Call, Chart, Example, Options, Run, Space
@@ -31,11 +32,6 @@ def compute_calls(options: Options, smallest_n: int) -> dict[str, Call]:
     }
 
 
-def measures(options: Options, smallest_n: int, checked: bool) -> list[dict[str, Any]]:
-    """Return a list with the arguments of `at_k.compare` for the only compared score."""
-    return [{"metric": "score_agg", "temperature": options["temperature"]}]
-
-
 def main_scores(run: Run, options: Options) -> list[str]:
     """Return the key of the only score."""
     return ["score_agg"]
@@ -55,7 +51,7 @@ def clause(run: Run, options: Options) -> str:
 
 def charts(runs: Sequence[Run], options: Options) -> list[Chart | None]:
     """Return the charts of the score by temperature, and by item."""
-    sizes = {"caption": sizes_note(runs, *NOUNS)}
+    sizes = {"caption": sizes_note(runs, NOUNS)}
     return [
         Chart(
             "Score by temperature",
@@ -99,7 +95,6 @@ SPACE = Space(
         CONFIDENCE,
     ],
     compute_calls=compute_calls,
-    measures=measures,
     clause=clause,
     main_scores=main_scores,
     charts=charts,
@@ -109,6 +104,4 @@ SPACE = Space(
 )
 
 if __name__ == "__main__":  # worker processes import this file too, without the page
-    from page.interface import serve
-
-    serve(SPACE)
+    SPACE.serve()

@@ -206,7 +206,6 @@ def test_a_slow_request_gives_way_to_a_later_one(browser, space):
         wait_until(lambda: sentence(page) == "")
         for number in (0, 1, 0, 1, 0):
             page.locator("#examples button").nth(number).click()
-            page.wait_for_timeout(300)  # a server with two requests at once may start either first
         settle(page)
         page.wait_for_timeout(2500)  # in which nothing of the earlier requests comes
         assert state(page) == ""

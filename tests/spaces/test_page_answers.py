@@ -102,7 +102,7 @@ def test_the_questions_have_scores_samples_marked_correct_or_not_and_texts(page)
     assert "<span>correct</span> <code>= 12</code></li>" in html
     assert "<span>incorrect</span> <code>ten</code></li>" in html
     votes, _ = table_of(page, "cons_at_k", WITH_TEXTS, k=2)
-    assert votes[0][1:5] == [f"{name}@2 (%)" for name in ("vote", "maj", "cons", "pass")]
+    assert votes[0][1:4] == [f"{key} (%)" for key in ("vote@2", "maj@2", "avg@4")]
 
 
 def test_the_questions_have_counts_rewards_grades_and_verdicts(page):
@@ -114,7 +114,10 @@ def test_the_questions_have_counts_rewards_grades_and_verdicts(page):
     table, _ = table_of(page, "gpassk", equal, k=2, reading={"counts": "count"})
     assert table[1] == ["q1", "90.0", "30.0", "3 of 5"]
     table, html = table_of(page, "max_at_k", '{"rewards": [0.25, 0.75]}', k=2)
-    assert table == [["question", "max@2", "samples"], ["1", "0.750", "0.500:  0.25   0.75"]]
+    assert table == [
+        ["question", "max@2", "max@1", "samples"],
+        ["1", "0.750", "0.500", "0.500:  0.25   0.75"],
+    ]
     grades = '{"id": "q1", "outcomes": ["A", "C"]}'
     table, _ = table_of(page, "bayes_at_n", grades, categories="C, B, A", w="0, 0.5, 1")
     assert table[1] == ["q1", "0.500", "0.500", "0.500:  1 A   0 C"]

@@ -15,7 +15,7 @@ pytest_plugins = ["space_fixtures"]
 def opened(page, text, tmp_path):
     folder = tmp_path / "opened"
     folder.mkdir()
-    return page.sharing.opened_request(space_of("gpassk"), text, lambda: folder)
+    return page.sharing.opened_request(space_of("gpassk"), text, folder)
 
 
 def link_of(content):
