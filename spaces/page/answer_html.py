@@ -82,8 +82,12 @@ def scores_html(space: Space, answer: Answer) -> str:
 
 
 def breakable(label: str) -> str:
-    """Return a text as HTML in which a line can break after each underscore."""
-    return escape(label).replace("_", "_<wbr>")
+    """Return a text as HTML: lines break after underscores, but not within G-Pass@4_0.5."""
+    return re.sub(
+        r"(m?G-Pass@[\w.]+)|_",
+        lambda match: f"<span>{match[1]}</span>" if match[1] else "_<wbr>",
+        escape(label),
+    )
 
 
 def _table_html(table: Cells) -> str:

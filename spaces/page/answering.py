@@ -24,7 +24,7 @@ from at_k.runs.options import naming_run
 from at_k.runs.outcomes_of_runs import Run as GradedRun
 from at_k.runs.outcomes_of_runs import check_same_questions
 
-from .comparing import compare, measures_of
+from .comparing import compare
 from .controls import OTHER_QUESTIONS, SAME_QUESTIONS
 from .messages import message_for_page, replace_python_terms
 from .request import Answer, Request
@@ -79,9 +79,7 @@ def answer_to(request: Request) -> Answer:
                 check_same_questions([GradedRun(label, x.batch) for label, x in sampled.items()])
                 keys = space.main_scores(runs[0], options)
                 scope = Scope([run.outcomes.n for run in graded], checker, *space.nouns)
-                comparison = compare(
-                    graded, measures_of(space, calls, keys), options.get("k"), scope
-                )
+                comparison = compare(space, graded, keys, calls, options.get("k"), scope)
             except ValueError as error:
                 message = message_for_page(error, *space.nouns, show_run_names=bool(request.files))
                 problem = f"The runs are not compared: {message}"

@@ -1,6 +1,6 @@
 """Compare the runs of a request."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -73,49 +73,29 @@ class Comparison:
         return isinstance(self.view, LeaderboardView)
 
 
-def measures_of(space: Space, calls: Mapping[str, Call], keys: Sequence[str]) -> list[dict]:
-    """Return the arguments of `at_k.compare`, without the runs, for the scores with these keys.
-
-    `calls` are those that gave the scores. A metric with several keys is compared once. avg@N is
-    compared only where it is the first, because its limits may be by another method.
-
-    Raises:
-        ValueError: if `at_k.compare` has no parameter for an option of the page.
-    """
-    arguments = calls["scores"].arguments
-    if arguments.get("penalty") != space.defaults.get("penalty"):
-        raise ValueError(f"a comparison is with the penalty {space.defaults['penalty']}.")
-    shared = {name: arguments[name] for name in _SHARED if name in arguments}
-    if space.has_references and arguments["interval"] in _METHODS:
-        shared["interval"] = _METHODS[arguments["interval"]]
-    measures: dict[str, dict[str, Any]] = {}
-    for metric, k, tau in map(read_score, keys):
-        if metric in measures or (metric == "avg@N" and measures):
-            continue
-        measures[metric] = {"metric": metric}
-        if metric == space.compared_by_k:
-            measures[metric]["k"] = calls["by_k"].arguments["k"]
-        elif metric not in WITHOUT_K:
-            measures[metric]["k"] = k
-        if tau is not None:
-            measures[metric]["tau"] = tau
-    return [measure | shared for measure in measures.values()]
-
-
 def compare(
-    runs: Sequence[Run], measures: Sequence[dict[str, Any]], k: int | None, scope: Scope
+    space: Space,
+    runs: Sequence[Run],
+    keys: Sequence[str],
+    calls: Mapping[str, Call],
+    k: int | None,
+    scope: Scope,
 ) -> Comparison:
-    """Compare two runs by each score, or rank more runs by the first score.
+    """Compare two runs by several scores, or rank more runs by the first score.
 
     Args:
+        space: the page of the metric.
         runs: the outcomes of each run.
-        measures: for each score, the arguments of `at_k.compare` without the runs.
+        keys: the keys of the main scores.
+        calls: the calls of `compute` that gave the scores.
         k: the k that the visitor has selected, or None if the Space has no k.
         scope: the numbers of questions and samples, for the sentence.
 
     Raises:
         ValueError: if the runs cannot be compared.
     """
+    shared = _shared_arguments(space, calls["scores"].arguments)
+    measures = [measure | shared for measure in _measures(space, keys, calls)]
     first_options = ComparisonOptions(**measures[0])
     if len(runs) > 2:
         selected: dict[str, Any] = {} if k is None else {"k": k}
@@ -131,4 +111,39 @@ def compare(
         key=next(x.key for x in first if k is None or x.k == k),
         others=[difference for differences in others for difference in differences],
     )
-    return Comparison(view, [*map(differences_as_dict, [first, *others])], list(measures))
+    return Comparison(view, [*map(differences_as_dict, [first, *others])], measures)
+
+
+def _shared_arguments(space: Space, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what `at_k.compare` takes of the arguments of `compute`, such as the confidence.
+
+    Raise a ValueError if it has no parameter for an option that is not the default.
+    """
+    if arguments.get("penalty") != space.defaults.get("penalty"):
+        raise ValueError(f"a comparison is with the penalty {space.defaults['penalty']}.")
+    shared = {name: arguments[name] for name in _SHARED if name in arguments}
+    if space.has_references and arguments["interval"] in _METHODS:
+        shared["interval"] = _METHODS[arguments["interval"]]
+    return shared
+
+
+def _measures(
+    space: Space, keys: Sequence[str], calls: Mapping[str, Call]
+) -> Iterator[dict[str, Any]]:
+    """Yield the metric, k and tau for each metric in `keys`, as arguments of `at_k.compare`.
+
+    avg@N is left out unless it is the first, because its limits may be by another method.
+    """
+    compared: set[str] = set()
+    for metric, k, tau in map(read_score, keys):
+        if metric in compared or (metric == "avg@N" and compared):
+            continue
+        compared.add(metric)
+        measure: dict[str, Any] = {"metric": metric}
+        if metric == space.compared_by_k:
+            measure["k"] = calls["by_k"].arguments["k"]
+        elif metric not in WITHOUT_K:
+            measure["k"] = k
+        if tau is not None:
+            measure["tau"] = tau
+        yield measure

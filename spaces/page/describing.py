@@ -6,7 +6,8 @@ k is the number of samples that a score is about.
 from collections.abc import Sequence
 from typing import Any
 
-from at_k.cli.formats import Scale, Scope
+from at_k.cli.formats import Scale
+from at_k.cli.formats import Scope as Scope
 from at_k.cli.formats import enumerated as enumerated
 from at_k.core.credits import required_samples as required_samples
 
@@ -41,18 +42,6 @@ def scale_of(runs: Sequence[Run]) -> Scale:
     """Return how the page prints scores: in percent, or rewards in their own unit."""
     estimates = [estimate for run in runs for estimate in run.scores().estimates]
     return Scale.of([x.metric for x in estimates], [x.score for x in estimates])
-
-
-def sizes_note(runs: Sequence[Run], nouns: tuple[str, str]) -> str:
-    """Return a sentence on the numbers of questions and samples of each run.
-
-    `nouns` are the words for a question and a sample. If there are several runs, the label of each
-    one comes before its numbers.
-    """
-    notes = [Scope([run.sample_counts], None, *nouns).in_words() for run in runs]
-    if len(runs) > 1:
-        notes = [f"{run.label}: {note}" for run, note in zip(runs, notes, strict=True)]
-    return f"{'; '.join(notes)}."
 
 
 def curve_ks(maximum: int, points: int = 24) -> list[int]:

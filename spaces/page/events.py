@@ -283,29 +283,22 @@ class Handlers:
             for name, value in reading.items()
             if not name.startswith("correct_")
         ]
-        least, correct = reading.get("correct_at_least"), reading.get("correct_values", ())
-        correct_text = ", ".join(correct) if least is None else f">= {least:g}"
+        correct = correct_outcomes_text(reading)
         columns = [("none", ""), *((name, name) for name in asking.columns)]
-        is_open = bool(choices or chosen or columns[1:] or asking.asks_correct or correct_text)
-        return {
-            layout.asking: gr.update(visible=is_open),
+        updates: Values = {
             layout.choices: gr.update(choices=choices, value=None, visible=bool(choices)),
-            layout.correct: gr.update(
-                value=correct_text, visible=asking.asks_correct or bool(correct_text)
-            ),
+            layout.correct: gr.update(value=correct, visible=asking.asks_correct or bool(correct)),
             layout.chosen: gr.update(
                 choices=chosen, value=[choice for _, choice in chosen], visible=bool(chosen)
             ),
-            layout.asked_for: request.fingerprint_of_samples(),
-            **{
-                component: gr.update(
-                    choices=columns,
-                    value=reading[role] if reading.get(role) in asking.columns else "",
-                    visible=bool(asking.columns),
-                )
-                for role, component in layout.columns.items()
-            },
         }
+        for role, component in layout.columns.items():
+            value = reading[role] if reading.get(role) in asking.columns else ""
+            is_asked = bool(asking.columns)
+            updates[component] = gr.update(choices=columns, value=value, visible=is_asked)
+        is_open = any(update["visible"] for update in updates.values())
+        updates[layout.asking] = gr.update(visible=is_open)
+        return updates | {layout.asked_for: request.fingerprint_of_samples()}
 
     # --- Parts of an answer --------------------------------------------------------------------
 
@@ -341,6 +334,13 @@ def _saved_page(files: Sequence[str]) -> str | None:
 def _file_update(path: str) -> Any:
     """Return the update of the button that downloads a file."""
     return gr.update(value=path, label=f"Download {Path(path).name}")
+
+
+def correct_outcomes_text(reading: Reading) -> str:
+    """Return the text from which `parse_correct_outcomes` returns the correct outcomes again."""
+    if "correct_at_least" in reading:
+        return f">= {reading['correct_at_least']:g}"
+    return ", ".join(reading.get("correct_values", ()))
 
 
 def parse_correct_outcomes(text: str) -> Reading:

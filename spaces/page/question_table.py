@@ -42,24 +42,22 @@ def question_rows(
     runs = _shown_runs(answer)
     labels = [f", {run.label}" if len(runs) > 1 else "" for run in runs]
     scores = [_scores_of_questions(run) for run in runs]
-    main = [x for x in space.main_scores(runs[0], answer.options) if all(x in y for y in scores)]
-    keys = main[: _MAX_SCORES // len(runs)]
+    keys = _shown_keys(space, answer, scores)
     scale = scale_of(answer.runs)
     unit = " (%)" if scale.percent else ""
     is_shown = FILTERS.get(filter_name, FILTERS[ALL])
     indices = [i for i in range(len(answer.questions)) if is_shown(_mean_reward(runs, i))]
-    differences: list[float] = []
-    if len(runs) == 2 and keys:
-        first, second = (by_key[keys[0]] for by_key in scores)
-        differences = [b - a for a, b in zip(first, second, strict=True)]
+    differences = _differences(scores, keys)
+    if differences:
         indices.sort(key=lambda i: -abs(differences[i]))
     rows = []
     for i in indices:
         cells = {space.question_noun: _shortened(answer.questions[i], _MAX_TEXT)}
         if differences:
             cells[f"{keys[0]}{unit}, difference"] = scale.number(differences[i], sign=True)
-        for run, label, by_key in zip(runs, labels, scores, strict=True):
+        for label, by_key in zip(labels, scores, strict=True):
             cells |= {f"{key}{unit}{label}": scale.number(by_key[key][i]) for key in keys}
+        for label, run in zip(labels, runs, strict=True):
             cells[f"{space.sample_noun}s{label}"] = _samples_in_row(run, i)
         if any(answer.texts):
             cells["text"] = _shortened(answer.texts[i], _MAX_TEXT)
@@ -78,6 +76,31 @@ def _scores_of_questions(run: Run) -> dict[str, list[float]]:
     for result in run.results.values():
         by_key |= result.get("per_question", {})  # a sweep has none
     return by_key
+
+
+def _shown_keys(
+    space: Space, answer: Answer, scores: Sequence[dict[str, list[float]]]
+) -> list[str]:
+    """Return the keys of the main scores that all runs have for each question.
+
+    They have at most `_MAX_SCORES` columns. `scores` has a dict for each run, from a key to the
+    scores of questions.
+    """
+    main = space.main_scores(answer.runs[0], answer.options)
+    keys = [key for key in main if all(key in by_key for by_key in scores)]
+    return keys[: _MAX_SCORES // len(scores)]
+
+
+def _differences(scores: Sequence[dict[str, list[float]]], keys: Sequence[str]) -> list[float]:
+    """Return the second of two runs minus the first for each question, in the score keys[0].
+
+    `scores` has a dict for each run, from a key to the scores of questions. The list is empty if
+    there are not two runs, or no keys.
+    """
+    if len(scores) != 2 or not keys:
+        return []
+    first, second = (by_key[keys[0]] for by_key in scores)
+    return [b - a for a, b in zip(first, second, strict=True)]
 
 
 def _mean_reward(runs: Sequence[Run], index: int) -> float:

@@ -2,7 +2,7 @@
 
 import re
 import warnings
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from at_k.readers.reading import FIRST_COLUMN
 from at_k.readers.run import Run, read_run
 from at_k.readers.table import SelectionError
 from at_k.readers.words import KNOWN_WORDS, as_outcome, map_entries
+from at_k.runs.options import naming_run
 from at_k.runs.outcomes_of_runs import in_one_order
 
 from .asking import choice_error, load_columns
@@ -79,22 +80,32 @@ def read_samples(request: Request, parameters: Container[str]) -> ReadSamples:
     samples = {label: _samples_for_page(run, space) for label, run in runs.items()}
     if len({"references" in run for run in samples.values()}) > 1:
         raise ValueError("One file has references and the other has none. Give both or neither.")
-    notes = []
-    for label, run in runs.items():
-        prefix = f"{label}: " if len(runs) > 1 else ""
-        _check_size(samples[label], space, prefix)
-        notes.append(f"{prefix}{RunInput(run, request.checker).described(*space.nouns)}")
-    notes += [str(warning.message) for warning in caught]
-    if len(files) == 1:
-        notes = [without_name(note, *files.values()) for note in notes]
+    for label in runs:
+        with naming_run(label):
+            _check_size(samples[label], space)
+    notes = _notes(request, runs, files, [str(warning.message) for warning in caught])
     return ReadSamples(
         _names_for_visitor(files, request.files),
         {label: chosen | _columns_of(run, roles) for label, run in runs.items()},
         samples,
         dict(next(iter(runs.values())).identifiers),
-        list(dict.fromkeys(notes)),
+        notes,
         problem,
     )
+
+
+def _notes(
+    request: Request, runs: Mapping[str, Run], files: Mapping[str, str], warned: Iterable[str]
+) -> list[str]:
+    """Return sentences that say how samples were read, without the name of a single file."""
+    described = {
+        label: RunInput(run, request.checker).described(*request.space.nouns)
+        for label, run in runs.items()
+    }
+    if len(runs) > 1:
+        return list(dict.fromkeys([*(f"{label}: {x}" for label, x in described.items()), *warned]))
+    warned = [without_name(warning, *files.values()) for warning in warned]
+    return list(dict.fromkeys([*described.values(), *warned]))
 
 
 # --- Text and files -----------------------------------------------------------------------
@@ -228,7 +239,8 @@ def _require_outcomes(run: Run, path: str, space: Space) -> None:
             )
             columns = filter(None, load_columns(path))
             raise ChoiceError(*parts, columns=columns, asks_correct=True)
-        if space.has_binary_outcomes and sample not in (0, 1, None):
+        is_number = isinstance(sample, (int, float)) and sample not in (0, 1)
+        if space.has_binary_outcomes and is_number:
             parts.append(f": an outcome is 0 if incorrect, 1 if correct{REWARDS}.")
             if run.is_matrix and _may_have_references_first(path):
                 raise ChoiceError(*parts, choices=[{"references": FIRST_COLUMN}])
@@ -311,8 +323,8 @@ def _columns_as_lists(columns: Mapping[str, Any]) -> dict[str, Any]:
     return lists
 
 
-def _check_size(samples: Samples, space: Space, prefix: str) -> None:
-    """Raise a ValueError, which starts with `prefix`, for too many questions, samples or groups."""
+def _check_size(samples: Samples, space: Space) -> None:
+    """Raise a ValueError for too many questions, samples or groups."""
     question, sample = space.nouns
     predictions = as_samples(samples["predictions"])
     sizes = sums_per_question(predictions.occurrences, predictions.sizes)
@@ -324,4 +336,4 @@ def _check_size(samples: Samples, space: Space, prefix: str) -> None:
     )
     for things, count, limit in counts:
         if count > limit:
-            raise ValueError(f"{prefix}{count:,} {things} are too many. The limit is {limit:,}.")
+            raise ValueError(f"{count:,} {things} are too many. The limit is {limit:,}.")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 sys.path.append(f"{sys.path[0]}/..")  # in a clone, the package `page` is beside this folder
 from page.controls import CONFIDENCE, NumberField
-from page.describing import percent, sizes_note
+from page.describing import Scope, percent
 from page.space import Call, Chart, Example, Options, Run, Space
 
 TEXT = """\
@@ -51,7 +51,8 @@ def clause(run: Run, options: Options) -> str:
 
 def charts(runs: Sequence[Run], options: Options) -> list[Chart | None]:
     """Return the charts of the score by temperature, and by item."""
-    sizes = {"caption": sizes_note(runs, NOUNS)}
+    scope = Scope([run.sample_counts for run in runs], None, *NOUNS)
+    sizes = {"caption": f"{scope.in_words()}."}
     return [
         Chart(
             "Score by temperature",

@@ -258,7 +258,7 @@ def test_the_caption_says_what_checker_scores_are_corrected_for():
         (lambda: charts.by_k({}), "results is empty"),
         (
             lambda: charts.by_k({"first": {"pass@1": 0.1, "pass@2": 0.2}, "second": {"pass@2": 1}}),
-            "second has no score for several k",
+            "second has no scores for several k: compute with",
         ),
         (
             lambda: charts.by_k({"pass@1": 0.1, "pass@2": 0.2}, "pass^k"),

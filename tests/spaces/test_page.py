@@ -260,17 +260,6 @@ def test_a_server_that_does_not_answer_leaves_no_earlier_result(browser, space, 
         page.wait_for_function(FRESH)
 
 
-def test_two_tabs_do_not_share_a_result(browser, space):
-    with opened(browser, space) as one, opened(browser, space) as two:
-        paste(one, "1 1 1 1")
-        paste(two, "0 0 0 0")
-        assert "correct 100 % of the time" in sentence(one)
-        assert "correct 0 % of the time" in sentence(two)
-        one.fill(NUMBER, "2")
-        settle(one)
-        assert sentence(one).startswith("Of 2 samples of a question, at least one is correct 100 %")
-
-
 # --- What the rules of reading ask ------------------------------------------------------------
 
 
