@@ -68,12 +68,13 @@ def charts(runs: Sequence[Run], options: Options) -> list[Chart | None]:
     If there are several runs, the chart of groups shows only Bayes@N.
     """
     key = {"key": runs[0].estimate_of("bayes@N").key}
+    is_one = len(runs) == 1
     by_group = Chart(
-        "Bayes@N and avg@N by group",
+        "Bayes@N and avg@N by group" if is_one else "Bayes@N by group",
         "With fewer samples, the limits are wider and Bayes@N is farther from avg@N.",
         function="by_group",
         call="scores",
-        arguments=key if len(runs) > 1 else {},
+        arguments={} if is_one else key,
     )
     by_question = Chart(
         "Bayes@N per question",

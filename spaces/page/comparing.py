@@ -1,7 +1,7 @@
 """Compare the runs of a request."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from at_k.cli.comparison_tables import ComparisonView, LeaderboardView
@@ -35,12 +35,18 @@ class MeasuresView(ComparisonView):
     def paper_tables(self) -> list[Cells]:
         """Return one table with the first score and the others.
 
-        The first score is shown at the selected k and at powers of two.
+        The first score is shown at the selected k and at powers of two. With a single k, the band
+        is the interval, and its column is left out.
         """
         differences = self.differences[None]  # those over all questions
         rows = [x for x in differences if x.key == self.key or _is_power_of_two(x.k)]
         rows += self.others
-        return ComparisonView({None: rows}, self.names, self.options, self.scope).paper_tables()
+        view = ComparisonView({None: rows}, self.names, self.options, self.scope)
+        (table,) = view.paper_tables()
+        if len(differences) > 1:
+            return [table]
+        kept = [i for i, heading in enumerate(table[0]) if not heading.endswith(" band")]
+        return [[[row[i] for i in kept] for row in table]]
 
     def sentence(self, key: str | None = None) -> str:
         """Return a sentence about the difference with a key. Default: the one at the selected k."""
@@ -58,8 +64,7 @@ class Comparison:
 
     Attributes:
         view: the tables and sentences of the comparison.
-        results: for two runs, what `at_k.compare` returns for each score that is compared. For more
-            runs, a list with what `at_k.leaderboard` returns for the first score.
+        results: what `at_k.compare` returns for each score, or `at_k.leaderboard` for the first.
         arguments: for each result, the arguments of the call that returns it, without the runs.
     """
 
@@ -78,37 +83,28 @@ def compare(
     runs: Sequence[Run],
     keys: Sequence[str],
     calls: Mapping[str, Call],
-    k: int | None,
     scope: Scope,
 ) -> Comparison:
     """Compare two runs by several scores, or rank more runs by the first score.
 
-    Args:
-        space: the page of the metric.
-        runs: the outcomes of each run.
-        keys: the keys of the main scores.
-        calls: the calls of `compute` that gave the scores.
-        k: the k that the visitor has selected, or None if the Space has no k.
-        scope: the numbers of questions and samples, for the sentence.
-
-    Raises:
-        ValueError: if the runs cannot be compared.
+    `keys` are those of the main scores at the selected k, and `calls` the calls of `compute` that
+    gave them. Raise a ValueError if the runs cannot be compared.
     """
     shared = _shared_arguments(space, calls["scores"].arguments)
     measures = [measure | shared for measure in _measures(space, keys, calls)]
-    first_options = ComparisonOptions(**measures[0])
     if len(runs) > 2:
-        selected: dict[str, Any] = {} if k is None else {"k": k}
-        board = leaderboard_of(Compared(runs, replace(first_options, **selected, all_k=False)))
-        return Comparison(LeaderboardView(board, scope), [board], [{**measures[0], **selected}])
+        selected = {"k": read_score(keys[0]).k} if "k" in measures[0] else {}
+        arguments = measures[0] | selected
+        board = leaderboard_of(Compared(runs, ComparisonOptions(**arguments, all_k=False)))
+        return Comparison(LeaderboardView(board, scope), [board], [arguments])
     # For each score, a list of its differences at all k.
     first, *others = [differences_of(Compared(runs, ComparisonOptions(**x))) for x in measures]
     view = MeasuresView(
         {None: first},
         [run.name for run in runs],
-        first_options,
+        ComparisonOptions(**measures[0]),
         scope,
-        key=next(x.key for x in first if k is None or x.k == k),
+        key=keys[0],
         others=[difference for differences in others for difference in differences],
     )
     return Comparison(view, [*map(differences_as_dict, [first, *others])], measures)

@@ -346,10 +346,7 @@ def correct_outcomes_text(reading: Reading) -> str:
 def parse_correct_outcomes(text: str) -> Reading:
     """Parse "A, B" to {"correct_values": ["A", "B"]}, and ">= 0.75" to {"correct_at_least": 0.75}.
 
-    Return {} for an empty text.
-
-    Raises:
-        ValueError: if the text starts with >, and is not >= and a number.
+    Return {} for an empty text. Raise a ValueError if it starts with >, and is not >= and a number.
     """
     text = text.strip()
     if not text.startswith((">", "\N{GREATER-THAN OR EQUAL TO}")):

@@ -43,16 +43,12 @@ def question_rows(
     labels = [f", {run.label}" if len(runs) > 1 else "" for run in runs]
     scores = [_scores_of_questions(run) for run in runs]
     keys = _shown_keys(space, answer, scores)
-    scale = scale_of(answer.runs)
-    unit = " (%)" if scale.percent else ""
-    is_shown = FILTERS.get(filter_name, FILTERS[ALL])
-    indices = [i for i in range(len(answer.questions)) if is_shown(_mean_reward(runs, i))]
+    scale, is_shown = scale_of(answer.runs), FILTERS[filter_name]
+    unit = scale.heading.removeprefix("Score")
     differences = _differences(scores, keys)
-    if differences:
-        indices.sort(key=lambda i: -abs(differences[i]))
     rows = []
-    for i in indices:
-        cells = {space.question_noun: _shortened(answer.questions[i], _MAX_TEXT)}
+    for i, name in enumerate(answer.questions):
+        cells = {space.question_noun: _shortened(name, _MAX_TEXT)}
         if differences:
             cells[f"{keys[0]}{unit}, difference"] = scale.number(differences[i], sign=True)
         for label, by_key in zip(labels, scores, strict=True):
@@ -61,7 +57,10 @@ def question_rows(
             cells[f"{space.sample_noun}s{label}"] = _samples_in_row(run, i)
         if any(answer.texts):
             cells["text"] = _shortened(answer.texts[i], _MAX_TEXT)
-        rows.append((i, cells))
+        if is_shown(_mean_reward(runs, i)):
+            rows.append((i, cells))
+    if differences:
+        rows.sort(key=lambda row: -abs(differences[row[0]]))
     return rows
 
 

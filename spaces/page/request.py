@@ -111,11 +111,8 @@ class Answer:
 def make_request(space: Space, checker: str, options: Options, **samples: Any) -> Request:
     """Return a request for a Space, with defaults for the options that are not given.
 
-    `options` are values as the controls show them, by the names of the options. `samples` are
-    `text` or `files`, and if needed `reading`, as in `Request`.
-
-    Raises:
-        ValueError: if there is no such checker or option, or the value of an option is invalid.
+    `options` are values as the controls show them, and `samples` are `text` or `files`, and if
+    needed `reading`. Raise a ValueError if one of them is invalid.
     """
     if checker not in CHECKERS:
         raise ValueError(f"checker must be one of {', '.join(CHECKERS)}.")

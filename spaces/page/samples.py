@@ -13,11 +13,10 @@ from at_k.core.checks import Place, short
 from at_k.core.counts import sums_per_question
 from at_k.core.samples import read_samples as as_samples
 from at_k.readers.formats import COMPRESSED, FORMATS
-from at_k.readers.names import COLUMN_NAMES, PER_QUESTION, columns_named
-from at_k.readers.reading import FIRST_COLUMN
+from at_k.readers.names import PER_QUESTION
 from at_k.readers.run import Run, read_run
 from at_k.readers.table import SelectionError
-from at_k.readers.words import KNOWN_WORDS, as_outcome, map_entries
+from at_k.readers.words import KNOWN_WORDS, map_entries
 from at_k.runs.options import naming_run
 from at_k.runs.outcomes_of_runs import in_one_order
 
@@ -32,6 +31,10 @@ MAX_QUESTIONS = 10_000
 MAX_SAMPLES = 200_000
 MAX_GROUPS = 40
 _TOO_LARGE = f"The limit for a file, and for a text, is {MAX_BYTES // 1_000_000} MB."
+_REMEDY = (
+    "Say from which score on a sample is correct. If a column has the references, begin with a row "
+    "of names: reference, 1, 2, .."
+)
 _FILE_TYPES = (*FORMATS, ".eval", *COMPRESSED)
 _SPREADSHEETS = (".xlsx", ".xls", ".ods", ".numbers")
 
@@ -112,10 +115,7 @@ def _notes(
 
 
 def _copy_uploads(uploads: Sequence[str]) -> dict[str, str]:
-    """Copy uploaded files to the current folder. Return {label of the run: name of the copy}.
-
-    Raise a ValueError if a file has a type that is not read, or is too large.
-    """
+    """Copy uploaded files to the current folder. Return {label of the run: name of the copy}."""
     names: dict[str, str] = {}
     for number, upload in enumerate(map(Path, uploads), start=1):
         suffix = upload.suffix.lower()
@@ -136,10 +136,7 @@ def _copy_uploads(uploads: Sequence[str]) -> dict[str, str]:
 
 
 def _save_pasted_text(text: str) -> dict[str, str]:
-    """Save a pasted text as the file "text". Return {label of the run: name of the file}.
-
-    Raise a ValueError if the text is empty or too large.
-    """
+    """Save a pasted text as the file "text". Return {label of the run: name of the file}."""
     content = text.encode(errors="replace")
     if len(content) > MAX_BYTES:
         raise ValueError(_TOO_LARGE)
@@ -159,10 +156,7 @@ def _names_for_visitor(files: dict[str, str], uploads: Sequence[str]) -> dict[st
 
 
 def _arguments_of_read(request: Request) -> dict[str, Any]:
-    """Return the arguments of `read_run` for the visitor's choices, the options and the metric.
-
-    Raise a ValueError if the visitor has chosen both a column of samples and one of outcomes.
-    """
+    """Return the arguments of `read_run` for the visitor's choices, the options and the metric."""
     chosen = {name: x for name, x in request.reading.items() if name not in ("by_order", "common")}
     if {"predictions", "outcomes"} <= chosen.keys():
         raise ValueError("Choose a column of samples, or one of outcomes, and not both.")
@@ -176,12 +170,7 @@ def _arguments_of_read(request: Request) -> dict[str, Any]:
 
 
 def _read_run(request: Request, path: str, arguments: Mapping[str, Any]) -> Run:
-    """Return the run in the file at `path`, which `read_run` reads with these arguments.
-
-    Raises:
-        ChoiceError: if the visitor has to choose.
-        ValueError: if the file cannot be read.
-    """
+    """Return the run in a file. Raise a ChoiceError if the visitor has to choose how to read it."""
     space = request.space
     try:
         run = read_run(path, **arguments)
@@ -189,63 +178,32 @@ def _read_run(request: Request, path: str, arguments: Mapping[str, Any]) -> Run:
             run = read_run(path, **arguments, checker="choice")  # with the column of options
     except SelectionError as error:
         raise choice_error(error, path, space.has_references) from error
-    except ValueError as error:
-        if request.reading or not space.has_references or not _may_have_references_first(path):
-            raise
-        raise ChoiceError(*error.args, choices=[{"references": FIRST_COLUMN}]) from error
     if not ("has_labels" in arguments or "references" in run):
         _require_outcomes(run, path, space)
     return run
 
 
-def _may_have_references_first(path: str) -> bool:
-    """Guess whether the table at `path` has references in its first column, and no row of names.
-
-    Return False if it cannot be read so, or if its first row looks like names: an entry is a usual
-    name of a column, or all entries are text and all rows below have outcomes.
-    """
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            run = read_run(path, references=FIRST_COLUMN)
-    except ValueError:
-        return False
-    if "references" not in run:
-        return False
-    (reference, samples), *others = zip(run["references"], run["predictions"], strict=True)
-    first_row = [reference, *samples]
-    if any(columns_named(map(str, first_row), names) for names in COLUMN_NAMES.values()):
-        return False
-    has_only_text = all(type(as_outcome(entry)) is str for entry in first_row)
-    is_above_outcomes = all(as_outcome(x) in (0, 1, None) for _, row in others for x in row)
-    return not (has_only_text and is_above_outcomes)
-
-
 def _require_outcomes(run: Run, path: str, space: Space) -> None:
     """Raise a ChoiceError, which asks what is correct, for a sample that is no outcome here.
 
-    For a matrix of numbers whose first column may have the references, it offers to read the column
-    as references instead. Counts are not tested.
+    Counts are not tested.
     """
     predictions = run["predictions"]
     rows = predictions if isinstance(predictions, list) else ()
-    samples = ((i, j, x) for i, row in enumerate(rows) for j, x in enumerate(row or ()))
-    for question, index, sample in samples:
-        parts = [Place("predictions", question, index), f" is {short(sample)}"]
-        if isinstance(sample, str):
-            parts.append(
-                f", which is no outcome. Outcomes are {KNOWN_WORDS}. Say which outcomes are "
-                f"correct, or which column has the references."
-            )
-            columns = filter(None, load_columns(path))
-            raise ChoiceError(*parts, columns=columns, asks_correct=True)
-        is_number = isinstance(sample, (int, float)) and sample not in (0, 1)
-        if space.has_binary_outcomes and is_number:
-            parts.append(f": an outcome is 0 if incorrect, 1 if correct{REWARDS}.")
-            if run.is_matrix and _may_have_references_first(path):
-                raise ChoiceError(*parts, choices=[{"references": FIRST_COLUMN}])
-            parts.append(" Say from which score on a sample is correct.")
-            raise ChoiceError(*parts, asks_correct=True)
+    for question, row in enumerate(rows):
+        for index, sample in enumerate(row or ()):
+            parts = [Place("predictions", question, index), f" is {short(sample)}"]
+            if isinstance(sample, str):
+                parts.append(
+                    f", which is no outcome. Outcomes are {KNOWN_WORDS}. Say which outcomes are "
+                    f"correct, or which column has the references."
+                )
+                columns = filter(None, load_columns(path))
+                raise ChoiceError(*parts, columns=columns, asks_correct=True)
+            is_number = isinstance(sample, (int, float)) and sample not in (0, 1)
+            if space.has_binary_outcomes and is_number:
+                parts.append(f": an outcome is 0 if incorrect, 1 if correct{REWARDS}. {_REMEDY}")
+                raise ChoiceError(*parts, asks_correct=True)
 
 
 # --- What was read ------------------------------------------------------------------------
@@ -293,19 +251,15 @@ def _columns_of(run: Run, roles: Sequence[str]) -> dict[str, str]:
 
 
 def _samples_for_page(run: Run, space: Space) -> Samples:
-    """Return the columns of a run as lists, with graded outcomes in the form that a page scores.
+    """Return the columns of a run as lists, with floats for integers if an outcome is below 0.
 
-    Verdicts become lowercase. If a whole number is below 0, all whole numbers become floats: for
-    `compute`, floats are rewards and integers categories.
+    For `compute`, floats are rewards and integers categories.
     """
     samples = _columns_as_lists(run)
     outcomes = samples["predictions"]
-    is_counted = not isinstance(outcomes, list)
-    if is_counted or space.has_binary_outcomes or "references" in run:
-        return samples
-    if space.metric == "score_agg":  # the table of questions counts equal verdicts
-        samples["predictions"] = map_entries(lambda x: x.lower() if type(x) is str else x, outcomes)
-    elif any(isinstance(x, int) and x < 0 for row in outcomes for x in row):
+    is_graded = isinstance(outcomes, list) and "references" not in run
+    has_rewards = is_graded and not space.has_binary_outcomes
+    if has_rewards and any(isinstance(x, int) and x < 0 for row in outcomes for x in row):
         samples["predictions"] = map_entries(
             lambda x: float(x) if isinstance(x, int) else x, outcomes
         )

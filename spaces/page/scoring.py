@@ -67,11 +67,8 @@ def score_in_steps(request: Request) -> Iterator[Answer | None]:
     """Score a request in a process of its own. Yield None every second, and then the answer.
 
     The process is ended if it has used its processor time, if six times this time has passed since
-    it started (the server is busy), or if the caller closes the generator.
-
-    Raises:
-        ChoiceError: if the visitor has to choose how to read the samples.
-        ValueError: if the request cannot be scored. The message is for the visitor.
+    it started (the server is busy), or if the caller closes the generator. Raise a ValueError for
+    the visitor, or a ChoiceError, if the request cannot be scored.
     """
     seconds, slot = _SECONDS[request.checker], _SLOTS[request.checker]
     if not slot.acquire(timeout=_MAX_WAIT):

@@ -63,15 +63,10 @@ def is_saved_page(text: str) -> bool:
 
 
 def opened_request(space: Space, text: str, folder: Path) -> Request:
-    """Return the request that a link or a saved page holds.
+    """Return the request in the fragment of a link without #, or in a saved page.
 
-    Args:
-        space: the Space of this page.
-        text: the fragment of the link without #, or the saved page. Anybody may have written it.
-        folder: an empty folder, which gets the files in the text.
-
-    Raises:
-        ValueError: if the text is damaged or from another page, or its request is invalid.
+    Anybody may have written the text. Its files are written into `folder`. Raise a ValueError if it
+    is damaged or from another page, or its request is invalid.
     """
     try:
         decompressor = zlib.decompressobj()

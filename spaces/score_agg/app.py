@@ -12,7 +12,7 @@ from page.describing import Scope, percent
 from page.space import Call, Chart, Example, Options, Run, Space
 
 TEXT = """\
-item,1,2,3,4,5
+id,1,2,3,4,5
 a,fully,fully,mostly,fully,partial
 b,fully,mostly,partial,minor,mostly
 c,fully,fully,fully,fully,none

@@ -6,6 +6,7 @@ import random
 import re
 import urllib.error
 import urllib.request
+from typing import Any
 
 import at_k
 import gradio_client
@@ -50,7 +51,7 @@ def arguments_of(answer):
 
 DEEP = "[" * 900 + "]" * 900
 ONE = '{"outcomes": [1]}'
-REFUSED = [
+REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"samples": ""}, "There are no samples"),
     ({"samples": ONE, "checker": "rm"}, "checker must be one of exact_match, numeric, choice"),
     ({"samples": ONE, "k": 1e9}, "k must be a number between 1 and 512"),
@@ -58,7 +59,7 @@ REFUSED = [
     ({"samples": ONE, "interval": "x"}, "interval must be one of auto, questions"),
     ({"samples": ONE, "reading": {"missing": 1}}, "reading must be an object, such as"),
     ({"samples": 5}, "samples must be a text"),
-    ({"samples": "x,y\n1,2"}, 'Give reading={"references": "column 1"} or {"predictions": ..'),
+    ({"samples": "x,y\n1,2"}, 'The columns are x, y. Give reading={"predictions": .., "references'),
     ({"samples": "id,correct\na,1\na,"}, 'Give reading={"missing": "incorrect"} or {"missing"'),
     ({"samples": f'{{"outcomes": {DEEP}}}'}, "Question 1 is nested more than 50 levels deep"),
     ({"samples": '{"outcomes": [0, 1]}\n{"outcomes": [1, 2]}'}, "Question 2, sample 2 is 2"),

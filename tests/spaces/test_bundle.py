@@ -21,14 +21,8 @@ def bundle(name, target):
 def run(code, folder, **environment):
     """Return what the code prints in a folder, in a process without the path of this project."""
     inherited = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    result = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=folder,
-        env=inherited | environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    settings = {"cwd": folder, "env": inherited | environment, "text": True, "timeout": 300}
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, **settings)
     assert result.returncode == 0, result.stderr
     return result.stdout
 
@@ -41,15 +35,12 @@ def space(request, tmp_path_factory):
     return target
 
 
-def test_the_root_has_the_files_of_the_metric_the_app_and_one_folder(space):
+def test_a_bundle_has_the_files_of_the_metric_the_app_the_page_and_the_package(space):
     files = {"app.py", f"{space.name}.py", "kernel.py", "README.md", "requirements.txt"}
     assert {path.name for path in space.iterdir()} == {*files, "page"}
     assert not any(path.is_symlink() for path in space.rglob("*"))
     for path in (ROOT / "metrics" / space.name).glob("*.py"):
         assert (space / path.name).read_bytes() == path.read_bytes()
-
-
-def test_the_code_of_the_page_and_of_the_package_is_unchanged(space):
     pages = [path for path in (ROOT / "spaces" / "page").iterdir() if path.is_file()]
     for path in pages:
         assert (space / "page" / path.name).read_bytes() == path.read_bytes()

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from apps import answer_of
+from apps import answer_of, uploaded
 
 pytest_plugins = ["space_fixtures"]
 
@@ -128,13 +128,9 @@ def test_no_text_in_the_csv_of_a_page_is_a_formula(page, metric):
 
 
 def test_no_name_of_a_file_is_a_formula_in_the_csv_of_a_page(page, tmp_path):
-    files = []
-    (tmp_path / "uploaded").mkdir()
-    for name in ("=cmd.csv", "+1+cmd.csv", "=3*9.csv"):
-        file = tmp_path / "uploaded" / name
-        file.write_text("id,1,2,3\na,1,0,1\nb,0,1,1\nc,1,1,0\n")
-        files.append(str(file))
-    space, answer = answer_of(page, "gpassk", files=tuple(files), k=1)
+    text = "id,1,2,3\na,1,0,1\nb,0,1,1\nc,1,1,0\n"
+    files = uploaded(tmp_path, dict.fromkeys(("=cmd.csv", "+1+cmd.csv", "=3*9.csv"), text))
+    space, answer = answer_of(page, "gpassk", files=files, k=1)
     table = list(csv.reader(io.StringIO(page.score_tables.table_text(space, answer, "CSV"))))
     assert any("cmd" in row[0] for row in table)
     assert {row[0][:2] for row in table[1:]} == {"'=", "'+"}

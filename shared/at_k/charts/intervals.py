@@ -210,15 +210,24 @@ def _row_channel(most_lines: int) -> alt.Y:
 
     Labels have at most `most_lines` lines.
     """
+    # Without an offset, the first of several lines would be beside the row.
     offsets = [
-        {"test": f"length(split(datum.label, '\\n')) == {lines}", "value": (1 - lines) * half}
-        for half in [LINE_HEIGHT / 2]
+        {
+            "test": f"length(split(datum.label, '\\n')) == {lines}",
+            "value": LINE_HEIGHT / 2 * (1 - lines),
+        }
         for lines in range(2, most_lines + 1)
     ]
-    axis = alt.Axis(title=None, domain=False, ticks=False, labelPadding=_TEXT_GAP, grid=False)
-    if offsets:
-        axis.labelOffset = {"condition": offsets, "value": 0}
-    axis.labelExpr, axis.labelLineHeight = LINES, LINE_HEIGHT
+    axis = alt.Axis(
+        title=None,
+        domain=False,
+        grid=False,
+        labelExpr=LINES,
+        labelLineHeight=LINE_HEIGHT,
+        labelOffset={"condition": offsets, "value": 0} if offsets else 0,
+        labelPadding=_TEXT_GAP,
+        ticks=False,
+    )
     return alt.Y("label:N", sort=None, axis=axis, scale=alt.Scale(type="band", padding=0))
 
 
