@@ -142,11 +142,12 @@ class Handlers:
         session, number = visitor.session_hash, values[self._layout.number]
         self._latest[session] = max(number, self._latest.get(session, 0))
         for updates in self._steps(event.target, values):
-            if self._latest.get(session) != number:
-                # Gradio empties all outputs if a generator ends before it yields anything.
-                yield {self._layout.problem: gr.skip()}
+            is_latest = self._latest.get(session) == number
+            # Gradio empties all outputs if a generator ends before it yields anything.
+            nothing = {self._layout.problem: gr.skip()}
+            yield {self._layout.number: number} | updates if updates and is_latest else nothing
+            if not is_latest:
                 return
-            yield {self._layout.number: number} | updates
 
     def forget(self, visitor: gr.Request) -> None:
         """Forget a session, whose page is closed."""
