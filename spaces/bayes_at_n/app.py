@@ -1,12 +1,13 @@
 """Describe the Space of Bayes@N: the expected reward of a sample, with a credible interval.
 
-In a clone, `PYTHONPATH=spaces python spaces/bayes_at_n/app.py` serves it.
+In a clone, `python spaces/bayes_at_n/app.py` serves it.
 """
 
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
+sys.path.append(f"{sys.path[0]}/..")  # in a clone, the package `page` is beside this folder
 from page.controls import CONFIDENCE, WHICH_QUESTIONS, TextField, parse_numbers, parse_words
 from page.describing import COOL, WARM, decimal, model_example, percent
 from page.space import Call, Chart, Example, Options, Run, Space
@@ -43,12 +44,6 @@ def compute_calls(options: Options, smallest_n: int) -> dict[str, Call]:
     return {"scores": Call({**rewards, "return_per_question": True})}
 
 
-def measures(options: Options, smallest_n: int, checked: bool) -> list[dict[str, Any]]:
-    """Return [arguments of `at_k.compare`]: for Bayes@N with posterior limits, else for avg@N."""
-    metric = "bayes@N" if options["interval"] == POSTERIOR else "avg@N"
-    return [{"metric": metric, "w": options["w"]}]
-
-
 def main_scores(run: Run, options: Options) -> list[str]:
     """Return the key of avg@N. If limits are under a uniform prior, put that of Bayes@N first."""
     keys = [run.estimate_of(metric).key for metric in ("avg@N", "bayes@N")]
@@ -73,12 +68,13 @@ def charts(runs: Sequence[Run], options: Options) -> list[Chart | None]:
     If there are several runs, the chart of groups shows only Bayes@N.
     """
     key = {"key": runs[0].estimate_of("bayes@N").key}
+    is_one = len(runs) == 1
     by_group = Chart(
-        "Bayes@N and avg@N by group",
+        "Bayes@N and avg@N by group" if is_one else "Bayes@N by group",
         "With fewer samples, the limits are wider and Bayes@N is farther from avg@N.",
         function="by_group",
         call="scores",
-        arguments=key if len(runs) > 1 else {},
+        arguments={} if is_one else key,
     )
     by_question = Chart(
         "Bayes@N per question",
@@ -120,13 +116,10 @@ SPACE = Space(
         TextField("group", "Group column", "of a file, such as topic", "", str),
     ],
     compute_calls=compute_calls,
-    measures=measures,
     clause=clause,
     main_scores=main_scores,
     charts=charts,
 )
 
 if __name__ == "__main__":  # worker processes import this file too, without the page
-    from page.interface import serve
-
-    serve(SPACE)
+    SPACE.serve()

@@ -1,11 +1,12 @@
 """Describe the Space of cons@k: how often a majority vote of k samples is correct.
 
-In a clone, `PYTHONPATH=spaces python spaces/cons_at_k/app.py` serves it.
+In a clone, `python spaces/cons_at_k/app.py` serves it.
 """
 
+import sys
 from collections.abc import Sequence
-from typing import Any
 
+sys.path.append(f"{sys.path[0]}/..")  # in a clone, the package `page` is beside this folder
 from page.controls import CONFIDENCE, WHICH_QUESTIONS, NumberField
 from page.describing import COOL, WARM, enumerated, model_example, percent
 from page.space import Call, Chart, Example, Options, Run, Space
@@ -44,15 +45,6 @@ def compute_calls(options: Options, smallest_n: int) -> dict[str, Call]:
         "scores": Call({"k": options["k"]}),
         "by_k": Call({"k": ks, "return_per_question": True}),
     }
-
-
-def measures(options: Options, smallest_n: int, checked: bool) -> list[dict[str, Any]]:
-    """Return the arguments of `at_k.compare` for each score by which runs are compared.
-
-    vote@k needs answers. Samples are answers if they were checked, and otherwise outcomes.
-    """
-    metrics = ["vote@k", "maj@k"] if checked else ["maj@k"]
-    return [{"metric": metric, "k": options["k"]} for metric in metrics]
 
 
 def main_scores(run: Run, options: Options) -> list[str]:
@@ -117,13 +109,10 @@ SPACE = Space(
         CONFIDENCE,
     ],
     compute_calls=compute_calls,
-    measures=measures,
     clause=clause,
     main_scores=main_scores,
     charts=charts,
 )
 
 if __name__ == "__main__":  # worker processes import this file too, without the page
-    from page.interface import serve
-
-    serve(SPACE)
+    SPACE.serve()

@@ -3,12 +3,13 @@
 k is the number of samples that are drawn of a question, and the threshold tau the share of them
 that must be correct.
 
-In a clone, `PYTHONPATH=spaces python spaces/gpassk/app.py` serves it.
+In a clone, `python spaces/gpassk/app.py` serves it.
 """
 
+import sys
 from collections.abc import Sequence
-from typing import Any
 
+sys.path.append(f"{sys.path[0]}/..")  # in a clone, the package `page` is beside this folder
 from page.controls import CONFIDENCE, WHICH_QUESTIONS, NumberField
 from page.describing import COOL, WARM, curve_ks, model_example, percent, required_samples
 from page.space import Call, Chart, Example, Options, Run, Space
@@ -56,16 +57,6 @@ def compute_calls(options: Options, smallest_n: int) -> dict[str, Call]:
     }
 
 
-def measures(options: Options, smallest_n: int, checked: bool) -> list[dict[str, Any]]:
-    """Return the arguments of `at_k.compare` for each compared score, the main one first."""
-    k, tau = options["k"], options["tau"]
-    compared: list[dict[str, Any]] = [{"metric": "pass@k", "k": sorted({*curve_ks(smallest_n), k})}]
-    if 1 < required_samples(k, tau) < k:
-        compared.append({"metric": "G-Pass@k", "k": k, "tau": tau})
-    compared.append({"metric": "pass^k", "k": k})
-    return compared
-
-
 def main_scores(run: Run, options: Options) -> list[str]:
     """Return the keys of pass@k, G-Pass@k and pass^k at the selected k and threshold.
 
@@ -73,12 +64,8 @@ def main_scores(run: Run, options: Options) -> list[str]:
     left out, too.
     """
     k, tau = options["k"], options["tau"]
-    keys = [f"pass@{k}"]
-    if 1 < required_samples(k, tau) < k:
-        keys.append(f"G-Pass@{k}_{tau}")
-    if k > 1:
-        keys.append(f"pass^{k}")
-    return keys
+    between = [f"G-Pass@{k}_{tau}"] if 1 < required_samples(k, tau) < k else []
+    return [f"pass@{k}", *between, f"pass^{k}"] if k > 1 else ["pass@1"]
 
 
 def clause(run: Run, options: Options) -> str:
@@ -146,13 +133,11 @@ SPACE = Space(
         CONFIDENCE,
     ],
     compute_calls=compute_calls,
-    measures=measures,
     clause=clause,
     main_scores=main_scores,
     charts=charts,
+    compared_by_k="pass@k",
 )
 
 if __name__ == "__main__":  # worker processes import this file too, without the page
-    from page.interface import serve
-
-    serve(SPACE)
+    SPACE.serve()

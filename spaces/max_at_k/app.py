@@ -1,11 +1,12 @@
 """Describe the Space of Max@k: the expected reward of the best of k samples.
 
-In a clone, `PYTHONPATH=spaces python spaces/max_at_k/app.py` serves it.
+In a clone, `python spaces/max_at_k/app.py` serves it.
 """
 
+import sys
 from collections.abc import Sequence
-from typing import Any
 
+sys.path.append(f"{sys.path[0]}/..")  # in a clone, the package `page` is beside this folder
 from page.controls import CONFIDENCE, WHICH_QUESTIONS, NumberField, TextField, parse_numbers
 from page.describing import COOL, WARM, curve_ks, decimal, model_example
 from page.space import Call, Chart, Example, Options, Run, Space
@@ -39,12 +40,6 @@ def compute_calls(options: Options, smallest_n: int) -> dict[str, Call]:
         "scores": Call({"k": sorted({1, k}), "w": w}),
         "by_k": Call({"k": ks, "w": w, "return_per_question": True}),
     }
-
-
-def measures(options: Options, smallest_n: int, checked: bool) -> list[dict[str, Any]]:
-    """Return a list with the arguments of `at_k.compare` for max@k, the only compared score."""
-    ks = sorted({*curve_ks(smallest_n), options["k"]})
-    return [{"metric": "max@k", "k": ks, "w": options["w"]}]
 
 
 def main_scores(run: Run, options: Options) -> list[str]:
@@ -105,13 +100,11 @@ SPACE = Space(
         CONFIDENCE,
     ],
     compute_calls=compute_calls,
-    measures=measures,
     clause=clause,
     main_scores=main_scores,
     charts=charts,
+    compared_by_k="max@k",
 )
 
 if __name__ == "__main__":  # worker processes import this file too, without the page
-    from page.interface import serve
-
-    serve(SPACE)
+    SPACE.serve()

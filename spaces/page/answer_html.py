@@ -19,37 +19,24 @@ def escape(text: str) -> str:
 
 
 def result_html(space: Space, answer: Answer, link: str) -> str:
-    """Return HTML of the result in words with emphasized numbers, and of the notes.
+    """Return HTML of the result in words, and of the notes.
 
     The script of the page writes `link`, the request as text or "", to the fragment of its address.
     """
     clauses = [space.clause(run, answer.options) for run in answer.runs]
     notes, verdict = [*answer.notes], ""
-    if len(clauses) == 1:
-        sentence = f"{clauses[0][0].upper()}{clauses[0][1:]}."
-    else:
+    sentence = f"{clauses[0][0].upper()}{clauses[0][1:]}."
+    if len(clauses) > 1:
         labelled = zip(answer.runs, clauses, strict=True)
-        sentence = " ".join(f"{run.label}: {clause}." for run, clause in labelled)
-        if answer.comparison is None:
-            verdict = notes.pop()  # why the runs are not compared
-        elif answer.comparison.is_leaderboard:  # its sentence says what is most important
-            sentence = answer.comparison.view.sentence()
-        else:
-            verdict = answer.comparison.view.sentence()
-    percentage = r"\b[\d.]+ %(?! (?:confidence|credible) interval)"
-    decimal = r"(?<![\w.@^])(?<!temperature )\d+\.\d+\b"
-    labels = "|".join(re.escape(escape(run.label)) for run in answer.runs)
-    emphasized = re.sub(
-        # Labels are tried first: a number in a label is not emphasized.
-        rf"(?<![\w.])({labels})(?!\w|\.\d)|{percentage}|{decimal}",
-        lambda match: match[0] if match[1] else f"<strong>{match[0]}</strong>",
-        escape(sentence),
-    )
+        sentence = " ".join(f"{escape(run.label)}: {clause}." for run, clause in labelled)
+        verdict = notes.pop() if answer.comparison is None else answer.comparison.view.sentence()
+    if answer.comparison is not None and answer.comparison.is_leaderboard:
+        sentence, verdict = escape(verdict), ""  # it says what is most important
     # Numbers with their units and keys such as G-Pass@4_0.5 are not broken.
     whole = re.sub(r"[\d.]+ %|[\w-]+@[\w.]+", r"<span>\g<0></span>", escape(verdict))
     compared = f'<p class="verdict">{whole}</p>' if verdict else ""
     return (  # screen readers read a new status aloud
-        f'<div role="status" data-link="{link}"><p class="sentence">{emphasized}</p>{compared}'
+        f'<div role="status" data-link="{link}"><p class="sentence">{sentence}</p>{compared}'
         f'</div><p class="note">{escape(" ".join(notes))}</p>'
     )
 
@@ -61,7 +48,6 @@ def chart_html(space: Space, answer: Answer) -> str:
         f'<p class="caption">{escape(chart.caption)}</p></header>'
         f'<div class="chart">{page_svg(chart, answer)}</div></section>'
         for chart in charts_of(space, answer)
-        if chart is not None
     )
 
 
@@ -96,8 +82,12 @@ def scores_html(space: Space, answer: Answer) -> str:
 
 
 def breakable(label: str) -> str:
-    """Return a text as HTML in which a line can break after each underscore."""
-    return escape(label).replace("_", "_<wbr>")
+    """Return a text as HTML: lines break after underscores, but not within G-Pass@4_0.5."""
+    return re.sub(
+        r"(m?G-Pass@[\w.]+)|_",
+        lambda match: f"<span>{match[1]}</span>" if match[1] else "_<wbr>",
+        escape(label),
+    )
 
 
 def _table_html(table: Cells) -> str:

@@ -24,7 +24,7 @@ from at_k.runs.options import naming_run
 from at_k.runs.outcomes_of_runs import Run as GradedRun
 from at_k.runs.outcomes_of_runs import check_same_questions
 
-from .comparing import compare
+from .comparing import Comparison, compare
 from .controls import OTHER_QUESTIONS, SAME_QUESTIONS
 from .messages import message_for_page, replace_python_terms
 from .request import Answer, Request
@@ -34,6 +34,8 @@ from .space import Call, Options, Run, Samples, Space
 _QUESTION_TEXTS = ("question", "problem", "prompt", "instruction", "input", "query")
 """Names of columns with the texts of questions, in lower case."""
 
+_LONGEST_NAME = 18  # the width of the column of names in characters
+
 _EXECUTORS: dict[Any, Any] = {"math_verify": SimpleNamespace(map=map)}
 """The checker math_verify would start processes of its own. This executor starts none."""
 
@@ -41,9 +43,7 @@ _EXECUTORS: dict[Any, Any] = {"math_verify": SimpleNamespace(map=map)}
 def answer_to(request: Request) -> Answer:
     """Return the answer to a request. Write temporary files into the current folder.
 
-    Raises:
-        ChoiceError: if the samples can be read in several ways, so that the visitor has to choose.
-        ValueError: if the samples cannot be read, checked or scored.
+    Raise a ValueError, or a ChoiceError, if the samples cannot be read, checked or scored.
     """
     space, computation = request.space, COMPUTATIONS[request.space.metric]
     read = read_samples(request, computation.parameters)
@@ -55,7 +55,7 @@ def answer_to(request: Request) -> Answer:
         sizes = [questions.n for questions in sampled.values()]
         smallest_n = min(int(n.min()) for n in sizes)
         options, changes = _used_options(request, sizes, smallest_n)
-        calls, measures = _calls(space, options, smallest_n, checker)
+        calls = _calls(space, options, smallest_n, checker)
         labels = category_numbers(options.get("categories")) if space.has_references else VERDICTS
         checking = Checking(
             checker or "exact_match", executor=_EXECUTORS.get(checker), labels=labels
@@ -75,14 +75,9 @@ def answer_to(request: Request) -> Answer:
         ]
         comparison, problem = None, read.problem
         if len(runs) > 1 and not problem:
-            nouns = space.question_noun, space.sample_noun
-            try:
-                check_same_questions([GradedRun(label, x.batch) for label, x in sampled.items()])
-                scope = Scope([run.outcomes.n for run in graded], checker, *nouns)
-                comparison = compare(graded, measures, options.get("k"), scope)
-            except ValueError as error:
-                message = message_for_page(error, *nouns, show_run_names=bool(request.files))
-                problem = f"The runs are not compared: {message}"
+            batches = [GradedRun(label, x.batch) for label, x in sampled.items()]
+            keys = space.main_scores(runs[0], options)
+            comparison, problem = _compared(request, batches, graded, keys, calls, checker)
     messages = [*read.notes, *changes, *dict.fromkeys(str(warning.message) for warning in caught)]
     notes = tuple(map(replace_python_terms, filter(None, [*messages, problem])))
     names, texts = _names_and_texts(read.identifiers, len(sizes[0]))
@@ -98,11 +93,10 @@ def _used_options(
     """Return the options that are used, and sentences that say which ones were changed.
 
     `sizes` has an array for each run, with the number of samples of each question. The smallest
-    number is `smallest_n`. A ValueError is raised if a k other than the default is larger, or if
-    limits for other questions are wanted and a run has one question.
+    number is `smallest_n`. A ValueError is raised if a k other than the default is larger.
     """
     space, options, changes = request.space, dict(request.options), []
-    question, sample = space.question_noun, space.sample_noun
+    question, sample = space.nouns
     k = options.get("k", 1)
     if k > smallest_n:
         reason = f"the smallest number of {sample}s of any {question}"
@@ -111,14 +105,8 @@ def _used_options(
         options["k"] = smallest_n
         changes.append(f"k was lowered to {smallest_n}, {reason}.")
     interval = options.setdefault("interval", SAME_QUESTIONS)
-    has_one_question = any(len(n) == 1 for n in sizes)
-    if interval == OTHER_QUESTIONS and has_one_question:
-        raise ValueError(
-            f"One {question} does not show how {question}s vary: add {question}s, or choose the "
-            f"same {question}s, sampled again."
-        )
     has_one_sample_each = all(n.max() == 1 for n in sizes)
-    can_vary_questions = space.has_references and not has_one_question
+    can_vary_questions = space.has_references and all(len(n) > 1 for n in sizes)
     if interval == SAME_QUESTIONS and has_one_sample_each and can_vary_questions:
         options["interval"] = OTHER_QUESTIONS
         limits = f"the limits are for other {question}s like these"
@@ -126,35 +114,21 @@ def _used_options(
     return options, changes
 
 
-def _calls(
-    space: Space, options: Options, smallest_n: int, checker: str | None
-) -> tuple[dict[str, Call], list[dict[str, Any]]]:
-    """Return a dict of calls of `compute`, and for each score the arguments of `at_k.compare`.
+def _calls(space: Space, options: Options, smallest_n: int, checker: str | None) -> dict[str, Call]:
+    """Return the calls of `compute` by name: those of the Space, with the options of all pages.
 
-    The checker, the confidence and the interval are added to those that the Space gives. `checker`
-    is None if samples have no references. `smallest_n` is the smallest n of a question.
+    `checker` is None if samples have no references. `smallest_n` is the smallest n of a question.
     """
-    is_default = checker in (None, "exact_match")
-    checking = {} if is_default else {"check_correct_fn": checker}
-    limits = {name: options[name] for name in ("confidence", "interval")}
-    calls = {
-        name: replace(call, arguments={**checking, **_without_none(call.arguments), **limits})
+    shared = {name: options[name] for name in ("confidence", "interval")}
+    if checker not in (None, "exact_match"):
+        shared["check_correct_fn"] = checker
+    return {
+        name: replace(
+            call,
+            arguments={x: y for x, y in call.arguments.items() if y is not None} | shared,
+        )
         for name, call in space.compute_calls(options, smallest_n).items()
     }
-    compared: dict[str, Any] = {"confidence": options["confidence"]}
-    if space.has_references and options["interval"] in (SAME_QUESTIONS, OTHER_QUESTIONS):
-        has_same = options["interval"] == SAME_QUESTIONS
-        compared["interval"] = "sampling" if has_same else "questions"
-    measures = [
-        {**checking, **_without_none(measure), **compared}
-        for measure in space.measures(options, smallest_n, checker is not None)
-    ]
-    return calls, measures
-
-
-def _without_none(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments that are not None."""
-    return {name: value for name, value in arguments.items() if value is not None}
 
 
 # --- Scores -------------------------------------------------------------------------------
@@ -209,6 +183,28 @@ def _results(
     return results
 
 
+def _compared(
+    request: Request,
+    batches: Sequence[GradedRun],
+    graded: Sequence[GradedRun],
+    keys: Sequence[str],
+    calls: Mapping[str, Call],
+    checker: str | None,
+) -> tuple[Comparison | None, str]:
+    """Return the comparison of runs by the scores with these keys, or None and why there is none.
+
+    `batches` are the samples of the runs, and `graded` their outcomes.
+    """
+    space = request.space
+    try:
+        check_same_questions(batches)
+        scope = Scope([run.outcomes.n for run in graded], checker, *space.nouns)
+        return compare(space, graded, keys, calls, scope), ""
+    except ValueError as error:
+        message = message_for_page(error, *space.nouns, show_run_names=bool(request.files))
+        return None, f"The runs are not compared: {message}"
+
+
 # --- What tables show ---------------------------------------------------------------------
 
 
@@ -225,14 +221,17 @@ def _names_and_texts(
 
     `identifiers` are columns that identify the questions, by name in lower case. One may have the
     texts, which are "" otherwise. The first other one has the names, which are "1", .. otherwise.
+    Texts that are as short as names are names.
     """
     columns = {name: [str(entry) for entry in entries] for name, entries in identifiers.items()}
-    texts = next((columns[name] for name in _QUESTION_TEXTS if name in columns), [""] * total)
-    names = next(
-        (entries for name, entries in columns.items() if name not in _QUESTION_TEXTS),
-        [str(number) for number in range(1, total + 1)],
-    )
-    return names, texts
+    has_texts = [
+        name
+        for name, entries in columns.items()
+        if name in _QUESTION_TEXTS and max(map(len, entries)) > _LONGEST_NAME
+    ]
+    texts = columns[has_texts[0]] if has_texts else [""] * total
+    numbers = [str(number) for number in range(1, total + 1)]
+    return next((columns[name] for name in columns if name not in has_texts), numbers), texts
 
 
 def _rewards_by_question(

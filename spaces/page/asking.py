@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from at_k.readers.names import ANSWERS, COLUMN_NAMES, columns_named
-from at_k.readers.reading import FIRST_COLUMN, make_reading
+from at_k.readers.names import COLUMN_NAMES, columns_named
+from at_k.readers.reading import make_reading
 from at_k.readers.sources import load_files
 from at_k.readers.table import Columns, SelectionError, column_at
 from at_k.readers.words import entry_text
@@ -32,7 +32,6 @@ _MISSING = {
     "drop": "Missing samples are left out",
 }
 _BY_ITSELF = "Score each by itself"
-_NO_NAMES = "No names of columns: the first has references, others samples"
 _WORDS: dict[str, Callable[[Any], str]] = {
     "missing": lambda choice: _MISSING[choice],
     "where": lambda where: f"only rows with {_conditions_in_words(where)}",
@@ -49,7 +48,7 @@ _WORDS: dict[str, Callable[[Any], str]] = {
         else f"A sample in each of {len(names)} columns, {names[0]} to {names[-1]}"
     ),
     "outcomes": lambda name: f"Outcomes in {name}",
-    "references": lambda name: _NO_NAMES if name == FIRST_COLUMN else f"References in {name}",
+    "references": lambda name: f"References in {name}",
     "records": lambda path: f"The rows in {path}",
     "n": lambda name: f"Numbers of samples in {name}",
     "counts": lambda name: f"Numbers of equal samples in {name}",
@@ -106,10 +105,10 @@ def choice_error(error: SelectionError, path: str, has_references: bool) -> Choi
     choices = list(_choices_from_error(error, columns))
     asks_columns = error.is_open and error.roles & {*ROLES, "counts"}
     if asks_columns:
-        choices += _column_choices(names, has_references)
+        choices += _column_choices(names)
     offered = names[:_MAX_COLUMNS] if asks_columns else ()
     asks_correct = has_references and "correct_at_least" in error.roles
-    return ChoiceError(error.args, choices, offered, asks_correct)
+    return ChoiceError(*error.args, choices=choices, columns=offered, asks_correct=asks_correct)
 
 
 def load_columns(path: str) -> Columns:
@@ -125,19 +124,13 @@ def _choices_from_error(error: SelectionError, columns: Columns) -> Iterator[Rea
 
     If ways select rows by columns, the page offers the rows of each combination of entries.
     """
-    has_filters = False
+    filters = [way.arguments["where"] for way in error.ways if "where" in way.arguments]
+    if filters:
+        yield from _row_filter_choices(columns, filters[0])
     for way in error.ways:
-        if "where" in way.arguments:
-            if not has_filters:
-                yield from _row_filter_choices(columns, way.arguments["where"])
-            has_filters = True
-            continue
-        choice: Reading = {}
-        for name, value in way.arguments.items():
-            if name in _WORDS and value is not None:
-                choice[name] = _as_list(value) if name in ("questions", "pool") else value
-        if choice:
-            yield choice
+        known = {x: y for x, y in way.arguments.items() if x in _WORDS and y is not None}
+        if known and "where" not in known:
+            yield {x: _as_list(y) if x in ("questions", "pool") else y for x, y in known.items()}
 
 
 def _row_filter_choices(columns: Columns, where: Mapping[str, str]) -> Iterator[Reading]:
@@ -152,29 +145,12 @@ def _row_filter_choices(columns: Columns, where: Mapping[str, str]) -> Iterator[
         yield {"where": [list(pair) for pair in zip(where, entries, strict=True)]}
 
 
-def _column_choices(names: Sequence[str], has_references: bool) -> Iterator[Reading]:
-    """Yield choices of the columns of samples and references in a table, guessed by their names.
-
-    `has_references` says whether the page checks samples against references.
-    """
+def _column_choices(names: Sequence[str]) -> Iterator[Reading]:
+    """Yield the choice of several columns with a sample each, guessed by their names."""
     usual = {x for role in _ONE_PER_QUESTION for x in columns_named(names, COLUMN_NAMES[role])}
     samples = _numbered(names) or [x for x in names if x not in usual]
     if usual and 1 < len(samples) <= MAX_SAMPLES_PER_QUESTION:
         yield {"predictions": samples}
-    if has_references:
-        yield from _choices_of_references(names)
-
-
-def _choices_of_references(names: Sequence[str]) -> Iterator[Reading]:
-    """Yield likely choices of a column of samples and a column of their references."""
-    references = columns_named(names, COLUMN_NAMES["references"])
-    for name in sorted(references, key=lambda name: name.lower() not in ANSWERS):
-        others = [other for other in references if other != name]
-        if others:
-            yield {"predictions": name, "references": others[0]}
-    has_usual_names = any(columns_named(names, x) for x in COLUMN_NAMES.values())
-    if len(names) > 1 and not has_usual_names:
-        yield {"references": FIRST_COLUMN}
 
 
 def _numbered(names: Sequence[str]) -> list[str]:

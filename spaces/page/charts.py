@@ -19,21 +19,18 @@ from .space import Chart, Space
 schemapi.disable_debug_mode()
 
 
-def charts_of(space: Space, answer: Answer) -> list[Chart | None]:
-    """Return the charts of a Space, with the chart of the comparison in second place.
+def charts_of(space: Space, answer: Answer) -> list[Chart]:
+    """Return the charts of an answer that apply to its runs. That of a comparison is the second.
 
-    A chart that does not apply to these runs is None, so that the other charts keep their numbers.
-    So is a curve of one point.
+    A curve of one point is left out.
     """
     points = {
         "by_k": min(run.sample_counts.min() for run in answer.runs),
         "by_question": max(len(run.sample_counts) for run in answer.runs),
     }
-    first, *others = [
-        None if chart and points.get(chart.function) == 1 else chart
-        for chart in space.charts(answer.runs, answer.options)
-    ]
-    return [first, _comparison_chart(answer), *others]
+    first, *others = space.charts(answer.runs, answer.options)
+    charts = [first, _comparison_chart(answer), *others]
+    return [chart for chart in charts if chart and points.get(chart.function) != 1]
 
 
 def _comparison_chart(answer: Answer) -> Chart | None:

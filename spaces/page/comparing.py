@@ -1,16 +1,23 @@
 """Compare the runs of a request."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from at_k.cli.comparison_tables import ComparisonView, LeaderboardView
 from at_k.cli.formats import Cells, Scope
+from at_k.core.estimates import read_score
 from at_k.runs.comparison import Difference, differences_as_dict
 from at_k.runs.differences import Compared, differences_of
 from at_k.runs.leaderboard import leaderboard_of
-from at_k.runs.options import ComparisonOptions
+from at_k.runs.options import WITHOUT_K, ComparisonOptions
 from at_k.runs.outcomes_of_runs import Run
+
+from .controls import OTHER_QUESTIONS, SAME_QUESTIONS
+from .space import Call, Space
+
+_METHODS = {SAME_QUESTIONS: "sampling", OTHER_QUESTIONS: "questions"}
+_SHARED = ("w", "temperature", "check_correct_fn", "confidence")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,12 +35,18 @@ class MeasuresView(ComparisonView):
     def paper_tables(self) -> list[Cells]:
         """Return one table with the first score and the others.
 
-        The first score is shown at the selected k and at powers of two.
+        The first score is shown at the selected k and at powers of two. With a single k, the band
+        is the interval, and its column is left out.
         """
         differences = self.differences[None]  # those over all questions
         rows = [x for x in differences if x.key == self.key or _is_power_of_two(x.k)]
         rows += self.others
-        return ComparisonView({None: rows}, self.names, self.options, self.scope).paper_tables()
+        view = ComparisonView({None: rows}, self.names, self.options, self.scope)
+        (table,) = view.paper_tables()
+        if len(differences) > 1:
+            return [table]
+        kept = [i for i, heading in enumerate(table[0]) if not heading.endswith(" band")]
+        return [[[row[i] for i in kept] for row in table]]
 
     def sentence(self, key: str | None = None) -> str:
         """Return a sentence about the difference with a key. Default: the one at the selected k."""
@@ -51,8 +64,7 @@ class Comparison:
 
     Attributes:
         view: the tables and sentences of the comparison.
-        results: for two runs, what `at_k.compare` returns for each score that the Space compares.
-            For more runs, a list with what `at_k.leaderboard` returns for the first score.
+        results: what `at_k.compare` returns for each score, or `at_k.leaderboard` for the first.
         arguments: for each result, the arguments of the call that returns it, without the runs.
     """
 
@@ -67,33 +79,67 @@ class Comparison:
 
 
 def compare(
-    runs: Sequence[Run], measures: Sequence[dict[str, Any]], k: int | None, scope: Scope
+    space: Space,
+    runs: Sequence[Run],
+    keys: Sequence[str],
+    calls: Mapping[str, Call],
+    scope: Scope,
 ) -> Comparison:
-    """Compare two runs by each score, or rank more runs by the first score.
+    """Compare two runs by several scores, or rank more runs by the first score.
 
-    Args:
-        runs: the outcomes of each run.
-        measures: for each score, the arguments of `at_k.compare` without the runs.
-        k: the k that the visitor has selected, or None if the Space has no k.
-        scope: the numbers of questions and samples, for the sentence.
-
-    Raises:
-        ValueError: if the runs cannot be compared.
+    `keys` are those of the main scores at the selected k, and `calls` the calls of `compute` that
+    gave them. Raise a ValueError if the runs cannot be compared.
     """
-    first_options = ComparisonOptions(**measures[0])
+    shared = _shared_arguments(space, calls["scores"].arguments)
+    measures = [measure | shared for measure in _measures(space, keys, calls)]
     if len(runs) > 2:
-        selected: dict[str, Any] = {} if k is None else {"k": k}
-        board = leaderboard_of(Compared(runs, replace(first_options, **selected, all_k=False)))
-        return Comparison(LeaderboardView(board, scope), [board], [{**measures[0], **selected}])
+        selected = {"k": read_score(keys[0]).k} if "k" in measures[0] else {}
+        arguments = measures[0] | selected
+        board = leaderboard_of(Compared(runs, ComparisonOptions(**arguments, all_k=False)))
+        return Comparison(LeaderboardView(board, scope), [board], [arguments])
     # For each score, a list of its differences at all k.
-    by_measure = [differences_of(Compared(runs, ComparisonOptions(**x))) for x in measures]
-    first, *others = by_measure
+    first, *others = [differences_of(Compared(runs, ComparisonOptions(**x))) for x in measures]
     view = MeasuresView(
         {None: first},
         [run.name for run in runs],
-        first_options,
+        ComparisonOptions(**measures[0]),
         scope,
-        key=next(x.key for x in first if k is None or x.k == k),
+        key=keys[0],
         others=[difference for differences in others for difference in differences],
     )
-    return Comparison(view, [*map(differences_as_dict, by_measure)], list(measures))
+    return Comparison(view, [*map(differences_as_dict, [first, *others])], measures)
+
+
+def _shared_arguments(space: Space, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what `at_k.compare` takes of the arguments of `compute`, such as the confidence.
+
+    Raise a ValueError if it has no parameter for an option that is not the default.
+    """
+    if arguments.get("penalty") != space.defaults.get("penalty"):
+        raise ValueError(f"a comparison is with the penalty {space.defaults['penalty']}.")
+    shared = {name: arguments[name] for name in _SHARED if name in arguments}
+    if space.has_references and arguments["interval"] in _METHODS:
+        shared["interval"] = _METHODS[arguments["interval"]]
+    return shared
+
+
+def _measures(
+    space: Space, keys: Sequence[str], calls: Mapping[str, Call]
+) -> Iterator[dict[str, Any]]:
+    """Yield the metric, k and tau for each metric in `keys`, as arguments of `at_k.compare`.
+
+    avg@N is left out unless it is the first, because its limits may be by another method.
+    """
+    compared: set[str] = set()
+    for metric, k, tau in map(read_score, keys):
+        if metric in compared or (metric == "avg@N" and compared):
+            continue
+        compared.add(metric)
+        measure: dict[str, Any] = {"metric": metric}
+        if metric == space.compared_by_k:
+            measure["k"] = calls["by_k"].arguments["k"]
+        elif metric not in WITHOUT_K:
+            measure["k"] = k
+        if tau is not None:
+            measure["tau"] = tau
+        yield measure

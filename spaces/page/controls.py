@@ -13,6 +13,9 @@ _MAX_CHARACTERS = 500
 class Control:
     """Describe the control of one option.
 
+    The method `parse` converts what the control shows to the value of the option. It raises a
+    ValueError if this is invalid.
+
     Attributes:
         name: the name of the option.
         label: the label on the page.
@@ -26,18 +29,15 @@ class Control:
     value: Any
 
     def parse(self, value: Any) -> Any:
-        """Convert a shown value to the value of the option. Raise a ValueError if it is invalid."""
+        """Return the value of the option for a shown value."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class NumberField(Control):
-    """Describe a field for a number.
+    """Describe a field for a number from `minimum` to `maximum`.
 
-    Attributes:
-        minimum: the smallest value.
-        maximum: the largest value.
-        step: by how much the arrow keys change the value. If it is an integer, so are the values.
+    `step` is by how much the arrow keys change it. If `step` is an integer, so is the number.
     """
 
     minimum: float
@@ -45,7 +45,7 @@ class NumberField(Control):
     step: float
 
     def parse(self, value: Any) -> int | float:
-        """Return the number, as an int if `step` is one. Raise a ValueError if it is invalid."""
+        """Return the number, as an int if `step` is one."""
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
         if not is_number or not self.minimum <= value <= self.maximum:
             raise ValueError(
@@ -60,19 +60,12 @@ class NumberField(Control):
 
 @dataclass(frozen=True)
 class TextField(Control):
-    """Describe a field for one line of text. The option is None if the field is empty.
-
-    Attributes:
-        parser: a function that returns the value of the option for a text, or raises a ValueError.
-    """
+    """Describe a field for one line of text, which `parser` converts to the value of the option."""
 
     parser: Callable[[str], Any]
 
     def parse(self, value: Any) -> Any:
-        """Return what the parser returns for the stripped text, or None if the text is blank.
-
-        Raise a ValueError if the value is no text, is too long, or is refused by the parser.
-        """
+        """Return what the parser returns for the stripped text, or None if the text is blank."""
         if not isinstance(value, str) or len(value) > _MAX_CHARACTERS:
             raise ValueError(f"{self.name} must be a text of at most {_MAX_CHARACTERS} characters.")
         return self.parser(value.strip()) if value.strip() else None
@@ -80,16 +73,12 @@ class TextField(Control):
 
 @dataclass(frozen=True)
 class Choice(Control):
-    """Describe a choice among a few values.
-
-    Attributes:
-        choices: the text that the page shows for each value, by value.
-    """
+    """Describe a choice among values; `choices` has the text that the page shows for each value."""
 
     choices: Mapping[str, str]
 
     def parse(self, value: Any) -> str:
-        """Return the value. Raise a ValueError if it is none of the choices."""
+        """Return the value, which must be one of the choices."""
         if value not in self.choices:
             raise ValueError(f"{self.name} must be one of {', '.join(self.choices)}.")
         return value

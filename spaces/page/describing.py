@@ -6,7 +6,8 @@ k is the number of samples that a score is about.
 from collections.abc import Sequence
 from typing import Any
 
-from at_k.cli.formats import Scale, Scope
+from at_k.cli.formats import Scale
+from at_k.cli.formats import Scope as Scope
 from at_k.cli.formats import enumerated as enumerated
 from at_k.core.credits import required_samples as required_samples
 
@@ -22,37 +23,25 @@ def model_example(name: str, *files: str, **options: Any) -> Example:
 
 
 def percent(share: float) -> str:
-    """Return a share in percent, such as "12 %". Below 1 % and above 99 % it has a decimal."""
-    if 0 < share < 0.0005:
-        return "less than 0.1 %"
-    if 0.9995 <= share < 1:
-        return "more than 99.9 %"
+    """Return a share in percent as emphasized HTML. Below 1 % and above 99 % it has a decimal."""
     is_extreme = 0 < share < 0.01 or 0.99 < share < 1
-    return f"{100 * share:.1f} %" if is_extreme else f"{100 * share:.0f} %"
+    text = f"{100 * share:.1f} %" if is_extreme else f"{100 * share:.0f} %"
+    if 0 < share < 0.0005:
+        text = "less than 0.1 %"
+    elif 0.9995 <= share < 1:
+        text = "more than 99.9 %"
+    return f"<strong>{text}</strong>"
 
 
 def decimal(value: float) -> str:
-    """Return a number as text with three decimals."""
-    return f"{round(value, 3) + 0.0:.3f}"  # adding 0 avoids -0.000
+    """Return a number with three decimals as emphasized HTML."""
+    return f"<strong>{round(value, 3) + 0.0:.3f}</strong>"  # adding 0 avoids -0.000
 
 
 def scale_of(runs: Sequence[Run]) -> Scale:
     """Return how the page prints scores: in percent, or rewards in their own unit."""
     estimates = [estimate for run in runs for estimate in run.scores().estimates]
     return Scale.of([x.metric for x in estimates], [x.score for x in estimates])
-
-
-def sizes_note(runs: Sequence[Run], question_noun: str, sample_noun: str) -> str:
-    """Return a sentence on the numbers of questions and samples of each run.
-
-    If there are several runs, the label of each one comes before its numbers.
-    """
-    notes = [
-        Scope([run.sample_counts], None, question_noun, sample_noun).in_words() for run in runs
-    ]
-    if len(runs) > 1:
-        notes = [f"{run.label}: {note}" for run, note in zip(runs, notes, strict=True)]
-    return f"{'; '.join(notes)}."
 
 
 def curve_ks(maximum: int, points: int = 24) -> list[int]:

@@ -5,8 +5,7 @@ import pickle
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -51,43 +50,33 @@ class Downloads:
     def __init__(self, space: Space):
         self._space = space
         self._root = tempfile.TemporaryDirectory(prefix="downloads-")
-        self._folders: list[Path] = []
+        self._folders: list[str] = []
         self._lock = threading.Lock()
-
-    def new_folder(self) -> Path:
-        """Create a folder for files of a request. It is removed like the folder of an answer."""
-        folder = Path(tempfile.mkdtemp(dir=self._root.name))
-        self._add(folder)
-        return folder
-
-    def _add(self, folder: Path) -> None:
-        """Add a folder. If there are too many, remove the oldest one except the first.
-
-        The first folder has the answer that each new page shows.
-        """
-        with self._lock:
-            self._folders.append(folder)
-            oldest = self._folders.pop(1) if len(self._folders) > _MAX_FOLDERS else None
-        if oldest is not None:
-            # Under another name first: a visitor may be writing a file of this answer.
-            shutil.rmtree(oldest.rename(f"{oldest}-removed"))
 
     def keep(self, answer: Answer, shared: str) -> str:
         """Save an answer and its request in a new folder, and return the path of the folder.
 
-        `shared` is the request as text, which `sharing.shared_text` returns.
+        `shared` is the request as text, which `sharing.shared_text` returns. If there are too many
+        folders, the oldest one is removed, except the first: each new page shows its answer.
         """
-        folder = Path(tempfile.mkdtemp(dir=self._root.name))
-        (folder / _SAVED_PAGE).write_text(shared, encoding="ascii")
-        (folder / _ANSWER).write_bytes(pickle.dumps(answer))
-        self._add(folder)  # now that it is complete
-        return str(folder)
+        folder = tempfile.mkdtemp(dir=self._root.name)
+        Path(folder, _SAVED_PAGE).write_text(shared, encoding="ascii")
+        Path(folder, _ANSWER).write_bytes(pickle.dumps(answer))
+        with self._lock:
+            self._folders.append(folder)
+            oldest = self._folders.pop(1) if len(self._folders) > _MAX_FOLDERS else None
+        if oldest is not None:
+            shutil.rmtree(oldest)
+        return folder
 
     def answer(self, folder: str) -> Answer:
         """Return the answer in a folder. Raise a ValueError if the server has removed it."""
-        with _naming_removed_answers():
-            content = (Path(folder) / _ANSWER).read_bytes()
-        return pickle.loads(content)
+        try:
+            return pickle.loads(Path(folder, _ANSWER).read_bytes())
+        except FileNotFoundError as error:
+            raise ValueError(
+                "The server has removed this answer. Press Score to score again."
+            ) from error
 
     def choices(self, answer: Answer) -> list[str]:
         """Return the entries of the menu of downloads of an answer."""
@@ -100,52 +89,33 @@ class Downloads:
 
         The function returns the content of the file: a text, or the figure of a chart.
         """
-        space, sample = self._space, self._space.sample_noun
+        space, noun = self._space, self._space.sample_noun
+        samples = f"{noun.capitalize()}s with their outcomes as CSV"
         files: dict[str, tuple[str, Callable[[], str | Figure]]] = {
-            "Scores as JSON": (".json", lambda: json.dumps(result_dict(space, answer), indent=1))
+            "Scores as JSON": (".json", lambda: json.dumps(result_dict(space, answer), indent=1)),
+            **{
+                f"Scores as {name}": (f".{ending}", partial(table_text, space, answer, name))
+                for name, ending in FORMATS.items()
+            },
+            samples: (f"-{noun}s.csv", partial(samples_csv, space, answer)),
         }
-        for name, ending in FORMATS.items():
-            files[f"Scores as {name}"] = f".{ending}", partial(table_text, space, answer, name)
-        name = f"{sample.capitalize()}s with their outcomes as CSV"
-        files[name] = f"-{sample}s.csv", partial(samples_csv, space, answer)
         for number, chart in enumerate(charts_of(space, answer), start=1):
-            if chart is not None:
-                for name in ("SVG", "PDF", "PNG"):
-                    ending = f"-{number}.{name.lower()}"
-                    files[f"Chart {number} as {name}"] = ending, partial(draw, chart, answer)
+            for name in ("SVG", "PDF", "PNG"):
+                ending = f"-{number}.{name.lower()}"
+                files[f"Chart {number} as {name}"] = ending, partial(draw, chart, answer)
         files["Python code"] = ".py", partial(python_code, space, answer)
-        saved_page = Path(folder) / _SAVED_PAGE
-        files["This page, to be opened again"] = "-page.txt", saved_page.read_text
+        files["This page, to be opened again"] = "-page.txt", Path(folder, _SAVED_PAGE).read_text
         return files
 
     def write(self, folder: str, choice: str) -> str:
         """Write a download into the folder of its answer, and return the path of the file.
 
-        `choice` is one of `choices`.
-
-        Raises:
-            ValueError: if the server has removed the answer, or there is no such choice.
+        `choice` is one of `choices`. Raise a ValueError if the server has removed the answer.
         """
-        files = self._files(self.answer(folder), folder)
-        if choice not in files:
-            raise ValueError(f"There is no download {choice!r:.40}.")
-        ending, make = files[choice]
-        path = f"{folder}/{self._space.metric}{ending}"
-        with _naming_removed_answers():
-            content = make()
-            if isinstance(content, str):
-                Path(path).write_text(content, encoding="utf-8")
-            else:
-                content.save(path)
+        ending, make = self._files(self.answer(folder), folder)[choice]
+        path, content = f"{folder}/{self._space.metric}{ending}", make()
+        if isinstance(content, str):
+            Path(path).write_text(content, encoding="utf-8")
+        else:
+            content.save(path)
         return path
-
-
-@contextmanager
-def _naming_removed_answers() -> Iterator[None]:
-    """Turn a FileNotFoundError into a ValueError, which says that the answer was removed."""
-    try:
-        yield
-    except FileNotFoundError as error:
-        raise ValueError(
-            "The server has removed this answer. Press Score to score again."
-        ) from error

@@ -2,9 +2,9 @@
 
 import json
 import logging
-from collections.abc import Callable, Iterator, Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
@@ -36,15 +36,13 @@ from .sharing import (
     opened_request,
     shared_text,
 )
-from .space import Example, Space
+from .space import Space
 
 _logger = logging.getLogger(__name__)
 
 Values = dict[Any, Any]
 """A value or an update for each component, by component."""
 
-_BEGIN = "(...values) => page.begin(values)"
-_BEGIN_AT_TOP = "(...values) => page.begin(values, true)"
 _UNEXPECTED = "An error on this server prevents a result for these inputs."
 
 
@@ -84,51 +82,45 @@ def connect_events(space: Space, blocks: gr.Blocks, layout: Layout, downloads: D
     gr.on(columns, js="() => page.mark()", **private)
     files = [layout.files.upload, layout.files.delete, layout.files.clear]
     gr.on(files, js="() => page.markFiles()", **private)
-    by_source = [layout.text, layout.files]
     layout.source.input(
         handlers.show_source,
         layout.source,
-        by_source,
+        [layout.text, layout.files],
         queue=False,
         trigger_mode="always_last",  # the answer to an earlier choice would hide what is chosen
         **private,
     )
-    scoring: dict[str, Any] = {
-        "inputs": layout.inputs,
-        "outputs": layout.outputs,
-        "concurrency_id": "scores",
-        "show_progress_on": [layout.working],
-        **private,
-    }
-    score = handlers.scoring(handlers.request_from_inputs)
-    # Each of these events starts at once: a later request of a visitor ends an earlier one.
-    answers = [layout.score.click, layout.choices.input, layout.chosen.input]
+    clicks = [button.click for button in (layout.score, *layout.examples)]
+    others = [layout.choices.input, layout.chosen.input, layout.address.change]
     options = [component.input for component in layout.controls.values()]
-    score_address = handlers.scoring(handlers.request_from_address)
-    events = [
-        gr.on(answers, score, js=_BEGIN_AT_TOP, trigger_mode="multiple", **scoring),
-        gr.on(options, score, js=_BEGIN, trigger_mode="always_last", **scoring),
-        layout.address.change(score_address, js=_BEGIN, **scoring),
-    ]
-    for button, example in zip(layout.examples, space.examples, strict=True):
-        score_example = handlers.scoring(partial(handlers.request_of_example, example))
-        clicked = button.click(score_example, js=_BEGIN, trigger_mode="multiple", **scoring)
-        events.append(clicked)
-    for event in events:
-        shown = [layout.result, layout.problem]
-        event.success(None, shown, js="(...shown) => page.done(...shown)", **private)
-        event.failure(None, js="() => page.fail()", **private)
+    for triggers, js, mode in (
+        # Each of these events starts at once: a later request of a visitor ends an earlier one.
+        ([*clicks, *others], "(...values) => page.begin(values, true)", "multiple"),
+        (options, "(...values) => page.begin(values)", "always_last"),
+    ):
+        scored = gr.on(
+            triggers,
+            handlers.score,
+            layout.inputs,
+            layout.outputs,
+            js=js,
+            trigger_mode=mode,
+            concurrency_id="scores",
+            show_progress_on=[layout.working],
+            **private,
+        )
+        shown = [layout.number, layout.result, layout.problem]
+        scored.success(None, shown, js="(...shown) => page.done(...shown)", **private)
+        scored.failure(None, js="() => page.fail()", **private)
+    blocks.unload(handlers.forget)
     opened = [layout.address, layout.text]
     blocks.load(None, layout.text, opened, js="(text) => page.open(text)", **private)
     quick: dict[str, Any] = {"show_progress": "hidden", **private}
     by_filter = [layout.folder, layout.filter]
     layout.filter.input(handlers.show_questions, by_filter, layout.questions, **quick)
-    layout.questions.select(
-        handlers.show_samples, layout.folder, layout.samples, trigger_mode="always_last", **quick
-    )
-    layout.download.select(
-        handlers.write_file, layout.folder, layout.file, trigger_mode="always_last", **private
-    )
+    quick["trigger_mode"] = "always_last"
+    layout.questions.select(handlers.show_samples, layout.folder, layout.samples, **quick)
+    layout.download.select(handlers.write_file, layout.folder, layout.file, **quick)
     layout.copy_link.click(None, None, layout.copy_link, js="() => page.copyLink()", **private)
 
 
@@ -139,81 +131,73 @@ class Handlers:
         self._space = space
         self._layout = layout
         self._downloads = downloads
-        self._latest: dict[str | None, object] = {}  # a token of the last request of each session
+        self._latest: dict[str | None, int] = {}  # the number of the last request of each session
 
-    def scoring(
-        self, make: Callable[[Values], tuple[Request | None, Values]]
-    ) -> Callable[..., Iterator[Values]]:
-        """Return a handler that scores a request, and shows the answer, a question or a problem.
+    def score(self, values: Values, visitor: gr.Request, event: gr.EventData) -> Iterator[Values]:
+        """Yield updates that show the answer to a request, until the visitor makes a later one.
 
-        `make` takes the values of the inputs. It returns a request, and updates for the inputs to
-        show this request. If the request is None, nothing is updated.
+        The page numbers the requests of a visitor, because a server that gets two at once may start
+        either one first.
         """
+        session, number = visitor.session_hash, values[self._layout.number]
+        self._latest[session] = max(number, self._latest.get(session, 0))
+        for updates in self._steps(event.target, values):
+            is_latest = self._latest.get(session) == number
+            # Gradio empties all outputs if a generator ends before it yields anything.
+            nothing = {self._layout.problem: gr.skip()}
+            yield {self._layout.number: number} | updates if updates and is_latest else nothing
+            if not is_latest:
+                return
 
-        def show(values: Values, visitor: gr.Request) -> Iterator[Values]:
-            """Yield updates of components, until the visitor's session makes a later request."""
-            session = visitor.session_hash
-            current = self._latest[session] = object()
-            try:
-                for updates in self._steps(make, values):
-                    is_latest = self._latest.get(session) is current
-                    # Gradio empties all outputs if a generator ends before it yields anything.
-                    yield updates if updates and is_latest else {self._layout.problem: gr.skip()}
-                    if not is_latest:  # a later request has begun
-                        return
-            finally:
-                if self._latest.get(session) is current:
-                    del self._latest[session]
+    def forget(self, visitor: gr.Request) -> None:
+        """Forget a session, whose page is closed."""
+        self._latest.pop(visitor.session_hash, None)
 
-        return show
+    def _steps(self, trigger: Any, values: Values) -> Iterator[Values]:
+        """Yield {} every second, and then updates that show the answer or the problem.
 
-    def _steps(
-        self, make: Callable[[Values], tuple[Request | None, Values]], values: Values
-    ) -> Iterator[Values]:
-        """Yield {} every second, and then the updates that show the answer or the problem.
-
-        `make` returns the request for `values`, as in `scoring`. If it is None, yield only {}.
+        `trigger` is the component that the visitor has used.
         """
         request: Request | None = None
         updates: Values = {}
         try:
-            request, updates = make(values)
-            if request is None:
-                yield {}
-                return
-            for answer in score_in_steps(request):
-                yield updates | self._answer_updates(request, answer) if answer else {}
+            with tempfile.TemporaryDirectory() as folder:
+                request, updates = self._request(trigger, values, Path(folder))
+                for answer in score_in_steps(request):
+                    yield updates | self._answer_updates(request, answer) if answer else {}
         except ValueError as error:
             yield updates | self._problem_updates(request, error)
         except Exception:
             _logger.exception("Unexpected error while preparing the scores for the page")
-            yield self._problem_updates(None, _UNEXPECTED)
+            yield self._problem_updates(None, ValueError(_UNEXPECTED))
 
     # --- Requests ---------------------------------------------------------------------------
 
-    def request_of_example(self, example: Example, values: Values) -> tuple[Request, Values]:
-        """Return the request of an example, and updates that let the inputs show it."""
-        request = example_request(self._space, example)
+    def _request(self, trigger: Any, values: Values, folder: Path) -> tuple[Request, Values]:
+        """Return the request of an example, the address or the inputs, and updates of the inputs.
+
+        The updates let the inputs show the request. Files of a link or a saved page are written to
+        `folder`. Raises a ValueError if the request is incomplete or invalid.
+        """
+        space, layout = self._space, self._layout
+        if trigger in layout.examples:
+            request = example_request(space, space.examples[layout.examples.index(trigger)])
+        elif trigger is not layout.address:
+            request = self._request_from_inputs(values)
+            if (text := _saved_page(request.files)) is None:
+                return request, {}
+            request = opened_request(space, text, folder)
+        elif (address := values[layout.address]).startswith("#"):
+            request = opened_request(space, address[1:], folder)
+        else:
+            check_parameters(dict(parse_qsl(address[1:])))
+            request = example_request(space, space.examples[0])
         return request, self._input_updates(request)
 
-    def request_from_address(self, values: Values) -> tuple[Request | None, Values]:
-        """Return the request in the fragment of the address, and updates for inputs to show it.
+    def _request_from_inputs(self, values: Values) -> Request:
+        """Return the request that the inputs hold, without choices made for other samples.
 
-        Return (None, {}) if the address has no fragment. Raises a ValueError if the link is broken,
-        or if the address has no fragment but a parameter that the page does not read.
-        """
-        address = values[self._layout.address] or ""
-        if address.startswith("#"):
-            return self._open_request(address[1:])
-        check_parameters(dict(parse_qsl(address[1:])))
-        return None, {}
-
-    def request_from_inputs(self, values: Values) -> tuple[Request, Values]:
-        """Return the request that the inputs hold, and updates of the inputs, mostly {}.
-
-        If the uploaded file is a saved page, return its request, and updates for the inputs to show
-        it. Choices that were made for other samples are ignored. Raises a ValueError if the request
-        is incomplete or invalid.
+        Raises a ValueError if the request is incomplete or invalid.
         """
         layout = self._layout
         options = {name: values[component] for name, component in layout.controls.items()}
@@ -221,23 +205,16 @@ class Handlers:
         if values[layout.source] == FILES:
             # Gradio passes instances of its own str class. A worker process could not load them
             # without importing Gradio.
-            files = tuple(map(str, values[layout.files] or ()))
-            if not files:
+            samples = {"files": tuple(map(str, values[layout.files] or ()))}
+            if not samples["files"]:
                 raise ValueError("There are no files. Choose one, or paste samples.")
-            if len(files) > MAX_FILES:
-                raise ValueError(f"{len(files)} files are too many. The limit is {MAX_FILES}.")
-            if (text := _saved_page(files)) is not None:
-                return self._open_request(text)
-            samples = {"files": files}
+            if len(samples["files"]) > MAX_FILES:
+                number = len(samples["files"])
+                raise ValueError(f"{number} files are too many. The limit is {MAX_FILES}.")
         request = make_request(self._space, values[layout.checker], options, **samples)
         if request.fingerprint_of_samples() == values[layout.asked_for]:
             request = replace(request, reading=self._reading(values))
-        return request, {}
-
-    def _open_request(self, text: str) -> tuple[Request, Values]:
-        """Return the request in a link or saved page, and updates that let the inputs show it."""
-        request = opened_request(self._space, text, self._downloads.new_folder)
-        return request, self._input_updates(request)
+        return request
 
     def _reading(self, values: Values) -> Reading:
         """Return the visitor's choices as one reading. Raise a ValueError if one is invalid."""
@@ -280,70 +257,49 @@ class Handlers:
             layout.filter: ALL,
             layout.samples: "",
             layout.file: _file_update(file),
-            **self._chosen_updates(request),
+            **self._asking_updates(request),
         }
 
-    def _problem_updates(self, request: Request | None, problem: ValueError | str) -> Values:
-        """Return updates that show a problem instead of the answer.
-
-        If the problem is a ChoiceError, they also show the inputs for a choice.
-        """
+    def _problem_updates(self, request: Request | None, problem: ValueError) -> Values:
+        """Return updates that show a problem, and the inputs for choices, instead of the answer."""
         layout = self._layout
-        updates: Values = {
+        asking = problem if isinstance(problem, ChoiceError) else None
+        return {
             layout.problem: gr.update(value=problem_html(str(problem)), visible=True),
             layout.answer: gr.update(visible=False),
             layout.details: gr.update(visible=False),
+            **(self._asking_updates(request, asking) if request else {}),
         }
-        if request is not None:
-            updates |= self._chosen_updates(request)
-            if isinstance(problem, ChoiceError):
-                updates |= self._asking_updates(request, problem)
-        return updates
 
-    def _asking_updates(self, request: Request, error: ChoiceError) -> Values:
-        """Return updates that show the inputs for the choice that an error asks for.
+    def _asking_updates(self, request: Request, asking: ChoiceError | None = None) -> Values:
+        """Return updates that list the choices in a request, and show the inputs for new ones.
 
-        Depending on the error, they are a list of choices, a field for the correct outcomes, and
-        menus of columns.
+        Depending on the error, these are a list of choices, a field for the correct outcomes, and
+        menus of columns. Without an error they are hidden.
         """
-        layout = self._layout
-        choices = [(choice_in_words(choice), json.dumps(choice)) for choice in error.choices]
-        updates: Values = {
-            layout.asking: gr.update(visible=True),
-            layout.choices: gr.update(choices=choices, value=None, visible=bool(choices)),
-        }
-        if error.asks_correct:
-            updates[layout.correct] = gr.update(visible=True)
-        if error.columns:
-            columns = [("none", ""), *((name, name) for name in error.columns)]
-            for role, component in layout.columns.items():
-                value = request.reading.get(role)
-                value = value if value in error.columns else ""
-                updates[component] = gr.update(choices=columns, value=value, visible=True)
-        return updates
-
-    def _chosen_updates(self, request: Request) -> Values:
-        """Return updates that list the choices in a request, and hide the inputs for new ones."""
-        layout = self._layout
-        least = request.reading.get("correct_at_least")
-        words = ", ".join(request.reading.get("correct_values", ()))
-        correct = words if least is None else f">= {least:g}"
-        choices = [
+        layout, reading, asking = self._layout, request.reading, asking or ChoiceError()
+        choices = [(choice_in_words(choice), json.dumps(choice)) for choice in asking.choices]
+        chosen = [
             (choice_in_words({name: value}), json.dumps({name: value}))
-            for name, value in request.reading.items()
+            for name, value in reading.items()
             if not name.startswith("correct_")
         ]
-        hidden = gr.update(value="", visible=False)
-        return {
-            layout.asking: gr.update(visible=bool(request.reading)),
-            layout.choices: gr.update(choices=[], value=None, visible=False),
-            layout.correct: gr.update(value=correct, visible=bool(correct)),
+        correct = correct_outcomes_text(reading)
+        columns = [("none", ""), *((name, name) for name in asking.columns)]
+        updates: Values = {
+            layout.choices: gr.update(choices=choices, value=None, visible=bool(choices)),
+            layout.correct: gr.update(value=correct, visible=asking.asks_correct or bool(correct)),
             layout.chosen: gr.update(
-                choices=choices, value=[choice for _, choice in choices], visible=bool(choices)
+                choices=chosen, value=[choice for _, choice in chosen], visible=bool(chosen)
             ),
-            layout.asked_for: request.fingerprint_of_samples(),
-            **dict.fromkeys(layout.columns.values(), hidden),
         }
+        for role, component in layout.columns.items():
+            value = reading[role] if reading.get(role) in asking.columns else ""
+            is_asked = bool(asking.columns)
+            updates[component] = gr.update(choices=columns, value=value, visible=is_asked)
+        is_open = any(update["visible"] for update in updates.values())
+        updates[layout.asking] = gr.update(visible=is_open)
+        return updates | {layout.asked_for: request.fingerprint_of_samples()}
 
     # --- Parts of an answer --------------------------------------------------------------------
 
@@ -370,7 +326,7 @@ class Handlers:
 
 def _saved_page(files: Sequence[str]) -> str | None:
     """Return the content of the only file if it is a saved page, and otherwise None."""
-    if len(files) > 1 or not files[0].endswith(".txt"):
+    if len(files) != 1 or not files[0].endswith(".txt"):
         return None
     text = Path(files[0]).read_text(encoding="ascii", errors="replace")
     return text if is_saved_page(text) else None
@@ -381,13 +337,17 @@ def _file_update(path: str) -> Any:
     return gr.update(value=path, label=f"Download {Path(path).name}")
 
 
+def correct_outcomes_text(reading: Reading) -> str:
+    """Return the text from which `parse_correct_outcomes` returns the correct outcomes again."""
+    if "correct_at_least" in reading:
+        return f">= {reading['correct_at_least']:g}"
+    return ", ".join(reading.get("correct_values", ()))
+
+
 def parse_correct_outcomes(text: str) -> Reading:
     """Parse "A, B" to {"correct_values": ["A", "B"]}, and ">= 0.75" to {"correct_at_least": 0.75}.
 
-    Return {} for an empty text.
-
-    Raises:
-        ValueError: if the text starts with >, and is not >= and a number.
+    Return {} for an empty text. Raise a ValueError if it starts with >, and is not >= and a number.
     """
     text = text.strip()
     if not text.startswith((">", "\N{GREATER-THAN OR EQUAL TO}")):

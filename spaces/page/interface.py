@@ -74,20 +74,16 @@ def build_page(space: Space) -> gr.Blocks:
 def connect_api(space: Space) -> None:
     """Add the function `scores` to the API, with a parameter for each option of the page."""
     kind = Parameter.POSITIONAL_OR_KEYWORD
-    options = {}
-    for control in space.controls:
-        value_type: Any = type(control.value)
-        if isinstance(control, Choice):
-            value_type = Literal[tuple(control.choices)]
-        options[control.name] = Parameter(
-            control.name, kind, default=control.value, annotation=value_type
-        )
     parameters = [
         Parameter("samples", kind, annotation=str),
         Parameter("checker", kind, default="exact_match", annotation=Literal[CHECKERS]),
-        *options.values(),
-        Parameter("reading", kind, default={}, annotation=dict),
     ]
+    for control in space.controls:
+        taken: Any = type(control.value)
+        if isinstance(control, Choice):
+            taken = Literal[tuple(control.choices)]
+        parameters.append(Parameter(control.name, kind, default=control.value, annotation=taken))
+    parameters.append(Parameter("reading", kind, default={}, annotation=dict))
 
     def scores(samples, checker, *values):
         """Return the `result_dict` of the answer, with its notes. Raise gr.Error without one."""
@@ -100,7 +96,7 @@ def connect_api(space: Space) -> None:
                     "reading must be an object, such as {'missing': 'drop'} or "
                     "{'where': [['model', 'a']]}."
                 )
-            chosen = dict(zip(options, option_values, strict=True))
+            chosen = dict(zip(space.defaults, option_values, strict=True))
             request = make_request(space, checker, chosen, text=samples, reading=reading)
             answer = score(request)
             result = result_dict(space, answer) | {"notes": answer.notes}

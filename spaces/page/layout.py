@@ -36,6 +36,7 @@ class Layout:
     Attributes:
         address: the fragment or the query of the address with which the page opens, or "". The
             script of the page fills it in.
+        number: the number of a request, by which the script of the page tells later from earlier.
         examples: the button of each example.
         problem: the box that says why there is no answer.
         asking: the column with inputs for choosing how samples are read.
@@ -45,13 +46,11 @@ class Layout:
     """
 
     def __init__(self, space: Space, request: Request, shown: dict[str, Any]):
-        """Create the components.
+        """Create the components, which show the request of the first example.
 
-        Args:
-            space: the description of the Space.
-            request: the request of the first example.
-            shown: its answer, as a dict from names of components to values (see `shown_values`).
+        `shown` is its answer, as `shown_values` returns it.
         """
+        self.number = gr.Number(0, visible=False)  # the first of `inputs`, as it is created first
         self.address = gr.Textbox("", visible=False)
         self.folder, self.asked_for = gr.State(shown["folder"]), gr.State("")
         title = f"# {TITLES[space.metric]}\n{space.summary}"
@@ -99,7 +98,7 @@ class Layout:
         )
         label = "A table, rows of outcomes, or JSON"
         self.text = gr.Textbox(request.text, lines=6, max_lines=6, label=label, elem_id="text")
-        label = f"One file, or up to {MAX_FILES} to compare, or a saved page"
+        label = f"Up to {MAX_FILES} files, or a saved page"
         self.files = gr.File(
             file_count="multiple", label=label, visible=False, height=150, elem_id="files"
         )
@@ -120,10 +119,7 @@ class Layout:
         self.controls = {x.name: _control(x, request.shown[x.name]) for x in space.controls}
 
     def _add_details(self, space: Space, shown: dict[str, Any]) -> None:
-        """Add the components below the result: charts, tables, questions, code and downloads.
-
-        `shown` has the first content of each component by its name.
-        """
+        """Add the components below the result: charts, tables, questions, code and downloads."""
         question = space.question_noun
         self.charts = gr.HTML(shown["charts"], elem_classes="charts")
         self.scores = gr.HTML(shown["scores"])
@@ -155,7 +151,7 @@ class Layout:
     @property
     def inputs(self) -> set[Component]:
         """Return the components that hold a request."""
-        samples = {self.address, self.source, self.text, self.files, self.checker}
+        samples = {self.number, self.address, self.source, self.text, self.files, self.checker}
         choices = {self.choices, self.chosen, *self.columns.values(), self.correct, self.asked_for}
         return samples | choices | {*self.controls.values()}
 
@@ -183,10 +179,8 @@ def _control(control: Control, value: Any) -> gr.Number | gr.Radio | gr.Textbox:
 
 
 def _description(space: Space) -> str:
-    """Return the description of the metric in its card, without pictures, as Markdown.
-
-    The card is the README.md of a bundled Space. In a checkout it is in the folder of the metric.
-    """
+    """Return the description of the metric in its card, without pictures, as Markdown."""
+    # The card is the README.md of a bundled Space, or in a clone that of the metric.
     spaces = Path(__file__).resolve().parents[1]
     cards = spaces / "README.md", spaces.parent / "metrics" / space.metric / "README.md"
     card = next(path for path in cards if path.exists()).read_text(encoding="utf-8")
@@ -195,21 +189,15 @@ def _description(space: Space) -> str:
 
 
 def _links(space: Space) -> str:
-    """Return a sentence with links to the other metrics and the package, in Markdown.
-
-    On the Hub, the other metrics are Spaces of the same owner. Elsewhere, the links lead to their
-    cards.
-    """
+    """Return a sentence with links to the other metrics and the package, in Markdown."""
+    cards = f"{_REPOSITORY}/tree/main/metrics"
     owner = os.environ.get("SPACE_ID", "").rpartition("/")[0]
-    pages = f"{_REPOSITORY}/tree/main/metrics"
-    if owner:
-        pages = f"https://huggingface.co/spaces/{owner}"
+    # On the Hub, the other metrics are Spaces of the same owner.
+    pages = f"https://huggingface.co/spaces/{owner}" if owner else cards
     others = [
         f"[{title}]({pages}/{name})" for name, title in TITLES.items() if name != space.metric
     ]
-    card = f"[Card]({_REPOSITORY}/tree/main/metrics/{space.metric})"
-    package = f"[evaluate-at-k]({_REPOSITORY})"
     return (
-        f"{card} with the papers. Other metrics: {', '.join(others)}. Package, command and charts: "
-        f"{package}."
+        f"[Card]({cards}/{space.metric}) with the papers. Other metrics: {', '.join(others)}. "
+        f"Package, command and charts: [evaluate-at-k]({_REPOSITORY})."
     )

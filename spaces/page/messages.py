@@ -1,7 +1,6 @@
 """Word messages of the package for a page: "Row 1, sample 2" instead of `predictions[0][1]`."""
 
 import re
-from typing import Any
 
 from at_k.core.checks import Index, InputError, InPython, Noun, Place, RunName
 from at_k.core.samples import GRADED_SCORES
@@ -20,6 +19,7 @@ _PYTHON_TERMS = {
     "check_correct_fn=": "The checker ",
     ": unfinished='incorrect' counts them as incorrect": "",
     "correct_at_least": "the least correct score",
+    "pass interval='sampling'": "choose the same questions, sampled again",
     ", or None if the sample is not scored": "",
     "write rewards as floats": "write rewards with a point",
     "'incorrect' counts them as incorrect, and 'drop' leaves them out": "They are incorrect, or "
@@ -35,36 +35,27 @@ def message_for_page(
 ) -> str:
     """Return the message of an error in the words of a page, with places that count from 1.
 
-    Args:
-        error: the error, whose message is in the words of the package.
-        question_noun: what the page calls a question.
-        sample_noun: what the page calls a sample.
-        show_run_names: whether to keep the names of runs and files. If False, the samples are a
-            pasted text, whose name "text" the visitor does not know.
+    Without `show_run_names`, names of runs and files are left out: the samples are a pasted text,
+    whose name "text" the visitor does not know.
     """
+    nouns = {"question": question_noun, "sample": sample_noun}
     message = ""
     for part in error.args if isinstance(error, InputError) else [str(error)]:
-        words = _part_in_words(part, question_noun, sample_noun, show_run_names)
-        if isinstance(part, Place) and (not message or message.rstrip().endswith((".", ":"))):
-            words = f"{words[0].upper()}{words[1:]}"
-        message += words
+        if isinstance(part, Place):
+            words = _place_in_words(part, question_noun, sample_noun)
+            is_start = not message or message.rstrip().endswith((".", ":"))
+            message += f"{words[0].upper()}{words[1:]}" if is_start else words
+        elif isinstance(part, Noun):
+            message += nouns[part]
+        elif isinstance(part, Index):
+            message += str(part + 1)
+        elif not isinstance(part, InPython if show_run_names else (InPython, RunName)):
+            message += str(part)
     if not show_run_names:
         if message.startswith("text has no "):
             return NO_SAMPLES
-        message = re.sub("^text[:,] (.)", lambda match: match[1].upper(), message)
+        message = without_name(message, "text")
     return replace_python_terms(message)
-
-
-def _part_in_words(part: Any, question_noun: str, sample_noun: str, show_run_names: bool) -> str:
-    """Return the words of a page for a part of an InputError; "" for Python and hidden names."""
-    if isinstance(part, Place):
-        return _place_in_words(part, question_noun, sample_noun)
-    if isinstance(part, Noun):
-        return {"question": question_noun, "sample": sample_noun}[part]
-    if isinstance(part, Index):
-        return str(part + 1)
-    is_left_out = isinstance(part, InPython) or (isinstance(part, RunName) and not show_run_names)
-    return "" if is_left_out else str(part)
 
 
 def _place_in_words(place: Place, question_noun: str, sample_noun: str) -> str:
@@ -76,6 +67,11 @@ def _place_in_words(place: Place, question_noun: str, sample_noun: str) -> str:
         words += f", {sample_noun} {place.sample + 1}"
     noun = _NOUNS.get(place.parameter)
     return f"the {noun} of {words}" if noun else words
+
+
+def without_name(message: str, name: str) -> str:
+    """Return a message without the name of a run or file at its start."""
+    return re.sub(f"^{re.escape(name)}[:,] (.)", lambda match: match[1].upper(), message)
 
 
 def replace_python_terms(message: str) -> str:

@@ -4,8 +4,7 @@
 const page = (() => {
   const root = document.documentElement;
   let version = 0; // of the inputs
-  let asked = 0; // the version of the inputs in the latest request
-  let active = 0; // the number of requests without an answer
+  let asked = 0; // the version of the inputs in the latest request, which is its number
   let link = location.hash; // of the latest result
   let storage = null; // a browser may forbid it in a frame of another site
   try {
@@ -19,23 +18,17 @@ const page = (() => {
       if (part) part.inert = state !== "";
     }
   };
-  const endRequest = (state) => {
-    active = Math.max(0, active - 1);
-    if (active > 0) return;
-    if (asked === version) setState(state);
-    else if (root.dataset.state === "scoring") setState("changed");
-  };
   const showTop = () => {
     const top = document.getElementById("top");
     if (top.getBoundingClientRect().top < 0) top.scrollIntoView();
   };
+  // Numbers a request. Its number is the first of the values that are sent.
   const begin = (values, scrolls = false) => {
     version += 1;
     asked = version;
-    active += 1;
     setState("scoring");
     if (scrolls) showTop();
-    return values;
+    return [asked, ...values.slice(1)];
   };
   const hasRequestInAddress = () => location.hash.length > 1 || /[?&](?!__)\w/.test(location.search);
   // Returns the request in the address, and the text of the field: as it was before a reload.
@@ -43,7 +36,7 @@ const page = (() => {
     const [hash, kept] = JSON.parse(storage?.getItem("text") || "[]");
     storage?.removeItem("text");
     if (hash === location.hash && kept !== text) {
-      mark();
+      mark("changed");
       return ["", kept];
     }
     const request = location.hash.length > 1 ? location.hash : location.search;
@@ -54,7 +47,7 @@ const page = (() => {
   // Shows that the inputs have changed.
   const mark = (state) => {
     version += 1;
-    setState(state || (active > 0 ? "scoring" : "changed"));
+    setState(state || (root.dataset.state === "scoring" ? "scoring" : "changed"));
   };
   // After another file is chosen, the style sheet hides what the page asked about the earlier one.
   const markFiles = (state) => {
@@ -67,17 +60,24 @@ const page = (() => {
     try {
       await fetch("favicon.ico", { cache: "no-store" });
     } catch {
-      active = 0;
-      version += 1;
-      setState("failed");
+      fail();
     }
   }, 3000);
-  const done = (result, problem) => {
+  const fail = () => {
+    version += 1; // so that an answer that comes later does not hide this
+    setState("failed");
+  };
+  const done = (number, result, problem) => {
+    if (number !== asked) return []; // a later request has begun
+    const isCurrent = asked === version;
     // The elements are drawn in the next frame.
-    requestAnimationFrame(() => requestAnimationFrame(() => endRequest("")));
+    requestAnimationFrame(() => requestAnimationFrame(() => {
+      if (number === version) setState("");
+      else if (number === asked && root.dataset.state === "scoring") setState("changed");
+    }));
     const shared = problem ? null : /data-link="([\w=-]*)"/.exec(result);
     const hash = shared && shared[1] ? `#${shared[1]}` : "";
-    if (asked !== version || !asked || hash === location.hash) return [];
+    if (!isCurrent || hash === location.hash) return [];
     link = hash;
     history.pushState(null, "", `${location.pathname}${location.search}${hash}`);
     return [];
@@ -147,7 +147,7 @@ const page = (() => {
   addEventListener("popstate", () => location.reload());
   if (hasRequestInAddress()) root.dataset.state = "scoring";
   return {
-    ...{ begin, open, mark, markFiles, done, fail: () => endRequest("failed") },
+    ...{ begin, open, mark, markFiles, done, fail },
     ...{ copyLink, followMenu, followRows },
   };
 })();

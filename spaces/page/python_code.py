@@ -35,9 +35,8 @@ def python_code(space: Space, answer: Answer) -> str:
             lines.append("print(scores)")
     lines += _comparison_lines(answer)
     for number, chart in enumerate(charts_of(space, answer), start=1):
-        if chart is not None:
-            arguments = ", ".join([chart.call, *_keywords(chart_arguments(chart, answer))])
-            lines.append(f'charts.{chart.function}({arguments}).save("{metric}-{number}.pdf")')
+        arguments = ", ".join([chart.call, *_keywords(chart_arguments(chart, answer))])
+        lines.append(f'charts.{chart.function}({arguments}).save("{metric}-{number}.pdf")')
     return "\n".join(lines) + "\n"
 
 

@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from at_k.cli.formats import csv_text
-from at_k.core.estimates import read_score
 
 from .answer_html import breakable, escape
 from .describing import scale_of
@@ -36,33 +35,32 @@ def question_rows(
 ) -> list[tuple[int, dict[str, str]]]:
     """Return the rows of the table of the questions that pass a filter in `FILTERS`.
 
-    A row is the index of a question, and its cells by heading: its name, scores, samples and text.
-    If runs are compared, headings end in a comma and the label of the run or "difference", and the
-    questions with the largest difference of two runs are first.
+    A row is the index of a question, and its cells by heading: its name, main scores, samples and
+    text. If runs are compared, headings end in a comma and the label of the run or "difference",
+    and the questions with the largest difference of two runs are first.
     """
     runs = _shown_runs(answer)
+    labels = [f", {run.label}" if len(runs) > 1 else "" for run in runs]
     scores = [_scores_of_questions(run) for run in runs]
     keys = _shown_keys(space, answer, scores)
-    scale = scale_of(answer.runs)
-    unit = " (%)" if scale.percent else ""
-    is_shown = FILTERS.get(filter_name, FILTERS[ALL])
-    indices = [i for i in range(len(answer.questions)) if is_shown(_mean_reward(runs, i))]
+    scale, is_shown = scale_of(answer.runs), FILTERS[filter_name]
+    unit = scale.heading.removeprefix("Score")
     differences = _differences(scores, keys)
-    if differences:
-        indices.sort(key=lambda i: -abs(differences[i]))
     rows = []
-    for i in indices:
-        cells = {space.question_noun: _shortened(answer.questions[i], _MAX_TEXT)}
+    for i, name in enumerate(answer.questions):
+        cells = {space.question_noun: _shortened(name, _MAX_TEXT)}
         if differences:
             cells[f"{keys[0]}{unit}, difference"] = scale.number(differences[i], sign=True)
-        labels = [f", {run.label}" if len(runs) > 1 else "" for run in runs]
         for label, by_key in zip(labels, scores, strict=True):
             cells |= {f"{key}{unit}{label}": scale.number(by_key[key][i]) for key in keys}
         for label, run in zip(labels, runs, strict=True):
             cells[f"{space.sample_noun}s{label}"] = _samples_in_row(run, i)
         if any(answer.texts):
             cells["text"] = _shortened(answer.texts[i], _MAX_TEXT)
-        rows.append((i, cells))
+        if is_shown(_mean_reward(runs, i)):
+            rows.append((i, cells))
+    if differences:
+        rows.sort(key=lambda row: -abs(differences[row[0]]))
     return rows
 
 
@@ -82,24 +80,21 @@ def _scores_of_questions(run: Run) -> dict[str, list[float]]:
 def _shown_keys(
     space: Space, answer: Answer, scores: Sequence[dict[str, list[float]]]
 ) -> list[str]:
-    """Return the keys of the scores that the table shows for each question, the main ones first.
+    """Return the keys of the main scores that all runs have for each question.
 
-    They are keys that all runs have, at the selected k if the page has a k. There are at most
-    `_MAX_SCORES` columns. `scores` has a dict for each run, from a key to the scores of questions.
+    They have at most `_MAX_SCORES` columns. `scores` has a dict for each run, from a key to the
+    scores of questions.
     """
-    keys = [key for key in scores[0] if all(key in by_key for by_key in scores)]
-    if "k" in answer.options:
-        score_ids = {key: read_score(key) for key in keys}
-        keys = [key for key, x in score_ids.items() if (x.k, x.tau) == (answer.options["k"], None)]
-    main = [key for key in space.main_scores(answer.runs[0], answer.options) if key in keys]
-    return list(dict.fromkeys([*main, *keys]))[: _MAX_SCORES // len(scores)]
+    main = space.main_scores(answer.runs[0], answer.options)
+    keys = [key for key in main if all(key in by_key for by_key in scores)]
+    return keys[: _MAX_SCORES // len(scores)]
 
 
 def _differences(scores: Sequence[dict[str, list[float]]], keys: Sequence[str]) -> list[float]:
-    """Return for each question its score in the second of two runs minus that in the first.
+    """Return the second of two runs minus the first for each question, in the score keys[0].
 
-    The score is that of keys[0]. The list is empty if there are not two runs, or no keys. `scores`
-    has a dict for each run, from a key to the scores of questions.
+    `scores` has a dict for each run, from a key to the scores of questions. The list is empty if
+    there are not two runs, or no keys.
     """
     if len(scores) != 2 or not keys:
         return []
@@ -118,15 +113,13 @@ def _samples_in_row(run: Run, index: int) -> str:
 
     If the input has counts, the text is only the summary.
     """
-    rewards = run.rewards[index]
-    summary = _summary(run, index)
+    summary, rewards = _summary(run, index), run.rewards[index]
     if _has_counts(run):
         return summary
     shown = []
     for text, reward in zip(_texts(run, index), rewards[:_MAX_SAMPLES_IN_ROW], strict=False):
         mark = _MARKS[reward] if run.is_binary or reward is None else f"{reward:g}"
-        short = " ".join(_shortened(text, _MAX_SAMPLE_IN_ROW).split())
-        shown.append(f"{mark} {short}".strip())
+        shown.append(" ".join([mark, *_shortened(text, _MAX_SAMPLE_IN_ROW).split()]))
     dots = " .." if len(rewards) > _MAX_SAMPLES_IN_ROW else ""
     return f"{summary}:  {'   '.join(shown)}{dots}"
 
@@ -163,13 +156,13 @@ def questions_html(space: Space, answer: Answer, filter_name: str = ALL) -> str:
     The script of the page makes its rows selectable.
     """
     rows, body = question_rows(space, answer, filter_name), ""
+    question, sample = space.nouns
     if not rows:
-        return f'<p class="caption">No {space.question_noun} has such {space.sample_noun}s.</p>'
-    css_classes = {}
-    for heading in rows[0][1]:
-        is_text = heading.startswith((f"{space.sample_noun}s", "text"))
-        css_classes[heading] = "text" if is_text else "number"
-    css_classes[space.question_noun] = "name"
+        return f'<p class="caption">No {question} has such {sample}s.</p>'
+    css_classes = {
+        heading: "text" if heading.startswith((f"{sample}s", "text")) else "number"
+        for heading in rows[0][1]
+    } | {question: "name"}
     for index, cells in rows[:_MAX_ROWS]:
         tab = "-1" if body else "0"  # arrow keys lead from the first row to the others
         columns = "".join(
@@ -177,11 +170,11 @@ def questions_html(space: Space, answer: Answer, filter_name: str = ALL) -> str:
             for heading, text in cells.items()
         )
         body += f'<tr data-index="{index}" tabindex="{tab}">{columns}</tr>'
-    captions, questions = [], f"{space.question_noun}s"
+    captions = []
     if len(_shown_runs(answer)) < len(answer.runs):
-        captions.append(f"The {questions} of {answer.runs[0].label}.")
+        captions.append(f"The {question}s of {answer.runs[0].label}.")
     if len(rows) > _MAX_ROWS:
-        captions.append(f"The first {_MAX_ROWS} of {len(rows):,} {questions}: a download has all.")
+        captions.append(f"The first {_MAX_ROWS} of {len(rows):,} {question}s: a download has all.")
     return (
         f'<div class="numbers"><table role="grid"><thead>{_head(css_classes)}</thead>'
         f'<tbody>{body}</tbody></table></div><p class="caption">{escape(" ".join(captions))}</p>'
@@ -195,8 +188,6 @@ def _head(css_classes: Mapping[str, str]) -> str:
     """
     parts = [(*heading.partition(", ")[::2], x) for heading, x in css_classes.items()]
     columns = "".join(f'<th scope="col" class="{x}">{breakable(name)}</th>' for name, _, x in parts)
-    if not any(label for _, label, _ in parts):
-        return f"<tr>{columns}</tr>"
     labels = ""
     for label, group in itertools.groupby(parts, key=lambda part: part[1]):
         classes = [x for _, _, x in group]
@@ -204,7 +195,8 @@ def _head(css_classes: Mapping[str, str]) -> str:
         labels += (
             f'<th scope="colgroup" {span}>{escape(label)}</th>' if label else f"<td {span}></td>"
         )
-    return f"<tr>{labels}</tr><tr>{columns}</tr>"
+    has_labels = any(label for _, label, _ in parts)
+    return f"<tr>{labels}</tr><tr>{columns}</tr>" if has_labels else f"<tr>{columns}</tr>"
 
 
 def samples_html(space: Space, answer: Answer, index: int) -> str:
@@ -215,12 +207,10 @@ def samples_html(space: Space, answer: Answer, index: int) -> str:
         lines.append(f"<p>{escape(_shortened(answer.texts[index], _MAX_SAMPLE))}</p>")
     references = answer.runs[0].samples.get("references")
     if references is not None:
-        reference = _shortened(str(references[index]), _MAX_SAMPLE)
-        checked = f"checked with {answer.checker}"
-        lines.append(f"<p>Reference: <code>{escape(reference)}</code>, {checked}</p>")
+        reference = escape(_shortened(str(references[index]), _MAX_SAMPLE))
+        lines.append(f"<p>Reference: <code>{reference}</code>, checked with {answer.checker}</p>")
     columns = "".join(_samples_of_run(space, answer, run, index) for run in _shown_runs(answer))
-    lines.append(f'<div class="runs">{columns}</div>')
-    return f'<div class="samples">{"".join(lines)}</div>'
+    return f'<div class="samples">{"".join(lines)}<div class="runs">{columns}</div></div>'
 
 
 def _samples_of_run(space: Space, answer: Answer, run: Run, index: int) -> str:
@@ -232,31 +222,23 @@ def _samples_of_run(space: Space, answer: Answer, run: Run, index: int) -> str:
         return f"<div>{heading}<p>{text}. The input has only their numbers.</p></div>"
     items = ""
     for sample, reward in zip(run.samples["predictions"][index], run.rewards[index], strict=True):
-        outcome, text = _outcome_in_words(reward, run.is_binary), ""
+        outcome, text = "not scored" if reward is None else f"{reward:g}", ""
+        if run.is_binary and reward is not None:
+            outcome = "correct" if reward else "incorrect"
         if sample is not None and (answer.checker is not None or isinstance(sample, str)):
             text = f" <code>{escape(_shortened(str(sample), _MAX_SAMPLE))}</code>"
         items += f"<li><span>{outcome}</span>{text}</li>"
     return f'<div>{heading}<ol tabindex="0">{items}</ol></div>'
 
 
-def _outcome_in_words(reward: float | None, is_binary: bool) -> str:
-    """Return "correct", "incorrect", the reward as text, or "not scored"."""
-    if reward is None:
-        return "not scored"
-    if not is_binary:
-        return f"{reward:g}"
-    return "correct" if reward else "incorrect"
-
-
 def samples_csv(space: Space, answer: Answer) -> str:
     """Return CSV with a row for each sample: run, question, reference, text and outcome."""
-    head = ["run", space.question_noun, "reference", space.sample_noun, "outcome"]
-    rows: list[list[Any]] = [head]
+    question, sample = space.nouns
+    rows: list[list[Any]] = [["run", question, "reference", sample, "outcome"]]
     for run in _shown_runs(answer):
         references = run.samples.get("references") or [""] * len(run.rewards)
         for index, rewards in enumerate(run.rewards):
-            name, reference = answer.questions[index], str(references[index])
+            start = [run.label, answer.questions[index], str(references[index])]
             for text, reward in zip(_texts(run, index), rewards, strict=True):
-                outcome = "" if reward is None else f"{reward:g}"
-                rows.append([run.label, name, reference, text, outcome])
+                rows.append([*start, text, "" if reward is None else f"{reward:g}"])
     return csv_text(rows)

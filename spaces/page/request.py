@@ -35,7 +35,7 @@ class ChoiceError(InputError):
 
     def __init__(
         self,
-        parts: Iterable[Any],
+        *parts: Any,
         choices: Iterable[Reading] = (),
         columns: Iterable[str] = (),
         asks_correct: bool = False,
@@ -43,10 +43,6 @@ class ChoiceError(InputError):
         super().__init__(*parts)
         self.choices, self.columns = tuple(choices), tuple(columns)
         self.asks_correct = asks_correct
-
-    def __reduce__(self) -> Any:
-        """Keep all attributes when the error is pickled."""
-        return type(self), (self.args, self.choices, self.columns, self.asks_correct)
 
 
 @dataclass(frozen=True)
@@ -115,11 +111,8 @@ class Answer:
 def make_request(space: Space, checker: str, options: Options, **samples: Any) -> Request:
     """Return a request for a Space, with defaults for the options that are not given.
 
-    `options` are values as the controls show them, by the names of the options. `samples` are
-    `text` or `files`, and if needed `reading`, as in `Request`.
-
-    Raises:
-        ValueError: if there is no such checker or option, or the value of an option is invalid.
+    `options` are values as the controls show them, and `samples` are `text` or `files`, and if
+    needed `reading`. Raise a ValueError if one of them is invalid.
     """
     if checker not in CHECKERS:
         raise ValueError(f"checker must be one of {', '.join(CHECKERS)}.")

@@ -2,7 +2,7 @@
 
 import re
 import warnings
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,15 +13,15 @@ from at_k.core.checks import Place, short
 from at_k.core.counts import sums_per_question
 from at_k.core.samples import read_samples as as_samples
 from at_k.readers.formats import COMPRESSED, FORMATS
-from at_k.readers.names import COLUMN_NAMES, PER_QUESTION, columns_named
-from at_k.readers.reading import FIRST_COLUMN
+from at_k.readers.names import PER_QUESTION
 from at_k.readers.run import Run, read_run
 from at_k.readers.table import SelectionError
-from at_k.readers.words import KNOWN_WORDS, as_outcome, map_entries
+from at_k.readers.words import KNOWN_WORDS, map_entries
+from at_k.runs.options import naming_run
 from at_k.runs.outcomes_of_runs import in_one_order
 
 from .asking import choice_error, load_columns
-from .messages import NO_SAMPLES, REWARDS, message_for_page
+from .messages import NO_SAMPLES, REWARDS, message_for_page, without_name
 from .request import MAX_SAMPLES_PER_QUESTION, ChoiceError, Request
 from .space import Samples, Space
 
@@ -31,6 +31,10 @@ MAX_QUESTIONS = 10_000
 MAX_SAMPLES = 200_000
 MAX_GROUPS = 40
 _TOO_LARGE = f"The limit for a file, and for a text, is {MAX_BYTES // 1_000_000} MB."
+_REMEDY = (
+    "Say from which score on a sample is correct. If a column has the references, begin with a row "
+    "of names: reference, 1, 2, .."
+)
 _FILE_TYPES = (*FORMATS, ".eval", *COMPRESSED)
 _SPREADSHEETS = (".xlsx", ".xls", ".ods", ".numbers")
 
@@ -76,37 +80,42 @@ def read_samples(request: Request, parameters: Container[str]) -> ReadSamples:
         arguments = dict.fromkeys(roles) | chosen  # None: a column is found by its usual name
         runs = {label: _read_run(request, file, arguments) for label, file in files.items()}
     runs, problem = _in_one_order(request, runs)
-    samples = {label: _columns_as_lists(run) for label, run in runs.items()}
-    used, notes = {}, []
-    for label, run in runs.items():
-        used[label] = chosen | {role: run.columns[role] for role in roles if role in run.columns}
-        if "options" in run.columns:
-            used[label]["options"] = run.columns["options"]
-        if ", " in used[label].get("clusters", ""):
-            del used[label]["clusters"]  # `at_k.read` finds those of settings again
-        prefix = f"{label}: " if len(runs) > 1 else ""
-        read = RunInput(run, request.checker).described(space.question_noun, space.sample_noun)
-        notes.append(f"{prefix}{read}")
-        if not (space.has_binary_outcomes or "references" in run):
-            outcomes = samples[label]["predictions"]
-            samples[label]["predictions"] = _outcomes_for_page(outcomes, space)
-        _check_size(samples[label], space, prefix)
-    notes += [_without_file_name(str(warning.message), [*files.values()]) for warning in caught]
+    samples = {label: _samples_for_page(run, space) for label, run in runs.items()}
     if len({"references" in run for run in samples.values()}) > 1:
         raise ValueError("One file has references and the other has none. Give both or neither.")
-    files, notes = _names_for_visitor(files, request.files), list(dict.fromkeys(notes))
-    identifiers = dict(next(iter(runs.values())).identifiers)
-    return ReadSamples(files, used, samples, identifiers, notes, problem)
+    for label in runs:
+        with naming_run(label):
+            _check_size(samples[label], space)
+    notes = _notes(request, runs, files, [str(warning.message) for warning in caught])
+    return ReadSamples(
+        _names_for_visitor(files, request.files),
+        {label: chosen | _columns_of(run, roles) for label, run in runs.items()},
+        samples,
+        dict(next(iter(runs.values())).identifiers),
+        notes,
+        problem,
+    )
+
+
+def _notes(
+    request: Request, runs: Mapping[str, Run], files: Mapping[str, str], warned: Iterable[str]
+) -> list[str]:
+    """Return sentences that say how samples were read, without the name of a single file."""
+    described = {
+        label: RunInput(run, request.checker).described(*request.space.nouns)
+        for label, run in runs.items()
+    }
+    if len(runs) > 1:
+        return list(dict.fromkeys([*(f"{label}: {x}" for label, x in described.items()), *warned]))
+    warned = [without_name(warning, *files.values()) for warning in warned]
+    return list(dict.fromkeys([*described.values(), *warned]))
 
 
 # --- Text and files -----------------------------------------------------------------------
 
 
 def _copy_uploads(uploads: Sequence[str]) -> dict[str, str]:
-    """Copy uploaded files to the current folder. Return {label of the run: name of the copy}.
-
-    Raise a ValueError if a file has a type that is not read, or is too large.
-    """
+    """Copy uploaded files to the current folder. Return {label of the run: name of the copy}."""
     names: dict[str, str] = {}
     for number, upload in enumerate(map(Path, uploads), start=1):
         suffix = upload.suffix.lower()
@@ -127,10 +136,7 @@ def _copy_uploads(uploads: Sequence[str]) -> dict[str, str]:
 
 
 def _save_pasted_text(text: str) -> dict[str, str]:
-    """Save a pasted text as the file "text". Return {label of the run: name of the file}.
-
-    Raise a ValueError if the text is empty or too large.
-    """
+    """Save a pasted text as the file "text". Return {label of the run: name of the file}."""
     content = text.encode(errors="replace")
     if len(content) > MAX_BYTES:
         raise ValueError(_TOO_LARGE)
@@ -150,10 +156,7 @@ def _names_for_visitor(files: dict[str, str], uploads: Sequence[str]) -> dict[st
 
 
 def _arguments_of_read(request: Request) -> dict[str, Any]:
-    """Return the arguments of `read_run` for the visitor's choices, the options and the metric.
-
-    Raise a ValueError if the visitor has chosen both a column of samples and one of outcomes.
-    """
+    """Return the arguments of `read_run` for the visitor's choices, the options and the metric."""
     chosen = {name: x for name, x in request.reading.items() if name not in ("by_order", "common")}
     if {"predictions", "outcomes"} <= chosen.keys():
         raise ValueError("Choose a column of samples, or one of outcomes, and not both.")
@@ -167,12 +170,7 @@ def _arguments_of_read(request: Request) -> dict[str, Any]:
 
 
 def _read_run(request: Request, path: str, arguments: Mapping[str, Any]) -> Run:
-    """Return the run in the file at `path`, which `read_run` reads with these arguments.
-
-    Raises:
-        ChoiceError: if the visitor has to choose.
-        ValueError: if the file cannot be read.
-    """
+    """Return the run in a file. Raise a ChoiceError if the visitor has to choose how to read it."""
     space = request.space
     try:
         run = read_run(path, **arguments)
@@ -180,46 +178,19 @@ def _read_run(request: Request, path: str, arguments: Mapping[str, Any]) -> Run:
             run = read_run(path, **arguments, checker="choice")  # with the column of options
     except SelectionError as error:
         raise choice_error(error, path, space.has_references) from error
-    except ValueError as error:
-        if request.reading or not space.has_references or not _may_have_references_first(path):
-            raise
-        raise ChoiceError(error.args, [{"references": FIRST_COLUMN}]) from error
     if not ("has_labels" in arguments or "references" in run):
         _require_outcomes(run, path, space)
     return run
 
 
-def _may_have_references_first(path: str) -> bool:
-    """Guess whether the table at `path` has references in its first column, and no row of names.
-
-    Return False if it cannot be read so, or if its first row looks like names: an entry is a usual
-    name of a column, or all entries are text and all rows below have outcomes.
-    """
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            run = read_run(path, references=FIRST_COLUMN)
-    except ValueError:
-        return False
-    if "references" not in run:
-        return False
-    (reference, samples), *others = zip(run["references"], run["predictions"], strict=True)
-    first_row = [reference, *samples]
-    if any(columns_named(map(str, first_row), names) for names in COLUMN_NAMES.values()):
-        return False
-    has_only_text = all(type(as_outcome(entry)) is str for entry in first_row)
-    is_above_outcomes = all(as_outcome(x) in (0, 1, None) for _, row in others for x in row)
-    return not (has_only_text and is_above_outcomes)
-
-
 def _require_outcomes(run: Run, path: str, space: Space) -> None:
-    """Raise a ChoiceError for the first sample that is no outcome of this page.
+    """Raise a ChoiceError, which asks what is correct, for a sample that is no outcome here.
 
-    It asks which outcomes are correct. For a matrix of numbers whose first column may have the
-    references, it offers to read the column as references instead. Counts are not tested.
+    Counts are not tested.
     """
     predictions = run["predictions"]
-    for question, row in enumerate(predictions if isinstance(predictions, list) else ()):
+    rows = predictions if isinstance(predictions, list) else ()
+    for question, row in enumerate(rows):
         for index, sample in enumerate(row or ()):
             parts = [Place("predictions", question, index), f" is {short(sample)}"]
             if isinstance(sample, str):
@@ -228,50 +199,71 @@ def _require_outcomes(run: Run, path: str, space: Space) -> None:
                     f"correct, or which column has the references."
                 )
                 columns = filter(None, load_columns(path))
-                raise ChoiceError(parts, columns=columns, asks_correct=True)
+                raise ChoiceError(*parts, columns=columns, asks_correct=True)
             is_number = isinstance(sample, (int, float)) and sample not in (0, 1)
             if space.has_binary_outcomes and is_number:
-                parts.append(f": an outcome is 0 if incorrect, 1 if correct{REWARDS}.")
-                if run.is_matrix and _may_have_references_first(path):
-                    raise ChoiceError(parts, [{"references": FIRST_COLUMN}])
-                parts.append(" Say from which score on a sample is correct.")
-                raise ChoiceError(parts, asks_correct=True)
+                parts.append(f": an outcome is 0 if incorrect, 1 if correct{REWARDS}. {_REMEDY}")
+                raise ChoiceError(*parts, asks_correct=True)
 
 
 # --- What was read ------------------------------------------------------------------------
 
 
 def _in_one_order(request: Request, runs: dict[str, Run]) -> tuple[dict[str, Run], str]:
-    """Return the runs with their questions in the order of the first run, and a problem.
+    """Return the runs with their questions in the order of the first run, and "".
 
-    The problem says why the runs cannot be compared, or is "". If there is one, the runs are
-    unchanged. Questions are paired by their ids. Rows of matrices are paired by their order, and so
-    are questions without ids if the reading has `by_order`. With `common`, questions that a run
-    lacks are left out. Raises a ChoiceError if the visitor has to choose one of these first.
+    If they cannot be compared, return them unchanged, and why. Questions are paired by their ids.
+    Rows of matrices are paired by their order, and so are questions without ids if the reading has
+    `by_order`. With `common`, questions that a run lacks are left out. Raises a ChoiceError if the
+    visitor has to choose one of these first.
     """
     reading = request.reading
-    by_order, common = reading.get("by_order"), reading.get("common")
+    by_order, common = bool(reading.get("by_order")), bool(reading.get("common"))
     try:
-        return dict(in_one_order([*runs.items()], bool(by_order), bool(common))), ""
+        return dict(in_one_order([*runs.items()], by_order, common)), ""
     except ValueError as error:
         ids = {label: run.ids for label, run in runs.items() if run.ids is not None}
         without_ids = [label for label in runs if label not in ids]
-        if without_ids and by_order is None:
-            raise ChoiceError(
-                [f"The questions of {enumerated(without_ids)} have no ids by which to pair them."],
-                [{"by_order": True}, {"by_order": False}],
-            ) from error
-        shared: set[Any] = set() if without_ids else set.intersection(*map(set, ids.values()))
-        if shared and common is None:
+        if without_ids:
+            argument = "by_order"
+            question = (
+                f"The questions of {enumerated(without_ids)} have no ids by which to pair them."
+            )
+        elif shared := set.intersection(*map(set, ids.values())):
+            argument = "common"
             sizes = enumerated([f"{label} has {len(own)}" for label, own in ids.items()])
-            raise ChoiceError(
-                [f"The files have different questions: {sizes}; {len(shared)} are in all."],
-                [{"common": True}, {"common": False}],
-            ) from error
-        if without_ids or shared:
-            return runs, "Each file is scored by itself."
-        nouns = request.space.question_noun, request.space.sample_noun
-        return runs, f"The runs are not compared: {message_for_page(error, *nouns)}"
+            question = f"The files have different questions: {sizes}; {len(shared)} are in all."
+        else:
+            message = message_for_page(error, *request.space.nouns)
+            return runs, f"The runs are not compared: {message}"
+        if argument not in reading:
+            choices = [{argument: True}, {argument: False}]
+            raise ChoiceError(question, choices=choices) from error
+        return runs, "Each file is scored by itself."
+
+
+def _columns_of(run: Run, roles: Sequence[str]) -> dict[str, str]:
+    """Return the column of each of these roles, and of the options of choices, in a run."""
+    columns = {x: run.columns[x] for x in (*roles, "options") if x in run.columns}
+    if ", " in columns.get("clusters", ""):
+        del columns["clusters"]  # `at_k.read` finds those of settings again
+    return columns
+
+
+def _samples_for_page(run: Run, space: Space) -> Samples:
+    """Return the columns of a run as lists, with floats for integers if an outcome is below 0.
+
+    For `compute`, floats are rewards and integers categories.
+    """
+    samples = _columns_as_lists(run)
+    outcomes = samples["predictions"]
+    is_graded = isinstance(outcomes, list) and "references" not in run
+    has_rewards = is_graded and not space.has_binary_outcomes
+    if has_rewards and any(isinstance(x, int) and x < 0 for row in outcomes for x in row):
+        samples["predictions"] = map_entries(
+            lambda x: float(x) if isinstance(x, int) else x, outcomes
+        )
+    return samples
 
 
 def _columns_as_lists(columns: Mapping[str, Any]) -> dict[str, Any]:
@@ -285,36 +277,9 @@ def _columns_as_lists(columns: Mapping[str, Any]) -> dict[str, Any]:
     return lists
 
 
-def _outcomes_for_page(outcomes: Any, space: Space) -> Any:
-    """Return graded outcomes in the form that a page of rewards or verdicts scores.
-
-    Verdicts become lowercase. If a whole number is below 0, all whole numbers become floats: for
-    `compute`, floats are rewards and integers categories. Counts are returned unchanged.
-    """
-    if not isinstance(outcomes, list):
-        return outcomes
-    if space.metric == "score_agg":  # the table of questions counts equal verdicts
-        return map_entries(
-            lambda entry: entry.lower() if isinstance(entry, str) else entry, outcomes
-        )
-    if any(isinstance(x, int) and x < 0 for row in outcomes for x in row):
-        return map_entries(
-            lambda entry: float(entry) if isinstance(entry, int) else entry, outcomes
-        )
-    return outcomes
-
-
-def _without_file_name(note: str, files: Sequence[str]) -> str:
-    """Return a note, without the file name at its start if there is only one file."""
-    if len(files) > 1 or not note.startswith(f"{files[0]}: "):
-        return note
-    note = note.removeprefix(f"{files[0]}: ")
-    return f"{note[0].upper()}{note[1:]}"
-
-
-def _check_size(samples: Samples, space: Space, prefix: str) -> None:
-    """Raise a ValueError, which starts with `prefix`, for too many questions, samples or groups."""
-    question, sample = space.question_noun, space.sample_noun
+def _check_size(samples: Samples, space: Space) -> None:
+    """Raise a ValueError for too many questions, samples or groups."""
+    question, sample = space.nouns
     predictions = as_samples(samples["predictions"])
     sizes = sums_per_question(predictions.occurrences, predictions.sizes)
     counts = (
@@ -325,4 +290,4 @@ def _check_size(samples: Samples, space: Space, prefix: str) -> None:
     )
     for things, count, limit in counts:
         if count > limit:
-            raise ValueError(f"{prefix}{count:,} {things} are too many. The limit is {limit:,}.")
+            raise ValueError(f"{count:,} {things} are too many. The limit is {limit:,}.")

@@ -35,7 +35,7 @@ def _run_view(space: Space, answer: Answer, run: Run, for_paper: bool) -> Scores
     has_several_runs = len(answer.runs) > 1
     return ScoresView(
         Result(as_dict(estimates), estimates),
-        Scope([run.sample_counts], answer.checker, space.question_noun, space.sample_noun),
+        Scope([run.sample_counts], answer.checker, *space.nouns),
         [run.label] if has_several_runs else (),
         answer.options,
         label=f"scores-{run.label}" if has_several_runs else "scores",

@@ -15,7 +15,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 from multiprocessing.connection import Connection
 
 from .answering import answer_to
@@ -67,15 +67,16 @@ def score_in_steps(request: Request) -> Iterator[Answer | None]:
     """Score a request in a process of its own. Yield None every second, and then the answer.
 
     The process is ended if it has used its processor time, if six times this time has passed since
-    it started (the server is busy), or if the caller closes the generator.
-
-    Raises:
-        ChoiceError: if the visitor has to choose how to read the samples.
-        ValueError: if the request cannot be scored. The message is for the visitor.
+    it started (the server is busy), or if the caller closes the generator. Raise a ValueError for
+    the visitor, or a ChoiceError, if the request cannot be scored.
     """
-    seconds = _SECONDS[request.checker]
-    # The process may be ended at any time, so its folder is removed here.
-    with _slot(request.checker), tempfile.TemporaryDirectory() as folder:
+    seconds, slot = _SECONDS[request.checker], _SLOTS[request.checker]
+    if not slot.acquire(timeout=_MAX_WAIT):
+        raise ValueError(_BUSY)
+    with ExitStack() as stack:
+        stack.callback(slot.release)
+        # The process may be ended at any time, so its folder is removed here.
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
         deadline = time.monotonic() + _START_SECONDS
         receiver, sender = _context.Pipe(duplex=False)
         process = _context.Process(target=_work, args=(request, folder, sender), daemon=True)
@@ -106,18 +107,6 @@ def score_in_steps(request: Request) -> Iterator[Answer | None]:
             process.join()
             process.close()
             receiver.close()
-
-
-@contextmanager
-def _slot(checker: str) -> Iterator[None]:
-    """Wait for a slot for this checker, and hold it. Raise a ValueError if none becomes free."""
-    slot = _SLOTS[checker]
-    if not slot.acquire(timeout=_MAX_WAIT):
-        raise ValueError(_BUSY)
-    try:
-        yield
-    finally:
-        slot.release()
 
 
 # --- In the process of a request ----------------------------------------------------------
@@ -159,10 +148,10 @@ def _work(request: Request, folder: str, connection: Connection) -> None:
 
 def error_for_page(error: Exception, request: Request) -> ValueError:
     """Return an error in the words of the page, cut if long. A ChoiceError keeps its choices."""
-    nouns = request.space.question_noun, request.space.sample_noun
-    message = message_for_page(error, *nouns, show_run_names=bool(request.files))
+    message = message_for_page(error, *request.space.nouns, show_run_names=bool(request.files))
     if len(message) >= _MAX_MESSAGE:
         message = f"{message[:_MAX_MESSAGE]}.."
     if isinstance(error, ChoiceError):
-        return ChoiceError([message], error.choices, error.columns, error.asks_correct)
+        error.args = (message,)
+        return error
     return ValueError(message)

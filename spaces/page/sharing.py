@@ -9,7 +9,7 @@ import binascii
 import json
 import re
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -62,16 +62,11 @@ def is_saved_page(text: str) -> bool:
     return re.fullmatch(r"\s*eN[\w=-]{20,}\s*", text) is not None
 
 
-def opened_request(space: Space, text: str, new_folder: Callable[[], Path]) -> Request:
-    """Return the request that a link or a saved page holds.
+def opened_request(space: Space, text: str, folder: Path) -> Request:
+    """Return the request in the fragment of a link without #, or in a saved page.
 
-    Args:
-        space: the Space of this page.
-        text: the fragment of the link without #, or the saved page. Anybody may have written it.
-        new_folder: a function that creates a folder, which gets the files in the text.
-
-    Raises:
-        ValueError: if the text is damaged or from another page, or its request is invalid.
+    Anybody may have written the text. Its files are written into `folder`. Raise a ValueError if it
+    is damaged or from another page, or its request is invalid.
     """
     try:
         decompressor = zlib.decompressobj()
@@ -79,7 +74,7 @@ def opened_request(space: Space, text: str, new_folder: Callable[[], Path]) -> R
         compressed = base64.b64decode(characters, altchars=b"-_", validate=True)
         content = json.loads(decompressor.decompress(compressed, _MAX_JSON))
         metric, checker, options = (content[name] for name in ("metric", "checker", "options"))
-        samples = _samples(space, content, new_folder)
+        samples = _samples(space, content, folder)
         reading = content["reading"]
         is_complete = decompressor.eof and not decompressor.unused_data
         if not (is_complete and isinstance(options, dict) and is_reading(reading)):
@@ -91,21 +86,20 @@ def opened_request(space: Space, text: str, new_folder: Callable[[], Path]) -> R
     return make_request(space, checker, options, **samples, reading=reading)
 
 
-def _samples(space: Space, content: dict[str, Any], new_folder: Callable[[], Path]) -> dict:
+def _samples(space: Space, content: dict[str, Any], folder: Path) -> dict:
     """Return the samples in a link as {"text": text} or {"files": paths}, for `make_request`.
 
-    Write files into a new folder. Raise a ValueError for an unknown file without content.
+    Write files into the folder. Raise a ValueError for an unknown file without content.
     """
     if "text" in content:
         return {"text": str(content["text"])}
-    files, folder = [], None
+    files = []
     for number, (name, text) in enumerate(content["files"][:MAX_FILES]):
         if text is None:
             if name not in _example_files(space):
                 raise ValueError(_BROKEN)
             files.append(sample_file(name))
         else:
-            folder = folder or new_folder()
             plain_name = re.sub(r"[^\w.=+-]+", "_", Path(name).name).lstrip(".")[-80:] or "file"
             file = folder / str(number) / plain_name  # two files may have the same name
             file.parent.mkdir()

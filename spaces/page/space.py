@@ -144,15 +144,14 @@ class Space:
         compute_calls: a function that returns the calls of `compute` by name, given the options
             and the smallest n of all questions. The call named "scores" fills the table of scores.
             The page adds the checker, the confidence and the interval to the arguments.
-        measures: a function that returns the scores by which runs are compared, as arguments of
-            `at_k.compare`, given the options, the smallest n, and whether samples were checked. The
-            page adds the checker, the confidence and the interval. The sentence and the chart of a
-            comparison show the first score.
-        clause: a function that returns the result of a run in words, as plain text. It does not
-            start with a capital letter, nor end with a full stop. The page emphasizes its numbers.
+        clause: a function that returns the result of a run in words, as HTML. It does not start
+            with a capital letter, nor end with a full stop.
         main_scores: a function that returns the keys of the scores that a paper would report, the
-            most important one first. The table of scores begins with them.
-        charts: a function that returns the charts of the runs. Those that do not apply are None.
+            most important one first. The table of scores begins with them, and runs are compared
+            by them. The sentence and the chart of a comparison show the first one.
+        charts: a function that returns the charts of the runs. None stands for one that does not
+            apply.
+        compared_by_k: the score that is compared at all k of the call "by_k", or None.
         question_noun: what the page calls a question.
         sample_noun: what the page calls a sample.
         has_references: whether samples can be checked against references.
@@ -163,10 +162,10 @@ class Space:
     examples: list[Example]
     controls: list[Control]
     compute_calls: Callable[[Options, int], dict[str, Call]]
-    measures: Callable[[Options, int, bool], list[dict[str, Any]]]
     clause: Callable[[Run, Options], str]
     main_scores: Callable[[Run, Options], list[str]]
     charts: Callable[[Sequence[Run], Options], list[Chart | None]]
+    compared_by_k: str | None = None
     question_noun: str = "question"
     sample_noun: str = "sample"
     has_references: bool = True
@@ -177,6 +176,17 @@ class Space:
         return {control.name: control.value for control in self.controls}
 
     @property
+    def nouns(self) -> tuple[str, str]:
+        """Return what the page calls a question and a sample."""
+        return self.question_noun, self.sample_noun
+
+    @property
     def has_binary_outcomes(self) -> bool:
         """Return whether outcomes of this metric can only be 0 or 1."""
         return self.metric in ("gpassk", "cons_at_k")
+
+    def serve(self) -> None:
+        """Serve the page and the API until the process ends."""
+        from .interface import serve  # with large libraries, which worker processes do not need
+
+        serve(self)

@@ -1,17 +1,18 @@
 """Describe the Space of score_agg, which aggregates verdicts on statements into one score.
 
-In a clone, `PYTHONPATH=spaces python spaces/score_agg/app.py` serves it.
+In a clone, `python spaces/score_agg/app.py` serves it.
 """
 
+import sys
 from collections.abc import Sequence
-from typing import Any
 
+sys.path.append(f"{sys.path[0]}/..")  # in a clone, the package `page` is beside this folder
 from page.controls import CONFIDENCE, NumberField
-from page.describing import percent, sizes_note
+from page.describing import Scope, percent
 from page.space import Call, Chart, Example, Options, Run, Space
 
 TEXT = """\
-item,1,2,3,4,5
+id,1,2,3,4,5
 a,fully,fully,mostly,fully,partial
 b,fully,mostly,partial,minor,mostly
 c,fully,fully,fully,fully,none
@@ -29,11 +30,6 @@ def compute_calls(options: Options, smallest_n: int) -> dict[str, Call]:
         "scores": Call({"temperature": options["temperature"], **common}),
         "by_temperature": Call(common, sweep=("temperature", TEMPERATURES)),
     }
-
-
-def measures(options: Options, smallest_n: int, checked: bool) -> list[dict[str, Any]]:
-    """Return a list with the arguments of `at_k.compare` for the only compared score."""
-    return [{"metric": "score_agg", "temperature": options["temperature"]}]
 
 
 def main_scores(run: Run, options: Options) -> list[str]:
@@ -55,7 +51,8 @@ def clause(run: Run, options: Options) -> str:
 
 def charts(runs: Sequence[Run], options: Options) -> list[Chart | None]:
     """Return the charts of the score by temperature, and by item."""
-    sizes = {"caption": sizes_note(runs, *NOUNS)}
+    scope = Scope([run.sample_counts for run in runs], None, *NOUNS)
+    sizes = {"caption": f"{scope.in_words()}."}
     return [
         Chart(
             "Score by temperature",
@@ -99,7 +96,6 @@ SPACE = Space(
         CONFIDENCE,
     ],
     compute_calls=compute_calls,
-    measures=measures,
     clause=clause,
     main_scores=main_scores,
     charts=charts,
@@ -109,6 +105,4 @@ SPACE = Space(
 )
 
 if __name__ == "__main__":  # worker processes import this file too, without the page
-    from page.interface import serve
-
-    serve(SPACE)
+    SPACE.serve()

@@ -32,6 +32,15 @@ def answer_to(page, request):
     return page.answering.answer_to(request)
 
 
+def uploaded(folder, files):
+    """Write texts by their file names as a server does with uploads, and return their paths."""
+    (folder / "uploaded").mkdir(exist_ok=True)
+    paths = [folder / "uploaded" / name for name in files]
+    for path, text in zip(paths, files.values(), strict=True):
+        path.write_bytes(text.encode(errors="surrogateescape"))
+    return tuple(map(str, paths))
+
+
 def answer_of(page, metric, text="", **given):
     """Return the Space of a metric, and the answer of its page to samples."""
     request = request_for(page, metric, text, **given)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import at_k
 import pytest
-from apps import NAMES, answer_of, answer_to, request_for, space_of
+from apps import NAMES, answer_of, answer_to, request_for, space_of, uploaded
 from conftest import ROOT
 
 pytest_plugins = ["space_fixtures"]
@@ -18,8 +18,8 @@ SAMPLES = ROOT / "shared" / "at_k" / "samples"
 TWO_FILES = tuple(str(SAMPLES / f"smollm2_{name}.jsonl") for name in ("cool", "warm"))
 OUTCOMES = "".join(f'{{"outcomes": {row}}}\n' for row in ([1, 0, 1, 1], [0, 0, 1, 0], [1, 1, 1, 1]))
 WITH_TEXTS = """\
-{"predictions": ["1", "2", "1", "3"], "reference": "1", "question": "1 + 0?"}
-{"predictions": ["2", "2", "1", ""], "reference": "2", "question": "1 + 1?"}
+{"predictions": ["1", "2", "1", "3"], "reference": "1", "question": "What is the sum of 1 and 0?"}
+{"predictions": ["2", "2", "1", ""], "reference": "2", "question": "What is the sum of 1 and 1?"}
 """
 OTHER = "for other questions like these"
 
@@ -90,11 +90,12 @@ def table_of(page, metric, text, **given):
 
 
 def test_the_questions_have_scores_samples_marked_correct_or_not_and_texts(page):
+    text = "What is the sum of 1 and {}?"
     table, html = table_of(page, "gpassk", WITH_TEXTS, k=2)
     assert table == [
         ["question", "pass@2 (%)", "pass^2 (%)", "samples", "text"],
-        ["1", "83.3", "16.7", "2 of 4:  \u2713 1   \u2717 2   \u2713 1   \u2717 3", "1 + 0?"],
-        ["2", "83.3", "16.7", "2 of 4:  \u2713 2   \u2713 2   \u2717 1   \u2717", "1 + 1?"],
+        ["1", "83.3", "16.7", "2 of 4:  \u2713 1   \u2717 2   \u2713 1   \u2717 3", text.format(0)],
+        ["2", "83.3", "16.7", "2 of 4:  \u2713 2   \u2713 2   \u2717 1   \u2717", text.format(1)],
     ]
     assert "<span>correct</span> <code>1</code>" in html
     table, html = table_of(page, "gpassk", "id,reference,1,2\nq7,12,= 12,ten\n", checker="numeric")
@@ -102,7 +103,7 @@ def test_the_questions_have_scores_samples_marked_correct_or_not_and_texts(page)
     assert "<span>correct</span> <code>= 12</code></li>" in html
     assert "<span>incorrect</span> <code>ten</code></li>" in html
     votes, _ = table_of(page, "cons_at_k", WITH_TEXTS, k=2)
-    assert votes[0][1:5] == [f"{name}@2 (%)" for name in ("vote", "maj", "cons", "pass")]
+    assert votes[0][1:4] == [f"{key} (%)" for key in ("vote@2", "maj@2", "avg@4")]
 
 
 def test_the_questions_have_counts_rewards_grades_and_verdicts(page):
@@ -114,13 +115,16 @@ def test_the_questions_have_counts_rewards_grades_and_verdicts(page):
     table, _ = table_of(page, "gpassk", equal, k=2, reading={"counts": "count"})
     assert table[1] == ["q1", "90.0", "30.0", "3 of 5"]
     table, html = table_of(page, "max_at_k", '{"rewards": [0.25, 0.75]}', k=2)
-    assert table == [["question", "max@2", "samples"], ["1", "0.750", "0.500:  0.25   0.75"]]
+    assert table == [
+        ["question", "max@2", "max@1", "samples"],
+        ["1", "0.750", "0.500", "0.500:  0.25   0.75"],
+    ]
     grades = '{"id": "q1", "outcomes": ["A", "C"]}'
     table, _ = table_of(page, "bayes_at_n", grades, categories="C, B, A", w="0, 0.5, 1")
-    assert table[1] == ["q1", "0.500", "0.500", "0.500:  1 A   0 C"]
+    assert table[1] == ["q1", "0.500", "0.500:  1 A   0 C"]
     verdicts = "answer,statement,verdict\na,s1,Fully\na,s2,none\n"
     table, _ = table_of(page, "score_agg", verdicts)
-    assert table[1] == ["a", "45.0", "0.500:  1 fully   0 none"]
+    assert table[1] == ["a", "45.0", "0.500:  1 Fully   0 none"]
 
 
 def test_questions_are_filtered_by_the_share_of_correct_samples(page):
@@ -177,7 +181,7 @@ def paper(page, metric, text, **given):
     return view.sentence(), page.score_tables.table_text(space, answer, "Markdown")
 
 
-def test_the_limits_are_for_the_chosen_questions(page):
+def test_the_limits_are_for_the_chosen_questions(page, tmp_path):
     outcomes = [[1, 0, 1, 1], [0, 0, 1, 0], [1, 1, 1, 1]]
     of_pass = at_k.pass_at_k_ci(outcomes, k=2, interval="questions")
     mu, lo, hi = (f"{100 * of_pass[i]:.1f}" for i in (0, 2, 3))
@@ -196,6 +200,15 @@ def test_the_limits_are_for_the_chosen_questions(page):
     assert reason in page.answer_html.scores_html(space, answer)
     space, answer = answer_of(page, "score_agg", "fully none")
     assert "No interval: there is one question" in page.answer_html.scores_html(space, answer)
+    request = request_for(page, "gpassk", "1 0", interval="questions", k=1)
+    with pytest.raises(ValueError, match="does not show how questions vary") as error:
+        answer_to(page, request)
+    words = str(page.scoring.error_for_page(error.value, request))
+    assert words.endswith("add questions, or choose the same questions, sampled again.")
+    text = "id,1,2\na,fully,none\nb,minor,fully\nc,none,none"
+    files = uploaded(tmp_path, {"a.csv": text, "b.csv": text.replace("minor", "fully")})
+    _, answer = answer_of(page, "score_agg", files=files, penalty=0.2)
+    assert answer.notes[-1] == "The runs are not compared: a comparison is with the penalty 0.1."
 
 
 def test_bayes_at_n_leads_with_the_mean_of_samples_unless_the_posterior_is_chosen(page):
@@ -259,9 +272,8 @@ def test_many_files_are_a_sorted_table_with_letters(page, tmp_path):
     better = [
         row | {"predictions": [row["reference"]] * 16 + row["predictions"][16:]} for row in rows
     ]
-    (tmp_path / "up").mkdir()
-    (tmp_path / "up" / "better.jsonl").write_text("\n".join(map(json.dumps, better[::-1])))
-    files = (*TWO_FILES, str(tmp_path / "up" / "better.jsonl"))
+    third = uploaded(tmp_path, {"better.jsonl": "\n".join(map(json.dumps, better[::-1]))})
+    files = (*TWO_FILES, *third)
     space, answer = answer_of(page, "gpassk", files=files, checker="numeric", k=4)
     ranking, *scores = page.score_tables.views_of(space, answer)
     rows = ranking.paper_tables()[0][1:]
@@ -277,10 +289,9 @@ HOSTILE = '<img src=x onerror="window.hacked=1"> {{7*7}} ${window.hacked=1} **b*
 
 def test_text_of_a_visitor_never_becomes_html(page, tmp_path):
     row = {"outcomes": [1, 0, 0], "group": HOSTILE, "question": HOSTILE, HOSTILE: 1}
-    (tmp_path / "up").mkdir()
-    file = tmp_path / "up" / "<img src=x onerror=alert(1)>${7*7}.jsonl"
-    file.write_text(json.dumps(row) + "\n" + json.dumps(row | {"question": "q"}))
-    space, answer = answer_of(page, "gpassk", files=(str(file),))
+    text = json.dumps(row) + "\n" + json.dumps(row | {"question": "q"})
+    files = uploaded(tmp_path, {"<img src=x onerror=alert(1)>${7*7}.jsonl": text})
+    space, answer = answer_of(page, "gpassk", files=files)
     parts = [
         page.answer_html.result_html(space, answer, ""),
         page.answer_html.scores_html(space, answer),

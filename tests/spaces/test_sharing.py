@@ -15,7 +15,7 @@ pytest_plugins = ["space_fixtures"]
 def opened(page, text, tmp_path):
     folder = tmp_path / "opened"
     folder.mkdir()
-    return page.sharing.opened_request(space_of("gpassk"), text, lambda: folder)
+    return page.sharing.opened_request(space_of("gpassk"), text, folder)
 
 
 def link_of(content):
@@ -55,8 +55,6 @@ def test_the_files_of_an_example_are_named(page, tmp_path):
 
 
 OLD: dict[str, Any] = {"metric": "gpassk", "checker": "exact_match", "options": {"k": 2}}
-
-
 BROKEN = {
     "nonsense": "nonsense",
     "cut": link_of(OLD | {"text": "1 0", "reading": {}})[:-8],
@@ -82,9 +80,3 @@ def test_a_link_of_another_page_or_with_an_invalid_option_is_refused(page):
         link = link_of(OLD | {"text": "1 0", "reading": {}} | change)
         with pytest.raises(ValueError, match=message):
             page.sharing.opened_request(space_of("gpassk"), link, None)
-
-
-def test_a_parameter_of_an_address_is_refused(page):
-    page.sharing.check_parameters({"__theme": "dark", "view": "api"})
-    with pytest.raises(ValueError, match="parameter example, which this page does not read"):
-        page.sharing.check_parameters({"example": "2", "__theme": "dark"})

@@ -82,47 +82,51 @@ def by_k(
         >>> chart.save("curve.pdf")  # doctest: +SKIP
     """
     runs = runs_by_name(results)
-    curves = {
-        name: _curves_of_run(name, scores, metric is not None) for name, scores in runs.items()
-    }
-    metrics = shown_names(metric, curves, "metric", "scores for several k")
-    ks = [k for lines in curves.values() for shown in metrics for k in lines[shown]]
-    rows = [
-        row_of(estimate, run=name, metric=shown, x=k)
-        for name, lines in curves.items()
-        for shown in metrics
-        for k, estimate in _without_ties(shown, lines[shown]).items()
-    ]
+    curves = {name: _curves_of_run(scores, metric is not None) for name, scores in runs.items()}
+    remedy = "compute with k=[1, 2, 4, 8], for example, of a metric such as pass@k"
+    metrics = shown_names(metric, curves, "metric", "scores for several k", remedy)
     first = next(iter(curves.values()))
     names = {shown: metric_title(next(iter(first[shown].values()))) for shown in metrics}
-    rows = with_panels(rows, names, "mean over the questions")
-    details = ChartDetails(**options)
+    ks = [k for lines in curves.values() for shown in metrics for k in lines[shown]]
+    drawn = {name: _without_ties(lines) for name, lines in curves.items()}
+    rows = _rows_of_curves(drawn, names, "mean over the questions")
     sentences = [correction(runs)]
     if len(rows) < len(ks):
         sentences.append("maj@k is drawn at odd k: at even k, ties count as incorrect.")
-    return figure_of_lines(rows, k_axis(ks), details, *sentences, highlight=highlight)
+    return figure_of_lines(
+        rows, k_axis(ks), ChartDetails(**options), *sentences, highlight=highlight
+    )
 
 
-def _without_ties(metric: str, curve: Curve) -> Curve:
-    """Return the curve at odd k if it is that of maj@k and has two of these."""
-    at_odd_k = {k: estimate for k, estimate in curve.items() if k % 2}
-    return at_odd_k if metric == "maj@k" and len(at_odd_k) > 1 else curve
+def _rows_of_curves(curves: Mapping[str, Any], names: Mapping[str, str], several: str) -> list[Row]:
+    """Return a row for each estimate in {run: {metric: {x: estimate}}} of the metrics in `names`.
+
+    The rows have the columns that `with_panels` adds for `names` and `several`.
+    """
+    rows = [
+        row_of(estimate, run=run, metric=metric, x=x)
+        for run, lines in curves.items()
+        for metric in names
+        for x, estimate in lines[metric].items()
+    ]
+    return with_panels(rows, names, several)
 
 
-def _curves_of_run(name: str, scores: ChartScores, with_average: bool) -> dict[str, Curve]:
+def _without_ties(curves: dict[str, Curve]) -> dict[str, Curve]:
+    """Return the curves of a run, with that of maj@k only at odd k if it has two of these."""
+    at_odd_k = {k: estimate for k, estimate in curves.get("maj@k", {}).items() if k % 2}
+    return curves | {"maj@k": at_odd_k} if len(at_odd_k) > 1 else curves
+
+
+def _curves_of_run(scores: ChartScores, with_average: bool) -> dict[str, Curve]:
     """Return a dict from names such as "pass@k" to the curves of a run that have several k.
 
-    With `with_average`, the dict has a constant curve "avg@k" without limits, if the run has avg@N.
-    Raises a ValueError, which contains the `name` of the run, if no score has several k.
+    With `with_average`, the dict has a constant curve "avg@k" without limits, if the run has other
+    curves and avg@N.
     """
     curves = curves_by_name(scores)
     lines = {metric: curve for metric, curve in curves.items() if len(curve) > 1}
-    if not lines:
-        raise ValueError(
-            f"{name or 'The result'} has no score for several k to draw a line through: compute "
-            f"with k=[1, 2, 4, 8], for example, of a metric such as pass@k."
-        )
-    if with_average and "avg@k" in curves:
+    if with_average and lines and "avg@k" in curves:
         (average,) = curves["avg@k"].values()
         # Its limits would cover those of other metrics.
         average = average._replace(interval=None, band=None)
@@ -162,30 +166,22 @@ def by_threshold(
         >>> chart.save("thresholds.pdf")  # doctest: +SKIP
     """
     runs = runs_by_name(results)
-    curves = {}
-    for name, scores in runs.items():
-        by_size = curves_by_threshold(scores)
-        curves[name] = {f"{size}": curve for size, curve in by_size.items() if len(curve) > 1}
-        if not curves[name]:
-            raise ValueError(
-                f"{name or 'The result'} has no G-Pass@k for several thresholds: compute gpassk "
-                f"with thresholds=[0.25, 0.5, 0.75, 1.0], for example."
-            )
+    curves = {name: curves_by_threshold(scores) for name, scores in runs.items()}
     requested = None if k is None else [str(check_k(x)) for x in as_list("k", k)]
-    ks = shown_names(requested, curves, "k", "G-Pass@k for several thresholds")
+    remedy = "compute gpassk with thresholds=[0.25, 0.5, 0.75, 1.0], for example"
+    ks = shown_names(requested, curves, "k", "G-Pass@k for several thresholds", remedy)
+    title = "G-Pass@{0}: at least a share τ of {0} samples correct"
+    are_series = len(runs) == 1 and len(ks) > 1
+    names = {x: f"k = {x}" if are_series else title.format(x) for x in ks}
     rows = [
         row
         for name in runs
         for shown in ks
         for row in _rows_of_threshold_curve(int(shown), curves[name][shown], run=name, metric=shown)
     ]
-    title = "G-Pass@{0}: at least a share τ of {0} samples correct"
-    are_series = len(runs) == 1 and len(ks) > 1
-    names = {x: f"k = {x}" if are_series else title.format(x) for x in ks}
     x = LineAxis("threshold τ", 0, 1, [0, 0.25, 0.5, 0.75, 1])
     rows = with_panels(rows, names, title.format("k"))
-    details = ChartDetails(**options)
-    return figure_of_lines(rows, x, details, correction(runs), highlight=highlight)
+    return figure_of_lines(rows, x, ChartDetails(**options), correction(runs), highlight=highlight)
 
 
 def _rows_of_threshold_curve(k: int, curve: Mapping[float, Estimate], **columns: Any) -> list[Row]:
@@ -236,50 +232,40 @@ def by_parameter(
         >>> chart = by_parameter(results, parameter="temperature", n=32)
     """
     check_text("parameter", parameter)
-    estimates = {
-        name: {value: estimates_by_key(scores) for value, scores in by_value.items()}
-        for name, by_value in _sweeps_by_run(results, parameter).items()
-    }
-    names_of_all = {
-        f"{name} at {value}": [x for x, estimate in by_key.items() if estimate.group is None]
-        for name, by_value in estimates.items()
-        for value, by_key in by_value.items()
-    }
-    keys = shown_names(key, names_of_all, "key", "scores", MOST_KEYS)
-    rows = [
-        row_of(by_value[value][shown], run=name, metric=shown, x=value)
-        for name, by_value in estimates.items()
-        for shown in keys
-        for value in sorted(by_value)
-    ]
-    values = [row["x"] for row in rows]
-    rows = with_panels(rows, score_titles(keys), "mean over the questions")
-    x = LineAxis(parameter, min(values), max(values))
-    return figure_of_lines(rows, x, ChartDetails(**options), highlight=highlight)
-
-
-def _sweeps_by_run(results: Any, parameter: str) -> Mapping[str, Mapping[float, ChartScores]]:
-    """Return a dict from each run to a dict from values of the parameter to scores.
-
-    A single run is named "". Raises TypeError for another form, ValueError for fewer values than 2.
-    """
     if not isinstance(results, Mapping) or not results:
         raise TypeError(f"results is {short(results)}: give a dict, {{value: result}}.")
     if all(isinstance(value, Real) for value in results):
         results = {"": results}
-    for name, by_value in results.items():
-        if not isinstance(by_value, Mapping) or not all(isinstance(x, Real) for x in by_value):
-            raise TypeError(
-                f"results has {short(by_value)} under {short(name)}: give a dict, "
-                f"{{value: result}}."
-            )
-        for scores in by_value.values():
-            check_scores("results", scores)
-        if len(by_value) < 2:
-            raise ValueError(
-                f"{name or 'results'} has {len(by_value)} values of {parameter}: a line needs two."
-            )
-    return results
+    curves = {name: _curves_of_sweep(name, x, parameter) for name, x in results.items()}
+    remedy = f"give results with the same keys for all values of {parameter}"
+    keys = shown_names(key, curves, "key", "scores", remedy, MOST_KEYS)
+    values = [value for by_key in curves.values() for shown in keys for value in by_key[shown]]
+    rows = _rows_of_curves(curves, score_titles(keys), "mean over the questions")
+    x = LineAxis(parameter, min(values), max(values))
+    return figure_of_lines(rows, x, ChartDetails(**options), highlight=highlight)
+
+
+def _curves_of_sweep(name: str, by_value: Any, parameter: str) -> dict[str, dict[float, Estimate]]:
+    """Return a dict from each key that all results of a run have to its estimates by value.
+
+    Groups are left out. Raises TypeError if `by_value` is not {value: result}, and ValueError if it
+    has fewer than two values of the parameter.
+    """
+    if not isinstance(by_value, Mapping) or not all(isinstance(x, Real) for x in by_value):
+        raise TypeError(
+            f"results has {short(by_value)} under {short(name)}: give a dict, {{value: result}}."
+        )
+    curves: dict[str, dict[float, Estimate]] = {}
+    for value, scores in sorted(by_value.items()):
+        check_scores("results", scores)
+        for key, estimate in estimates_by_key(scores).items():
+            if estimate.group is None:
+                curves.setdefault(key, {})[value] = estimate
+    if len(by_value) < 2:
+        raise ValueError(
+            f"{name or 'results'} has {len(by_value)} values of {parameter}: a line needs two."
+        )
+    return {key: curve for key, curve in curves.items() if len(curve) == len(by_value)}
 
 
 def by_question(
@@ -314,21 +300,16 @@ def by_question(
         >>> chart = by_question(result, n=4)
     """
     runs = runs_by_name(results)
-    for name, scores in runs.items():
-        if not scores.get("per_question"):
-            raise ValueError(
-                f"{name or 'The result'} has no scores of single questions: compute with "
-                f"return_per_question=True."
-            )
     check_name("noun", noun, ("question", "item"))
-    labels = None if labels is None else entries_of("labels", labels)
-    per_question = {name: scores["per_question"] for name, scores in runs.items()}
-    keys = shown_names(key, per_question, "key", "scores", MOST_KEYS)
-    rows: list[Row] = []
-    for name, by_key in per_question.items():
-        for shown in keys:
-            ranked = _ranked_rows(by_key[shown], shown, labels, noun)
-            rows += [{"run": name, "metric": shown, "key": shown, **row} for row in ranked]
+    per_question = {name: scores.get("per_question", {}) for name, scores in runs.items()}
+    remedy = "compute with return_per_question=True"
+    keys = shown_names(key, per_question, "key", "scores of single questions", remedy, MOST_KEYS)
+    rows = [
+        {"run": name, "metric": shown, "key": shown, **row}
+        for name, by_key in per_question.items()
+        for shown in keys
+        for row in _ranked_rows(by_key[shown], shown, labels, noun)
+    ]
     sizes = {len(by_key[shown]) for by_key in per_question.values() for shown in keys}
     most = max(sizes)
     order = "hardest to the easiest" if noun == "question" else "lowest to the highest"
@@ -340,7 +321,7 @@ def by_question(
     return figure_of_lines(rows, x, ChartDetails(**known), correction(runs))
 
 
-def _ranked_rows(values: Any, key: str, labels: list[Any] | None, noun: str) -> list[Row]:
+def _ranked_rows(values: Any, key: str, labels: Any, noun: str) -> list[Row]:
     """Return a row for each question, in ascending order of the scores in `values`.
 
     The column x has the rank from 1, and the column `noun` the label, or the index without labels.
@@ -348,10 +329,11 @@ def _ranked_rows(values: Any, key: str, labels: list[Any] | None, noun: str) -> 
     """
     if not all(isinstance(value, Real) for value in entries_of("per_question", values)):
         raise TypeError(f"per_question has no numbers under {key}.")
-    if labels is not None and len(labels) != len(values):
-        raise ValueError(f"labels has {len(labels)} entries for {len(values)} {noun}s")
+    names = range(len(values)) if labels is None else [*map(str, entries_of("labels", labels))]
+    if len(names) != len(values):
+        raise ValueError(f"labels has {len(names)} entries for {len(values)} {noun}s")
     return [
-        {"x": rank, "score": values[i], noun: i if labels is None else str(labels[i])}
+        {"x": rank, "score": values[i], noun: names[i]}
         for rank, i in enumerate(sorted(range(len(values)), key=values.__getitem__), start=1)
     ]
 
@@ -388,30 +370,18 @@ def difference(
         >>> comparison = at_k.compare([[0, 0, 1, 0], [1, 0, 1, 1]], [[0, 1, 1, 0], [1, 1, 1, 1]])
         >>> chart = difference(comparison, runs=("before", "after"), confidence=0.95)
     """
-    curves: dict[tuple[str, float | None], dict[int, Difference]] = {}
     check_scores("comparison", comparison)
-    for point in differences_in(comparison):
-        if point.group is None and isinstance(point.k, int):
-            curves.setdefault((point.metric, point.tau), {})[point.k] = point
-    curve = dict(sorted(max(curves.values(), key=len, default={}).items()))
-    if len(curve) < 2:
-        raise ValueError(
-            "The comparison is not at several k: give what at_k.compare returns with "
-            "k=[1, 2, 4, 8], for example, or without k."
-        )
+    curve = _longest_curve(comparison)
+    points = [*curve.values()]
     names = [check_text("runs", name) for name in as_list("runs", runs)]
     if len(names) != 2:
         raise ValueError(f"runs has {len(names)} names: give those of both runs.")
-    name_a, name_b = names
-    title = f"difference of {metric_label(next(iter(curve.values())))}: {name_b} minus {name_a}"
-    series = f"{name_b} minus {name_a}"
-    rows = [_row_of_difference(x, series=series, panel=title) for x in curve.values()]
-    x = k_axis(curve)
-    details = ChartDetails(**options)
-    points = [*curve.values()]
+    series = f"{names[1]} minus {names[0]}"
+    title = f"difference of {metric_label(points[0])}: {series}"
+    rows = [_row_of_difference(point, series=series, panel=title) for point in points]
+    x, details = k_axis(curve), ChartDetails(**options)
     start = "Heavy line at 0: the" if any(point.sign for point in points) else "The"
     conclusion = f"{start} simultaneous band {zero_in_band(points, names)}."
-    sentences = correction_of_runs(comparison), conclusion
     bands = [row[column] for row in rows for column in ("band_lo", "band_hi")]
     y = {
         "scale": alt.Scale(domain=[min(0.0, *bands), max(0.0, *bands)]),
@@ -419,16 +389,35 @@ def difference(
         # In percent, a difference is in percentage points.
         "labelExpr": "datum.value ? replace(datum.label, '%', ' pp') : '0'",
     }
+    sentences = correction_of_runs(comparison), conclusion
     notes = _line_at_zero(points, x, y)
     return figure_of_lines(rows, x, details, *sentences, highlight=highlight, y=y, notes=notes)
+
+
+def _longest_curve(comparison: ChartScores) -> dict[int, Difference]:
+    """Return the differences over all questions by k, of the score with the most k.
+
+    Raises a ValueError if no score has several k.
+    """
+    curves: dict[tuple[str, float | None], dict[int, Difference]] = {}
+    for point in differences_in(comparison):
+        if point.group is None and isinstance(point.k, int):
+            curves.setdefault((point.metric, point.tau), {})[point.k] = point
+    curve = max(curves.values(), key=len, default={})
+    if len(curve) < 2:
+        raise ValueError(
+            "The comparison is not at several k: give what at_k.compare returns with "
+            "k=[1, 2, 4, 8], for example, or without k."
+        )
+    return dict(sorted(curve.items()))
 
 
 def _row_of_difference(point: Difference, **columns: Any) -> Row:
     """Return the row of a difference: `columns`, k, key, value, limits, band and both scores."""
     (lo, hi), (band_lo, band_hi) = point.interval, point.band
     limits = {"lo": lo, "hi": hi, "band_lo": band_lo, "band_hi": band_hi}
-    both = {"a": point.a, "b": point.b}
-    return {**columns, "x": point.k, "key": point.key, "score": point.score} | limits | both
+    values = {"x": point.k, "key": point.key, "score": point.score, "a": point.a, "b": point.b}
+    return columns | values | limits
 
 
 def _line_at_zero(

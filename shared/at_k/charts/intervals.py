@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Unpack
+from typing import Any, Unpack
 
 import altair as alt
 
@@ -27,7 +26,15 @@ from .results import (
     score_titles,
     shown_names,
 )
-from .style import LINE_HEIGHT, NumberFormats, inline_data, series_channels, text_width, wrap_text
+from .style import (
+    LINE_HEIGHT,
+    LINES,
+    NumberFormats,
+    inline_data,
+    series_channels,
+    text_width,
+    wrap_text,
+)
 
 # All lengths are in points.
 _LABEL_SHARE = 0.42  # the largest share of the width of a figure for the labels of rows
@@ -37,6 +44,9 @@ _SERIES_HEIGHT = 7.0
 _ROW_GAP = 6.0  # between the series of two rows
 _TICK_DISTANCE = 40.0
 _FEWEST_TICKS = 4
+
+_ROWS = alt.Y("label:N", sort=None, scale=alt.Scale(type="band", padding=0))
+"""The vertical channel of all layers, which places each label in a row."""
 
 
 def by_group(
@@ -64,8 +74,9 @@ def by_group(
     """
     scores_of_runs = runs_by_name(results)
     runs = {name: estimates_by_key(scores) for name, scores in scores_of_runs.items()}
-    overall = {name: _overall_keys(name, by_key) for name, by_key in runs.items()}
-    shown = shown_names(key, overall, "key", "scores", MOST_KEYS)
+    overall = {name: _overall_keys(by_key) for name, by_key in runs.items()}
+    remedy = "compute with groups, a label for each question"
+    shown = shown_names(key, overall, "key", "scores of groups", remedy, MOST_KEYS)
     groups = dict.fromkeys(x.group for by_key in runs.values() for x in by_key.values())
     first = next(iter(scores_of_runs.values()))
     overall_name = overall_label(getattr(first, "averaging", ""))
@@ -86,15 +97,10 @@ def by_group(
     return figure_of_rows(with_panels(rows, score_titles(shown), "score"), text, details)
 
 
-def _overall_keys(name: str, by_key: Mapping[str, Estimate]) -> list[str]:
-    """Return the keys without a group of the run `name`. Raises ValueError if no key has one."""
+def _overall_keys(by_key: Mapping[str, Estimate]) -> list[str]:
+    """Return the keys of scores of all questions, or an empty list if there are no groups."""
     keys = [key for key, estimate in by_key.items() if estimate.group is None]
-    if len(keys) == len(by_key):
-        raise ValueError(
-            f"{name or 'The result'} has no scores of groups: compute with groups, a label for "
-            f"each question."
-        )
-    return keys
+    return keys if len(keys) < len(by_key) else []
 
 
 def forest(
@@ -126,7 +132,7 @@ def forest(
             "This is not a leaderboard, as board has to be: give what at_k.leaderboard returns."
         )
     keys_of_runs = {"": [row["key"] for row in board["runs"]]}
-    keys = shown_names(key, keys_of_runs, "key", "scores", MOST_KEYS)
+    keys = shown_names(key, keys_of_runs, "key", "scores", most=MOST_KEYS)
     titles = score_titles(keys)
     rows = [
         {**row, "series": "", "panel": titles[score], "label": row["run"]}
@@ -178,19 +184,20 @@ def figure_of_rows(
     columns = columns or {}
     label_width = _LABEL_SHARE * printed_width(details.width)
     rows = [row | {"label": wrap_text(row["label"], label_width)} for row in rows]
-    left = max(text_width(line) for row in rows for line in row["label"].split("\n")) + _TEXT_GAP
+    labels = [row["label"].split("\n") for row in rows]
+    left = max(text_width(line) for lines in labels for line in lines) + _TEXT_GAP
     texts = [[heading, *(row[field] for row in rows)] for heading, field in columns.items()]
     widths = [max(map(text_width, column)) + _TEXT_GAP for column in texts]
     right = max(_HALF_LAST_LABEL, sum(widths))
     view = view_width(details.width, left, right)
     rows = wrap_names(with_texts(rows, details.formats.text), view + right)
-    series = len({row["series"] for row in rows})
-    step = max(_SERIES_HEIGHT * series + _ROW_GAP, LINE_HEIGHT * _most_lines_between_rows(rows) + 2)
-    bars = _bar_layers(rows, view, view + right, details.formats, zoomed=bool(columns))
-    layers = [*bars, _text_column("label", -_TEXT_GAP, "right")]
+    series, most_lines = len({row["series"] for row in rows}), max(map(len, labels))
+    step = max(_SERIES_HEIGHT * series + _ROW_GAP, LINE_HEIGHT * most_lines + 2)
+    layers = _bar_layers(rows, view, view + right, details.formats, zoomed=bool(columns))
+    layers[0] = layers[0].encode(y=_row_channel(most_lines))
     for i, (heading, field) in enumerate(columns.items()):
         start = view + _TEXT_GAP + sum(widths[:i])
-        layers += [_text_column(field, start, "left"), _heading(heading, start)]
+        layers += [_text_column(field, start), _heading(heading, start)]
     height = alt.Step(step, **{"for": "position"})
     panel = alt.LayerChart(layer=layers, width=view, height=height)
     scales = {"x": "independent"} if columns else {}
@@ -198,13 +205,30 @@ def figure_of_rows(
     return make_figure(panel, rows, caption, details.width, **scales)
 
 
-def _row_channel() -> alt.Y:
-    """Return the vertical channel, which places each label in a row.
+def _row_channel(most_lines: int) -> alt.Y:
+    """Return the vertical channel, which places each label in a row, centered.
 
-    It has no axis: labels are marks of text, because an axis does not center those of several
-    lines.
+    Labels have at most `most_lines` lines.
     """
-    return alt.Y("label:N", sort=None, axis=None, scale=alt.Scale(type="band", padding=0))
+    # Without an offset, the first of several lines would be beside the row.
+    offsets = [
+        {
+            "test": f"length(split(datum.label, '\\n')) == {lines}",
+            "value": LINE_HEIGHT / 2 * (1 - lines),
+        }
+        for lines in range(2, most_lines + 1)
+    ]
+    axis = alt.Axis(
+        title=None,
+        domain=False,
+        grid=False,
+        labelExpr=LINES,
+        labelLineHeight=LINE_HEIGHT,
+        labelOffset={"condition": offsets, "value": 0} if offsets else 0,
+        labelPadding=_TEXT_GAP,
+        ticks=False,
+    )
+    return alt.Y("label:N", sort=None, axis=axis, scale=alt.Scale(type="band", padding=0))
 
 
 def _bar_layers(
@@ -231,7 +255,7 @@ def _bar_layers(
 
     names = list(dict.fromkeys(row["series"] for row in rows))
     channels = series_channels(names, room)
-    base = alt.Chart().encode(y=_row_channel(), color=channels["color"])
+    base = alt.Chart().encode(y=_ROWS, color=channels["color"])
     if len(names) > 1:
         offset = alt.Scale(domain=names, paddingOuter=0.5)
         base = base.encode(yOffset=alt.YOffset("series:N", scale=offset))
@@ -242,30 +266,10 @@ def _bar_layers(
     return [*layers, markers(base, size=14).encode(x=x("score"), shape=channels["shape"])]
 
 
-def _most_lines_between_rows(rows: Sequence[Row]) -> float:
-    """Return the height of a row, in lines of text, at which no two labels overlap.
-
-    All rows have the same height, and labels are centered. So neighbors need half of their sum.
-    """
-    lines: dict[tuple[str, str], int] = {}
-    for row in rows:
-        lines[row["panel"], row["label"]] = row["label"].count("\n") + 1
-    return max(sum(pair) / 2 for pair in itertools.pairwise([1, *lines.values(), 1]))
-
-
-def _text_column(field: str, x: float, align: Literal["left", "right"]) -> alt.Chart:
-    """Return a layer that writes the column `field`. The left or right side of texts is at `x`."""
-    once = alt.Chart().transform_aggregate(series="count()", groupby=[*{"label": 0, field: 0}])
-    # The first line is moved up, so that the text is centered in its row.
-    above = f"{LINE_HEIGHT / 2} * (1 - length(split(datum.{field}, '\\n')))"
-    text = once.mark_text(
-        align=align,
-        baseline="middle",
-        dy=alt.ExprRef(above),
-        lineBreak="\n",
-        lineHeight=LINE_HEIGHT,
-    )
-    return text.encode(x=alt.XValue(x), y=_row_channel(), text=alt.Text(f"{field}:N"))
+def _text_column(field: str, x: float) -> alt.Chart:
+    """Return a layer that writes the column `field` of each row, beginning at the position x."""
+    text = alt.Chart().mark_text(align="left", baseline="middle")
+    return text.encode(x=alt.XValue(x), y=_ROWS, text=alt.Text(f"{field}:N"))
 
 
 def _heading(text: str, x: float) -> alt.Chart:

@@ -101,34 +101,30 @@ def _is_number(value: Any) -> bool:
 
 
 def correction(runs: Mapping[str, ChartScores]) -> str:
-    """Return a text with sentences on how the scores of runs are averaged and corrected, or "".
+    """Return sentences on how the scores of runs are averaged and corrected, or "".
 
-    It says how questions are averaged, unless they have equal weights, and for which errors of the
-    checker the scores of each run are corrected. If all runs have the same correction, there is one
-    sentence for all of them.
+    They say how questions are averaged, unless they have equal weights, and for which errors of the
+    checker the scores of each run are corrected: in one sentence if all runs are corrected alike.
     """
-    averaging = _averaging_sentences(runs.values())
-    words = {
-        name: correction_in_words(scores["checker"])
-        for name, scores in runs.items()
-        if "checker" in scores
-    }
-    if len(words) == len(runs) > 1 and len({*words.values()}) == 1:
-        words = {"": next(iter(words.values()))}
-    sentences = [f"{name or 'Scores'}: {text}." for name, text in words.items()]
-    return " ".join(filter(None, [averaging, *sentences]))
-
-
-def _averaging_sentences(results: Iterable[Mapping[str, Any]]) -> str:
-    """Return sentences on how results average questions; "" if all of them use equal weights."""
-    texts = dict.fromkeys(getattr(result, "averaging", "") for result in results)
-    return " ".join(f"{text[0].upper()}{text[1:]}." for text in texts if text)
+    checkers = {name: scores["checker"] for name, scores in runs.items() if "checker" in scores}
+    return _corrected(runs.values(), checkers, len(runs))
 
 
 def correction_of_runs(compared: Mapping[str, Any]) -> str:
     """Return the text of `correction` for a result of `compare` or `leaderboard`, or ""."""
-    checkers = {name: {"checker": x} for name, x in compared.get("checker", {}).items()}
-    return " ".join(filter(None, [_averaging_sentences([compared]), correction(checkers)]))
+    checkers = compared.get("checker", {})
+    return _corrected([compared], checkers, len(checkers))
+
+
+def _corrected(results: Iterable[Any], checkers: Mapping[str, Any], number: int) -> str:
+    """Return the text of `correction` for the averaging of results, and the checkers of runs."""
+    texts = dict.fromkeys(getattr(result, "averaging", "") for result in results)
+    sentences = [f"{text[0].upper()}{text[1:]}." for text in texts if text]
+    words = {name: correction_in_words(checker) for name, checker in checkers.items()}
+    if len(words) == number > 1 and len({*words.values()}) == 1:
+        words = {"": next(iter(words.values()))}
+    sentences += [f"{name or 'Scores'}: {text}." for name, text in words.items()]
+    return " ".join(sentences)
 
 
 def estimates_by_key(scores: ChartScores) -> dict[str, Estimate]:
@@ -168,16 +164,18 @@ def curves_by_name(scores: ChartScores) -> dict[str, Curve]:
     return {metric: dict(sorted(curve.items())) for metric, curve in curves.items()}
 
 
-def curves_by_threshold(scores: ChartScores) -> dict[int, dict[float, Estimate]]:
-    """Return a dict from k to a dict from thresholds to the estimates of G-Pass@k.
+def curves_by_threshold(scores: ChartScores) -> dict[str, dict[float, Estimate]]:
+    """Return a dict from k, as text, to the estimates of G-Pass@k over all questions by threshold.
 
-    Both are in ascending order. Only scores over all questions are included.
+    Both are in ascending order. Values of k with one threshold are left out.
     """
     curves: dict[int, dict[float, Estimate]] = {}
-    for estimate in estimates_of(scores):
-        if estimate.metric == "G-Pass@k" and estimate.group is None and estimate.tau is not None:
-            curves.setdefault(int(estimate.k or 0), {})[estimate.tau] = estimate
-    return {k: dict(sorted(curve.items())) for k, curve in sorted(curves.items())}
+    for x in estimates_of(scores):
+        if x.metric == "G-Pass@k" and x.group is None and x.tau is not None:
+            curves.setdefault(int(x.k or 0), {})[x.tau] = x
+    return {
+        str(k): dict(sorted(curve.items())) for k, curve in sorted(curves.items()) if len(curve) > 1
+    }
 
 
 def shown_names(
@@ -185,6 +183,7 @@ def shown_names(
     by_run: Mapping[str, Iterable[str]],
     parameter: str,
     what: str,
+    remedy: str = "",
     most: float = math.inf,
 ) -> list[str]:
     """Return the names of the scores that a chart shows.
@@ -195,28 +194,38 @@ def shown_names(
         by_run: a dict from the name of each run to the names of its scores.
         parameter: what messages call `requested`.
         what: what messages call the scores, in the plural.
+        remedy: how a run gets such scores, for the message about one that has none.
         most: the largest number of names that may be returned.
 
     Raises:
         ValueError: if no name is in all runs, a requested one is not, or there are too many.
     """
-    first, *others = (dict.fromkeys(names) for names in by_run.values())
-    known = [name for name in first if all(name in names for names in others)]
+    for run, names in by_run.items():
+        if not names:
+            raise ValueError(f"{run or 'The result'} has no {what}: {remedy}.")
+    first, *others = by_run.values()
+    known = [name for name in dict.fromkeys(first) if all(name in names for names in others)]
     if not known:
         raise ValueError(f"The runs {', '.join(by_run)} have no {what} in common.")
-    shown = dict.fromkeys(known if requested is None else ())
-    for name in [] if requested is None else as_list(parameter, requested):
-        check_text(parameter, name)
-        matching = [other for other in known if other == name or other.startswith(f"{name}_")]
-        if not matching:
-            raise ValueError(f"{parameter} is {short(name)}: the results have {', '.join(known)}.")
-        shown |= dict.fromkeys(matching)
+    shown = known if requested is None else _named(as_list(parameter, requested), known, parameter)
     if len(shown) > most:
         raise ValueError(
             f"{len(shown)} scores are too many for a chart of questions or groups: choose at most "
             f"{most} of {', '.join(shown)}."
         )
-    return list(shown)
+    return shown
+
+
+def _named(requested: Iterable[str], known: Sequence[str], parameter: str) -> list[str]:
+    """Return the known names that requested ones stand for. Raise ValueError if there are none."""
+    found: dict[str, None] = {}
+    for name in requested:
+        check_text(parameter, name)
+        matching = [other for other in known if f"{other}_".startswith(f"{name}_")]
+        if not matching:
+            raise ValueError(f"{parameter} is {short(name)}: the results have {', '.join(known)}.")
+        found |= dict.fromkeys(matching)
+    return list(found)
 
 
 # --- Titles -------------------------------------------------------------------------------
@@ -243,22 +252,19 @@ def metric_title(score: _Named, k: int | str = "k") -> str:
     words = _IN_WORDS.get(_metric_with_k(score))
     if score.metric == "G-Pass@k" and score.tau is not None:
         words = f"at least {100 * score.tau:g} % of {{k}} samples correct"
+    if k == 1 and score.metric in ("pass@k", "pass^k", "maj@k"):
+        words = "share of correct samples"
     label = metric_label(score, k)
     return f"{label}: {words.format(k=k)}" if words else label
 
 
 def score_titles(keys: Iterable[str]) -> dict[str, str]:
     """Return a dict from each key of a score, such as "pass@4", to the title of its panel."""
-    return {key: _score_title(read_score(key)) for key in keys}
-
-
-def _score_title(score: ScoreId) -> str:
-    """Return the title of the panel of one score, such as "pass@1: share of correct samples"."""
-    if not isinstance(score.k, int) or not _has_place_for_k(score):
-        return score.key
-    if score.k == 1 and score.metric in ("pass@k", "pass^k", "maj@k"):
-        return f"{score.key}: share of correct samples"
-    return metric_title(score, score.k)
+    scores = {key: read_score(key) for key in keys}
+    return {
+        key: metric_title(x, x.k) if isinstance(x.k, int) and _has_place_for_k(x) else key
+        for key, x in scores.items()
+    }
 
 
 # --- Captions -----------------------------------------------------------------------------
@@ -343,11 +349,12 @@ class ChartDetails:
                 f"{' and '.join(named)}: leave out interval."
             )
         percent = "" if self.confidence is None else f"{100 * self.confidence:.6g} % "
-        limits = f"{percent}confidence limits"
+        limits = f"{'pointwise ' if mark == 'Bands' else ''}{percent}confidence limits"
         if any("band_lo" in row for row in rows):
-            limits += f" at each k (dark) and simultaneous {percent}band over all k (pale)"
-        elif mark == "Bands":
-            limits = f"pointwise {limits}"
+            limits = (
+                f"{percent}confidence limits at each k (dark) and simultaneous {percent}band over "
+                f"all k (pale)"
+            )
         scope = self._scope_of_limits({row.get("interval", self.interval) for row in rows})
         return f"{mark}: {limits}{scope}."
 

@@ -39,7 +39,7 @@ IN_PERCENT = NumberFormats("%", "+%", ".2%")
 LEGEND_SYMBOL = 13.0  # width of a symbol of a legend, with the space before the name
 _BETWEEN_COLUMNS = 10.0  # space between the columns of a legend
 _NARROW, _WIDE = " !'(),-./:;I[\\]`fijlrt|", "%@MWmw"
-_LINES = "split(datum.label, '\\n')"
+LINES = "split(datum.label, '\\n')"
 
 
 def text_width(text: str) -> float:
@@ -62,8 +62,11 @@ def text_width(text: str) -> float:
 @lru_cache
 def wrap_text(text: str, width: float) -> str:
     """Return a text with line breaks, so that its lines are at most `width` points wide."""
-    # Long names may also break after these characters. A vertical tab marks each place.
-    breakable = re.sub("([/_-])(?=.)", "\\1\v", " ".join(text.split()))
+    # Words that are too wide may also break after these characters, where a vertical tab is put.
+    breakable = " ".join(
+        word if text_width(word) <= width else re.sub("([/_-])(?=.)", "\\1\v", word)
+        for word in text.split()
+    )
     # No line has more characters than `most`, which is the number of the narrowest ones.
     lines, most = [text], min(len(text), int(4 * width / TEXT))
     while most > 1 and max(map(text_width, lines)) > width:
@@ -91,7 +94,7 @@ def series_channels(names: Sequence[str], room: float) -> dict[str, Any]:
     if len(names) > 1:
         widest = max(text_width(line) for name in names for line in name.split("\n"))
         columns = max(1, int(room // (widest + LEGEND_SYMBOL + _BETWEEN_COLUMNS)))
-        legend = alt.Legend(title=None, columns=columns, labelExpr=_LINES)
+        legend = alt.Legend(title=None, columns=columns, labelExpr=LINES)
 
     def scale(looks: Sequence[Any]) -> alt.Scale:
         """Return a scale from series to looks, which recur if there are more series."""
@@ -131,7 +134,7 @@ def config() -> alt.Config:
             **labels,
             title=None,
             labelAnchor="start",
-            labelExpr=_LINES,
+            labelExpr=LINES,
             labelLineHeight=LINE_HEIGHT,
             labelOrient="top",
             labelPadding=2,
