@@ -522,7 +522,7 @@ methods raise an error that names the missing package. In the package it is a `P
 """
 
 
-KERNEL = "4babf2fab6fd"
+KERNEL = "f632e5496df4"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -2625,7 +2625,8 @@ class QuestionIntervals(IntervalMethod):
         rows = self._scores.inverse[questions]
         least, most = self._extremes(self._ranges, rows)
         if self._is_one_cluster(questions):
-            weights = None if self._weights is None else self._weights[questions]
+            ones = np.ones(len(questions))
+            weights = ones if self._weights is None else self._weights[questions]
             mean = np.average(self._scores.columns[rows], 0, weights)
             result = {}
             for key, score in self._scores.keys.items():
