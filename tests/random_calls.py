@@ -258,6 +258,23 @@ def posterior_of_categories(
     return means, variances
 
 
+def mean_moments(
+    name: str, questions: Rows, prior: Rows, rewards: list[float]
+) -> tuple[Fraction, Fraction]:
+    """Return the mean and the variance of the mean reward: of bayes, or of avg without a prior."""
+    means, variances = posterior_of_categories(
+        questions,
+        prior,
+        lambda counts: exact.posterior_moments_of_mean(counts, rewards),
+        len(rewards),
+    )
+    if name == "avg":
+        sizes = [Fraction(len(row) + len(rewards), len(row)) for row in questions]
+        variances = [v * s**2 for v, s in zip(variances, sizes, strict=True)]
+        means = [exact.subset_mean_of_maximum([rewards[i] for i in row], 1) for row in questions]
+    return exact.mean_of(means), exact.mean_of(variances) / len(questions)
+
+
 def reward_call(rng: Random) -> Call:
     """Return a call of a score of categories."""
     name = str(rng.choice(REWARDS))
@@ -275,38 +292,29 @@ def reward_call(rng: Random) -> Call:
         flat = [value for row in prior for value in row]
         arguments["R0"] = [prior, np.array(prior), flat, tuple(flat)][rng.integers(4)]
     options = random_interval(rng) if has_interval else {}
-    if name == "max_at_k":
-        least = min(map(len, questions))
-        k = int(rng.integers(1, 9 if has_interval else least + 1))
-        arguments["k"] = k
+    if name != "max_at_k":
+        mean, variance = mean_moments(name, questions, prior, rewards)
         if not has_interval:
-            values = [[rewards[category] for category in row] for row in questions]
-            means = [exact.subset_mean_of_maximum(row, k) for row in values]
-            return Call(name, rows, arguments, float(exact.mean_of(means)))
-        means, variances = posterior_of_categories(
-            questions,
-            prior,
-            lambda counts: exact.posterior_moments_of_maximum(counts, rewards, k),
-            len(rewards),
-        )
-        if k > 1:
-            options["bounds"] = options.get("bounds") or (min(rewards), max(rewards))
-    else:
-        means, variances = posterior_of_categories(
-            questions,
-            prior,
-            lambda counts: exact.posterior_moments_of_mean(counts, rewards),
-            len(rewards),
-        )
-    if name == "avg":
-        sizes = [Fraction(len(row) + len(rewards), len(row)) for row in questions]
-        variances = [v * s**2 for v, s in zip(variances, sizes, strict=True)]
-        means = [exact.subset_mean_of_maximum([rewards[i] for i in row], 1) for row in questions]
-    mean, variance = exact.mean_of(means), exact.mean_of(variances) / len(rows)
-    if has_interval:
+            return Call(name, rows, arguments, (float(mean), math.sqrt(variance)))
         expected = summary(mean, variance, options, None)
         return Call(f"{name}_ci", rows, arguments | options, expected)
-    return Call(name, rows, arguments, (float(mean), math.sqrt(variance)))
+    least = min(map(len, questions))
+    k = int(rng.integers(1, 9 if has_interval else least + 1))
+    arguments["k"] = k
+    if not has_interval:
+        values = [[rewards[category] for category in row] for row in questions]
+        means = [exact.subset_mean_of_maximum(row, k) for row in values]
+        return Call(name, rows, arguments, float(exact.mean_of(means)))
+    means, variances = posterior_of_categories(
+        questions,
+        prior,
+        lambda counts: exact.posterior_moments_of_maximum(counts, rewards, k),
+        len(rewards),
+    )
+    if k > 1:
+        options["bounds"] = options.get("bounds") or (min(rewards), max(rewards))
+    mean, variance = exact.mean_of(means), exact.mean_of(variances) / len(rows)
+    return Call("max_at_k_ci", rows, arguments | options, summary(mean, variance, options, None))
 
 
 def random_rewards(rng: Random) -> Rows:
@@ -431,23 +439,13 @@ def metric_call(rng: Random) -> Call:
         size = least if least == most else "n"
         options = random_interval(rng)
         arguments, expected = dict(options), {}
-        names = ("", "_sigma", "_lo", "_hi")
-        prior: Rows = [[] for _ in rows]
-        means, variances = posterior_of_categories(
-            questions, prior, lambda counts: exact.posterior_moments_of_mean(counts, [0, 1]), 2
-        )
-        moments = {"bayes": (means, variances)}
-        scales = [Fraction(len(row) + 2, len(row)) for row in questions]
-        variances = [v * s**2 for v, s in zip(variances, scales, strict=True)]
-        means = [exact.mean_of([Fraction(value) for value in row]) for row in questions]
-        moments["avg"] = means, variances
-        for key, (means, variances) in moments.items():
-            variance = exact.mean_of(variances) / len(rows)
-            # Without bounds, the metric clips its limits to the range of its rewards, 0 to 1; the
-            # functions `bayes_ci` and `avg_ci` do not clip theirs.
-            limits = options | {"bounds": options.get("bounds") or (0.0, 1.0)}
-            values = summary(exact.mean_of(means), variance, limits)
-            expected |= {f"{key}@{size}{n}": x for n, x in zip(names, values, strict=True)}
+        # Without bounds, the metric clips its limits to the range of its rewards, 0 to 1; the
+        # functions `bayes_ci` and `avg_ci` do not clip theirs.
+        limits = options | {"bounds": options.get("bounds") or (0.0, 1.0)}
+        for key in ("bayes", "avg"):
+            moments = mean_moments(key, questions, [[] for _ in rows], [0, 1])
+            ends = zip(("", "_sigma", "_lo", "_hi"), summary(*moments, limits), strict=True)
+            expected |= {f"{key}@{size}{end}": x for end, x in ends}
     return Call(f"metric {name}", rows, arguments, expected)
 
 

@@ -522,7 +522,7 @@ methods raise an error that names the missing package. In the package it is a `P
 """
 
 
-KERNEL = "f632e5496df4"
+KERNEL = "580967c2f3a3"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -2625,8 +2625,7 @@ class QuestionIntervals(IntervalMethod):
         rows = self._scores.inverse[questions]
         least, most = self._extremes(self._ranges, rows)
         if self._is_one_cluster(questions):
-            ones = np.ones(len(questions))
-            weights = ones if self._weights is None else self._weights[questions]
+            weights = np.ones(len(rows)) if self._weights is None else self._weights[questions]
             mean = np.average(self._scores.columns[rows], 0, weights)
             result = {}
             for key, score in self._scores.keys.items():
@@ -2660,8 +2659,8 @@ class QuestionIntervals(IntervalMethod):
 """Arrow columns of the samples and references that are to be checked.
 
 Texts are large strings. Numbers keep their type, except that float16 and float32 become the double
-that prints the same, so that np.float32(0.1) equals 0.1. Values without a common Arrow type are
-stored as JSON, as are lists and dicts: texts that UTF-8 cannot hold, bools among integers, and
+that prints the same, so that np.float32(0.1) equals 0.1. Lists and dicts are stored as JSON, and so
+are values without a common Arrow type: texts that UTF-8 cannot hold, bools among integers, and
 integers that no double holds among floats.
 
 There are S samples of M questions.
@@ -2684,35 +2683,23 @@ def stored(samples: Samples, references: Any = None) -> Samples:
     raised if samples have different types, if there are not M references, or if neither Arrow nor
     JSON can hold a value.
     """
-    values = samples.values
     if samples.are_numbers:
-        values = _column_of_numbers(values, samples.scored)
-    elif isinstance(values, list):
-        check_types(samples)
-        values = pa.chunked_array([_typed_array(values, samples.name, samples.sizes)])
+        values = _column_of_numbers(samples.values, samples.scored)
     else:
-        values = _not_nested(values, samples.name, samples.sizes)
-    column = None if references is None else reference_column(references, len(samples))
+        check_types(samples)
+        values = _column(samples.values, samples.name, samples.sizes)
+    column = None if references is None else _reference_column(references, len(samples))
     return replace(samples, values=values, scored=None, references=column)
 
 
-def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
-    """Return references as an Arrow column, (M,).
-
-    `questions` is M. A ValueError is raised if there are not M references, or if neither Arrow nor
-    JSON can hold one.
-    """
-    values = plain_container(references)
-    if isinstance(values, np.ndarray) and values.ndim == 1:
-        column = _column_of_numbers(values)
-    elif isinstance(values, pa.ChunkedArray):
-        column = _not_nested(with_plain_type(values), "references")
-        if str(column.type) in ("halffloat", "float"):
-            column = _column_of_numbers(*numbers_and_scored(column))
-    else:
-        entries = values if isinstance(values, list) else entries_of("references", values)
+def _reference_column(references: Any, questions: int) -> pa.ChunkedArray:
+    """Return M references as a column; raise a ValueError if there are not M. `questions` is M."""
+    entries = plain_container(references)
+    is_array = isinstance(entries, np.ndarray) and entries.ndim == 1
+    if not (is_array or isinstance(entries, pa.ChunkedArray)):
+        entries = entries if isinstance(entries, list) else entries_of("references", entries)
         check_depth("references", entries)
-        column = pa.chunked_array([_typed_array(entries, "references")])
+    column = _column(entries, "references")
     if len(column) != questions:
         raise ValueError(
             f"There are {questions} lists of predictions but {len(column)} references: "
@@ -2722,16 +2709,21 @@ def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
     return column.cast(TEXTS) if pa.types.is_null(column.type) else column
 
 
-def _not_nested(
-    column: pa.ChunkedArray, name: str, sizes: np.ndarray | None = None
-) -> pa.ChunkedArray:
-    """Return a column of lists or structs as JSON, and other columns unchanged.
+def _column(values: Any, name: str, sizes: np.ndarray | None = None) -> pa.ChunkedArray:
+    """Return an array, a list or an Arrow column as a column, with lists and structs as JSON.
 
     `name` and `sizes` are those of `to_json`.
     """
-    if not pa.types.is_nested(column.type):
-        return column
-    return pa.chunked_array([to_json(column.to_pylist(), name, sizes)])
+    if isinstance(values, np.ndarray):
+        return _column_of_numbers(values)
+    if isinstance(values, list):
+        return pa.chunked_array([_typed_array(values, name, sizes)])
+    column = with_plain_type(values)
+    if pa.types.is_nested(column.type):
+        return pa.chunked_array([to_json(column.to_pylist(), name, sizes)])
+    if str(column.type) in ("halffloat", "float"):
+        return _column_of_numbers(*numbers_and_scored(column))
+    return column
 
 
 def _column_of_numbers(numbers: np.ndarray, scored: np.ndarray | None = None) -> pa.ChunkedArray:
@@ -2790,9 +2782,10 @@ def _array_of_one_type(values: list[Any]) -> pa.Array | None:
     if len(types) > 1 or types & {list, tuple, dict}:
         return None
     try:
-        return pa.array(values, TEXTS if types == {str} else None)
+        array = pa.array(values, TEXTS if types == {str} else None)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return None
+    return None if pa.types.is_nested(array.type) else array  # such as arrays of NumPy
 
 
 def to_json(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa.Array:
@@ -4549,13 +4542,12 @@ class Rewards:
         p = p.reshape(self.at_most.shape)
         return (self.levels * -np.diff(p, axis=1, prepend=1.0)).sum(axis=1)
 
-    def posterior(self, prior_outcomes: bool = True) -> tuple[np.ndarray, np.ndarray]:
+    def posterior(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the posterior mean and variance of the mean reward of each row, (U,) each.
 
-        `prior_outcomes` is whether to add the prior outcomes to the uniform prior. The module
-        docstring has the formulas for the a and t that are used here.
+        The module docstring has the formulas for the a and t that are used here.
         """
-        a = self.posterior_counts(prior_outcomes)
+        a = self.posterior_counts()
         t = a[:, -1:]
         cov_factor = (t - a) / (t * (t + 1.0))
         return self._mean(a), self.posterior_variance_of_expected_max(a / t, cov_factor)
@@ -4585,22 +4577,23 @@ class Rewards:
         and one of each category. So it is n/t times the average plus a constant, and the standard
         deviation of the average is t/n times that of the posterior (eq. 20 of the Bayes@N paper).
         """
-        _, variance = self.posterior(prior_outcomes=False)
-        t = self.posterior_counts(prior_outcomes=False)[:, -1]
+        uniform = replace(self, prior=0)
+        _, variance = uniform.posterior()
+        t = uniform.posterior_counts()[:, -1]
         return self.max_of(1), (t / self.sizes) ** 2 * variance
 
-    def posterior_counts(self, prior_outcomes: bool = True) -> np.ndarray:
+    def posterior_counts(self) -> np.ndarray:
         """Return the number of observed and prior outcomes with at most each reward, (U, L).
 
-        The uniform prior counts as one outcome of each category. `prior_outcomes` is whether to add
-        the prior outcomes to it. A ValueError is raised for real rewards.
+        The uniform prior counts as one outcome of each category. A ValueError is raised for real
+        rewards.
         """
         if self.categories is None:
             raise ValueError(
                 "The posterior needs categories, and these outcomes are real rewards: pass "
                 "interval='sampling', or give categories and w."
             )
-        return self.at_most + self.categories + (self.prior if prior_outcomes else 0)
+        return self.at_most + self.categories + self.prior
 
     def _mean(self, at_most: np.ndarray) -> np.ndarray:
         """Return the mean reward of each row, (U,), from (U, L) counts with at most each reward."""
@@ -5020,7 +5013,8 @@ def _credit_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
     credits = np.zeros_like(subsets)
     for answer, (m, accepted) in enumerate(counts.answers):
         ways, exponent = _scaled_binomials(m, votes_of_winner[-1], shift)  # by the number of votes
-        fewer_votes = ways * (np.arange(len(ways)) < t)
+        fewer_votes = ways[: votes_of_winner[-1]]
+        fewer_votes = fewer_votes * (np.arange(len(fewer_votes)) < t)
         more_subsets = _multiply_truncated(subsets, fewer_votes)
         more_credits = np.zeros_like(credits)
         if credits.any():  # They are 0 until the first correct answer.
@@ -5028,10 +5022,9 @@ def _credit_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
         for votes, start, size in zip(votes_of_winner, starts, rows_of_t, strict=True):
             if votes <= m:  # The answer is one more winner.
                 before, after = slice(start, start + size - 1), slice(start + 1, start + size)
-                one_more = ways[votes] * subsets[before, :-votes]
-                more_subsets[after, votes:] += one_more
-                more_credits[after, votes:] += ways[votes] * credits[before, :-votes]
-                more_credits[after, votes:] += accepted / m * one_more
+                shares = credits[before, :-votes] + accepted / m * subsets[before, :-votes]
+                more_subsets[after, votes:] += ways[votes] * subsets[before, :-votes]
+                more_credits[after, votes:] += ways[votes] * shares
         subsets, credits = more_subsets, more_credits
         exponents += exponent
         if answer % 32 == 31:  # Scale the largest coefficient of each t to below 1.
@@ -5406,7 +5399,10 @@ def max_limits(
     All methods but "questions" need the installed package. Without a confidence, the method is not
     used.
     """
-    if options.confidence is not None and options.method != "questions":
+    if options.confidence is None:
+        points = max_scores(rewards, ks)
+        return points, QuestionIntervals(points)
+    if options.method != "questions":
         return PACKAGE.rooms.max_limits(rewards, ks, options)
     points = max_scores(rewards, ks)
     least, most = np.clip(rewards.ranges, *options.bounds).T
@@ -6257,9 +6253,10 @@ def cons_at_k_results(
     sizes = {x: size for x, size in sizes.items() if is_included(x.metric, x.k, included)}
     columns = np.array([*values.values()]).reshape(len(values), len(questions)).T
     points = Scores(one_column_each(values), np.arange(len(questions)), columns)
-    if options.confidence is None or options.method == "questions":
-        method = limits_for_questions(points, "cons@k", options)
-    else:
+    method: IntervalMethod = QuestionIntervals(
+        points, UNIT_RANGE, options.clusters, weights=options.weights
+    )
+    if options.confidence is not None and options.method != "questions":
         method = PACKAGE.rooms.consensus_limits(consensus, options)
     if sizes:
         weighted = PACKAGE.rooms.weighted_votes(checked, vote_weights, merge_right, sizes)

@@ -3,10 +3,8 @@
 import math
 
 import at_k
-import evaluate
 import numpy as np
 import pytest
-from conftest import ROOT
 
 DATA = {
     "gpassk": [[1, 0, 1, 1], [0, 0, 1, 0]],
@@ -23,7 +21,7 @@ REWARDS = [[0.5, 1.0, 0.25], [2.0, 0.0, 0.75]]
 @pytest.mark.parametrize("name", DATA)
 @pytest.mark.parametrize("interval", ["questions", "auto"])
 def test_an_interval_or_clusters_without_a_confidence_are_refused(name, interval):
-    metric = evaluate.load(str(ROOT / "metrics" / name))
+    metric = at_k.load(name)
     with pytest.raises(ValueError, match="only limits use clusters"):
         metric.compute(predictions=DATA[name], confidence=None, clusters=["a", "b"])
     with pytest.raises(ValueError, match="interval"):
@@ -33,7 +31,7 @@ def test_an_interval_or_clusters_without_a_confidence_are_refused(name, interval
 
 @pytest.mark.parametrize("name", DATA)
 def test_the_default_interval_is_the_documented_one(name):
-    metric = evaluate.load(str(ROOT / "metrics" / name))
+    metric = at_k.load(name)
     options = {"predictions": DATA[name], "confidence": 0.9}
     named = metric.compute(**options, interval=DEFAULT[name])
     assert metric.compute(**options) == named

@@ -348,7 +348,10 @@ def max_limits(
     All methods but "questions" need the installed package. Without a confidence, the method is not
     used.
     """
-    if options.confidence is not None and options.method != "questions":
+    if options.confidence is None:
+        points = max_scores(rewards, ks)
+        return points, QuestionIntervals(points)
+    if options.method != "questions":
         return PACKAGE.rooms.max_limits(rewards, ks, options)
     points = max_scores(rewards, ks)
     least, most = np.clip(rewards.ranges, *options.bounds).T

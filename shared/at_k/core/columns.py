@@ -1,8 +1,8 @@
 """Arrow columns of the samples and references that are to be checked.
 
 Texts are large strings. Numbers keep their type, except that float16 and float32 become the double
-that prints the same, so that np.float32(0.1) equals 0.1. Values without a common Arrow type are
-stored as JSON, as are lists and dicts: texts that UTF-8 cannot hold, bools among integers, and
+that prints the same, so that np.float32(0.1) equals 0.1. Lists and dicts are stored as JSON, and so
+are values without a common Arrow type: texts that UTF-8 cannot hold, bools among integers, and
 integers that no double holds among floats.
 
 There are S samples of M questions.
@@ -46,35 +46,23 @@ def stored(samples: Samples, references: Any = None) -> Samples:
     raised if samples have different types, if there are not M references, or if neither Arrow nor
     JSON can hold a value.
     """
-    values = samples.values
     if samples.are_numbers:
-        values = _column_of_numbers(values, samples.scored)
-    elif isinstance(values, list):
-        check_types(samples)
-        values = pa.chunked_array([_typed_array(values, samples.name, samples.sizes)])
+        values = _column_of_numbers(samples.values, samples.scored)
     else:
-        values = _not_nested(values, samples.name, samples.sizes)
-    column = None if references is None else reference_column(references, len(samples))
+        check_types(samples)
+        values = _column(samples.values, samples.name, samples.sizes)
+    column = None if references is None else _reference_column(references, len(samples))
     return replace(samples, values=values, scored=None, references=column)
 
 
-def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
-    """Return references as an Arrow column, (M,).
-
-    `questions` is M. A ValueError is raised if there are not M references, or if neither Arrow nor
-    JSON can hold one.
-    """
-    values = plain_container(references)
-    if isinstance(values, np.ndarray) and values.ndim == 1:
-        column = _column_of_numbers(values)
-    elif isinstance(values, pa.ChunkedArray):
-        column = _not_nested(with_plain_type(values), "references")
-        if str(column.type) in ("halffloat", "float"):
-            column = _column_of_numbers(*numbers_and_scored(column))
-    else:
-        entries = values if isinstance(values, list) else entries_of("references", values)
+def _reference_column(references: Any, questions: int) -> pa.ChunkedArray:
+    """Return M references as a column; raise a ValueError if there are not M. `questions` is M."""
+    entries = plain_container(references)
+    is_array = isinstance(entries, np.ndarray) and entries.ndim == 1
+    if not (is_array or isinstance(entries, pa.ChunkedArray)):
+        entries = entries if isinstance(entries, list) else entries_of("references", entries)
         check_depth("references", entries)
-        column = pa.chunked_array([_typed_array(entries, "references")])
+    column = _column(entries, "references")
     if len(column) != questions:
         raise ValueError(
             f"There are {questions} lists of predictions but {len(column)} references: "
@@ -84,16 +72,21 @@ def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
     return column.cast(TEXTS) if pa.types.is_null(column.type) else column
 
 
-def _not_nested(
-    column: pa.ChunkedArray, name: str, sizes: np.ndarray | None = None
-) -> pa.ChunkedArray:
-    """Return a column of lists or structs as JSON, and other columns unchanged.
+def _column(values: Any, name: str, sizes: np.ndarray | None = None) -> pa.ChunkedArray:
+    """Return an array, a list or an Arrow column as a column, with lists and structs as JSON.
 
     `name` and `sizes` are those of `to_json`.
     """
-    if not pa.types.is_nested(column.type):
-        return column
-    return pa.chunked_array([to_json(column.to_pylist(), name, sizes)])
+    if isinstance(values, np.ndarray):
+        return _column_of_numbers(values)
+    if isinstance(values, list):
+        return pa.chunked_array([_typed_array(values, name, sizes)])
+    column = with_plain_type(values)
+    if pa.types.is_nested(column.type):
+        return pa.chunked_array([to_json(column.to_pylist(), name, sizes)])
+    if str(column.type) in ("halffloat", "float"):
+        return _column_of_numbers(*numbers_and_scored(column))
+    return column
 
 
 def _column_of_numbers(numbers: np.ndarray, scored: np.ndarray | None = None) -> pa.ChunkedArray:
@@ -152,9 +145,10 @@ def _array_of_one_type(values: list[Any]) -> pa.Array | None:
     if len(types) > 1 or types & {list, tuple, dict}:
         return None
     try:
-        return pa.array(values, TEXTS if types == {str} else None)
+        array = pa.array(values, TEXTS if types == {str} else None)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return None
+    return None if pa.types.is_nested(array.type) else array  # such as arrays of NumPy
 
 
 def to_json(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa.Array:

@@ -32,9 +32,10 @@ from .credits import (
     included_scores,
     is_included,
 )
-from .interval import IntervalMethod
+from .interval import UNIT_RANGE, IntervalMethod
 from .package import PACKAGE
 from .posterior import PosteriorIntervals
+from .questions import QuestionIntervals
 from .rewards import (
     are_real_rewards,
     bayes_moments,
@@ -371,9 +372,10 @@ def cons_at_k_results(
     sizes = {x: size for x, size in sizes.items() if is_included(x.metric, x.k, included)}
     columns = np.array([*values.values()]).reshape(len(values), len(questions)).T
     points = Scores(one_column_each(values), np.arange(len(questions)), columns)
-    if options.confidence is None or options.method == "questions":
-        method = limits_for_questions(points, "cons@k", options)
-    else:
+    method: IntervalMethod = QuestionIntervals(
+        points, UNIT_RANGE, options.clusters, weights=options.weights
+    )
+    if options.confidence is not None and options.method != "questions":
         method = PACKAGE.rooms.consensus_limits(consensus, options)
     if sizes:
         weighted = PACKAGE.rooms.weighted_votes(checked, vote_weights, merge_right, sizes)

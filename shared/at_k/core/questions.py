@@ -358,8 +358,7 @@ class QuestionIntervals(IntervalMethod):
         rows = self._scores.inverse[questions]
         least, most = self._extremes(self._ranges, rows)
         if self._is_one_cluster(questions):
-            ones = np.ones(len(questions))
-            weights = ones if self._weights is None else self._weights[questions]
+            weights = np.ones(len(rows)) if self._weights is None else self._weights[questions]
             mean = np.average(self._scores.columns[rows], 0, weights)
             result = {}
             for key, score in self._scores.keys.items():

@@ -95,13 +95,12 @@ class Rewards:
         p = p.reshape(self.at_most.shape)
         return (self.levels * -np.diff(p, axis=1, prepend=1.0)).sum(axis=1)
 
-    def posterior(self, prior_outcomes: bool = True) -> tuple[np.ndarray, np.ndarray]:
+    def posterior(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the posterior mean and variance of the mean reward of each row, (U,) each.
 
-        `prior_outcomes` is whether to add the prior outcomes to the uniform prior. The module
-        docstring has the formulas for the a and t that are used here.
+        The module docstring has the formulas for the a and t that are used here.
         """
-        a = self.posterior_counts(prior_outcomes)
+        a = self.posterior_counts()
         t = a[:, -1:]
         cov_factor = (t - a) / (t * (t + 1.0))
         return self._mean(a), self.posterior_variance_of_expected_max(a / t, cov_factor)
@@ -131,22 +130,23 @@ class Rewards:
         and one of each category. So it is n/t times the average plus a constant, and the standard
         deviation of the average is t/n times that of the posterior (eq. 20 of the Bayes@N paper).
         """
-        _, variance = self.posterior(prior_outcomes=False)
-        t = self.posterior_counts(prior_outcomes=False)[:, -1]
+        uniform = replace(self, prior=0)
+        _, variance = uniform.posterior()
+        t = uniform.posterior_counts()[:, -1]
         return self.max_of(1), (t / self.sizes) ** 2 * variance
 
-    def posterior_counts(self, prior_outcomes: bool = True) -> np.ndarray:
+    def posterior_counts(self) -> np.ndarray:
         """Return the number of observed and prior outcomes with at most each reward, (U, L).
 
-        The uniform prior counts as one outcome of each category. `prior_outcomes` is whether to add
-        the prior outcomes to it. A ValueError is raised for real rewards.
+        The uniform prior counts as one outcome of each category. A ValueError is raised for real
+        rewards.
         """
         if self.categories is None:
             raise ValueError(
                 "The posterior needs categories, and these outcomes are real rewards: pass "
                 "interval='sampling', or give categories and w."
             )
-        return self.at_most + self.categories + (self.prior if prior_outcomes else 0)
+        return self.at_most + self.categories + self.prior
 
     def _mean(self, at_most: np.ndarray) -> np.ndarray:
         """Return the mean reward of each row, (U,), from (U, L) counts with at most each reward."""

@@ -198,7 +198,8 @@ def _credit_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
     credits = np.zeros_like(subsets)
     for answer, (m, accepted) in enumerate(counts.answers):
         ways, exponent = _scaled_binomials(m, votes_of_winner[-1], shift)  # by the number of votes
-        fewer_votes = ways * (np.arange(len(ways)) < t)
+        fewer_votes = ways[: votes_of_winner[-1]]
+        fewer_votes = fewer_votes * (np.arange(len(fewer_votes)) < t)
         more_subsets = _multiply_truncated(subsets, fewer_votes)
         more_credits = np.zeros_like(credits)
         if credits.any():  # They are 0 until the first correct answer.
@@ -206,10 +207,9 @@ def _credit_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
         for votes, start, size in zip(votes_of_winner, starts, rows_of_t, strict=True):
             if votes <= m:  # The answer is one more winner.
                 before, after = slice(start, start + size - 1), slice(start + 1, start + size)
-                one_more = ways[votes] * subsets[before, :-votes]
-                more_subsets[after, votes:] += one_more
-                more_credits[after, votes:] += ways[votes] * credits[before, :-votes]
-                more_credits[after, votes:] += accepted / m * one_more
+                shares = credits[before, :-votes] + accepted / m * subsets[before, :-votes]
+                more_subsets[after, votes:] += ways[votes] * subsets[before, :-votes]
+                more_credits[after, votes:] += ways[votes] * shares
         subsets, credits = more_subsets, more_credits
         exponents += exponent
         if answer % 32 == 31:  # Scale the largest coefficient of each t to below 1.
