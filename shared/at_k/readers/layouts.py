@@ -73,7 +73,7 @@ class Layout:
     def matches(self, table: Table) -> bool:
         """Return whether a table has the fields of the tool, with entries of their types."""
         return (
-            table.complete >= {*self.fields.split()}
+            {*self.fields.split()} <= table.columns.keys() - table.partial
             and (table.size == 1 or not self.is_object)
             and all(isinstance(x, y) for name, y in self.types.items() for x in table.columns[name])
         )

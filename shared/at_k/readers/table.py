@@ -111,7 +111,7 @@ class Table:
         columns: entries by column name, one per row. A row is a question with a list of samples,
             or one sample.
         title: the name of the source in messages.
-        complete: the columns for which every row has an entry, also a null one.
+        partial: the columns that some rows lack, which is other than a null entry.
         is_object: whether the row is one object of JSON, which may be a table by itself.
         is_line: whether the row is the only line of JSON Lines: a question with lists of samples.
         layout: the layout of the tool that wrote the source, or None.
@@ -125,7 +125,7 @@ class Table:
 
     columns: Columns
     title: str = "The source"
-    complete: frozenset[str] = frozenset()
+    partial: frozenset[str] = frozenset()
     is_object: bool = False
     is_line: bool = False
     layout: Layout | None = None
@@ -245,8 +245,8 @@ def table_of_rows(rows: Sequence[Mapping[str, Any]], title: str = "The source") 
     """Return the table of rows given as dicts, with None where a row lacks a key."""
     counts = Counter(name for row in rows for name in row)
     columns: Columns = {str(name): [row.get(name) for row in rows] for name in counts}
-    complete = frozenset(str(name) for name, n in counts.items() if n == len(rows))
-    return Table(columns, title, complete)
+    partial = frozenset(str(name) for name, n in counts.items() if n < len(rows))
+    return Table(columns, title, partial)
 
 
 def table_of_columns(columns: Mapping[Any, Any], title: str = "The source", **known: Any) -> Table:
@@ -259,8 +259,7 @@ def table_of_columns(columns: Mapping[Any, Any], title: str = "The source", **kn
                 f"{title} has columns with different numbers of rows: {short(first)} has "
                 f"{expected}, and {short(name)} has {size}."
             )
-    by_name = {str(name): cells for name, cells in columns.items()}
-    return Table(by_name, title, frozenset(by_name), **known)
+    return Table({str(name): cells for name, cells in columns.items()}, title, **known)
 
 
 def rows_of(table: Table) -> list[dict[str, Any]]:
@@ -385,7 +384,6 @@ def join_tables(tables: Sequence[Table]) -> Table:
         first,
         columns=columns,
         title=title_of_files(files),
-        complete=frozenset(names),
         origin=_joined_origin(tables),
         files=files,
         is_csv=any(table.is_csv for table in tables),
