@@ -10,6 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from at_k.readers.run import read_run
 from run_command import error_of, output_of, pass_at_k, scores_of, write_json_lines
 
 CATEGORIES = [[2, 5, 1], [0, 3, 5], [4, 4, 0]]
@@ -190,14 +191,11 @@ def test_a_column_that_can_say_how_often_a_sample_occurs_is_not_ignored(capsys, 
 
 def test_columns_of_counts_exclude_others():
     rows = [{"id": 1, "c0": 1, "c1": 2, "n": 3, "correct": 2, "samples": ["a"]}]
-    with pytest.raises(ValueError, match="already graded: leave out predictions"):
-        at_k.read(rows, counts=["c0", "c1"], predictions="samples")
-    with pytest.raises(ValueError, match="already graded: leave out outcomes"):
-        at_k.read(rows, counts=["c0", "c1"], outcomes="correct")
-    with pytest.raises(ValueError, match="already graded: leave out references"):
-        at_k.read(rows, counts=["c0", "c1"], references="samples")
-    with pytest.raises(ValueError, match="already graded: leave out n"):
-        at_k.read(rows, counts=["c0", "c1"], columns={"n": "n", "correct": "correct"})
+    others = {"predictions": "samples", "outcomes": "correct", "references": "samples", "n": "n"}
+    for role, name in others.items():
+        columns = {"n": "n", "correct": "correct"} if role == "n" else {role: name}
+        with pytest.raises(ValueError, match=f"already graded: leave out {role}"):
+            read_run(rows, counts=["c0", "c1"], **columns)
 
 
 def test_runs_of_counts_are_compared(capsys, tmp_path):

@@ -13,7 +13,6 @@ import mmap
 import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -61,6 +60,10 @@ _TOTALS = {
 _PROBLEMS = (ValueError, TypeError, KeyError, OSError, OverflowError, NotImplementedError)
 
 
+class _ReadWholeError(ValueError):
+    """The files have to be read whole."""
+
+
 class Choice(NamedTuple):
     """The names of large files, the first rows of the first file, and the columns that are read.
 
@@ -92,16 +95,16 @@ def counted_run(
 
     `read_table` reads the run in a table; a SelectionError that it raises is not caught.
     """
-    choice, rows = None, None
-    with suppress(*_PROBLEMS):  # reading whole says what is wrong, with its row
-        if _can_be_counted(names, reading) and _are_large(names):
-            choice = _choose_columns(names, reading)
-            rows = _distinct_rows(choice, reading) if choice else None
-    if choice is None or rows is None:
-        return None
     try:
+        if not (_can_be_counted(names, reading) and _are_large(names)):
+            return None
+        choice = _choose_columns(names, reading)
+        rows = _distinct_rows(choice, reading)
         if choice.number and _may_have_repeats(rows, choice):
             return None
+    except _PROBLEMS:  # reading whole says what is wrong, with its row
+        return None
+    try:
         run = _run_of_counts(rows, choice, reading, read_table)
         if (some := _rows_of_some(rows, choice)) is not None:
             read_table(some, reading)
@@ -119,8 +122,8 @@ def _run_of_counts(
     choice: Choice,
     reading: ReadingOptions,
     read_table: Callable[[Table, ReadingOptions], Run],
-) -> Run | None:
-    """Return the run in the rows of `_distinct_rows`, or None if an outcome is a word."""
+) -> Run:
+    """Return the run in the rows of `_distinct_rows`, if no outcome is a word."""
     names = choice.names
     columns: dict[str, Any] = rows.select([*choice.distinct, _N]).to_pydict()
     if len(names) > 1:
@@ -129,7 +132,7 @@ def _run_of_counts(
     named = {**reading.columns, "outcomes": choice.outcome, "counts": _N}
     run = read_table(table, replace(reading, columns=named))
     if any(isinstance(x, str) for row in run["predictions"]["answers"] for x in row):
-        return None
+        raise _ReadWholeError
     run.columns = {role: name for role, name in run.columns.items() if role != "counts"}
     return run
 
@@ -180,39 +183,36 @@ def _first_rows(name: str, reading: ReadingOptions) -> Table:
     return table_of_columns(batch.to_pydict(), name)
 
 
-def _choose_columns(names: Sequence[str], reading: ReadingOptions) -> Choice | None:
+def _choose_columns(names: Sequence[str], reading: ReadingOptions) -> Choice:
     """Return the columns to read, chosen by the first rows of the first file.
 
-    Return None if the files have to be read whole: if a tool wrote them, if a column that is named
-    is missing, or if the questions or the outcomes are in several columns.
+    Files have to be read whole if a tool wrote them, if a column that is named is missing, or if
+    the questions, the outcomes or the numbers of samples are in several columns, which may be equal
+    in the first rows only.
     """
     head, named = _first_rows(names[0], reading), reading.named()
     columns = head.columns
-    if not {*named.values(), *reading.questions, *reading.where} <= {*columns}:
-        return None
-    if recognised(head):
-        return None
+    if recognised(head) or not {*named.values(), *reading.questions, *reading.where} <= {*columns}:
+        raise _ReadWholeError
     chosen = choose_columns(head, named, reading)
     questions = reading.questions or question_columns(head)
     if chosen.keys() != {"outcomes"} or len(questions) != 1 or columns_of_role(head, "n"):
-        return None
-    if questions == (chosen["outcomes"],):
-        return None
-    outcomes = [] if "outcomes" in named else list(filter(is_verdict, columns))
-    ids = [] if reading.questions else columns_named(columns, usual.IDS)
-    if max(len(outcomes), len(ids)) > 1:
-        return None  # they may be equal in the first rows only
+        raise _ReadWholeError
     others = _columns_beside(head, reading)
     choice = Choice(names, head, questions[0], chosen["outcomes"], others)
+    outcomes = [] if "outcomes" in named else list(filter(is_verdict, columns))
+    ids = [] if reading.questions else columns_named(columns, usual.IDS)
     numbers = sample_numbers(columns, choice.distinct)
-    numbers = [x for x in numbers if plain_name(x) not in usual.SHARED_NUMBERS]
-    return None if len(numbers) > 1 else choice._replace(number="".join(numbers))
+    numbers = list(filter(lambda x: plain_name(x) not in usual.SHARED_NUMBERS, numbers))
+    if max(len(outcomes), len(ids), len(numbers)) > 1 or choice.outcome == choice.question:
+        raise _ReadWholeError
+    return choice._replace(number="".join(numbers))
 
 
 def _columns_beside(head: Table, reading: ReadingOptions) -> list[str]:
     """Return the columns that are read beside those of questions and outcomes, such as settings."""
     named = reading.named()
-    roles = [role for role in usual.PER_QUESTION if role in reading.columns]
+    roles = reading.roles_per_question
     fixed = {column_per_question(head, role, named.get(role)) for role in roles}
     fixed = fixed.union(reading.where, usual.SETTINGS, usual.PARTS, usual.OF_QUESTION)
     fixed = fixed.union(usual.ERRORS, usual.STATUSES, usual.IDS, usual.INDICES)
@@ -240,7 +240,6 @@ def _batches(name: str, head: Table, columns: Sequence[str]) -> Iterator[Any]:
         names = file.schema_arrow.names
         batches: Any = file.iter_batches(_BATCH, columns=[*columns], use_threads=False)
     elif head.is_csv:
-        _refuse_quotes(name)
         types = dict.fromkeys(head.columns, pa.string())
         converting = pc.ConvertOptions(column_types=types, strings_can_be_null=False)
         batches = pc.open_csv(name, pc.ReadOptions(**options), convert_options=converting)
@@ -251,8 +250,8 @@ def _batches(name: str, head: Table, columns: Sequence[str]) -> Iterator[Any]:
         parsing = pj.ParseOptions(explicit_schema=schema, unexpected_field_behavior="error")
         batches = pj.open_json(name, pj.ReadOptions(**options), parsing)
         names = batches.schema.names
-    if {*names} != {*head.columns}:
-        raise ValueError(f"{name} has other columns than {head.title}.")
+    if {*names} != {*head.columns} or (head.is_csv and _has_quotes(name)):
+        raise _ReadWholeError
     for batch in batches:
         yield pa.table({x: _plain(batch[x]) for x in columns})
 
@@ -266,21 +265,21 @@ def _plain(column: Any) -> Any:
     return column.cast(pa.large_string()) if pa.types.is_string_view(column.type) else column
 
 
-def _refuse_quotes(name: str) -> None:
-    """Raise a ValueError if a file of CSV has quotes below its first line."""
+def _has_quotes(name: str) -> bool:
+    """Return whether a file of CSV has quotes below its first line."""
     with open(name, "rb") as file:
         file.readline()
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            if data.find(b'"', file.tell()) >= 0:
-                raise ValueError(f"{name} has quotes.")
+            return data.find(b'"', file.tell()) >= 0
 
 
-def _distinct_rows(choice: Choice, reading: ReadingOptions) -> Any | None:
-    """Return the distinct rows of files as a table of Arrow, or None to have files read whole.
+def _distinct_rows(choice: Choice, reading: ReadingOptions) -> Any:
+    """Return the distinct rows of files as a table of Arrow.
 
     The rows are in the order in which they first occur. Beside the columns `choice.distinct` they
     have the index of the file in `FILE`, and those of `_TOTALS`, without sample numbers if there
-    are none. A ValueError is raised if `reading.where` selects no row of a file.
+    are none. A ValueError is raised if `reading.where` selects no row of a file, or ids are
+    unclear.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -293,12 +292,12 @@ def _distinct_rows(choice: Choice, reading: ReadingOptions) -> Any | None:
             size += len(batch)
             rows = _merged(pa.concat_tables([rows, batch]) if rows else batch, keys)
             if len(rows) > _MOST_KEPT:
-                return None
+                raise _ReadWholeError
         if rows and reading.where:
             cells = rows.filter(pc.field(FILE) == index).select([*reading.where]).to_pydict()
             rows_where(Table(cells, name, is_csv=choice.head.is_csv), reading.where)
     if not rows or _has_unclear_ids(rows[choice.question], choice.question):
-        return None
+        raise _ReadWholeError
     return rows.sort_by(_FIRST)
 
 
@@ -314,7 +313,7 @@ def _with_totals(batch: Any, choice: Choice, file: int, first: int) -> Any:
     if choice.number:
         numbers = batch[choice.number].cast(pa.int64())
         if numbers.null_count:
-            raise ValueError("A sample has no number.")
+            raise _ReadWholeError
         columns |= dict.fromkeys((_LEAST, _MOST, _SUM), numbers)
         columns[_SQUARES] = pc.multiply(numbers, numbers)
     return pa.table(columns)

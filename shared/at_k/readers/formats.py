@@ -188,12 +188,11 @@ def _parse_parquet(data: bytes, name: str) -> Table:
 
     try:  # without threads: a process that ends soon after they start is aborted by Arrow
         table = pq.ParquetFile(pa.BufferReader(data)).read(use_threads=False)
-        names = table.column_names
-        columns: Columns = {column: arrow_column(table, column) for column in names}
+        columns: Columns = {column: arrow_column(table, column) for column in table.column_names}
     except (pa.ArrowException, OSError, KeyError, ValueError, OverflowError) as error:
         reason = " ".join(str(error).split())
         raise ValueError(f"{name} cannot be read: {reason}.") from error
-    return Table(columns, name, frozenset(names))
+    return Table(columns, name)
 
 
 def _parse_json(text: str, name: str, unnamed: str, is_lines: bool = False) -> Table:
@@ -219,7 +218,7 @@ def table_of_records(records: Sequence[Any], name: str, unnamed: str = "") -> Ta
     texts = [x for record in records for x in record if isinstance(x, str)]
     if len(texts) == sum(map(len, records)) and not all(word(x) in WORDS for x in texts):
         # Generations, a list for each problem, as bigcode writes them.
-        return Table({"samples": records}, name, frozenset(["samples"]))
+        return Table({"samples": records}, name)
     return table_of_grid(records, name, unnamed, are_samples=True)
 
 

@@ -32,14 +32,10 @@ def table_of_object(source: Any, split: str | None = None) -> Table:
     a list of dicts. A TypeError is raised for other objects.
     """
     if isinstance(source, (list, tuple)) and all(isinstance(row, Mapping | None) for row in source):
-        rows = [dict(row) if isinstance(row, Mapping) else row for row in source]
+        rows = [row and dict(row) for row in source]
         kind_of_rows(rows, "The source")
         return table_of_rows(rows)
-    if hasattr(source, "toPandas"):  # Spark
-        source = source.toPandas()
-    if hasattr(source, "dask"):
-        source = source.compute()
-    source = as_arrow(source)
+    source = as_arrow(_in_memory(source))
     if hasattr(source, "iloc") and hasattr(source, "columns"):
         return table_of_columns(_columns_of_pandas(source))
     if isinstance(source, Mapping):
@@ -52,6 +48,13 @@ def table_of_object(source: Any, split: str | None = None) -> Table:
         f"source is a {type(source).__name__}, which cannot be read: give a path, a data frame, an "
         f"Arrow table, a dataset, a dict of columns or a list of dicts."
     )
+
+
+def _in_memory(source: Any) -> Any:
+    """Return a data frame of Spark or Dask as one of pandas; other objects as they are."""
+    if hasattr(source, "toPandas"):
+        return source.toPandas()
+    return source.compute() if hasattr(source, "dask") else source
 
 
 def _table_of_dict(source: Mapping[Any, Any], split: str | None) -> Table:

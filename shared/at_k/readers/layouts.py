@@ -12,7 +12,7 @@ import fnmatch
 import json
 import re
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -73,10 +73,16 @@ class Layout:
     def matches(self, table: Table) -> bool:
         """Return whether a table has the fields of the tool, with entries of their types."""
         return (
-            table.complete >= {*self.fields.split()}
+            {*self.fields.split()} <= table.columns.keys() - table.partial
             and (table.size == 1 or not self.is_object)
             and all(isinstance(x, y) for name, y in self.types.items() for x in table.columns[name])
         )
+
+    def rows_in(self, records: Sequence[LogRow]) -> Iterator[LogRow]:
+        """Yield the rows in the records, with the columns that are added."""
+        for record in records:
+            for row in self.rows(record) if self.rows else [record]:
+                yield row | {name: make(row) for name, make in self.columns.items()}
 
     def roles_of(self, columns: Columns) -> Roles:
         """Return the columns by role, without columns that have no entry."""
@@ -120,32 +126,31 @@ def recognised(table: Table, path: Path | None = None) -> Table | None:
 
 def read_layout(layout: Layout, table: Table, path: Path | None = None) -> Table:
     """Return the table as a layout reads it, with `layout` and `origin` set."""
-    records = rows_of(table) if layout.rows or layout.columns or layout.origin else []
+    records = rows_of(table)
     if layout.rows or layout.columns:
-        rows = [
-            row | {name: make(row) for name, make in layout.columns.items()}
-            for record in records
-            for row in (layout.rows(record) if layout.rows else [record])
-        ]
+        rows = list(layout.rows_in(records))
         table = replace(table_of_rows(rows, table.title), is_csv=table.is_csv)
-    facts = {x: table.columns.get(x, ()) for x in _ORIGIN} if layout.rows else {}
-    for what, field_path in layout.origin.items():
-        facts[what] = [field_at(record, field_path.split(".")) for record in records]
     from_path = layout.path_origin(path) if layout.path_origin and path else {}
-    facts |= {what: [fact] for what, fact in from_path.items()}
     if "task" in from_path:
         table = table.with_columns(table.columns | {"task": [from_path["task"]] * table.size})
-    for name in layout.questions.split() if table.size else ():
-        if name not in table.columns and name != "task":
-            raise KeyError(name)
-    origin = {what: text for what in _ORIGIN if (text := _joined_facts(facts.get(what, ())))}
-    return replace(table, layout=layout, origin={"harness": layout.tool, **origin})
+    origin = _origin(layout, table, records) | from_path
+    known = {what: origin[what] for what in _ORIGIN if origin.get(what)}
+    lacking = {*layout.questions.split()} - {*table.columns, "task"}
+    if lacking and table.size:
+        raise KeyError(*sorted(lacking))
+    return replace(table, layout=layout, origin={"harness": layout.tool, **known})
 
 
-def _joined_facts(entries: Iterable[Any]) -> str:
-    """Return the distinct facts in entries of records, with commas between them."""
-    facts = (str(x) for x in entries if x and not isinstance(x, (list, dict)))
-    return ", ".join(dict.fromkeys(facts))
+def _origin(layout: Layout, table: Table, records: Sequence[LogRow]) -> dict[str, str]:
+    """Return the facts about a run in its records and rows, such as {"model": ..}."""
+    entries = {x: table.columns.get(x, ()) for x in _ORIGIN} if layout.rows else {}
+    for what, path in layout.origin.items():
+        entries[what] = [field_at(record, path.split(".")) for record in records]
+    said = {}
+    for what, cells in entries.items():
+        texts = [str(x) for x in cells if x and not isinstance(x, (list, dict))]
+        said[what] = ", ".join(dict.fromkeys(texts))
+    return said
 
 
 def _first_value(*values: Any) -> Any:
@@ -259,10 +264,7 @@ def score_of_inspect(value: Any) -> Any:
 
 
 def _inspect_rows(log: LogRow) -> list[LogRow]:
-    """Return a row for each sample in each epoch; a ValueError if no sample is scored.
-
-    The column `score` is added if all samples have the same single scorer.
-    """
+    """Return a row for each sample in each epoch; a ValueError if no sample is scored."""
     samples, task = log["samples"] or [], log["eval"]["task"]
     if log["status"] != "success" and not any(sample.get("scores") for sample in samples):
         raise ValueError(
@@ -273,9 +275,16 @@ def _inspect_rows(log: LogRow) -> list[LogRow]:
         raise ValueError(f"The log of {task} has no sample that is scored: all raised an error.")
     if log["status"] != "success":
         _warn_of_incomplete_log(log)
-    rows = [_inspect_row(sample) | {"task": task} for sample in samples]
+    return _with_only_score([_inspect_row(sample) | {"task": task} for sample in samples])
+
+
+def _with_only_score(rows: list[LogRow]) -> list[LogRow]:
+    """Return rows with an added column `score`, if all have the same single scorer."""
     names = {x for row in rows for x, y in row.items() if x.startswith("score_") and y is not None}
-    return [row | {"score": row.get(*names)} for row in rows] if len(names) == 1 else rows
+    if len(names) != 1:
+        return rows
+    (name,) = names
+    return [row | {"score": row.get(name)} for row in rows]
 
 
 def _warn_of_incomplete_log(log: LogRow) -> None:
@@ -374,14 +383,16 @@ def _evalplus_rows(record: LogRow) -> list[LogRow]:
     rows: list[LogRow] = []
     for task, solutions in record["eval"].items():
         if isinstance(solutions, dict):
-            base = [status for status, *_ in solutions["base"]]
-            plus = [status for status, *_ in solutions.get("plus") or [[None]] * len(base)]
-        else:
-            base, plus = ([x[f"{kind}_status"] for x in solutions] for kind in ("base", "plus"))
-        for of_base, of_plus in zip(base, plus, strict=True):
-            passed = of_base in ("pass", "success")
-            passed_plus = None if of_plus is None else passed and of_plus in ("pass", "success")
-            rows.append({"task_id": task, "base": passed, "plus": passed_plus})
+            pairs = [solutions["base"], solutions.get("plus") or [[None]] * len(solutions["base"])]
+            solutions = [
+                {"base_status": base[0], "plus_status": plus[0]}
+                for base, plus in zip(*pairs, strict=True)
+            ]
+        for solution in solutions:
+            base, plus = (solution[f"{x}_status"] for x in ("base", "plus"))
+            passed = base in ("pass", "success")
+            of_plus = None if plus is None else passed and plus in ("pass", "success")
+            rows.append({"task_id": task, "base": passed, "plus": of_plus})
     return rows
 
 

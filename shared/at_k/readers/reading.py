@@ -17,7 +17,7 @@ from ..core.checks import (
     short,
 )
 from .missing import CHOICES
-from .names import PER_SAMPLE
+from .names import PER_QUESTION, PER_SAMPLE
 from .words import as_outcome, number_in
 
 FIRST_COLUMN = "column 1"
@@ -72,6 +72,11 @@ class ReadingOptions:
         is_checked = self.checker or self.columns.get("references") is not None
         return self.has_labels and not is_checked
 
+    @property
+    def roles_per_question(self) -> list[str]:
+        """Return the roles of `PER_QUESTION` that are read."""
+        return [role for role in PER_QUESTION if role in self.columns]
+
     def named(self) -> dict[str, Any]:
         """Return the columns that the caller names, by role."""
         return {role: name for role, name in self.columns.items() if name is not None}
@@ -90,9 +95,8 @@ def make_reading(**options: Any) -> ReadingOptions:
             options["counts"] = {number_in(x): x for x in names_of_counts}
     names = {field.name for field in fields(ReadingOptions)} & options.keys()
     known = {name: x for name in names if (x := options.pop(name)) is not None}
-    for name, check in _CHECKS.items():
-        if name in known:
-            known[name] = check(name, known[name])
+    for name in filter(known.__contains__, _CHECKS):
+        known[name] = _CHECKS[name](name, known[name])
     if known.get("correct_values") and "correct_at_least" in known:
         raise ValueError("correct_values and correct_at_least exclude each other.")
     return ReadingOptions(_checked_columns(options), **known)

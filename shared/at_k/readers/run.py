@@ -289,8 +289,8 @@ def _add_clusters_of_settings(run: Run) -> None:
         run.columns = {**run.columns, "clusters": ", ".join(key[i] for i in others)}
 
 
-def _with_named_columns(table: Table, reading: ReadingOptions) -> tuple[Table, dict[str, Any]]:
-    """Return the table of the rows that are read, and the columns by role that are named."""
+def _with_added_columns(table: Table, reading: ReadingOptions) -> tuple[Table, dict[str, Any]]:
+    """Return the table with columns of files, references and tests, and the columns by role."""
     named = reading.named()
     if FILES in (named.get("groups"), *reading.questions) and FILES not in table.columns:
         table = table.with_columns({**table.columns, **names_of_files(table)})
@@ -302,6 +302,12 @@ def _with_named_columns(table: Table, reading: ReadingOptions) -> tuple[Table, d
     elif reading.checker and "references" not in named:
         table = with_tests(table)
         named |= {"references": TESTS} if TESTS in table.columns else {}
+    return table, named
+
+
+def _with_named_columns(table: Table, reading: ReadingOptions) -> tuple[Table, dict[str, Any]]:
+    """Return the table of the rows that are read, and the columns by role that are named."""
+    table, named = _with_added_columns(table, reading)
     pool = [name for name in reading.pool if name != FILES]
     lists = {"questions": reading.questions, "pool": pool, "where": list(reading.where)}
     table = with_fields(table, pairs_of(named | lists))
@@ -314,7 +320,6 @@ def _with_named_columns(table: Table, reading: ReadingOptions) -> tuple[Table, d
     if not table.size:
         raise InputError(f"{table.title} has no ", QUESTION, "s.")
     refuse_filters(table)
-
     return table, named
 
 
@@ -331,20 +336,25 @@ def _cells(
     of_samples = {x: y for x, y in reading.where.items() if has_lists(table.columns[x])}
     table = rows_where(rows_of_samples(table, chosen), of_samples)
     cells, are_lists = read_cells(table, chosen, reading)
-    for role in usual.PER_QUESTION:
-        if role not in reading.columns:
-            continue
+    for role in reading.roles_per_question:
         name = column_per_question(table, role, named.get(role))
         if name is not None:
             chosen[role] = name
             cells[role] = entries_of_role(role, table.columns[name], table.is_csv)
             if role in ("groups", "clusters"):
                 refuse_spaces(table, name, list(map(entry_text, cells[role])), role[:-1])
-    graded = columns_of_role(table, "outcomes") if table.layout and "references" in chosen else []
-    if len(graded) == 1:
-        grades = as_outcomes(table.columns[graded[0]])
-        cells["grades"] = [[grade] for grade in grades] if are_lists else grades
+    if table.layout is not None and "references" in chosen:
+        cells |= _cells_of_grades(table, are_lists)
     return table, cells, are_lists
+
+
+def _cells_of_grades(table: Table, are_lists: bool) -> CellsByRole:
+    """Return the outcomes that a tool has given the samples, as the role grades; {} if none."""
+    names = columns_of_role(table, "outcomes")
+    if len(names) != 1:
+        return {}
+    grades = as_outcomes(table.columns[names[0]])
+    return {"grades": [[grade] for grade in grades] if are_lists else grades}
 
 
 def _add_options(

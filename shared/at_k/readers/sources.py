@@ -11,7 +11,7 @@ import re
 import tempfile
 import warnings
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from io import BytesIO
@@ -70,7 +70,7 @@ def names_in(source: Any, are_runs: bool = False) -> list[str]:
         return []
     if "" in sources:
         raise ValueError("source is '': this is no name of a file.")
-    names = [name for x in sources for name in _files_in(str(x))]
+    names = list(itertools.chain(*(_files_in(str(x)) for x in sources)))
     if not names:
         raise FileNotFoundError(f"No file matches {', '.join(map(str, sources))}.")
     paths = set()
@@ -315,60 +315,62 @@ def _rows_in_lists(cells: Any) -> Iterator[Any]:
 
 # --- One object of JSON -----------------------------------------------------------------------
 
+Record = dict[str, Any]
 _COLUMN_NAMES = {x for names in usual.COLUMN_NAMES.values() for x in names if len(x) > 1}
 
 
-def _table_of_object(record: dict[str, Any], table: Table, reading: ReadingOptions) -> Table:
+def _table_of_object(record: Record, table: Table, reading: ReadingOptions) -> Table:
     """Return the table that one object of JSON holds: its columns, or a row for each key.
 
     The keys are names of columns if one of them is among `COLUMN_NAMES` or is named by the caller.
-    Otherwise they are ids. MLflow, W&B and pandas write the names in `columns` and the rows in
-    `data`, the server of the Hub writes `rows`, each with its `row`, and bigcode's harness lists
-    [number, row] by task. Other objects stay the only row of the `table`.
+    Otherwise they are ids. Other objects stay the only row of the `table`.
     """
-    title, counts = table.title, record.get("predictions")
-    if isinstance(counts, dict) and counts.keys() == {"n", "correct"}:  # as `read` returns them
-        record = {x: y for x, y in record.items() if x != "predictions"} | counts
-    if {"features", "rows"} <= record.keys() and is_list_of(record["rows"], dict):
-        return table_of_rows([x.get("row", x) for x in record["rows"]], title)
-    if (columns := _columns_and_data(record, title)) is not None:
-        return table_of_columns(columns, title)
+    title = table.title
     if is_arc(record):
         return read_layout(ARC, table_of_rows([record], title))
-    if all(is_list_of(x, list) for x in record.values()):  # bigcode has [number, row] in them
+    record = _with_counts(record)
+    rows, columns = _rows_in(record), _columns_and_data(record, title)
+    if rows is None and columns is None and _has_column_names(record, reading):
+        columns = _columns_in(record, table.is_line)
+    elif rows is None and columns is None:
+        _refuse_keys_of_samples(record, title, reading)
+        if (keyed := _keyed_rows(record, title)) is not None:
+            # The keys may be models, which only a reader of the first line can tell.
+            origin = {"keys": f"object with the keys {first_entries(list(record), 4)}"}
+            return replace(table_of_rows(keyed, title), origin=origin)
+    if columns is not None:
+        return table_of_columns(columns, title)
+    return table if rows is None else table_of_rows(rows, title)
+
+
+def _with_counts(record: Record) -> Record:
+    """Return the object with the columns n and correct, if it is a run as `read` returns it."""
+    counts = record.get("predictions")
+    if not isinstance(counts, dict) or counts.keys() != {"n", "correct"}:
+        return record
+    return {name: x for name, x in record.items() if name != "predictions"} | counts
+
+
+def _rows_in(record: Record) -> list[Record] | None:
+    """Return the rows of an object of a known shape, or None.
+
+    The server of the Hub writes `rows`, each with its `row`, and bigcode's harness lists
+    [number, row] by task.
+    """
+    if {"features", "rows"} <= record.keys() and is_list_of(record["rows"], dict):
+        return [x.get("row", x) for x in record["rows"]]
+    if all(is_list_of(x, list) for x in record.values()):
         entries = list(itertools.chain(*record.values()))
         if all(list(map(type, entry)) == [int, dict] for entry in entries):
-            return table_of_rows([row for _, row in entries], title)
-    if not _has_column_names(record, reading):
-        _refuse_keys_of_samples(record, title, reading)
-        if (keyed := _keyed_rows(record, title)) is None:
-            return table
-        # The keys may be models, which only a reader of the first line can tell.
-        origin = {"keys": f"object with the keys {first_entries(list(record), 4)}"}
-        return replace(table_of_rows(keyed, title), origin=origin)
-    columns = _columns_of_object(record, table.is_line)
-    return table if columns is None else table_of_columns(columns, title)
-
-
-def _columns_of_object(record: Mapping[str, Any], is_line: bool) -> dict[str, list[Any]] | None:
-    """Return the columns of an object whose keys name them, or None if it is a single row.
-
-    The values are lists, or objects with the same keys, such as {"correct": {"0": 1, "1": 0}}. The
-    only line of JSON Lines (`is_line`) is a single row with lists of samples, unless its first
-    value is a list of lists, or it has the key n.
-    """
-    values = list(record.values())
-    are_rows = len(values) == 1 and is_list_of(values[0], dict)
-    has_all_questions = is_list_of(values[0], list) or "n" in record
-    if is_list_of(values, list) and not are_rows and (has_all_questions or not is_line):
-        return dict(record)
-    if is_list_of(values, dict) and len({frozenset(x) for x in values}) == 1:
-        return {x: [y[row] for row in values[0]] for x, y in record.items()}
+            return [row for _, row in entries]
     return None
 
 
-def _columns_and_data(record: Mapping[str, Any], title: str) -> dict[str, list[Any]] | None:
-    """Return the columns of an object with `columns` and `data`, or None if it has other keys."""
+def _columns_and_data(record: Record, title: str) -> dict[str, list[Any]] | None:
+    """Return the columns of an object of MLflow, W&B or pandas, or None if it has other keys.
+
+    These write the names in `columns` and the rows in `data`.
+    """
     names, rows = record.get("columns"), record.get("data")
     if not isinstance(names, list) or not is_list_of(rows, list):
         return None
@@ -379,37 +381,57 @@ def _columns_and_data(record: Mapping[str, Any], title: str) -> dict[str, list[A
     return {str(name): [row[i] for row in rows] for i, name in enumerate(names)}
 
 
-def _has_column_names(record: Mapping[str, Any], reading: ReadingOptions) -> bool:
+def _columns_in(record: Record, is_line: bool) -> dict[str, list[Any]] | None:
+    """Return the columns of an object whose keys name them, or None if it is a single row.
+
+    The values are lists, or objects with the same keys, such as {"correct": {"0": 1, "1": 0}}. The
+    only line of JSON Lines (`is_line`) is a single row with lists of samples, unless its first
+    value is a list of lists, or it has the key n.
+    """
+    values = list(record.values())
+    if is_list_of(values, dict) and len({frozenset(x) for x in values}) == 1:
+        return {x: [y[row] for row in values[0]] for x, y in record.items()}
+    if not is_list_of(values, list) or (len(values) == 1 and is_list_of(values[0], dict)):
+        return None
+    is_row = is_line and "n" not in record and not is_list_of(values[0], list)
+    return None if is_row else record
+
+
+def _has_column_names(keys: Iterable[Any], reading: ReadingOptions) -> bool:
     """Return whether a key is among `COLUMN_NAMES`, or is a column that the caller names."""
     named = {role: x for role, x in reading.named().items() if role != "references"}
     known = {name for _, name in pairs_of(named)} | {*reading.questions}
-    return any(plain_name(key) in _COLUMN_NAMES or key in known for key in map(str, record))
+    return any(plain_name(key) in _COLUMN_NAMES or key in known for key in map(str, keys))
 
 
-def _keyed_rows(record: dict[str, Any], title: str) -> list[dict[str, Any]] | None:
+def _keyed_rows(record: Record, title: str) -> list[Record] | None:
     """Return the rows of an object whose keys are ids or parts of a run; None for other objects.
 
-    Each value is a row, a list of rows, an outcome, or a list of samples. A single key above
-    several rows without ids may be no id, but the name of a list, such as results.
+    Each value is a row, a list of rows, an outcome, or a list of samples.
     """
     values = list(record.values())
-    are_lists_of_rows = [is_list_of(value, dict) for value in values]
-    if all(are_lists_of_rows):
-        is_name = len(values) == 1 and len(values[0]) > 1 and not _have_ids(values[0])
-        return None if is_name else _rows_with_keys(record)
-    if any(are_lists_of_rows):
-        return None  # some values are rows, and others say something about the run
+    if any(is_list_of(x, dict) for x in values):
+        return _rows_with_keys(record) if _are_lists_of_rows(values) else None
     if None in values and any(isinstance(x, (dict, list)) for x in values):
         kind_of_rows(values, title)  # raises an error that names the null
     if not (is_list_of(values, dict) and set.intersection(*map(set, values))):
         return _rows_of_samples(record, title)
-    is_index_of_frame = list(record) == list(map(str, range(len(record))))
-    if is_index_of_frame and _have_ids(values):
-        return values
+    if list(record) == list(map(str, range(len(record)))) and _have_ids(values):
+        return values  # by the index of a data frame
     return _rows_with_keys({key: [row] for key, row in record.items()})
 
 
-def _rows_with_keys(rows_of: Mapping[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
+def _are_lists_of_rows(values: Sequence[Any]) -> bool:
+    """Return whether the values of an object are lists of rows, each for one key.
+
+    A single key above several rows without ids may be no id, but the name of a list, such as
+    results. Values beside lists of rows say something about the run.
+    """
+    is_name = len(values) == 1 and len(values[0]) > 1 and not _have_ids(values[0])
+    return not is_name and all(is_list_of(x, dict) for x in values)
+
+
+def _rows_with_keys(rows_of: Mapping[str, list[Record]]) -> list[Record]:
     """Return the rows of all keys, each with its key in a column `id`.
 
     If the rows have an id, the column is `key`, or `object.key` if they have that too.
@@ -426,7 +448,7 @@ def _have_ids(rows: Sequence[Mapping[str, Any]]) -> bool:
     return any(columns_named(map(str, row), (*usual.IDS, *usual.INDICES)) for row in rows)
 
 
-def _refuse_keys_of_samples(record: Mapping[str, Any], title: str, reading: ReadingOptions) -> None:
+def _refuse_keys_of_samples(record: Record, title: str, reading: ReadingOptions) -> None:
     """Raise a SelectionError if the keys of an object may be models or samples, and no questions.
 
     They may be if they number samples, as sample_1 does, or if their values have samples by
@@ -434,47 +456,59 @@ def _refuse_keys_of_samples(record: Mapping[str, Any], title: str, reading: Read
     """
     values = list(record.values())
     are_numbered = bool(sample_columns(record)) and not next(iter(record)).isdigit()
-    has_lists = all(is_list_of(x, list) for x in values) and any(len(x) > 1 for x in values)
-    has_objects = is_list_of(values, dict) and _has_samples_by_key(values, reading)
-    ways = []
-    if has_lists or has_objects:
-        ways.append(Way({"records": next(iter(record))}, "only these samples"))
-    if names := list(flat(list(x) for x in values if isinstance(x, dict))):
+    sizes = [len(x) for x in values if is_list_of(x, list)]
+    has_lists = len(sizes) == len(values) and max(sizes, default=0) > 1
+    objects = values if is_list_of(values, dict) else []
+    names = list(itertools.chain(*objects))
+    has_objects = _are_samples(objects, names, reading)
+    are_by_question = has_lists or has_objects
+    if not (are_numbered or are_by_question):
+        return
+    ways = [Way({"records": next(iter(record))}, "only these samples")][:are_by_question]
+    if names:
         ways.append(Way({"outcomes": str(names[0])}, "each key is a question"))
-    if are_numbered or has_lists or has_objects:
-        raise SelectionError(
-            f"{title} has {'an object' if has_objects else 'a list'} for each of "
-            f"{first_entries(list(record), 4)}: these can be questions, models or samples. Write a "
-            f'row for each question, or a list of them with "id" and "outcomes".',
-            ways,
-        )
+    raise SelectionError(
+        f"{title} has {'an object' if has_objects else 'a list'} for each of "
+        f"{first_entries(list(record), 4)}: these can be questions, models or samples. Write a "
+        f'row for each question, or a list of them with "id" and "outcomes".',
+        ways,
+    )
 
 
-def _has_samples_by_key(objects: Sequence[dict[Any, Any]], reading: ReadingOptions) -> bool:
-    """Return whether all values are outcomes or lists, whose keys are no names of columns."""
-    if any(isinstance(x, (dict, str)) for item in objects for x in item.values()):
+def _are_samples(
+    objects: Sequence[Mapping[Any, Any]], names: Sequence[Any], reading: ReadingOptions
+) -> bool:
+    """Return whether there are objects of outcomes or lists, whose `names` are no columns."""
+    entries = itertools.chain(*(x.values() for x in objects))
+    if not objects or any(isinstance(x, (dict, str)) for x in entries):
         return False
-    names = dict.fromkeys(str(x) for item in objects for x in item)
-    return not any(map(is_verdict, names)) and not _has_column_names(names, reading)
+    return not any(map(is_verdict, map(str, names))) and not _has_column_names(names, reading)
 
 
-def _rows_of_samples(record: Mapping[str, Any], title: str) -> list[dict[str, Any]] | None:
+def _rows_of_samples(record: Record, title: str) -> list[Record] | None:
     """Return a row for each key, or None if a value is no outcome and no list of samples."""
     values = [x[0] if is_list_of(x, list) and len(x) == 1 else x for x in record.values()]
     are_lists, entries = is_list_of(values, list), list(flat(values))
-    if not are_lists and (len(values) < 2 or any(isinstance(x, (dict, str)) for x in entries)):
+    types = set(map(type, entries))
+    if not are_lists and (len(values) < 2 or types & {dict, str}):
         return None
-    floats = [x for x in entries if isinstance(x, float) and math.isfinite(x)]
-    if fractions := [x for x in floats if not x.is_integer()]:
+    _refuse_fractions(entries, record, title)
+    if not are_lists and any(x not in (0, 1, None) for x in values):
+        return None
+    role = "samples" if str in types else "outcomes"
+    return [{"id": key, role: value} for key, value in zip(record, values, strict=True)]
+
+
+def _refuse_fractions(entries: Sequence[Any], record: Record, title: str) -> None:
+    """Raise a ValueError if an entry of an object is a number such as 0.5."""
+    floats = (x for x in entries if isinstance(x, float) and math.isfinite(x))
+    fraction = next((x for x in floats if not x.is_integer()), None)
+    if fraction is not None:
         raise ValueError(
-            f"{title} has the number {fractions[0]} for one of its keys, such as "
+            f"{title} has the number {fraction} for one of its keys, such as "
             f"{short(next(iter(record)))}: fractions are a summary of scores, and not the outcomes "
             f"of samples. For rewards, write a row for each question, with the keys id and rewards."
         )
-    if not are_lists and any(x not in (0, 1, None) for x in values):
-        return None
-    role = "samples" if any(isinstance(x, str) for x in entries) else "outcomes"
-    return [{"id": key, role: value} for key, value in zip(record, values, strict=True)]
 
 
 # --- Datasets ---------------------------------------------------------------------------------

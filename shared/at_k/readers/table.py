@@ -111,7 +111,7 @@ class Table:
         columns: entries by column name, one per row. A row is a question with a list of samples,
             or one sample.
         title: the name of the source in messages.
-        complete: the columns for which every row has an entry, also a null one.
+        partial: the columns that some rows lack, which is other than a null entry.
         is_object: whether the row is one object of JSON, which may be a table by itself.
         is_line: whether the row is the only line of JSON Lines: a question with lists of samples.
         layout: the layout of the tool that wrote the source, or None.
@@ -125,7 +125,7 @@ class Table:
 
     columns: Columns
     title: str = "The source"
-    complete: frozenset[str] = frozenset()
+    partial: frozenset[str] = frozenset()
     is_object: bool = False
     is_line: bool = False
     layout: Layout | None = None
@@ -245,8 +245,8 @@ def table_of_rows(rows: Sequence[Mapping[str, Any]], title: str = "The source") 
     """Return the table of rows given as dicts, with None where a row lacks a key."""
     counts = Counter(name for row in rows for name in row)
     columns: Columns = {str(name): [row.get(name) for row in rows] for name in counts}
-    complete = frozenset(str(name) for name, n in counts.items() if n == len(rows))
-    return Table(columns, title, complete)
+    partial = frozenset(str(name) for name, n in counts.items() if n < len(rows))
+    return Table(columns, title, partial)
 
 
 def table_of_columns(columns: Mapping[Any, Any], title: str = "The source", **known: Any) -> Table:
@@ -259,8 +259,7 @@ def table_of_columns(columns: Mapping[Any, Any], title: str = "The source", **kn
                 f"{title} has columns with different numbers of rows: {short(first)} has "
                 f"{expected}, and {short(name)} has {size}."
             )
-    by_name = {str(name): cells for name, cells in columns.items()}
-    return Table(by_name, title, frozenset(by_name), **known)
+    return Table({str(name): cells for name, cells in columns.items()}, title, **known)
 
 
 def rows_of(table: Table) -> list[dict[str, Any]]:
@@ -349,7 +348,8 @@ def rows_where(table: Table, where: Mapping[str, Sequence[Any]]) -> Table:
     ValueError is raised if no row is left.
     """
     for name, entries in where.items():
-        cells, rows = table.columns[name], []
+        cells = table.columns[name]
+        rows: list[int] = []
         for text_of in (entry_text, word):
             texts = {*map(text_of, entries)}
             rows = rows or [row for row, cell in enumerate(cells) if text_of(cell) in texts]
@@ -371,33 +371,20 @@ def join_tables(tables: Sequence[Table]) -> Table:
     """Return the rows of several files as one table, with the columns that all of them have.
 
     Files of tools that write repeated runs have all columns of any of them, and None in the rows
-    of a file that lacks one. The origin has what all files state, with commas between different
-    entries. A ValueError is raised if two files have no column in common, or come from different
-    tools or models.
+    of a file that lacks one. A ValueError is raised if two files have no column in common, or come
+    from different tools or models.
     """
     _refuse_other_runs(tables)
-    first, names = tables[0], list(dict.fromkeys(x for table in tables for x in table.columns))
-    if not (first.layout and first.layout.files_are_runs):  # a run that broke off has fewer columns
-        names = [x for x in first.columns if all(x in table.columns for table in tables)]
-    if first.layout is None:
-        _warn_of_columns(tables, names)
-    columns: Columns = {
-        x: [cell for table in tables for cell in table.columns.get(x) or [None] * table.size]
-        for x in names
-    }
-    columns[FILE] = [index for index, table in enumerate(tables) for _ in range(table.size)]
+    first, names = tables[0], _names_in_all(tables)
+    sizes = [table.size for table in tables]
+    columns: Columns = {x: _joined_column(tables, x) for x in names}
+    columns[FILE] = list(itertools.chain(*map(itertools.repeat, range(len(sizes)), sizes)))
     files = tuple(table.title for table in tables)
-    origin = {
-        what: ", ".join(dict.fromkeys(table.origin[what] for table in tables))
-        for what in first.origin
-        if all(what in table.origin for table in tables)
-    }
     return replace(
         first,
         columns=columns,
         title=title_of_files(files),
-        complete=frozenset(names),
-        origin=origin,
+        origin=_joined_origin(tables),
         files=files,
         is_csv=any(table.is_csv for table in tables),
         has_decimal_commas=all(table.has_decimal_commas for table in tables),
@@ -416,6 +403,41 @@ def names_of_files(table: Table) -> Columns:
     if len({*names}) < len(names):
         names = list(table.files)
     return {FILES: [names[index] for index in table.columns[FILE]]}
+
+
+def _names_in_all(tables: Sequence[Table]) -> list[str]:
+    """Return the columns of tables that are read: those that all have, or all columns of runs.
+
+    A run that broke off has fewer columns. Warn of columns that some tables lack if no tool wrote
+    them.
+    """
+    layout = tables[0].layout
+    names = list(dict.fromkeys(itertools.chain(*(table.columns for table in tables))))
+    if layout is not None and layout.files_are_runs:
+        return names
+    file_without: dict[str, str] = {}
+    for table in reversed(tables):  # the first of them is named
+        file_without |= dict.fromkeys({*names} - {*table.columns}, table.title)
+    lacking = [f"{name} (not in {file_without[name]})" for name in names if name in file_without]
+    if lacking and layout is None:
+        shown = ", ".join(lacking)
+        warnings.warn(f"Only columns that all files have are read, without {shown}.", stacklevel=3)
+    return [name for name in names if name not in file_without]
+
+
+def _joined_column(tables: Sequence[Table], name: str) -> list[Any]:
+    """Return a column of several tables, with None for the rows of tables without it."""
+    cells = (table.columns.get(name) or [None] * table.size for table in tables)
+    return list(itertools.chain.from_iterable(cells))
+
+
+def _joined_origin(tables: Sequence[Table]) -> dict[str, str]:
+    """Return the origin that all tables state, with commas between different entries."""
+    return {
+        what: ", ".join(dict.fromkeys(table.origin[what] for table in tables))
+        for what in tables[0].origin
+        if all(what in table.origin for table in tables)
+    }
 
 
 def _refuse_other_runs(tables: Sequence[Table]) -> None:
@@ -439,15 +461,3 @@ def _refuse_other_runs(tables: Sequence[Table]) -> None:
 def title_of_files(names: Sequence[str]) -> str:
     """Return a title for several files in messages: one or two names, or the first and a number."""
     return " and ".join(names) if len(names) < 3 else f"{names[0]} and {len(names) - 1} more"
-
-
-def _warn_of_columns(tables: Sequence[Table], shared: Sequence[str]) -> None:
-    """Warn if some tables lack columns that others have; `shared` are the columns that are read."""
-    lacking = {
-        column: next(table.title for table in tables if column not in table.columns)
-        for column in dict.fromkeys(column for table in tables for column in table.columns)
-        if column not in shared
-    }
-    if lacking:
-        shown = ", ".join(f"{column} (not in {name})" for column, name in lacking.items())
-        warnings.warn(f"Only columns that all files have are read, without {shown}.", stacklevel=2)
