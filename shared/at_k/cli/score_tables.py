@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..core.estimates import Estimate
-from ..results import estimates_of, overall_label
+from ..results import estimates_of
 from ..runs.noise import largest_share
 from .formats import (
     OTHER_QUESTIONS,
@@ -22,6 +22,7 @@ from .formats import (
     View,
     crossed,
     enumerated,
+    group_heading,
     make_table,
     short_label,
 )
@@ -157,9 +158,9 @@ class ScoresView(View):
 
     def _group_headings(self, without_groups: str) -> list[str]:
         """Return a heading for all questions and each group, or [without_groups] without groups."""
-        labels = [label for label in self._by_group if label is not None]
-        overall = overall_label(self.scope.averaging) if labels else without_groups
-        return [overall, *map(short_label, labels)]
+        has_groups, averaging = len(self._by_group) > 1, self.scope.averaging
+        headings = [group_heading(group, has_groups, averaging) for group in self._by_group]
+        return headings if has_groups else [without_groups]
 
     def _per_question_table(self) -> list[Cells]:
         """Return a list with the table of the scores of single questions, or [] without them."""
