@@ -234,3 +234,15 @@ def test_an_error_about_the_second_file_names_it_and_its_flags(capsys, tmp_path)
     assert scores_of(capsys, *command, *flags)["pass@1"] == 0.5
     error = error_of(capsys, "compare", a, b, a, *flags)
     assert "Flags that end in -b are for the second of two files." in error
+
+
+def test_a_run_to_be_checked_is_compared_with_one_that_is_graded(capsys, tmp_path):
+    rows = [{"id": x, "answer": [x, "y"], "gold": x} for x in "xy"]
+    a = write_json_lines(tmp_path / "a.jsonl", rows)
+    b = write_json_lines(tmp_path / "b.jsonl", [{"id": x, "ok": [1, 0]} for x in "xy"])
+    command = ("compare", a, b, "--k", 1, "--predictions", "answer", "--references", "gold")
+    graded = "--predictions-b '' --references-b '' --outcomes-b COLUMN."
+    assert f"If it is graded: {graded}" in error_of(capsys, *command)
+    flags = ("--predictions-b", "", "--references-b", "", "--outcomes-b", "ok")
+    expected = at_k.compare([[1, 0], [1, 1]], [[1, 0], [1, 0]], k=1)
+    assert scores_of(capsys, *command, *flags) == expected

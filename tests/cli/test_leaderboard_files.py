@@ -86,9 +86,12 @@ def test_papers_get_scores_with_limits_ranks_and_letters(capsys, files):
     assert f"& {cell} & " in latex
     assert latex.count(r"\midrule") == 2
     assert r"\begin{tabular}{lrlr}" in latex
-    main(["compare", *map(str, files), "--k", "4", "--format", "csv"])
+    main(["compare", *map(str, files), "--k", "4", "--p-values", "--format", "csv"])
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
-    assert [float(row["score"]) for row in rows] == [row["score"] for row in board["runs"]]
+    scores = [float(row["score"]) for row in rows if row["run"]]
+    assert scores == [row["score"] for row in board["runs"]]
+    pairs = [(row["a"], row["b"]) for row in rows if row["p_adjusted"]]
+    assert pairs == [(pair["a"], pair["b"]) for pair in board["pairs"]]
 
 
 def test_a_paper_has_one_table_of_runs_and_groups(capsys, files):

@@ -100,7 +100,10 @@ def _gate_files(
         sources.append((name, [baseline]))
     inputs, runs, options = graded_files(sources, arguments, requested)
     with naming_questions(inputs[0].questions):
-        gate = (gate_at_least if at_least is not None else gate_not_worse)(*runs, bound, options)
+        if at_least is not None:
+            gate = gate_at_least(runs[0], bound, options)
+        else:
+            gate = gate_not_worse(runs[0], runs[1], bound, options)
     read = "\n".join(f"{run.name}: {run.described()}" for run in inputs)
     return _print_verdict(gate, read, output_format)
 

@@ -22,6 +22,12 @@ from .run_input import RunInput
 _ROLES_OF_QUESTIONS = {"groups", "clusters", "question_weights"}
 """Roles that only the first of several runs needs to have."""
 
+# What helps, by the role of the column that the second file lacks.
+_REMEDIES_OF_SECOND = {
+    "where": " To read all rows of this file, add --where-b ''.",
+    "predictions": " If it is graded: --predictions-b '' --references-b '' --outcomes-b COLUMN.",
+}
+
 
 class FileArguments(NamedTuple):
     """The values of the flags of compare, gate or plan.
@@ -141,11 +147,15 @@ def _read_files(
         start, ways, end = "" if files[0] in str(error) else f"{files[0]}: ", error.ways, ""
         if (index, number) == (1, 2):
             ways = list(map(_way_of_second, ways))
-            if "where" in error.roles and reading.get("where"):
-                end = " To read all rows of this file, add --where-b ''."
+            end = _remedies_of_second([role for role in error.roles if reading.get(role)])
         elif index:
             end = " If other files have other columns, at_k.leaderboard takes runs of at_k.read."
         raise type(error)([start, *error.args, end], ways) from None
+
+
+def _remedies_of_second(roles: Sequence[str]) -> str:
+    """Return sentences about what helps if a second file lacks the named columns of these roles."""
+    return "".join(text for role, text in _REMEDIES_OF_SECOND.items() if role in roles)
 
 
 def _way_of_second(way: Way) -> Way:

@@ -61,6 +61,7 @@ def chart_of_scores(view: ScoresView, run: RunInput) -> Figure:
     with_k = [x for x in view.estimates if isinstance(x.k, int)]
     numbers_of_k = Counter((x.metric, x.tau) for x in with_k)
     numbers_of_thresholds = Counter(x.k for x in with_k if x.metric == "G-Pass@k")
+    chart: Callable[..., Figure]
     if any(x.group is not None for x in view.estimates):
         chart = by_group
     elif max(numbers_of_k.values(), default=0) > 1:

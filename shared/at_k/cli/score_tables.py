@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..core.estimates import Estimate
-from ..results import estimates_of, overall_label
+from ..results import estimates_of
 from ..runs.noise import largest_share
 from .formats import (
     OTHER_QUESTIONS,
@@ -22,6 +22,7 @@ from .formats import (
     View,
     crossed,
     enumerated,
+    group_heading,
     make_table,
     short_label,
 )
@@ -71,6 +72,11 @@ class ScoresView(View):
         return estimates_of(self.scores)
 
     @cached_property
+    def _rows(self) -> list[dict[str, Any]]:
+        """The values of each estimate, by the names of the columns."""
+        return list(map(_score_row, self.estimates))
+
+    @cached_property
     def _by_group(self) -> dict[str | None, dict[str, Estimate]]:
         """The estimates of each group by their keys, with all questions as the group None."""
         groups: dict[str | None, dict[str, Estimate]] = {None: {}}
@@ -118,8 +124,8 @@ class ScoresView(View):
                 for key in self._by_group[None]
             ]
             return [[["", *headings], *rows], *self._per_question_table()]
-        for group, heading in zip(self._by_group.values(), headings, strict=True):
-            rows_of_group = list(map(_score_row, group.values()))
+        for group, heading in zip(self._by_group, headings, strict=True):
+            rows_of_group = [row for row in self._rows if row["group"] == group]
             columns = {"key": heading} | _HEADINGS
             if all(row.get("mu", row["score"]) == row["score"] for row in rows_of_group):
                 del columns["mu"]  # The intervals are centered at the scores themselves.
@@ -151,15 +157,15 @@ class ScoresView(View):
 
     def _scale(self, estimates: Iterable[Estimate]) -> Scale:
         """Return a scale for these scores in which all numbers of the run can be shown."""
-        values = (value for x in self.estimates for value in _score_row(x).values())
+        values = (value for row in self._rows for value in row.values())
         numbers = [value for value in values if isinstance(value, (int, float))]
         return Scale.of([x.metric for x in estimates], numbers)
 
     def _group_headings(self, without_groups: str) -> list[str]:
         """Return a heading for all questions and each group, or [without_groups] without groups."""
-        labels = [label for label in self._by_group if label is not None]
-        overall = overall_label(self.scope.averaging) if labels else without_groups
-        return [overall, *map(short_label, labels)]
+        has_groups, averaging = len(self._by_group) > 1, self.scope.averaging
+        headings = [group_heading(group, has_groups, averaging) for group in self._by_group]
+        return headings if has_groups else [without_groups]
 
     def _per_question_table(self) -> list[Cells]:
         """Return a list with the table of the scores of single questions, or [] without them."""
@@ -189,9 +195,8 @@ class ScoresView(View):
             )
         if not for_paper:
             notes += [self._noise_in_words(*item) for item in self.noise.items()]
-        intervals = [x.interval for x in self.estimates if x.interval and x.interval.is_unknown]
-        for reason in sorted({str(interval.interval) for interval in intervals}):
-            notes.append(f"{reason.replace('none', 'No interval', 1)}.")
+        reasons = {row["interval"] for row in self._rows if "interval" in row and "lo" not in row}
+        notes += [f"{reason.replace('none', 'No interval', 1)}." for reason in sorted(reasons)]
         return notes + self._notes_on_metrics()
 
     def _notes_on_metrics(self) -> list[str]:

@@ -43,6 +43,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from functools import cache
 from statistics import NormalDist
 from typing import Any, Unpack
 
@@ -190,8 +191,7 @@ class Compared:
         scored: K runs with their scores.
         scores: the ids of the m scores.
         falling: the names of runs whose corrected pass@k falls with k; empty without `warns`.
-        pairs: (P, 2) indices of the runs a and b of each pair, a before b.
-        values: (P, m) differences.
+        pairs: the `Pair` for the indices (a, b) of each pair of runs, a before b.
         simultaneous: simultaneous inference about all differences.
 
     Raises:
@@ -204,21 +204,13 @@ class Compared:
         self.scored = scored = score_runs(runs, self.options)
         self.scores: list[ScoreId] = [*scored[0].points.keys]
         self.falling = warn_of_falling_runs(runs, self.options) if warns else []
-        self._bounds, self._new_questions = scored[0].bounds, self.options.interval == "questions"
-        self.pairs = np.array([*itertools.combinations(range(len(runs)), 2)])
-        a, b = self.pairs.T
-        estimates = np.array([run.estimates for run in scored])
-        self.values = estimates[b] - estimates[a]
-        self._correlation = np.zeros(self.values.shape)
-        self._shared = np.zeros(self.values.shape)
-        pairs = [(scored[i], scored[j]) for i, j in self.pairs.tolist()]
-        if self._new_questions:
-            for pair, (run_a, run_b) in enumerate(pairs):
-                least = _least_variance(run_a, run_b)
-                self._correlation[pair] = _correlation(run_a.errors, run_b.errors, least)
-                self._shared[pair] = np.abs(run_b.standard_errors - run_a.standard_errors)
-        angles = np.array([path_angles(self._covariance(*pair)) for pair in pairs])
-        self.simultaneous = Simultaneous(len(runs), angles, not self._new_questions)
+        new_questions = self.options.interval == "questions"
+        self.pairs = {
+            (a, b): Pair(scored[a], scored[b], new_questions)
+            for a, b in itertools.combinations(range(len(runs)), 2)
+        }
+        angles = np.array([path_angles(pair.covariance) for pair in self.pairs.values()])
+        self.simultaneous = Simultaneous(len(runs), angles, not new_questions)
 
     @property
     def checkers(self) -> dict[str, dict[str, float]]:
@@ -228,40 +220,67 @@ class Compared:
             checkers[name]["falls_with_k"] = True
         return checkers
 
-    def _covariance(self, a: ScoredRun, b: ScoredRun) -> np.ndarray:
-        """Return the covariance of the errors of the m differences of two runs, (m, m).
+    @property
+    def confidence_of_each(self) -> float:
+        """The confidence of each interval with which all cover together, by that of the options."""
+        confidence = self.options.confidence
+        if self.options.anytime:  # `simultaneous` is for one look, so Bonferroni is used.
+            return 1 - (1 - confidence) / (len(self.pairs) * len(self.scores))
+        return self.simultaneous.confidence_of_each(confidence)
 
-        If the questions are new, both runs have the same ones, so the errors are subtracted cluster
-        by cluster. New samples of the same questions are independent, so the covariances add up.
-        """
-        if self._new_questions:
+    def limits_by_run(self, confidence: float) -> np.ndarray:
+        """Return lower and upper limits, (2, K, K, m): [:, i, j] are those of run i minus run j."""
+        result = np.zeros((2, len(self.runs), len(self.runs), len(self.scores)))
+        for (a, b), pair in self.pairs.items():
+            lo, hi = pair.limits(confidence)
+            result[:, b, a], result[:, a, b] = (lo, hi), (-hi, -lo)
+        return result
+
+
+class Pair:
+    """Two runs on the same questions, and the differences b - a of their m scores.
+
+    `new_questions` is whether the interval is for other questions like these.
+
+    Attributes:
+        covariance: (m, m) covariance of the errors of the differences.
+        limits: a cached function from a confidence to the lower and upper limits of the
+            differences, (2, m).
+    """
+
+    def __init__(self, a: ScoredRun, b: ScoredRun, new_questions: bool):
+        self._runs, self._new_questions = (a, b), new_questions
+        self._differences = b.estimates - a.estimates
+        self.limits = cache(self._limits)
+        if new_questions:
+            # Both runs have the same new questions, so errors are subtracted cluster by cluster.
             errors = b.errors - a.errors
-            return errors.T @ errors
-        assert a.covariance is not None
-        assert b.covariance is not None
-        return a.covariance + b.covariance
+            self.covariance = errors.T @ errors
+            self._correlation = _correlation(a.errors, b.errors, _least_variance(a, b))
+            self._shared = np.abs(b.standard_errors - a.standard_errors)
+        else:
+            # New samples of the same questions are independent, so the covariances add up.
+            assert a.covariance is not None
+            assert b.covariance is not None
+            self.covariance = a.covariance + b.covariance
+            self._correlation = self._shared = np.zeros(len(self._differences))
 
-    def limits(self, confidence: float) -> np.ndarray:
-        """Return lower and upper limits of all differences, (2, P, m), each with `confidence`."""
-        limits = [self._pair_limits(pair, confidence) for pair in range(len(self.pairs))]
-        return np.stack(limits, axis=1)
+    def _limits(self, confidence: float) -> np.ndarray:
+        """Return the lower and upper limits of the differences, (2, m).
 
-    def _pair_limits(self, pair: int, confidence: float) -> np.ndarray:
-        """Return the lower and upper limits of the m differences of one pair, (2, m).
-
-        `pair` is the index of the pair. The module docstring has the formula of the distances
-        `down` and `up` of the limits from the differences.
+        The module docstring has the formula of the distances `down` and `up` of the limits from the
+        differences.
         """
-        a, b = (self.scored[run] for run in self.pairs[pair])
+        (a, b), r, shared = self._runs, self._correlation, self._shared
         (lo_a, hi_a), (lo_b, hi_b) = a.limits(confidence), b.limits(confidence)
-        r, difference, shared = self._correlation[pair], self.values[pair], self._shared[pair]
         alpha = 1 - a.look_confidence(confidence)
         if self._new_questions:
             shared = student_quantile(a.freedom, alpha) * shared
         down = _distance_of_limit(b.estimates - lo_b, hi_a - a.estimates, r, shared)
         up = _distance_of_limit(hi_b - b.estimates, a.estimates - lo_a, r, shared)
+        least, most = a.bounds
         if self._new_questions:
-            (least, most), share = self._bounds, unseen_share(a.clusters, alpha)
+            share = unseen_share(a.clusters, alpha)
             down = np.fmax(down, share * np.fmax(b.estimates - least, most - a.estimates))
             up = np.fmax(up, share * np.fmax(most - b.estimates, a.estimates - least))
         for run, is_subtracted in ((a, True), (b, False)):
@@ -271,40 +290,22 @@ class Compared:
                 below, above = moves[::-1] if is_subtracted else moves
                 down, up = np.hypot(down, below), np.hypot(up, above)
         # Scores that are corrected for the errors of a checker may leave their range.
-        width = self._bounds[1] - self._bounds[0]
-        return np.clip([difference - down, difference + up], -width, width)
+        limits = [self._differences - down, self._differences + up]
+        return np.clip(limits, least - most, most - least)
 
-    def simultaneous_limits(self, confidence: float) -> np.ndarray:
-        """Return limits that cover all differences together with this confidence, (2, P, m)."""
-        if self.options.anytime:  # `simultaneous` is for one look, so Bonferroni is used.
-            return self.limits(1 - (1 - confidence) / self.values.size)
-        return self.limits(self.simultaneous.confidence_of_each(confidence))
-
-    def limits_by_run(self, confidence: float) -> np.ndarray:
-        """Return lower and upper limits, (2, K, K, m): [:, i, j] are those of run i minus run j."""
-        lo, hi = self.limits(confidence)
-        a, b = self.pairs.T
-        runs = len(self.runs)
-        result = np.zeros((2, runs, runs, lo.shape[1]))
-        result[:, b, a] = lo, hi
-        result[:, a, b] = -hi, -lo
-        return result
-
-    def p_values(self) -> np.ndarray:
-        """Return the two-sided p-value of each difference, (K, K, m), not adjusted for the others.
+    def p_values(self) -> list[float]:
+        """Return the two-sided p-value of each difference, not adjusted for the others.
 
         Those of equal scores are 1. The others are found by bisection of the miscoverage.
         """
-        normal = NormalDist()
-        p = np.ones((len(self.runs), len(self.runs), self.values.shape[1]))
-        for pair, score in np.argwhere(self.values != 0).tolist():
+        normal, p = NormalDist(), [1.0] * len(self._differences)
+        for score in np.flatnonzero(self._differences).tolist():
             least, most = 0.0, _LARGEST_Z
             for _ in range(_HALVINGS):
                 z = (least + most) / 2
-                lo, hi = self._pair_limits(pair, 1 - 2 * normal.cdf(-z))[:, score]
+                lo, hi = self._limits(1 - 2 * normal.cdf(-z))[:, score]
                 least, most = (z, most) if lo > 0 or hi < 0 else (least, z)
-            a, b = self.pairs[pair]
-            p[a, b, score] = p[b, a, score] = 2 * normal.cdf(-least)
+            p[score] = 2 * normal.cdf(-least)
         return p
 
 
@@ -398,14 +399,14 @@ def studentized_range_tail(q: float, runs: int) -> float:
 
 def warn_of_falling_runs(runs: Sequence[Run], options: ComparisonOptions) -> list[str]:
     """Warn of each run whose corrected pass@k falls with k, and return the names of these runs."""
-    if options.metric != "pass@k":
+    corrected = [run for run in runs if not run.errors.rates.are_exact]
+    if options.metric != "pass@k" or not corrected:
         return []
-    scores = options.scores_at(options.ks)
+    scores, weights = options.scores_at(options.ks), options.weights
     return [
         run.name
-        for run in runs
-        if not run.errors.rates.are_exact
-        and falls_with_k(run.outcomes.counts, scores, run.errors.rates, options.weights, run.name)
+        for run in corrected
+        if falls_with_k(run.outcomes.counts, scores, run.errors.rates, weights, run.name)
     ]
 
 
@@ -434,12 +435,12 @@ def differences_of(
 ) -> list[Difference]:
     """Return the differences of the two runs of a comparison at each k, labelled with `group`."""
     a, b = (run.estimates.tolist() for run in compared.scored)
-    confidence = compared.options.confidence
+    (pair,) = compared.pairs.values()
     intervals, bands = (
-        [(lo, hi) for lo, hi in limits[:, 0].T.tolist()]
-        for limits in (compared.limits(confidence), compared.simultaneous_limits(confidence))
+        [(lo, hi) for lo, hi in pair.limits(confidence).T.tolist()]
+        for confidence in (compared.options.confidence, compared.confidence_of_each)
     )
-    p = compared.p_values()[0, 1].tolist() if p_values else [None] * len(a)
+    p = pair.p_values() if p_values else [None] * len(a)
     return [
         Difference(*score, group, b[i] - a[i], a[i], b[i], intervals[i], bands[i], p[i])
         for i, score in enumerate(compared.scores)

@@ -141,7 +141,7 @@ def gate_at_least(run: Run, threshold: float, options: ComparisonOptions) -> Gat
     ((lo,), (hi,)) = scored.limits_with_moves(options.confidence).tolist()
     (estimate,) = scored.estimates.tolist()
     basis = _basis_of_limits([run], options)
-    return Gate(score.key, estimate, None, threshold, lo, hi, scored.bounds, options, *basis)
+    return Gate(score.key, estimate, None, threshold, lo, hi, scored.bounds, options, **basis)
 
 
 def gate_not_worse(run: Run, baseline: Run, margin: float, options: ComparisonOptions) -> Gate:
@@ -151,15 +151,16 @@ def gate_not_worse(run: Run, baseline: Run, margin: float, options: ComparisonOp
     scores, bounds = (difference.b, difference.a), compared.scored[0].bounds
     basis = _basis_of_limits([baseline, run], options)
     return Gate(
-        difference.key, *scores, 0.0 - margin, *difference.interval, bounds, options, *basis
+        difference.key, *scores, 0.0 - margin, *difference.interval, bounds, options, **basis
     )
 
 
-def _basis_of_limits(runs: list[Run], options: ComparisonOptions) -> tuple[float, str, bool]:
-    """Return the size, its unit, and whether there are labels: the last fields of a `Gate`."""
-    has_labels = any(run.errors.labels is not None for run in runs)
+def _basis_of_limits(runs: list[Run], options: ComparisonOptions) -> dict[str, Any]:
+    """Return the last fields of a `Gate`, by name: the size, its unit, and `has_labels`."""
+    size, unit = float(len(runs[0].outcomes.n)), "question"
     if options.interval != "questions":
-        return float(np.mean([run.outcomes.n.mean() for run in runs])), "sample", has_labels
-    if options.clusters is not None:
-        return float(len(np.unique(options.clusters))), "cluster", has_labels
-    return float(len(runs[0].outcomes.n)), "question", has_labels
+        size, unit = float(np.mean([run.outcomes.n.mean() for run in runs])), "sample"
+    elif options.clusters is not None:
+        size, unit = float(len(np.unique(options.clusters))), "cluster"
+    has_labels = any(run.errors.labels is not None for run in runs)
+    return {"size": size, "unit": unit, "has_labels": has_labels}

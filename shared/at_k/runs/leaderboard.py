@@ -129,11 +129,11 @@ def leaderboard_of_groups(
 def leaderboard_of(compared: Compared, p_values: bool = False) -> Result:
     """Return the result of `leaderboard` for one comparison, without groups."""
     options = compared.options
-    simultaneous = compared.simultaneous.confidence_of_each(options.confidence)
+    simultaneous = compared.confidence_of_each
     lo, hi = compared.limits_by_run(options.confidence)
     band_lo, band_hi = compared.limits_by_run(simultaneous)
     limits = {"lo": lo, "hi": hi, "band_lo": band_lo, "band_hi": band_hi}
-    p = compared.p_values() if p_values else None
+    p = {ab: pair.p_values() for ab, pair in compared.pairs.items()} if p_values else {}
     rows: list[dict[str, Any]] = []
     estimates: list[Estimate] = []
     pairs: list[dict[str, Any]] = []
@@ -153,8 +153,8 @@ def leaderboard_of(compared: Compared, p_values: bool = False) -> Result:
                 "difference": scores[a] - scores[b],
                 **{name: float(limit[a, b, column]) for name, limit in limits.items()},
             }
-            if p is not None:
-                pair["p"] = float(p[a, b, column])
+            if p_values:
+                pair["p"] = p[min(a, b), max(a, b)][column]
                 pair["p_adjusted"] = compared.simultaneous.adjusted(pair["p"])
             pairs.append(pair)
     checkers = compared.checkers

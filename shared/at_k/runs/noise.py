@@ -98,7 +98,7 @@ def noise_of(runs: Sequence[Run], options: ComparisonOptions) -> dict[str, dict[
     same_limits = None
     if scored.covariance is not None:
         same_limits = scored.limits_with_moves(confidence, "sampling")
-    result = {}
+    result: dict[str, dict[str, Any]] = {}
     for i, score_id in enumerate(scored.points.keys):
         score, (lo, hi) = float(scored.estimates[i]), limits[:, i].tolist()
         variance, checker, within = float(scored.standard_errors[i] ** 2), 0.0, 0.0

@@ -128,7 +128,7 @@ class ComparisonOptions:
         exponent(self.temperature)
         self._refuse_unused()
         check_name("average", self.average, ("questions", "groups"))
-        if self.metric in PASS_FAMILY:
+        if self.average == "groups" and self.metric in PASS_FAMILY:
             refuse_group_average_of_products(self.average, self.scores_at([1]))
 
     def _refuse_unused(self) -> None:

@@ -145,10 +145,11 @@ def _with_labels(
         raise ValueError("labels of two runs are a pair: give (labels of run a, labels of run b).")
     labelled = []
     for (name, source), own in zip(sources, labels, strict=True):
+        result: Any = source
         if isinstance(source, Mapping) and "predictions" in source:
-            source = copy(source)
-            source["labels"] = own
-        labelled.append((name, source))
+            result = copy(source)
+            result["labels"] = own
+        labelled.append((name, result))
     return labelled, labels
 
 
