@@ -12,21 +12,18 @@ import builtins
 import importlib.util
 import io
 import json
-import math
 import pickle
-import re
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
 from ..core.checks import short
 from .placement import Uses, imports
 from .responses import is_code
+from .values import are_equal
 
-_LONG = 10_000  # characters of a result that is not shown as Python shows it, which takes long
 FORMS = (
     "code with assertions, a list of assertions, a row of HumanEval or MBPP, or inputs and outputs"
 )
@@ -92,53 +89,38 @@ class Tests:
             return frozenset({self.entry_point, self.entry_point.partition(".")[0], "Solution"})
         return frozenset(self.code.names if self.code is not None else ())
 
-    def jobs(
-        self, program: str | None, case: int = 0
-    ) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    @property
+    def cases(self) -> int:
+        """How often a program runs: once for each input, or once with tests that are code."""
+        return max(1, len(self.inputs))
+
+    def in_interpreter(self) -> Tests:
+        """Return the tests, which are code, such that the process of the program runs them."""
+        assert self.code is not None
+        return replace(self, code=replace(self.code, shares_interpreter=True))
+
+    def jobs(self, program: str | None, case: int = 0) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the jobs of the server and of the examiner that run a program with a case.
 
         If `program` is None, the tests are only to be found. The job of the server has no tests and
-        no expected output. That of the examiner has the attributes of `TestCode`, `entry_point`,
-        `expected`, and `only_find`. It is None if the tests are inputs and outputs.
+        no expected output. That of the examiner has a `form`, and what `examiner.py` reads for it.
         """
+        is_script = self.code is None and self.entry_point is None
         job: dict[str, Any] = {
-            "form": "tests" if self.code else "calls" if self.entry_point else "stdin",
             "setup": self.setup,
             "program": program,
-            "entry_point": self.entry_point,
-            "input": self.inputs[case] if self.inputs else None,
+            "stdin": self.inputs[case] if is_script else None,
             "preload": [],
         }
-        if self.code is None:
-            return job, None
-        if program is None or self.code.shares_interpreter:
-            job["preload"].append("unittest.mock" if program is None else "unittest")
-        own = {"entry_point": self.entry_point, "expected": self.expected}
-        return job, vars(self.code) | own | {"only_find": program is None}
-
-    def problem(self, case: int, output: str) -> str | None:
-        """Return a sentence on how an output differs from that expected for a case, or None.
-
-        The output is the text that a program printed, or the result of a call as JSON.
-        """
-        expected = self.outputs[case]
-        if self.entry_point is None:
-            if _words(output) == _words(expected):
-                return None
-            return f"case {case}: printed {short(output)}, expected {short(expected)}"
-        try:
-            result = json.loads(output)
-        except (ValueError, RecursionError) as error:
-            return f"case {case}: the result is not JSON ({type(error).__name__})"
-        if are_equal(result, expected) or (
-            self.is_wrapped
-            and isinstance(expected, list)
-            and len(expected) == 1
-            and are_equal(result, expected[0])
-        ):
-            return None
-        returned = short(result) if len(output) < _LONG else f"{output[:60]}.."
-        return f"case {case}: returned {returned}, expected {short(expected)}"
+        exam: dict[str, Any] = {"entry_point": self.entry_point}
+        if self.code is not None:
+            if program is None or self.code.shares_interpreter:
+                job["preload"] = ["unittest.mock" if program is None else "unittest"]
+            form = "find" if program is None else "tests"
+            return job, exam | vars(self.code) | {"form": form, "expected": self.expected}
+        exam |= {"form": "stdin" if is_script else "calls", "case": case}
+        exam |= {"output": self.outputs[case], "is_wrapped": self.is_wrapped}
+        return job, exam | {"arguments": self.inputs[case]}
 
 
 def read_tests(reference: Any, where: str) -> Tests:
@@ -501,43 +483,3 @@ def _value_of_case(text: Any) -> Any:
         return json.loads(text)
     except (TypeError, ValueError):
         return text
-
-
-_DECIMAL = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,4})?", re.ASCII)
-
-
-def _words(text: str) -> list[list[str | Decimal]]:
-    """Return a list of words for each line, without the spaces. Numbers become `Decimal`."""
-    return [[*map(_word, line.split())] for line in text.strip().splitlines()]
-
-
-def _word(text: str) -> str | Decimal:
-    """Return the number that a word is, or the word."""
-    return Decimal(text) if _DECIMAL.fullmatch(text) else text
-
-
-def are_equal(result: Any, expected: Any) -> bool:
-    """Return whether a result equals what is expected, at any depth of lists and dicts.
-
-    Floats below 2**53 may differ by 1e-9, relative or absolute. An expected tuple equals a list.
-    """
-    if isinstance(expected, (list, tuple)):
-        return (
-            isinstance(result, list)
-            and len(result) == len(expected)
-            and all(map(are_equal, result, expected))
-        )
-    if isinstance(expected, dict):
-        return (
-            isinstance(result, dict)
-            and result.keys() == expected.keys()
-            and all(are_equal(result[key], expected[key]) for key in expected)
-        )
-    if isinstance(expected, float) or isinstance(result, float):
-        if not (isinstance(result, (int, float)) and isinstance(expected, (int, float))):
-            return False
-        if math.isnan(expected):
-            return math.isnan(result)
-        if abs(result) < 2**53 and abs(expected) < 2**53:
-            return math.isclose(result, expected, rel_tol=1e-9, abs_tol=1e-9)
-    return bool(result == expected)

@@ -132,7 +132,7 @@ def run_tests(job: dict[str, Any], module: types.ModuleType) -> Result:
     source = job["tests"]
     code = compile(source, _FILE, "exec", dont_inherit=True)
     linecache.cache[_FILE] = (len(source), None, source.splitlines(keepends=True), _FILE)
-    result, space = Result(job["only_find"]), vars(module)
+    result, space = Result(job["form"] == "find"), vars(module)
     space |= {"__name__": MODULE, "__file__": "/tmp/tests.py"}
     before = dict(space)
     own_main, sys.modules[MODULE] = sys.modules[MODULE], module
