@@ -325,15 +325,6 @@ def test_a_metric_checks_each_distinct_program_once_and_shows_all_results():
     assert python_tests()(SUBTRACT, FORMS["lines"]) is False
 
 
-@pytest.mark.parametrize("name", ["bayes_at_n", "max_at_k", "cons_at_k"])
-def test_every_metric_with_the_hook_takes_the_checker(name):
-    metric = at_k.load(name)
-    arguments = {"predictions": [[ADD, SUBTRACT, ADD]], "references": [FORMS["lines"]]}
-    scores = metric.compute(**arguments, check_correct_fn="python_tests")
-    expected = metric.compute(predictions=[[1, 0, 1]])
-    assert {key: scores[key] for key in expected} == pytest.approx(expected)
-
-
 def test_the_command_takes_samples_and_the_file_of_the_benchmark(tmp_path, capsys):
     from at_k.cli.command import main
 
@@ -353,18 +344,12 @@ def test_the_recipe_with_a_remote_sandbox_gets_the_scores_that_it_asserts():
     runpy.run_path(str(ROOT / "tests" / "recipes" / "remote_sandbox.py"))
 
 
-def test_samples_of_which_none_is_python_code_are_warned_about():
-    tests = ["assert add(1, 2) == 3"]
-
-    def pass_at_1(*samples):
-        return at_k.load("gpassk").compute(
-            predictions=[[*samples]],
-            references=[tests],
-            check_correct_fn="python_tests",
-            k=1,
-            include="pass@k",
-        )["pass@1"]
-
+@pytest.mark.parametrize("name", ["bayes_at_n", "max_at_k", "cons_at_k"])
+def test_metrics_take_the_checker_and_warn_if_no_sample_is_code(name):
+    metric, options = at_k.load(name), {"check_correct_fn": "python_tests"}
+    arguments = {"predictions": [["Sure, here it is:", "  1 +"], [ADD, SUBTRACT]]}
+    scores = metric.compute(**arguments, references=[LINES, LINES], **options)
+    expected = metric.compute(predictions=[[0, 0], [1, 0]])
+    assert {key: scores[key] for key in expected} == pytest.approx(expected)
     with pytest.warns(UserWarning, match="None of 2 distinct samples is Python code"):
-        assert pass_at_1("Sure, here it is:", "  1 +") == 0
-    assert pass_at_1("Sure, here it is:", ADD) == 0.5
+        metric.compute(predictions=arguments["predictions"][:1], references=[LINES], **options)

@@ -61,7 +61,9 @@ def examine(control: socket.socket, desk: int, is_isolated: bool) -> None:
             return
         if letter == b"e":
             exam = json.loads(os.pread(desk, os.fstat(desk).st_size, 0))
-            verdict = _verdict(exam, descriptors[0]) | {"cpu_seconds": time.process_time()}
+            start = time.process_time()
+            verdict = _verdict(exam, descriptors[0])
+            verdict["cpu_seconds"] = time.process_time() - start
             os.ftruncate(desk, 0)
             os.pwrite(desk, json.dumps(verdict).encode(), 0)
             os.close(descriptors[0])
@@ -72,13 +74,10 @@ def examine(control: socket.socket, desk: int, is_isolated: bool) -> None:
 
 def _end_other_processes() -> None:
     """End all processes but the server and this one, and wait until the server has reaped them."""
-    try:
-        os.kill(-1, signal.SIGKILL)
+    with suppress(ProcessLookupError):
         while True:
-            os.kill(-1, 0)
+            os.kill(-1, signal.SIGKILL)
             time.sleep(0.0001)
-    except ProcessLookupError:
-        return
 
 
 def _verdict(exam: dict[str, Any], descriptor: int) -> dict[str, Any]:
@@ -88,9 +87,6 @@ def _verdict(exam: dict[str, Any], descriptor: int) -> dict[str, Any]:
     if the tests can only run in that process. If the tests are only to be found, it is "found", and
     the dict has what `find_tests` returns.
     """
-    if exam["form"] == "stdin":
-        printed = os.pread(descriptor, os.fstat(descriptor).st_size, 0).decode(errors="replace")
-        return _passed_or_failed(["case"], _difference_of_output(exam, printed))
     program = _RemoteProgram(descriptor)
     ran: list[str] = []
     try:
@@ -106,11 +102,6 @@ def _verdict(exam: dict[str, Any], descriptor: int) -> dict[str, Any]:
     if program.has_ended or program.cannot_receive:
         status = "ended" if program.has_ended else "not apart"
         return {"status": status, "message": "", "tests": 0}
-    return _passed_or_failed(ran, problem)
-
-
-def _passed_or_failed(ran: list[str], problem: str | None) -> dict[str, Any]:
-    """Return the verdict on tests, from the names of those that ran and the first failure."""
     status = "passed"
     if problem is not None:
         status = "memory" if _OUT_OF_MEMORY.match(problem) else "failed"
@@ -120,11 +111,12 @@ def _passed_or_failed(ran: list[str], problem: str | None) -> dict[str, Any]:
 # --- Inputs and outputs -------------------------------------------------------------------
 
 
-def _difference_of_output(exam: dict[str, Any], printed: str) -> str | None:
-    """Return how a printed text differs from that expected, or None."""
-    if print_the_same(printed, exam["output"]):
-        return None
-    return f"case {exam['case']}: printed {_shown(printed)}, expected {_shown(exam['output'])}"
+def _examine_output(exam: dict[str, Any], program: _RemoteProgram) -> tuple[list[str], str | None]:
+    """Compare what a script printed with what is expected; see `_run_tests`."""
+    printed, expected = program.printed(), exam["output"]
+    if print_the_same(printed, expected):
+        return ["case"], None
+    return ["case"], f"case {exam['case']}: printed {_shown(printed)}, expected {_shown(expected)}"
 
 
 def _examine_call(exam: dict[str, Any], program: _RemoteProgram) -> tuple[list[str], str | None]:
@@ -176,7 +168,7 @@ def _run_tests(exam: dict[str, Any], program: _RemoteProgram) -> tuple[list[str]
     return ran, problem
 
 
-_EXAMINATIONS = {"calls": _examine_call, "tests": _run_tests}
+_EXAMINATIONS = {"stdin": _examine_output, "calls": _examine_call, "tests": _run_tests}
 
 
 def _visible_names(job: dict[str, Any], names: dict[str, Any]) -> dict[str, Any]:
@@ -215,17 +207,18 @@ class _RemoteProgram:
         self._connection = connection
         self.has_ended = self.cannot_receive = False
 
+    def printed(self) -> str:
+        """Return what a script printed. The connection is the file with it."""
+        size = os.fstat(self._connection).st_size
+        return os.pread(self._connection, size, 0).decode(errors="replace")
+
     def names(self, exam: dict[str, Any]) -> dict[str, Any]:
         """Run the program; return a dict of the names that tests use, or raise _ProgramError."""
-        entry_point = exam["entry_point"]
-        names = self._started(
-            {"load": exam["imports"], "names": exam["names"], "entry_point": entry_point}
-        )
+        names = self._started({"load": exam["imports"], "names": exam["names"]})
         if not isinstance(names, dict):
             self._end()
         # No others, such as __builtins__.
-        wanted = {*exam["names"], (entry_point or "").partition(".")[0]}
-        return {name: value for name, value in names.items() if name in wanted}
+        return {name: value for name, value in names.items() if name in exam["names"]}
 
     def call(self, entry_point: str, arguments: list[Any]) -> Any:
         """Run the program and call its function; return the result, or raise _ProgramError."""

@@ -18,6 +18,9 @@ from typing import Any, NoReturn
 
 from .values import as_base, decode, encode, receive, send
 
+with suppress(ImportError):  # Windows lacks it, and runs no programs
+    import resource
+
 MOST_FILES = 256  # that a process may open: what a socket or a pipe holds counts nowhere else
 READY = b"1"  # what the process sends first, when it has its limits
 _NAME = "program"  # of its module
@@ -48,7 +51,8 @@ def run_program(
             _redirect(job["stdin"], folder, printed)
         os.closerange(3, connection)
         os.closerange(connection + 1, MOST_FILES)
-        _limit(limits)
+        for limit, soft, hard in limits:
+            resource.setrlimit(limit, (soft, hard))
         os.write(connection, READY)
         if job["stdin"] is None:
             _AnsweringProgram(job, connection).serve()
@@ -69,14 +73,6 @@ def _redirect(text: str, folder: str, printed: int) -> None:
     os.lseek(stdin, 0, os.SEEK_SET)
     os.dup2(stdin, 0)
     os.dup2(printed, 1)
-
-
-def _limit(limits: list[tuple[int, int, int]]) -> None:
-    """Set the limits of this process."""
-    import resource  # here, because Windows lacks it
-
-    for limit, soft, hard in limits:
-        resource.setrlimit(limit, (soft, hard))
 
 
 def _run_script(job: dict[str, Any]) -> None:
@@ -161,7 +157,7 @@ class _AnsweringProgram:
                 try:
                     if "load" in message:
                         self._load(message["load"])
-                        reply = {"value": self._encoded(self._names(message))}
+                        reply = {"value": self._encoded(self._names(message["names"]))}
                     elif "call" in message:
                         result = _call(_loaded(self._job, _NAME), *message["call"])
                         reply = {"value": self._encoded(result)}
@@ -188,10 +184,9 @@ class _AnsweringProgram:
                 exec(line, own)
         self._space |= {name: own[name] for name in own.keys() - self._space.keys()}
 
-    def _names(self, message: dict[str, Any]) -> dict[str, Any]:
+    def _names(self, wanted: list[str]) -> dict[str, Any]:
         """Return a dict from name to value of the names of the program that its tests use."""
-        wanted = {*message["names"], (message["entry_point"] or "").partition(".")[0]}
-        return {name: self._space[name] for name in wanted & self._space.keys()}
+        return {name: self._space[name] for name in wanted if name in self._space}
 
     def _called(
         self, object: int, method: str, arguments: list[Any], keywords: list[str]
@@ -263,7 +258,7 @@ class _AnsweringProgram:
             self._load(job["imports"])
             refuse_changes(watched)
             result = run_tests(job, sys.modules[_NAME])
-            refuse_changes(watched, {*job["replaced"]})
+            refuse_changes(watched, {"main", *job["replaced"]})  # see `_NoMain`
         except BaseException as error:
             return {"ran": [], "problem": exception_line(error)}
         return {"ran": result.ran, "problem": result.problem}

@@ -14,7 +14,7 @@ import io
 import json
 import pickle
 import zlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -35,9 +35,9 @@ class TestCode:
 
     Attributes:
         tests: the code.
-        names: the names that the code uses.
+        names: the names that the code uses, and that of the function that is tested.
         imports: the import statements outside functions and classes, as code.
-        modules: the names of all imported modules.
+        modules: the names of all imported modules, without those of their parts.
         is_test: whether the code outside functions and classes is a test itself.
         may_have_tests: whether functions and classes may be tests, which a sandbox finds out.
         borrowed: pairs of a name and a module that is used under this name without an import.
@@ -266,14 +266,16 @@ def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
     if not is_test and not has_definitions:
         raise ValueError(f"is {short(code)}, which tests nothing: python_tests takes {FORMS}.")
     has_check = any(isinstance(x, ast.FunctionDef) and x.name == "check" for x in tree.body)
-    modules = _imported_modules(nodes)
+    modules = sorted({path.partition(".")[0] for path in imports(nodes).values()})
     _require_installed(modules)
     statements = [x for x in tree.body if isinstance(x, (ast.Import, ast.ImportFrom))]
     attributes = [x for x in nodes if isinstance(x, ast.Attribute)]
     borrowed = _borrowed_modules(nodes)
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    names |= {entry_point.partition(".")[0]} if entry_point else set()
     return TestCode(
         tests=code,
-        names=_used_names(nodes),
+        names=tuple(sorted(name for name in names if not name.startswith("__"))),
         imports=tuple(map(ast.unparse, statements)),
         modules=tuple(modules),
         is_test=is_test,
@@ -284,17 +286,11 @@ def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
     )
 
 
-def _used_names(nodes: Iterable[ast.AST]) -> tuple[str, ...]:
-    """Return the sorted names that code uses or assigns, without those that start with __."""
-    names = {node.id for node in nodes if isinstance(node, ast.Name)}
-    return tuple(sorted(name for name in names if not name.startswith("__")))
-
-
 def _require_installed(modules: Iterable[str]) -> None:
     """Raise a ValueError if a module is not installed; its message starts with "imports"."""
     for module in modules:
         try:
-            spec = importlib.util.find_spec(module.partition(".")[0])
+            spec = importlib.util.find_spec(module)
         except (ImportError, ValueError):  # ValueError for a module such as __main__
             spec = None
         if spec is None:
@@ -303,22 +299,45 @@ def _require_installed(modules: Iterable[str]) -> None:
 
 
 def _has_active_code(tree: ast.Module) -> bool:
-    """Return whether code outside functions and classes tests something; see `_is_active`."""
-    nodes = list(ast.walk(tree))
-    functions = {x.name for x in nodes if isinstance(x, (ast.FunctionDef, ast.AsyncFunctionDef))}
-    classes = {x.name for x in nodes if isinstance(x, ast.ClassDef)}
-    return any(_is_active(node, functions, classes) for node in _outside(tree))
+    """Return whether code outside functions and classes can fail for an incorrect program.
+
+    Then the code is a test: assert and raise, statements that call a function of the program or a
+    method named like a test, and calls of lambdas, functions and classes that the tests define.
+    """
+    definitions = [node for node in ast.walk(tree) if isinstance(node, _DEFINITIONS)]
+    classes = {node.name for node in definitions if isinstance(node, ast.ClassDef)}
+    functions = {node.name for node in definitions if not isinstance(node, ast.ClassDef)}
+    outside = [*_outside(tree)]
+    statements = {node.value for node in outside if isinstance(node, ast.Expr)}
+    calls = [node for node in outside if isinstance(node, ast.Call)]
+    return any(isinstance(node, (ast.Assert, ast.Raise)) for node in outside) or any(
+        _calls_a_definition(call.func, functions, classes)
+        or (call in statements and _calls_the_program(call.func))
+        for call in calls
+    )
 
 
-def _imported_modules(nodes: Iterable[ast.AST]) -> list[str]:
-    """Return the names of the modules that nodes import, in alphabetical order."""
-    modules = set()
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            modules |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            modules.add(node.module)
-    return sorted(modules)
+def _calls_a_definition(function: ast.expr, functions: set[str], classes: set[str]) -> bool:
+    """Return whether a function is a lambda, one of `functions`, or a method of `classes`."""
+    if isinstance(function, ast.Name):
+        return function.id in functions
+    names = [node.id for node in ast.walk(function) if isinstance(node, ast.Name)]
+    return isinstance(function, ast.Lambda) or (names[:1] != [] and names[0] in classes)
+
+
+def _calls_the_program(function: ast.expr) -> bool:
+    """Return whether a function may be one of the program, or a method is named like a test."""
+    if isinstance(function, ast.Name):
+        return not hasattr(builtins, function.id) and function.id != "main"
+    return getattr(function, "attr", "").startswith(("assert", "check", "run", "test"))
+
+
+def _outside(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes of a tree that are in no function and no class."""
+    for node in ast.iter_child_nodes(tree):
+        if not isinstance(node, _DEFINITIONS):
+            yield node
+            yield from _outside(node)
 
 
 # Modules that programs import for their tests, as in MBPP. Modules such as datetime and copy are
@@ -336,33 +355,6 @@ def _borrowed_modules(nodes: Iterable[ast.AST]) -> dict[str, str]:
     """Return a dict from name to module, for the modules that tests use without importing them."""
     used = {getattr(node.value, "id", "") for node in nodes if isinstance(node, ast.Attribute)}
     return {name: _BORROWED[name] for name in (used & _BORROWED.keys()) - imports(nodes).keys()}
-
-
-def _outside(tree: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of a tree that are in no function and no class."""
-    for node in ast.iter_child_nodes(tree):
-        if not isinstance(node, _DEFINITIONS):
-            yield node
-            yield from _outside(node)
-
-
-def _is_active(node: ast.AST, functions: Collection[str], classes: Collection[str]) -> bool:
-    """Return whether a node outside functions can fail for an incorrect program, and so is a test.
-
-    Such nodes are assert and raise, statements that call a function of the program or a method
-    named like a test, and calls of `functions`, `classes` and lambdas, which the tests define.
-    """
-    if isinstance(node, ast.Call):
-        names = [x.id for x in ast.walk(node.func) if isinstance(x, ast.Name)]
-        own = functions if isinstance(node.func, ast.Name) else classes
-        return isinstance(node.func, ast.Lambda) or (names[:1] != [] and names[0] in own)
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-        function = node.value.func
-        if isinstance(function, ast.Name):
-            return not hasattr(builtins, function.id) and function.id != "main"
-        name = getattr(function, "attr", "")
-        return name.startswith(("assert", "check", "run", "test"))
-    return isinstance(node, (ast.Assert, ast.Raise))
 
 
 # What graders of contests import before each program. The builtin functions come after math and

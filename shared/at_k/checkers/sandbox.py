@@ -103,7 +103,6 @@ class Sandbox:
         self._folder = None if is_isolated else tempfile.mkdtemp(prefix="at_k_")
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
         self._desk = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115  # see `server.py`
-        self._examiner_seconds = 0.0  # the CPU time that the examiner has taken
         is_root = is_isolated and os.geteuid() == 0
         folders = ["/tmp", "/dev/shm"] if is_isolated else [self._folder]
         settings = {
@@ -147,7 +146,7 @@ class Sandbox:
             SandboxDiedError: if the program was not run, or might have ended by a failure here.
         """
         self._send(job, exam)
-        usage, excess, start, stopped = _Usage(self._examiner_seconds), None, time.monotonic(), 0.0
+        usage, excess, start, stopped = _Usage(), None, time.monotonic(), 0.0
         while not self._poll.poll(1000 * _BETWEEN_LOOKS):
             seconds = time.monotonic() - start
             if ending.is_set() or seconds > self._limits.wall_seconds + _PATIENCE:
@@ -167,8 +166,7 @@ class Sandbox:
         if reply["is_examined"]:
             self._desk.seek(0)
             verdict = json.loads(self._desk.read())
-            reply["cpu_seconds"] += verdict["cpu_seconds"] - self._examiner_seconds
-            self._examiner_seconds = verdict["cpu_seconds"]
+            reply["cpu_seconds"] += verdict["cpu_seconds"]
         if verdict.get("status") == "ended":
             verdict |= _end_of_process(reply["exit_code"], verdict["message"])
         usage.cpu_seconds = max(usage.cpu_seconds, reply["cpu_seconds"])
@@ -263,10 +261,10 @@ class _Usage:
             of the program. One process has its own limit.
     """
 
-    def __init__(self, examiner_seconds: float) -> None:
+    def __init__(self) -> None:
         self.cpu_seconds = 0.0
         self.memory = 0
-        self._before = examiner_seconds
+        self._before: float | None = None  # the CPU time of the examiner at the first look
         self._seen: dict[int, float] = {}  # the CPU times of processes when they were last seen
 
     def look(self, processes: list[int]) -> None:
@@ -276,11 +274,12 @@ class _Usage:
         that no time counts twice. If the parent ignores SIGCHLD, what was seen of it counts.
         """
         times = [_cpu_seconds(process) for process in processes]
-        tests = max(0.0, sum(own for own, _ in times[:1]) - self._before)
+        examiner = sum(own for own, _ in times[:1])
+        self._before = examiner if self._before is None else self._before
         program = sum(own + of_children for own, of_children in times[1:])
         for process, (own, _) in zip(processes[1:], times[1:], strict=True):
             self._seen[process] = max(own, self._seen.get(process, 0.0))
-        seconds = tests + max(program, sum(self._seen.values()))
+        seconds = examiner - self._before + max(program, sum(self._seen.values()))
         self.cpu_seconds = max(self.cpu_seconds, seconds)
         self.memory = sum(map(_memory, processes)) if len(processes) > 2 else 0
 
@@ -569,6 +568,7 @@ _CLONE3 = 435
 _NEW_USER_NAMESPACE = 0x10000000
 _OTHER_ABI = 0x40000000  # numbers from here on are of the ABI x32
 
+_Instruction = tuple[int, int, int, int]
 _LOAD, _IF_EQUAL, _IF_AT_LEAST, _IF_ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _REFUSE, _END = 0x7FFF0000, 0x00050000, 0x80000000
 
@@ -582,7 +582,8 @@ def _system_call_filter() -> bytes | None:
     if platform.machine() not in _MACHINES:
         return None
     machine = _MACHINES.index(platform.machine())
-    refuse = (_RETURN, 0, 0, _REFUSE | errno.EPERM)
+    allow, refuse = (_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _REFUSE | errno.EPERM)
+    first_argument = (_LOAD, 0, 0, 16)
     program = [
         (_LOAD, 0, 0, 4),  # the architecture
         (_IF_EQUAL, 1, 0, _ARCHITECTURES[machine]),
@@ -590,27 +591,26 @@ def _system_call_filter() -> bytes | None:
         (_LOAD, 0, 0, 0),  # the number of the call
         (_IF_AT_LEAST, 0, 1, _OTHER_ABI),
         refuse,
+        # Without clone3, whose flags a filter cannot read, the C library calls clone.
+        *_if_called(_CLONE3, (_RETURN, 0, 0, _REFUSE | errno.ENOSYS)),
+        # The limits of any process but the one that calls, which is 0.
+        *_if_called(_LIMIT[machine], first_argument, (_IF_EQUAL, 1, 0, 0), refuse, allow),
+        *_if_called(
+            _SOCKET[machine],
+            first_argument,
+            *((_IF_EQUAL, len(_FAMILIES) - i, 0, family) for i, family in enumerate(_FAMILIES)),
+            (_RETURN, 0, 0, _REFUSE | errno.EAFNOSUPPORT),
+            allow,
+        ),
+        *_if_called(
+            _CLONE[machine], first_argument, (_IF_ANY_BIT, 0, 1, _NEW_USER_NAMESPACE), refuse, allow
+        ),
     ]
     for numbers in _REFUSED.values():
-        program += [(_IF_EQUAL, 0, 1, numbers[machine]), refuse]
-    program += [
-        # Without clone3, whose flags a filter cannot read, the C library calls clone.
-        (_IF_EQUAL, 0, 1, _CLONE3),
-        (_RETURN, 0, 0, _REFUSE | errno.ENOSYS),
-        (_IF_EQUAL, 0, 4, _LIMIT[machine]),
-        (_LOAD, 0, 0, 16),  # the process, 0 for the one that calls
-        (_IF_EQUAL, 1, 0, 0),
-        refuse,
-        (_RETURN, 0, 0, _ALLOW),
-        (_IF_EQUAL, 0, len(_FAMILIES) + 3, _SOCKET[machine]),
-        (_LOAD, 0, 0, 16),  # the family
-        *((_IF_EQUAL, len(_FAMILIES) - i, 0, family) for i, family in enumerate(_FAMILIES)),
-        (_RETURN, 0, 0, _REFUSE | errno.EAFNOSUPPORT),
-        (_RETURN, 0, 0, _ALLOW),
-        (_IF_EQUAL, 0, 3, _CLONE[machine]),
-        (_LOAD, 0, 0, 16),  # the flags
-        (_IF_ANY_BIT, 0, 1, _NEW_USER_NAMESPACE),
-        refuse,
-        (_RETURN, 0, 0, _ALLOW),
-    ]
-    return b"".join(struct.pack("=HBBI", *instruction) for instruction in program)
+        program += _if_called(numbers[machine], refuse)
+    return b"".join(struct.pack("=HBBI", *instruction) for instruction in [*program, allow])
+
+
+def _if_called(number: int, *instructions: _Instruction) -> list[_Instruction]:
+    """Return instructions that are executed only if the call has this number."""
+    return [(_IF_EQUAL, 0, len(instructions), number), *instructions]

@@ -64,10 +64,11 @@ def serve(settings: dict[str, Any]) -> None:
         os.dup2(null, descriptor)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # process 1 ignores signals without a handler
     kept = {folder: {*os.listdir(folder)} for folder in settings["folders"]}
-    server = Server(settings, jobs, _start_examiner(settings, (jobs, replies)))
+    control = _start_examiner(settings, (jobs, replies))
     os.close(settings["desk"])
     for name in _OFTEN_IMPORTED:
         importlib.import_module(name)
+    server = Server(settings, jobs, control)
     sys.argv = ["program.py"]
     gc.collect()
     gc.freeze()
