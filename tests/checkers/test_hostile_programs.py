@@ -401,10 +401,16 @@ def test_tests_that_a_result_keeps_busy_end_with_their_program():
         assert {record["status"] for record in row[1:3]} <= {"failed", "timeout", "memory"}, row
 
 
-def test_several_processes_may_use_as_much_memory_together_as_one():
+def test_a_program_may_start_processes():
+    """Several may use as much memory together as one, and orphans that have ended do not count."""
+    orphans = (
+        "import os\nfor i in range(90):\n    child = os.fork()\n    if child == 0:\n"
+        "        os.fork()\n        os._exit(0)\n    os.waitpid(child, 0)\n"
+    )
     program = (
         "import os, time\ny = bytearray(60 << 20)\nfor i in range(5):\n    if os.fork() == 0:\n"
         "        time.sleep(0.3)\n        os._exit(0)\nfor i in range(5): os.wait()\n"
     )
-    [row] = python_tests(workers=1, memory=10**8).run([[program + RIGHT]], [REFERENCE])
-    assert row[0]["status"] == "passed", row
+    programs = [program + RIGHT, orphans + RIGHT]
+    [row] = python_tests(workers=1, memory=10**8).run([programs], [REFERENCE])
+    assert [record["status"] for record in row] == ["passed", "passed"], row

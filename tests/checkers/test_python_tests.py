@@ -192,7 +192,7 @@ def test_the_message_says_what_differs(records):
     message = records["standard input"][[*SCRIPTS].index("print(3)")]["message"]
     assert message == "case 1: printed '3\\n', expected '0\\n'"
     [record] = records["results that JSON cannot hold"]
-    assert record["message"].startswith("TypeError: the result has a set")
+    assert record["message"].startswith("TypeError: the result has an entry of type set")
 
 
 @pytest.mark.parametrize(

@@ -270,11 +270,14 @@ class _Usage:
     def look(self, processes: list[int]) -> None:
         """Look at the examiner, and at the processes of a program, each after its parent.
 
+        When the program has ended, the examiner may still compare what it printed.
         The time of a process that has ended counts in that of its parent, which is read before, so
         that no time counts twice. If the parent ignores SIGCHLD, what was seen of it counts.
         """
+        if len(processes) < 2:
+            return
         times = [_cpu_seconds(process) for process in processes]
-        examiner = sum(own for own, _ in times[:1])
+        examiner = times[0][0]
         self._before = examiner if self._before is None else self._before
         program = sum(own + of_children for own, of_children in times[1:])
         for process, (own, _) in zip(processes[1:], times[1:], strict=True):

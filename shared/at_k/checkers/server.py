@@ -34,15 +34,14 @@ from typing import Any
 
 from .program import MOST_FILES, READY, run_program
 
-with suppress(ImportError):  # Windows lacks them, and runs no programs
-    import fcntl
+with suppress(ImportError):  # Windows lacks it, and runs no programs
     import resource
 
 _FILE_BYTES = 1 << 25  # the largest file that a program may write, and the largest output
 _MOST_PROCESSES = 64  # of a program, threads included
 _MEMORY_OF_TESTS = 1 << 29  # bytes, beside those of a program
 _MESSAGE = 500  # bytes
-_TICK = 0.0001  # seconds between two looks for processes that have ended
+_TICK, _TICK_OF_END = 0.01, 0.0001  # seconds between looks for processes that have ended
 # To import them in each process would take longer than most tests.
 _OFTEN_IMPORTED = (
     *("bisect", "collections", "copy", "datetime", "functools", "hashlib", "heapq", "itertools"),
@@ -122,19 +121,8 @@ class Server:
         self._limits = _limits(settings)
         self._printed = _unnamed_file(self._folder)
         self.is_usable = True
-        self._program = 0
         self._parent = select.poll()
         self._parent.register(jobs, 0)  # reports only that the parent has ended
-        signal.signal(signal.SIGIO, self._end_with_parent)
-        fcntl.fcntl(jobs, fcntl.F_SETOWN, os.getpid())
-        fcntl.fcntl(jobs, fcntl.F_SETFL, os.O_ASYNC)
-
-    def _end_with_parent(self, number: int, frame: Any) -> None:
-        """End this process, and those of a program, if the process of the user has ended."""
-        if self._parent.poll(0):
-            if self._program and os.getpid() != 1:
-                os.killpg(self._program, signal.SIGKILL)
-            os._exit(0)
 
     def run(self, job: dict[str, Any]) -> dict[str, Any]:
         """Run a program, let the examiner run its tests, and return what happened.
@@ -159,6 +147,7 @@ class Server:
         if has_started and job["stdin"] is None:
             is_examined = self._let_examine(connection)
         elif has_started:
+            self._await(connection, _TICK, until_program_ends=True)
             while self._exit_code is None:
                 self._reap(0)
             is_examined = self._exit_code == 0 and self._let_examine(self._printed)
@@ -193,8 +182,24 @@ class Server:
         data = descriptor.to_bytes(4, sys.byteorder)
         with suppress(OSError):
             self._control.sendmsg([b"e"], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, data)])
+            self._await(self._control, _TICK)
             return self._control.recv(1) == b"e"
         return False
+
+    def _await(self, connection: Any, tick: float, until_program_ends: bool = False) -> None:
+        """Wait until there is something to read.
+
+        Meanwhile, see every `tick` seconds whether orphans have ended, because they count as
+        processes, and whether the process of the user has, which ends this process.
+        """
+        while not select.select([connection], [], [], tick)[0]:
+            while self._reap(os.WNOHANG):
+                pass
+            if until_program_ends and self._exit_code is not None:
+                return
+            if self._parent.poll(0):
+                self._end_group()
+                os._exit(0)
 
     def _end_processes(self) -> None:
         """End a program and all processes that it started.
@@ -202,27 +207,32 @@ class Server:
         In a namespace, the examiner ends all other processes, and replies when they are reaped.
         Without one, the process group of the program ends, and a process that left it goes on.
         """
-        is_isolated, self.is_usable = os.getpid() == 1, False
-        with suppress(ProcessLookupError, PermissionError):  # macOS refuses if all have ended
-            if not is_isolated:
-                os.killpg(self._program, signal.SIGKILL)
+        self.is_usable = False
+        self._end_group()
         with suppress(OSError):
             self._control.send(b"k")
-            while not select.select([self._control], [], [], _TICK)[0]:
-                self._reap(os.WNOHANG)
+            self._await(self._control, _TICK_OF_END)
             self.is_usable = self._control.recv(1) == b"k"
-        if is_isolated and not self.is_usable:
+        if os.getpid() == 1 and not self.is_usable:
             with suppress(ProcessLookupError):
                 os.kill(-1, signal.SIGKILL)
         while self._exit_code is None:
             self._reap(0)
 
-    def _reap(self, options: int) -> None:
-        """Wait for a child process, or an orphan, and note the exit code of the program."""
+    def _end_group(self) -> None:
+        """End the process group of a program where there is no namespace."""
+        with suppress(ProcessLookupError, PermissionError):  # macOS refuses if all have ended
+            if os.getpid() != 1:
+                os.killpg(self._program, signal.SIGKILL)
+
+    def _reap(self, options: int) -> bool:
+        """Wait for a child process, or an orphan; return whether there was one that has ended."""
+        number, status = 0, 0
         with suppress(ChildProcessError):
             number, status = os.waitpid(-1, options)
-            if number == self._program:
-                self._exit_code = os.waitstatus_to_exitcode(status)
+        if number == self._program:
+            self._exit_code = os.waitstatus_to_exitcode(status)
+        return number != 0
 
 
 # --- Processes and files ------------------------------------------------------------------
