@@ -55,6 +55,7 @@ def examine(control: socket.socket, desk: int, is_isolated: bool) -> None:
         desk: the descriptor of the file with the tests, see `Tests.jobs`, and then the verdict.
         is_isolated: whether the server is process 1 of a namespace.
     """
+    control.send(b"r")  # ready
     while True:
         letter, descriptors, _, _ = socket.recv_fds(control, 1, 1)
         if not letter:

@@ -146,7 +146,7 @@ class Sandbox:
             SandboxDiedError: if the program was not run, or might have ended by a failure here.
         """
         self._send(job, exam)
-        usage, excess, start, stopped = _Usage(), None, time.monotonic(), 0.0
+        usage, excess, start, is_late = _Usage(job), None, time.monotonic(), False
         while not self._poll.poll(1000 * _BETWEEN_LOOKS):
             seconds = time.monotonic() - start
             if ending.is_set() or seconds > self._limits.wall_seconds + _PATIENCE:
@@ -154,11 +154,10 @@ class Sandbox:
             processes = self.processes()[1:]
             if excess is None:
                 usage.look(processes)
-                excess, stopped = self._excess(usage, seconds), seconds
-            elif seconds > stopped + _PATIENCE_WITH_TESTS:
-                own = {"tests": 0, "cpu_seconds": usage.cpu_seconds, "is_last": True}
-                return excess | own
-            _kill(processes[1:] if excess else [])
+                excess, stop = self._excess(usage, seconds), seconds + _PATIENCE_WITH_TESTS
+            if excess is not None:  # the program ends, and if tests go on, the examiner
+                is_late = seconds > stop
+                _kill(processes if is_late else processes[1:])
         reply = self._receive()
         if not reply["has_started"]:
             raise SandboxDiedError("a program did not start")
@@ -171,8 +170,8 @@ class Sandbox:
             verdict |= _end_of_process(reply["exit_code"], verdict["message"])
         usage.cpu_seconds = max(usage.cpu_seconds, reply["cpu_seconds"])
         verdict |= excess or self._excess(usage, 0) or {}
-        own = {"cpu_seconds": round(usage.cpu_seconds, 6), "is_last": reply["is_last"]}
-        return verdict | own
+        verdict["cpu_seconds"] = round(usage.cpu_seconds, 6)
+        return verdict | {"is_last": reply["is_last"] or is_late}
 
     def _excess(self, usage: _Usage, seconds: float) -> dict[str, str] | None:
         """Return the status and the message of a program that exceeds a limit, or None.
@@ -261,23 +260,24 @@ class _Usage:
             of the program. One process has its own limit.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, job: dict[str, Any]) -> None:
         self.cpu_seconds = 0.0
         self.memory = 0
+        self._is_script = job["stdin"] is not None
         self._before: float | None = None  # the CPU time of the examiner at the first look
         self._seen: dict[int, float] = {}  # the CPU times of processes when they were last seen
 
     def look(self, processes: list[int]) -> None:
         """Look at the examiner, and at the processes of a program, each after its parent.
 
-        When the program has ended, the examiner may still compare what it printed.
+        Before a program starts, and when a script has ended, nothing counts.
         The time of a process that has ended counts in that of its parent, which is read before, so
         that no time counts twice. If the parent ignores SIGCHLD, what was seen of it counts.
         """
-        if len(processes) < 2:
+        if len(processes) < 2 and (self._is_script or not self._seen):
             return
         times = [_cpu_seconds(process) for process in processes]
-        examiner = times[0][0]
+        examiner = sum(own for own, _ in times[:1])
         self._before = examiner if self._before is None else self._before
         program = sum(own + of_children for own, of_children in times[1:])
         for process, (own, _) in zip(processes[1:], times[1:], strict=True):

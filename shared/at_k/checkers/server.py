@@ -67,6 +67,7 @@ def serve(settings: dict[str, Any]) -> None:
     os.close(settings["desk"])
     for name in _OFTEN_IMPORTED:
         importlib.import_module(name)
+    control.recv(1)  # the examiner is ready
     server = Server(settings, jobs, control)
     sys.argv = ["program.py"]
     gc.collect()
