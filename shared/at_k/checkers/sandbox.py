@@ -1,7 +1,7 @@
 """Run programs in sandboxes, processes of bubblewrap in which the server of `server.py` runs them.
 
 Tests and programs go in, and a `Record` of each comes out. `server.py` describes the processes. The
-files of a sandbox are compiled here and not imported, and they import nothing of at_k.
+files of a sandbox are compiled here, and import nothing of at_k.
 """
 
 from __future__ import annotations

@@ -188,21 +188,15 @@ def print_the_same(printed: str, expected: str) -> bool:
     Words that are numbers are compared as numbers, exactly. Spaces do not count.
     """
     lines, others = printed.strip().splitlines(), expected.strip().splitlines()
-    return len(lines) == len(others) and all(map(_have_equal_words, lines, others))
-
-
-def _have_equal_words(line: str, other: str) -> bool:
-    """Return whether two lines have equal words or numbers."""
-    words, others = line.split(), other.split()
-    return words == others or (
-        len(words) == len(others) and all(map(_are_equal_words, words, others))
+    return len(lines) == len(others) and all(
+        line.split() == other.split() or _words(line) == _words(other)
+        for line, other in zip(lines, others, strict=True)
     )
 
 
-def _are_equal_words(word: str, other: str) -> bool:
-    """Return whether two words are equal, or are numbers that are."""
-    are_numbers = _DECIMAL.fullmatch(word) and _DECIMAL.fullmatch(other)
-    return word == other or bool(are_numbers and Decimal(word) == Decimal(other))
+def _words(line: str) -> list[str | Decimal]:
+    """Return the words of a line. Numbers become `Decimal`."""
+    return [Decimal(x) if _DECIMAL.fullmatch(x) else x for x in line.split()]
 
 
 def are_equal(result: Any, expected: Any) -> bool:
