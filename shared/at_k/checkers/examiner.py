@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import builtins
 import importlib
+import json
 import os
+import re
 import signal
 import socket
 import sys
@@ -20,9 +22,12 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, NoReturn
 
+from .program import exception_line
 from .runner import MODULE, UnusableTestsError, last_line, run_tests
-from .values import decode, encode, receive, send, updated
+from .values import are_equal, decode, encode, print_the_same, receive, send, updated
 
+_MESSAGE = 500  # characters
+_OUT_OF_MEMORY = re.compile(r"([\w.]+: )?MemoryError")
 # Names of methods that objects of a program do not have here: the method would be given what is
 # expected, and could return True.
 _PREDICATES = {
@@ -40,24 +45,31 @@ class _EndedError(BaseException):
     """
 
 
-def examine(control: socket.socket, jobs: int, replies: int, is_isolated: bool) -> None:
+def examine(control: socket.socket, desk: int, is_isolated: bool) -> None:
     """Run the tests of one program after another, until the server ends.
 
     Args:
-        control: the socket to the server. It sends "p" and the connection to a program, to run the
-            tests of the program, or "k", to end all other processes if `is_isolated`. Each letter
-            is sent back when that is done.
-        jobs: the descriptor of a pipe with the jobs, as lines of JSON, see `Tests.jobs`.
-        replies: the descriptor of a pipe for the results of `_examine`.
+        control: the socket to the server. It sends "e" and the connection to a program, or the file
+            with what it printed, to let the tests on the desk run; or "k", to end all other
+            processes if `is_isolated`. Each letter is sent back when that is done.
+        desk: the descriptor of the file with the tests, see `Tests.jobs`, and then the verdict.
         is_isolated: whether the server is process 1 of a namespace.
     """
+    control.send(b"r")  # ready
     while True:
         letter, descriptors, _, _ = socket.recv_fds(control, 1, 1)
         if not letter:
             return
-        if letter == b"p":
-            send(replies, _examine(receive(jobs), _RemoteProgram(descriptors[0])))
-            os.close(descriptors[0])  # which ends the program
+        if letter == b"e":
+            exam = json.loads(os.pread(desk, os.fstat(desk).st_size, 0))
+            start = time.process_time()
+            verdict = _verdict(exam, descriptors[0])
+            # To compare what a script printed is no part of its time.
+            seconds = 0.0 if exam["form"] == "stdin" else time.process_time() - start
+            verdict["cpu_seconds"] = seconds
+            os.ftruncate(desk, 0)
+            os.pwrite(desk, json.dumps(verdict).encode(), 0)
+            os.close(descriptors[0])
         elif is_isolated:
             _end_other_processes()
         control.send(letter)
@@ -65,56 +77,101 @@ def examine(control: socket.socket, jobs: int, replies: int, is_isolated: bool) 
 
 def _end_other_processes() -> None:
     """End all processes but the server and this one, and wait until the server has reaped them."""
-    try:
-        os.kill(-1, signal.SIGKILL)
+    with suppress(ProcessLookupError):
         while True:
-            os.kill(-1, 0)
+            os.kill(-1, signal.SIGKILL)
             time.sleep(0.0001)
-    except ProcessLookupError:
-        return
 
 
-def _examine(job: dict[str, Any], program: _RemoteProgram) -> dict[str, Any]:
+def _verdict(exam: dict[str, Any], descriptor: int) -> dict[str, Any]:
     """Run tests with a program; return a dict with `status`, `message` and `tests`, their number.
 
-    The status is "passed" or "failed"; "ended" if the process of the program ended; or "not apart"
-    if the tests can only run in that process. If the tests are only to be found, the dict is that
-    of `find_tests`, or has the status "ended" if the process ended on the way.
+    The status is that of a `Record`; or "ended" if the process of the program ended; or "not apart"
+    if the tests can only run in that process. If the tests are only to be found, it is "found", and
+    the dict has what `find_tests` returns.
     """
-    if job["only_find"]:
-        with suppress(_EndedError):
-            return program.exchange({"find": job})
-    ran, problem = _run_tests_of(job, program)
+    program = _RemoteProgram(descriptor)
+    ran: list[str] = []
+    try:
+        if exam["form"] == "find":
+            return {"status": "found", "message": ""} | program.exchange({"find": exam})
+        ran, problem = _EXAMINATIONS[exam["form"]](exam, program)
+    except _ProgramError as error:
+        problem = str(error)
+    except UnusableTestsError as error:
+        problem = f"the tests {error}"
+    except _EndedError:
+        problem = None
     if program.has_ended or program.cannot_receive:
         status = "ended" if program.has_ended else "not apart"
         return {"status": status, "message": "", "tests": 0}
-    missing = {*(job["expected"] or ran)} - {*ran}
+    status = "passed"
+    if problem is not None:
+        status = "memory" if _OUT_OF_MEMORY.match(problem) else "failed"
+    return {"status": status, "message": (problem or "")[:_MESSAGE], "tests": len(ran)}
+
+
+# --- Inputs and outputs -------------------------------------------------------------------
+
+
+def _examine_output(exam: dict[str, Any], program: _RemoteProgram) -> tuple[list[str], str | None]:
+    """Compare what a script printed with what is expected; see `_run_tests`."""
+    printed, expected = program.printed(), exam["output"]
+    if print_the_same(printed, expected):
+        return ["case"], None
+    return ["case"], f"case {exam['case']}: printed {_shown(printed)}, expected {_shown(expected)}"
+
+
+def _examine_call(exam: dict[str, Any], program: _RemoteProgram) -> tuple[list[str], str | None]:
+    """Compare the result of a call, as JSON holds it, with what is expected; see `_run_tests`."""
+    returned, expected = program.call(exam["entry_point"], exam["arguments"]), exam["output"]
+    try:
+        result = json.loads(json.dumps(returned, default=_plain_number))
+    except (TypeError, ValueError, RecursionError) as error:
+        return [], exception_line(error)
+    accepted = [expected]
+    if exam["is_wrapped"] and isinstance(expected, list) and len(expected) == 1:
+        accepted += expected
+    if any(are_equal(result, value) for value in accepted):
+        return ["case"], None
+    return ["case"], f"case {exam['case']}: returned {_shown(result)}, expected {_shown(expected)}"
+
+
+def _plain_number(value: Any) -> Any:
+    """Return a number of NumPy as one of Python; raise a TypeError for any other value."""
+    if getattr(value, "shape", None) == ():
+        return value.item()
+    what = f"the result has an entry of type {type(value).__name__}"
+    raise TypeError(f"{what}: only numbers, texts, lists and dicts")
+
+
+def _shown(value: Any) -> str:
+    """Return the repr of a value, cut after 60 characters. A long list is cut before, for speed."""
+    shown = repr(value[:100] if isinstance(value, (str, list)) else value)
+    return shown if len(shown) <= 60 else f"{shown[:60]}.."
+
+
+# --- Tests in code ------------------------------------------------------------------------
+
+
+def _run_tests(exam: dict[str, Any], program: _RemoteProgram) -> tuple[list[str], str | None]:
+    """Run tests that are code; return the names of those that ran, and how the first one failed."""
+    if exam["shares_interpreter"]:
+        ran, problem = program.run(exam)
+    else:
+        module = types.ModuleType("tests")
+        vars(module).update(_visible_names(exam, program.names(exam)))
+        result = run_tests(exam, module)
+        ran, problem = result.ran, result.problem
+    missing = {*(exam["expected"] or ran)} - {*ran}
     if problem is None and missing:
         problem = f"{min(missing)} did not run"
     if problem is None and not ran:
         problem = "no test ran"
-    status = "passed" if problem is None else "failed"
-    return {"status": status, "message": problem or "", "tests": len(ran)}
+    return ran, problem
 
 
-def _run_tests_of(job: dict[str, Any], program: _RemoteProgram) -> tuple[list[str], str | None]:
-    """Run the tests of a job, and return the names of the tests that ran and the first failure.
-
-    The failure is a message, or None if no test failed or the program ended.
-    """
-    try:
-        if job["shares_interpreter"]:
-            return program.run(job)
-        module = types.ModuleType("tests")
-        vars(module).update(_visible_names(job, program.names(job)))
-        result = run_tests(job, module)
-        return result.ran, result.problem
-    except _ProgramError as error:
-        return [], str(error)
-    except UnusableTestsError as error:
-        return [], f"the tests {error}"
-    except _EndedError:
-        return [], None
+_EXAMINATIONS = {"stdin": _examine_output, "calls": _examine_call, "tests": _run_tests}
 
 
 def _visible_names(job: dict[str, Any], names: dict[str, Any]) -> dict[str, Any]:
@@ -153,21 +210,32 @@ class _RemoteProgram:
         self._connection = connection
         self.has_ended = self.cannot_receive = False
 
-    def names(self, job: dict[str, Any]) -> dict[str, Any]:
+    def printed(self) -> str:
+        """Return what a script printed. The connection is the file with it."""
+        size = os.fstat(self._connection).st_size
+        return os.pread(self._connection, size, 0).decode(errors="replace")
+
+    def names(self, exam: dict[str, Any]) -> dict[str, Any]:
         """Run the program; return a dict of the names that tests use, or raise _ProgramError."""
-        message = {"load": job["imports"], "names": job["names"], "entry_point": job["entry_point"]}
-        try:
-            names = self._result(self.exchange(message))
-        except BaseException as error:
-            raise _ProgramError(last_line(error)) from error
+        names = self._started({"load": exam["imports"], "names": exam["names"]})
         if not isinstance(names, dict):
             self._end()
         # No others, such as __builtins__.
-        wanted = {*job["names"], (job["entry_point"] or "").partition(".")[0]}
-        return {name: value for name, value in names.items() if name in wanted}
+        return {name: value for name, value in names.items() if name in exam["names"]}
+
+    def call(self, entry_point: str, arguments: list[Any]) -> Any:
+        """Run the program and call its function; return the result, or raise _ProgramError."""
+        return self._started({"call": [entry_point, arguments]})
+
+    def _started(self, message: dict[str, Any]) -> Any:
+        """Send the message that runs the program; return the value, or raise _ProgramError."""
+        try:
+            return self._result(self.exchange(message))
+        except BaseException as error:
+            raise _ProgramError(last_line(error)) from error
 
     def run(self, job: dict[str, Any]) -> tuple[list[str], str | None]:
-        """Run tests in the process of the program; return the same pair as `_run_tests_of`."""
+        """Run tests in the process of the program; return what `_run_tests` returns."""
         reply = self.exchange({"run": job})
         if not isinstance(reply.get("ran"), list):
             self._end()
@@ -250,9 +318,9 @@ class _RemoteProgram:
         self.cannot_receive = True
         raise _EndedError
 
-    def _resolve(self, kind: str, number: Any) -> _Object:
+    def _resolve(self, name: str, number: Any) -> _Object:
         """Return an object for a reference of the program, see `_AnsweringProgram._reference`."""
-        return _KINDS[kind](partial(self.ask, number), {kind: number})
+        return {"object": _Object}[name](partial(self.ask, number), {name: number})
 
 
 # Modules whose exceptions reach the tests. One of unittest could say that a test did not fail.
@@ -278,7 +346,7 @@ def _exception(classes: list[Any], arguments: tuple[Any, ...], text: str) -> Bas
 
 
 class _Object:
-    """An object of the program, whose methods can be called.
+    """An object of the program, which can be called, and whose methods can be.
 
     It has entries, str, repr, int, float, bool and hash, whose results are compared here, and
     operators with other objects of the program. It has no operators with values of the tests, and
@@ -293,6 +361,9 @@ class _Object:
         if name[:2] == "__" or name in _PREDICATES:
             raise AttributeError(f"an object of the program has no {name} here")
         return partial(self._at_k_ask, name)
+
+    def __call__(self, /, *arguments: Any, **options: Any) -> Any:
+        return self._at_k_ask("", *arguments, **options)
 
 
 def _operation(name: str, between_objects: bool) -> Any:
@@ -309,33 +380,8 @@ def _operation(name: str, between_objects: bool) -> Any:
     return operate
 
 
-for _name in ("bool", "getitem", "str", "repr", "int", "float", "hash"):
+for _name in ("bool", "getitem", "str", "repr", "int", "float", "hash", "iter", "next"):
     setattr(_Object, f"__{_name}__", _operation(f"__{_name}__", between_objects=False))
 for _name in ("eq", "ne", "lt", "le", "gt", "ge", "add", "sub", "mul", "truediv", "matmul"):
     setattr(_Object, f"__{_name}__", _operation(f"__{_name}__", between_objects=True))
-
-
-class _Function(_Object):
-    """A function or a class of the program, or another object that can be called."""
-
-    def __call__(self, /, *arguments: Any, **options: Any) -> Any:
-        return self._at_k_ask("", *arguments, **options)
-
-
-class _Iterable(_Object):
-    """An object of the program that can be iterated over."""
-
-    def __iter__(self) -> Any:
-        return self._at_k_ask("__iter__")
-
-
-class _Iterator(_Iterable):
-    """An iterator of the program, such as a generator."""
-
-    def __next__(self) -> Any:
-        return self._at_k_ask("__next__")
-
-
-_KINDS = {"object": _Object, "function": _Function, "iterable": _Iterable, "iterator": _Iterator}
-for _kind in _KINDS.values():
-    _kind.__name__ = "object of the program"  # in the TypeErrors of Python for what it cannot do
+_Object.__name__ = "object of the program"  # in the TypeErrors of Python for what it cannot do

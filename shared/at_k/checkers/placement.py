@@ -265,7 +265,8 @@ def imports(nodes: Iterable[ast.AST]) -> dict[str, str]:
                 first = alias.name.partition(".")[0]
                 paths[alias.asname or first] = alias.name if alias.asname else first
         elif isinstance(node, ast.ImportFrom) and node.module:
-            paths |= {x.asname or x.name: f"{node.module}.{x.name}" for x in node.names}
+            found = {x.asname or x.name: f"{node.module}.{x.name}" for x in node.names}
+            paths |= {path if name == "*" else name: path for name, path in found.items()}
     return paths
 
 

@@ -1,84 +1,93 @@
 """The process of one program, which the server forks, and which ends with the program.
 
-The process gets a job, and reports an output, the result of a call, or answers to its tests. It
-gets the tests themselves only if they have to run in its interpreter, see `placement.py`.
+The process runs a script, or answers what its tests ask. It gets the tests themselves only if they
+have to run in its interpreter, see `placement.py`.
 """
 
 from __future__ import annotations
 
 import atexit
 import importlib
-import json
 import operator
 import os
 import sys
 import types
 from collections.abc import Collection
 from contextlib import suppress
-from typing import Any
+from typing import Any, NoReturn
 
 from .values import as_base, decode, encode, receive, send
 
+with suppress(ImportError):  # Windows lacks it, and runs no programs
+    import resource
+
 MOST_FILES = 256  # that a process may open: what a socket or a pipe holds counts nowhere else
+READY = b"1"  # what the process sends first, when it has its limits
 _NAME = "program"  # of its module
 _STDIN = ".stdin"  # the file that /dev/stdin of a sandbox is a link to
 
 
-def run_program(server: Any, job: dict[str, Any], connection: int | None, start: int) -> None:
+def run_program(
+    job: dict[str, Any],
+    folder: str,
+    limits: list[tuple[int, int, int]],
+    connection: int,
+    printed: int,
+) -> NoReturn:
     """Run a program in this process, and end the process.
 
     Args:
-        server: the `Server` that forked the process.
         job: the job of the server, see `Tests.jobs`.
-        connection: the socket to the examiner, or None if the tests are inputs and outputs.
-        start: the descriptor to which a byte is written when the process has its limits.
+        folder: where files may be written.
+        limits: triples of a constant of `resource`, the soft and the hard limit.
+        connection: the socket to the server and the examiner. It gets READY first. Then it gets the
+            exception that a script raised, as one line, or answers to the tests.
+        printed: the file for what a script prints.
     """
-    report = server.report
     try:
-        _limit_process(server, job, {report, start, *([] if connection is None else [connection])})
-    except BaseException as error:
-        os.write(report, repr(error).encode(errors="replace"))
-        os._exit(1)
-    os.write(start, b"1")
-    os.close(start)
-    try:
-        if connection is not None:
+        if os.getppid() != 1:  # process 1 needs no group to find the processes of a program
+            os.setpgid(0, 0)
+        if job["stdin"] is not None:
+            _redirect(job["stdin"], folder, printed)
+        os.closerange(3, connection)
+        os.closerange(connection + 1, MOST_FILES)
+        for limit, soft, hard in limits:
+            resource.setrlimit(limit, (soft, hard))
+        os.write(connection, READY)
+        if job["stdin"] is None:
             _AnsweringProgram(job, connection).serve()
-        elif job["form"] == "calls":
-            space = _loaded(job, _NAME)
-            result = _call(space, job["entry_point"], job["input"])
-            os.write(report, json.dumps(result, default=_plain_number).encode())
         else:
-            try:
-                _loaded(job, "__main__")
-            except SystemExit as end:
-                if end.code not in (None, 0):
-                    raise
-            _finish()
+            _run_script(job)
         os._exit(0)
     except BaseException as error:
-        os.write(report, exception_line(error).encode(errors="replace"))
+        with suppress(OSError):
+            os.write(connection, exception_line(error).encode(errors="replace"))
+    finally:
         os._exit(1)
 
 
-def _limit_process(server: Any, job: dict[str, Any], kept: set[int]) -> None:
-    """Limit this process, set its standard input, and close all descriptors but those `kept`."""
-    import resource  # here, because Windows lacks it
+def _redirect(text: str, folder: str, printed: int) -> None:
+    """Let this process read a text from its standard input, and print to a file."""
+    stdin = os.open(os.path.join(folder, _STDIN), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+    os.write(stdin, text.encode())
+    os.lseek(stdin, 0, os.SEEK_SET)
+    os.dup2(stdin, 0)
+    os.dup2(printed, 1)
 
-    if os.getppid() != 1:  # process 1 needs no group to find the processes of a program
-        os.setpgid(0, 0)
-    if job["form"] == "stdin":
-        path = os.path.join(server.limits["folders"][0], _STDIN)
-        stdin = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-        os.write(stdin, job["input"].encode())
-        os.lseek(stdin, 0, os.SEEK_SET)
-        os.dup2(server.printed, 1)
-        os.dup2(stdin, 0)
-    ends = sorted(kept)
-    for before, after in zip([2, *ends], [*ends, MOST_FILES], strict=True):
-        os.closerange(before + 1, after)
-    for limit, values in server.resource_limits:
-        resource.setrlimit(limit, values)
+
+def _run_script(job: dict[str, Any]) -> None:
+    """Run a program as Python runs a script; raise the exception that ends it, if there is one."""
+    try:
+        _loaded(job, "__main__")
+    except SystemExit as end:
+        if end.code not in (None, 0):
+            raise
+    if "threading" in sys.modules:
+        sys.modules["threading"]._shutdown()  # waits for threads
+    atexit._run_exitfuncs()
+    for file in filter(None, (sys.stdout, sys.__stdout__)):
+        with suppress(Exception):  # it may be closed
+            file.flush()
 
 
 def _loaded(job: dict[str, Any], name: str) -> dict[str, Any]:
@@ -91,16 +100,6 @@ def _loaded(job: dict[str, Any], name: str) -> dict[str, Any]:
         exec(compile(job["setup"], "<setup>", "exec", dont_inherit=True), space)
     exec(code, space)
     return space
-
-
-def _finish() -> None:
-    """Do what Python does at the end of a script: wait for threads, and write what was printed."""
-    if "threading" in sys.modules:
-        sys.modules["threading"]._shutdown()  # waits for threads
-    atexit._run_exitfuncs()
-    for file in filter(None, (sys.stdout, sys.__stdout__)):
-        with suppress(Exception):  # it may be closed
-            file.flush()
 
 
 def _call(space: dict[str, Any], entry_point: str, arguments: list[Any]) -> Any:
@@ -117,15 +116,6 @@ def _call(space: dict[str, Any], entry_point: str, arguments: list[Any]) -> Any:
     for name in names[1:]:
         function = getattr(function() if isinstance(function, type) else function, name)
     return function(*arguments)
-
-
-def _plain_number(value: Any) -> Any:
-    """Return a number of NumPy as one of Python; raise a TypeError for any other value."""
-    if getattr(value, "shape", None) == ():
-        return value.item()
-    raise TypeError(
-        f"the result has a {type(value).__name__}: only numbers, texts, lists and dicts"
-    )
 
 
 def exception_line(error: BaseException) -> str:
@@ -157,8 +147,9 @@ class _AnsweringProgram:
     def serve(self) -> None:
         """Answer messages of the examiner until it closes the connection.
 
-        A message is {"load": ..} to run the program, {"run": ..} to run tests here, {"find": ..} to
-        find them, or a call, see `_RemoteProgram`.
+        A message is {"load": ..} to run the program, {"call": ..} to run it and call its function,
+        {"run": ..} to run it and its tests here, {"find": ..} to find tests without a program, or a
+        call of an object, see `_RemoteProgram`.
         """
         with suppress(EOFError, BrokenPipeError):
             while True:
@@ -166,7 +157,10 @@ class _AnsweringProgram:
                 try:
                     if "load" in message:
                         self._load(message["load"])
-                        reply = {"value": self._encoded(self._names(message))}
+                        reply = {"value": self._encoded(self._names(message["names"]))}
+                    elif "call" in message:
+                        result = _call(_loaded(self._job, _NAME), *message["call"])
+                        reply = {"value": self._encoded(result)}
                     elif "run" in message:
                         reply = self._run_tests(message["run"])
                     elif "find" in message:
@@ -190,10 +184,9 @@ class _AnsweringProgram:
                 exec(line, own)
         self._space |= {name: own[name] for name in own.keys() - self._space.keys()}
 
-    def _names(self, message: dict[str, Any]) -> dict[str, Any]:
+    def _names(self, wanted: list[str]) -> dict[str, Any]:
         """Return a dict from name to value of the names of the program that its tests use."""
-        wanted = {*message["names"], (message["entry_point"] or "").partition(".")[0]}
-        return {name: self._space[name] for name in wanted & self._space.keys()}
+        return {name: self._space[name] for name in wanted if name in self._space}
 
     def _called(
         self, object: int, method: str, arguments: list[Any], keywords: list[str]
@@ -230,15 +223,9 @@ class _AnsweringProgram:
         return self._reference(value) if base is value else self._encoded(base)
 
     def _reference(self, value: Any) -> dict[str, int]:
-        """Return a reference to an object, {kind: number}, and keep the object by its number."""
+        """Return a reference to an object, {"object": number}, and keep the object."""
         if id(value) not in self._references:
-            if callable(value):
-                kind = "function"
-            elif hasattr(type(value), "__next__"):
-                kind = "iterator"
-            else:
-                kind = "iterable" if hasattr(type(value), "__iter__") else "object"
-            self._references[id(value)] = {kind: len(self._kept)}
+            self._references[id(value)] = {"object": len(self._kept)}
             self._kept.append(value)
         return self._references[id(value)]
 
@@ -271,7 +258,7 @@ class _AnsweringProgram:
             self._load(job["imports"])
             refuse_changes(watched)
             result = run_tests(job, sys.modules[_NAME])
-            refuse_changes(watched, {*job["replaced"]})
+            refuse_changes(watched, {"main", *job["replaced"]})  # see `_NoMain`
         except BaseException as error:
             return {"ran": [], "problem": exception_line(error)}
         return {"ran": result.ran, "problem": result.problem}

@@ -12,21 +12,18 @@ import builtins
 import importlib.util
 import io
 import json
-import math
 import pickle
-import re
 import zlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
 from ..core.checks import short
 from .placement import Uses, imports
 from .responses import is_code
+from .values import are_equal
 
-_LONG = 10_000  # characters of a result that is not shown as Python shows it, which takes long
 FORMS = (
     "code with assertions, a list of assertions, a row of HumanEval or MBPP, or inputs and outputs"
 )
@@ -38,9 +35,9 @@ class TestCode:
 
     Attributes:
         tests: the code.
-        names: the names that the code uses.
+        names: the names that the code uses, and that of the function that is tested.
         imports: the import statements outside functions and classes, as code.
-        modules: the names of all imported modules.
+        modules: the names of all imported modules, without those of their parts.
         is_test: whether the code outside functions and classes is a test itself.
         may_have_tests: whether functions and classes may be tests, which a sandbox finds out.
         borrowed: pairs of a name and a module that is used under this name without an import.
@@ -92,53 +89,38 @@ class Tests:
             return frozenset({self.entry_point, self.entry_point.partition(".")[0], "Solution"})
         return frozenset(self.code.names if self.code is not None else ())
 
-    def jobs(
-        self, program: str | None, case: int = 0
-    ) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    @property
+    def cases(self) -> int:
+        """How often a program runs: once for each input, or once with tests that are code."""
+        return max(1, len(self.inputs))
+
+    def in_interpreter(self) -> Tests:
+        """Return the tests, which are code, such that the process of the program runs them."""
+        assert self.code is not None
+        return replace(self, code=replace(self.code, shares_interpreter=True))
+
+    def jobs(self, program: str | None, case: int = 0) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the jobs of the server and of the examiner that run a program with a case.
 
         If `program` is None, the tests are only to be found. The job of the server has no tests and
-        no expected output. That of the examiner has the attributes of `TestCode`, `entry_point`,
-        `expected`, and `only_find`. It is None if the tests are inputs and outputs.
+        no expected output. That of the examiner has a `form`, and what `examiner.py` reads for it.
         """
+        is_script = self.code is None and self.entry_point is None
         job: dict[str, Any] = {
-            "form": "tests" if self.code else "calls" if self.entry_point else "stdin",
             "setup": self.setup,
             "program": program,
-            "entry_point": self.entry_point,
-            "input": self.inputs[case] if self.inputs else None,
+            "stdin": self.inputs[case] if is_script else None,
             "preload": [],
         }
-        if self.code is None:
-            return job, None
-        if program is None or self.code.shares_interpreter:
-            job["preload"].append("unittest.mock" if program is None else "unittest")
-        own = {"entry_point": self.entry_point, "expected": self.expected}
-        return job, vars(self.code) | own | {"only_find": program is None}
-
-    def problem(self, case: int, output: str) -> str | None:
-        """Return a sentence on how an output differs from that expected for a case, or None.
-
-        The output is the text that a program printed, or the result of a call as JSON.
-        """
-        expected = self.outputs[case]
-        if self.entry_point is None:
-            if _words(output) == _words(expected):
-                return None
-            return f"case {case}: printed {short(output)}, expected {short(expected)}"
-        try:
-            result = json.loads(output)
-        except (ValueError, RecursionError) as error:
-            return f"case {case}: the result is not JSON ({type(error).__name__})"
-        if are_equal(result, expected) or (
-            self.is_wrapped
-            and isinstance(expected, list)
-            and len(expected) == 1
-            and are_equal(result, expected[0])
-        ):
-            return None
-        returned = short(result) if len(output) < _LONG else f"{output[:60]}.."
-        return f"case {case}: returned {returned}, expected {short(expected)}"
+        exam: dict[str, Any] = {"entry_point": self.entry_point}
+        if self.code is not None:
+            if program is None or self.code.shares_interpreter:
+                job["preload"] = ["unittest.mock" if program is None else "unittest"]
+            form = "find" if program is None else "tests"
+            return job, exam | vars(self.code) | {"form": form, "expected": self.expected}
+        exam |= {"form": "stdin" if is_script else "calls", "case": case}
+        exam |= {"output": self.outputs[case], "is_wrapped": self.is_wrapped}
+        return job, exam | {"arguments": self.inputs[case]}
 
 
 def read_tests(reference: Any, where: str) -> Tests:
@@ -284,14 +266,16 @@ def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
     if not is_test and not has_definitions:
         raise ValueError(f"is {short(code)}, which tests nothing: python_tests takes {FORMS}.")
     has_check = any(isinstance(x, ast.FunctionDef) and x.name == "check" for x in tree.body)
-    modules = _imported_modules(nodes)
+    modules = sorted({path.partition(".")[0] for path in imports(nodes).values()})
     _require_installed(modules)
     statements = [x for x in tree.body if isinstance(x, (ast.Import, ast.ImportFrom))]
     attributes = [x for x in nodes if isinstance(x, ast.Attribute)]
     borrowed = _borrowed_modules(nodes)
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    names |= {entry_point.partition(".")[0]} if entry_point else set()
     return TestCode(
         tests=code,
-        names=_used_names(nodes),
+        names=tuple(sorted(name for name in names if not name.startswith("__"))),
         imports=tuple(map(ast.unparse, statements)),
         modules=tuple(modules),
         is_test=is_test,
@@ -302,17 +286,11 @@ def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
     )
 
 
-def _used_names(nodes: Iterable[ast.AST]) -> tuple[str, ...]:
-    """Return the sorted names that code uses or assigns, without those that start with __."""
-    names = {node.id for node in nodes if isinstance(node, ast.Name)}
-    return tuple(sorted(name for name in names if not name.startswith("__")))
-
-
 def _require_installed(modules: Iterable[str]) -> None:
     """Raise a ValueError if a module is not installed; its message starts with "imports"."""
     for module in modules:
         try:
-            spec = importlib.util.find_spec(module.partition(".")[0])
+            spec = importlib.util.find_spec(module)
         except (ImportError, ValueError):  # ValueError for a module such as __main__
             spec = None
         if spec is None:
@@ -321,22 +299,45 @@ def _require_installed(modules: Iterable[str]) -> None:
 
 
 def _has_active_code(tree: ast.Module) -> bool:
-    """Return whether code outside functions and classes tests something; see `_is_active`."""
-    nodes = list(ast.walk(tree))
-    functions = {x.name for x in nodes if isinstance(x, (ast.FunctionDef, ast.AsyncFunctionDef))}
-    classes = {x.name for x in nodes if isinstance(x, ast.ClassDef)}
-    return any(_is_active(node, functions, classes) for node in _outside(tree))
+    """Return whether code outside functions and classes can fail for an incorrect program.
+
+    Then the code is a test: assert and raise, statements that call a function of the program or a
+    method named like a test, and calls of lambdas, functions and classes that the tests define.
+    """
+    definitions = [node for node in ast.walk(tree) if isinstance(node, _DEFINITIONS)]
+    classes = {node.name for node in definitions if isinstance(node, ast.ClassDef)}
+    functions = {node.name for node in definitions if not isinstance(node, ast.ClassDef)}
+    outside = [*_outside(tree)]
+    statements = {node.value for node in outside if isinstance(node, ast.Expr)}
+    calls = [node for node in outside if isinstance(node, ast.Call)]
+    return any(isinstance(node, (ast.Assert, ast.Raise)) for node in outside) or any(
+        _calls_a_definition(call.func, functions, classes)
+        or (call in statements and _calls_the_program(call.func))
+        for call in calls
+    )
 
 
-def _imported_modules(nodes: Iterable[ast.AST]) -> list[str]:
-    """Return the names of the modules that nodes import, in alphabetical order."""
-    modules = set()
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            modules |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            modules.add(node.module)
-    return sorted(modules)
+def _calls_a_definition(function: ast.expr, functions: set[str], classes: set[str]) -> bool:
+    """Return whether a function is a lambda, one of `functions`, or a method of `classes`."""
+    if isinstance(function, ast.Name):
+        return function.id in functions
+    names = [node.id for node in ast.walk(function) if isinstance(node, ast.Name)]
+    return isinstance(function, ast.Lambda) or (names[:1] != [] and names[0] in classes)
+
+
+def _calls_the_program(function: ast.expr) -> bool:
+    """Return whether a function may be one of the program, or a method is named like a test."""
+    if isinstance(function, ast.Name):
+        return not hasattr(builtins, function.id) and function.id != "main"
+    return getattr(function, "attr", "").startswith(("assert", "check", "run", "test"))
+
+
+def _outside(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes of a tree that are in no function and no class."""
+    for node in ast.iter_child_nodes(tree):
+        if not isinstance(node, _DEFINITIONS):
+            yield node
+            yield from _outside(node)
 
 
 # Modules that programs import for their tests, as in MBPP. Modules such as datetime and copy are
@@ -354,33 +355,6 @@ def _borrowed_modules(nodes: Iterable[ast.AST]) -> dict[str, str]:
     """Return a dict from name to module, for the modules that tests use without importing them."""
     used = {getattr(node.value, "id", "") for node in nodes if isinstance(node, ast.Attribute)}
     return {name: _BORROWED[name] for name in (used & _BORROWED.keys()) - imports(nodes).keys()}
-
-
-def _outside(tree: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of a tree that are in no function and no class."""
-    for node in ast.iter_child_nodes(tree):
-        if not isinstance(node, _DEFINITIONS):
-            yield node
-            yield from _outside(node)
-
-
-def _is_active(node: ast.AST, functions: Collection[str], classes: Collection[str]) -> bool:
-    """Return whether a node outside functions can fail for an incorrect program, and so is a test.
-
-    Such nodes are assert and raise, statements that call a function of the program or a method
-    named like a test, and calls of `functions`, `classes` and lambdas, which the tests define.
-    """
-    if isinstance(node, ast.Call):
-        names = [x.id for x in ast.walk(node.func) if isinstance(x, ast.Name)]
-        own = functions if isinstance(node.func, ast.Name) else classes
-        return isinstance(node.func, ast.Lambda) or (names[:1] != [] and names[0] in own)
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-        function = node.value.func
-        if isinstance(function, ast.Name):
-            return not hasattr(builtins, function.id) and function.id != "main"
-        name = getattr(function, "attr", "")
-        return name.startswith(("assert", "check", "run", "test"))
-    return isinstance(node, (ast.Assert, ast.Raise))
 
 
 # What graders of contests import before each program. The builtin functions come after math and
@@ -501,43 +475,3 @@ def _value_of_case(text: Any) -> Any:
         return json.loads(text)
     except (TypeError, ValueError):
         return text
-
-
-_DECIMAL = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,4})?", re.ASCII)
-
-
-def _words(text: str) -> list[list[str | Decimal]]:
-    """Return a list of words for each line, without the spaces. Numbers become `Decimal`."""
-    return [[*map(_word, line.split())] for line in text.strip().splitlines()]
-
-
-def _word(text: str) -> str | Decimal:
-    """Return the number that a word is, or the word."""
-    return Decimal(text) if _DECIMAL.fullmatch(text) else text
-
-
-def are_equal(result: Any, expected: Any) -> bool:
-    """Return whether a result equals what is expected, at any depth of lists and dicts.
-
-    Floats below 2**53 may differ by 1e-9, relative or absolute. An expected tuple equals a list.
-    """
-    if isinstance(expected, (list, tuple)):
-        return (
-            isinstance(result, list)
-            and len(result) == len(expected)
-            and all(map(are_equal, result, expected))
-        )
-    if isinstance(expected, dict):
-        return (
-            isinstance(result, dict)
-            and result.keys() == expected.keys()
-            and all(are_equal(result[key], expected[key]) for key in expected)
-        )
-    if isinstance(expected, float) or isinstance(result, float):
-        if not (isinstance(result, (int, float)) and isinstance(expected, (int, float))):
-            return False
-        if math.isnan(expected):
-            return math.isnan(result)
-        if abs(result) < 2**53 and abs(expected) < 2**53:
-            return math.isclose(result, expected, rel_tol=1e-9, abs_tol=1e-9)
-    return bool(result == expected)

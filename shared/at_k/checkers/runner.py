@@ -19,8 +19,7 @@ import sys
 import traceback
 import types
 import unittest
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection
 from typing import Any
 
 from .program import exception_line
@@ -35,7 +34,7 @@ class UnusableTestsError(Exception):
 
 
 class _NoMain:
-    """Replaces `main` of unittest and pytest and does nothing: all tests are run anyway."""
+    """Replaces `main` of unittest and pytest, which would load files: all tests run anyway."""
 
     def __init__(self, *arguments: Any, **options: Any):
         self.result = unittest.TestResult()
@@ -132,13 +131,14 @@ def run_tests(job: dict[str, Any], module: types.ModuleType) -> Result:
     source = job["tests"]
     code = compile(source, _FILE, "exec", dont_inherit=True)
     linecache.cache[_FILE] = (len(source), None, source.splitlines(keepends=True), _FILE)
-    result, space = Result(job["only_find"]), vars(module)
+    result, space = Result(job["form"] == "find"), vars(module)
     space |= {"__name__": MODULE, "__file__": "/tmp/tests.py"}
     before = dict(space)
     own_main, sys.modules[MODULE] = sys.modules[MODULE], module
     try:
-        with _without_main(job["modules"]):
-            error = _problem_of_code(code, space)
+        for name in {"unittest", "pytest"} & {"unittest", *job["modules"]}:
+            importlib.import_module(name).main = _NoMain  # type: ignore[attr-defined]
+        error = _problem_of_code(code, space)
         if error is None:
             if job["is_test"]:
                 result.ran.append(CODE)
@@ -203,20 +203,6 @@ def _check(check: Any, space: dict[str, Any], name: str) -> None:
     if first not in space:
         raise NameError(f"name {name!r} is not defined")
     check(functools.reduce(getattr, attributes, space[first]))
-
-
-@contextmanager
-def _without_main(modules: list[str]) -> Iterator[None]:
-    """Replace `main` of unittest and pytest, which would load files, by `_NoMain` in a block."""
-    names = ["unittest", *(["pytest"] if "pytest" in modules else [])]
-    replaced = [(module, module.main) for module in map(importlib.import_module, names)]
-    for module, _ in replaced:
-        module.main = _NoMain  # type: ignore[attr-defined]
-    try:
-        yield
-    finally:
-        for module, main in replaced:
-            module.main = main  # type: ignore[attr-defined]
 
 
 def _raises(code: types.CodeType, error: BaseException) -> bool:
@@ -295,6 +281,7 @@ def _needs_pytest(name: str, value: Any) -> bool:
 def _run_with_pytest(module: types.ModuleType, defined: dict[str, Any], result: Result) -> None:
     """Let pytest collect and run the tests of a module; pytest reads no file and no settings."""
     import pytest
+    from _pytest.config import main
 
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     # pytest reads the folder of a file, and a program must not be able to write to it.
@@ -304,7 +291,7 @@ def _run_with_pytest(module: types.ModuleType, defined: dict[str, Any], result: 
     plugin = _Plugin(module, defined, result)
     pytest.hookimpl(wrapper=True)(_Plugin.pytest_runtest_makereport)
     pytest.hookimpl(tryfirst=True)(_Plugin.pytest_pyfunc_call)
-    status = pytest.main([*options, "--rootdir", os.path.dirname(path), path], [plugin])
+    status = main([*options, "--rootdir", os.path.dirname(path), path], [plugin])
     if plugin.problem is not None:
         raise UnusableTestsError(plugin.problem)
     if status not in (0, 1, 5):

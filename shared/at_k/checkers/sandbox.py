@@ -1,7 +1,7 @@
 """Run programs in sandboxes, processes of bubblewrap in which the server of `server.py` runs them.
 
 Tests and programs go in, and a `Record` of each comes out. `server.py` describes the processes. The
-files of a sandbox are compiled here and not imported, and they import nothing of at_k.
+files of a sandbox are compiled here, and import nothing of at_k.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import json
 import marshal
 import os
 import platform
-import re
 import select
 import shutil
 import signal
@@ -26,10 +25,11 @@ import time
 from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from queue import SimpleQueue
+from threading import Event
 from typing import IO, Any, TypedDict
 
 from .references import Tests, read_tests
@@ -40,8 +40,9 @@ _SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
 # The files are compiled once here. A sandbox that compiled them would have more memory, and would
 # fork more slowly. `examiner` and `runner` are only run in the processes that need them.
 _LOADER = """
-import json, marshal, sys
-codes = marshal.load(sys.stdin.buffer)
+import json, marshal, os, sys
+settings = json.loads(sys.argv[1])
+codes = marshal.loads(os.pread(settings["code"], os.fstat(settings["code"]).st_size, 0))
 class Finder:
     def find_spec(self, name, path, target=None):
         if name in codes:
@@ -52,9 +53,8 @@ class Finder:
         exec(codes[module.__name__], vars(module))
 sys.meta_path.append(Finder())
 from sandboxed.server import serve_as_user
-serve_as_user(json.loads(sys.argv[1]))
+serve_as_user(settings)
 """
-_PATIENCE_AT_END = 5  # seconds
 _MEMORY_OF_SERVER = 1 << 25  # bytes that its child processes have from the start
 _ENVIRONMENT = {
     "PATH": "/usr/local/bin:/usr/bin:/bin",
@@ -67,8 +67,9 @@ _ENVIRONMENT = {
 
 
 _ATTEMPTS = 2  # so often is a program run, if its sandbox dies
-_PATIENCE = 30.0  # seconds that a reply may be late
-_BETWEEN_LOOKS = 0.05  # seconds between two looks at the memory of a program
+_PATIENCE = 30.0  # seconds that a reply may be late on a slow machine
+_PATIENCE_WITH_TESTS = 1.0  # seconds that tests may go on when their program has ended
+_BETWEEN_LOOKS = 0.05  # seconds between two looks at what a program uses
 
 
 class SandboxError(OSError):
@@ -76,7 +77,7 @@ class SandboxError(OSError):
 
 
 class SandboxDiedError(Exception):
-    """A sandbox ended, or did not answer, before it had run a program."""
+    """A sandbox could not start, ended, or did not answer, before it had run a program."""
 
 
 @dataclass(frozen=True)
@@ -98,99 +99,113 @@ class Sandbox:
     _numbers = itertools.count()
 
     def __init__(self, limits: Limits, is_isolated: bool):
+        self._limits = limits
         self._folder = None if is_isolated else tempfile.mkdtemp(prefix="at_k_")
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
+        self._desk = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115  # see `server.py`
         is_root = is_isolated and os.geteuid() == 0
         folders = ["/tmp", "/dev/shm"] if is_isolated else [self._folder]
-        (tests, tests_out), (examined_in, examined) = os.pipe(), os.pipe()
         settings = {
             **vars(limits),
-            "wall_seconds": limits.wall_seconds,
             "folders": folders,
-            "examiner": [tests, examined],
+            "desk": self._desk.fileno(),
+            "code": _server_code().fileno(),
             "limits_processes": is_isolated and (is_root or _counts_processes_of_namespaces()),
             "user": (1 << 30) + (os.getpid() << 7) + next(self._numbers) % 128 if is_root else None,
         }
-        descriptors, bubblewrap = [tests, examined], []
-        if is_isolated:
-            settings["last_process"] = os.open("/proc/loadavg", os.O_RDONLY)
-            descriptors.append(settings["last_process"])
-            bubblewrap = [*_bubblewrap(is_root, descriptors), "--"]
         python = [sys.executable, "-P", "-B", "-X", "utf8", "-c", _LOADER, json.dumps(settings)]
         environment = _ENVIRONMENT | {"HOME": str(folders[0]), "TMPDIR": str(folders[0])}
         if site.ENABLE_USER_SITE:
             environment["PYTHONUSERBASE"] = site.getuserbase()
-        try:
+        with tempfile.TemporaryFile() as refused_calls:
+            bubblewrap = [*_bubblewrap(is_root, refused_calls), "--"] if is_isolated else []
             self._process = subprocess.Popen(
                 [*bubblewrap, *python],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._errors,
                 env=environment,
-                pass_fds=descriptors,
+                pass_fds=[settings["desk"], settings["code"], refused_calls.fileno()],
                 start_new_session=True,
                 cwd=self._folder,
             )
-        finally:
-            for descriptor in descriptors:
-                os.close(descriptor)
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._jobs, self.replies = self._process.stdin, self._process.stdout
-        self._tests, self._examined = open(tests_out, "wb"), open(examined_in, "rb")  # noqa: SIM115
-        with suppress(OSError):  # if the process has ended, `wait_until_ready` tells why
-            self._jobs.write(_server_code())
-            self._jobs.flush()
-        self._is_ready = False
+        self._jobs, self._replies = self._process.stdin, self._process.stdout
+        self._poll = select.poll()
+        self._poll.register(self._replies, select.POLLIN)
 
-    def wait_until_ready(self) -> None:
-        """Wait until programs can be sent; raise a SandboxError if the process cannot start."""
-        if self._is_ready:
-            return
-        try:
-            self.receive()
-            self._is_ready = True
-        except SandboxDiedError as error:
-            self._process.wait()
+    def run(self, job: dict[str, Any], exam: dict[str, Any], ending: Event) -> dict[str, Any]:
+        """Run the jobs of `Tests.jobs`, unless the event `ending` happens; return what happened.
+
+        Returns:
+            A dict with the entries of a `Record`, those of the verdict (see `examine`), and
+            `is_last`, whether the sandbox ends now.
+
+        Raises:
+            SandboxDiedError: if the program was not run, or might have ended by a failure here.
+        """
+        self._send(job, exam)
+        usage, excess, start, is_late = _Usage(job), None, time.monotonic(), False
+        while not self._poll.poll(1000 * _BETWEEN_LOOKS):
+            seconds = time.monotonic() - start
+            if ending.is_set() or seconds > self._limits.wall_seconds + _PATIENCE:
+                raise SandboxDiedError("it does not answer")
+            processes = self.processes()[1:]
+            if excess is None:
+                usage.look(processes)
+                excess, stop = self._excess(usage, seconds), seconds + _PATIENCE_WITH_TESTS
+            if excess is not None:  # the program ends, and if tests go on, the examiner
+                is_late = seconds > stop
+                _kill(processes if is_late else processes[1:])
+        reply = self._receive()
+        if not reply["has_started"]:
+            raise SandboxDiedError("a program did not start")
+        verdict = {"status": "ended", "message": reply["message"], "tests": 0}
+        if reply["is_examined"]:
+            self._desk.seek(0)
+            verdict = json.loads(self._desk.read())
+            reply["cpu_seconds"] += verdict["cpu_seconds"]
+        if verdict.get("status") == "ended":
+            verdict |= _end_of_process(reply["exit_code"], verdict["message"])
+        usage.cpu_seconds = max(usage.cpu_seconds, reply["cpu_seconds"])
+        verdict |= excess or self._excess(usage, 0) or {}
+        verdict["cpu_seconds"] = round(usage.cpu_seconds, 6)
+        return verdict | {"is_last": reply["is_last"] or is_late}
+
+    def _excess(self, usage: _Usage, seconds: float) -> dict[str, str] | None:
+        """Return the status and the message of a program that exceeds a limit, or None.
+
+        `seconds` is the time since its start.
+        """
+        limits, status = self._limits, "timeout"
+        if usage.cpu_seconds >= limits.cpu_seconds:
+            message = f"more than {limits.cpu_seconds:g} s of CPU time"
+        elif usage.memory > limits.memory + _MEMORY_OF_SERVER:
+            status, message = "memory", "its processes use more memory together than it may use"
+        elif seconds > limits.wall_seconds:
+            message = f"not finished after {limits.wall_seconds:g} s"
+        else:
+            return None
+        return {"status": status, "message": message}
+
+    def _send(self, job: dict[str, Any], exam: dict[str, Any]) -> None:
+        """Write the job of the examiner to the desk, and send that of the server."""
+        self._desk.seek(0)
+        self._desk.truncate()
+        self._desk.write(json.dumps(exam).encode())
+        with suppress(OSError):  # if the sandbox has ended, `_receive` tells why
+            self._jobs.write(json.dumps(job).encode() + b"\n")
+            self._jobs.flush()
+
+    def _receive(self) -> dict[str, Any]:
+        """Return the reply of the server; raise a SandboxDiedError if it is cut off."""
+        line = self._replies.readline()
+        if not line.endswith(b"\n"):
             self._errors.seek(0)
             text = self._errors.read().decode(errors="replace").strip()
-            raise SandboxError(text or f"exit status {self._process.returncode}") from error
-
-    def send(self, job: dict[str, Any], tests: dict[str, Any] | None = None) -> None:
-        """Send the jobs of `Tests.jobs`; raise a SandboxDiedError if the sandbox has ended."""
-        try:
-            for stream, message in ((self._jobs, job), (self._tests, tests)):
-                if message is not None:
-                    stream.write(json.dumps(message).encode() + b"\n")
-                    stream.flush()
-        except OSError as error:
-            raise SandboxDiedError from error
-
-    def receive(self) -> dict[str, Any]:
-        """Return the reply to the program that was sent; raise a SandboxDiedError if none comes.
-
-        It is what `Server.run` returns, with two more entries: `is_last`, whether the sandbox ends
-        now, and `examined`, what the examiner replied, or None if it did not examine the program.
-        """
-        reply = self._line(self.replies)
-        examined = self._line(self._examined) if reply.get("is_examined") else None
-        return reply | {"examined": examined}
-
-    def _line(self, stream: IO[bytes]) -> dict[str, Any]:
-        """Return the dict in a line of JSON. Raise a SandboxDiedError if the line is cut off."""
-        line = stream.readline()
-        if not line.endswith(b"\n"):
-            raise SandboxDiedError
+            raise SandboxDiedError(text or "it died")
         return json.loads(line)
-
-    def uses_more_than(self, memory: int) -> bool:
-        """Return whether several processes of a program together use more than `memory` bytes.
-
-        A single process gives False, because it has its own limit. Memory that is returned between
-        two calls is not seen. A control group would see it, but few users may make one.
-        """
-        processes = self.processes()[1:]
-        return len(processes) > 2 and sum(map(_memory, processes)) > memory + _MEMORY_OF_SERVER
 
     def processes(self) -> list[int]:
         """Return a list of process ids: that of the server first, then those of its descendants."""
@@ -199,34 +214,101 @@ class Sandbox:
 
     def end(self) -> None:
         """End the sandbox and all processes in it, and remove its files."""
-        if self._folder is None:
-            # A server that has dropped the rights of root does not end when bubblewrap ends.
-            for server in self.processes()[:1]:
-                with suppress(ProcessLookupError):
-                    os.kill(server, signal.SIGKILL)
-        for stream in (self._jobs, self._tests):
-            with suppress(OSError):  # a job that was not sent is in the buffer
-                stream.close()
-        if self._folder is not None:
-            # Without a namespace of processes the server ends its program, as its pipes are closed.
-            with suppress(subprocess.TimeoutExpired):
-                self._process.wait(_PATIENCE_AT_END)
+        _kill(self.processes())  # one of another user does not end when bubblewrap ends
         self._process.kill()
         self._process.wait()
-        for file in (self.replies, self._examined, self._errors):
+        with suppress(OSError):  # a job that was not sent is in the buffer
+            self._jobs.close()
+        for file in (self._replies, self._errors, self._desk):
             file.close()
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
 
 
+def _kill(processes: Iterable[int]) -> None:
+    """End processes, some of which may have ended."""
+    for process in processes:
+        with suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
+
+
+def _end_of_process(exit_code: int, message: str) -> dict[str, str]:
+    """Return the status and the message of a program whose process ended before its tests.
+
+    `message` is the exception that ended a script, or "". SIGKILL is how the server ends a program.
+    """
+    number = -exit_code
+    if number > 0 and number != signal.SIGKILL:
+        return {"status": "crashed", "message": f"ended by a signal: {signal.strsignal(number)}"}
+    ended = f"the program ended its process, with exit status {max(0, exit_code)}"
+    is_memory = message.startswith("MemoryError")
+    return {"status": "memory" if is_memory else "failed", "message": message or ended}
+
+
+# --- What a program uses --------------------------------------------------------------------
+
+
+class _Usage:
+    """What the processes of a job use, as Linux shows it; nothing on other systems.
+
+    Memory that is returned between two looks is not seen. A control group would see it, but few
+    users may make one.
+
+    Attributes:
+        cpu_seconds: the CPU time until the last look.
+        memory: the bytes that all processes use together at the last look, if there are several
+            of the program. One process has its own limit.
+    """
+
+    def __init__(self, job: dict[str, Any]) -> None:
+        self.cpu_seconds = 0.0
+        self.memory = 0
+        self._is_script = job["stdin"] is not None
+        self._before: float | None = None  # the CPU time of the examiner at the first look
+        self._seen: dict[int, float] = {}  # the CPU times of processes when they were last seen
+
+    def look(self, processes: list[int]) -> None:
+        """Look at the examiner, and at the processes of a program, each after its parent.
+
+        Before a program starts, and when a script has ended, nothing counts.
+        The time of a process that has ended counts in that of its parent, which is read before, so
+        that no time counts twice. If the parent ignores SIGCHLD, what was seen of it counts.
+        """
+        if len(processes) < 2 and (self._is_script or not self._seen):
+            return
+        times = [_cpu_seconds(process) for process in processes]
+        examiner = sum(own for own, _ in times[:1])
+        self._before = examiner if self._before is None else self._before
+        program = sum(own + of_children for own, of_children in times[1:])
+        for process, (own, _) in zip(processes[1:], times[1:], strict=True):
+            self._seen[process] = max(own, self._seen.get(process, 0.0))
+        seconds = examiner - self._before + max(program, sum(self._seen.values()))
+        self.cpu_seconds = max(self.cpu_seconds, seconds)
+        self.memory = sum(map(_memory, processes)) if len(processes) > 2 else 0
+
+
+def _cpu_seconds(number: int) -> tuple[float, float]:
+    """Return the CPU time of process `number`, and of the children that it has waited for."""
+    try:
+        fields = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0, 0.0
+    user, system, user_of_children, system_of_children = map(int, fields[11:15])
+    ticks = os.sysconf("SC_CLK_TCK")
+    return (user + system) / ticks, (user_of_children + system_of_children) / ticks
+
+
 @lru_cache
-def _server_code() -> bytes:
-    """Return the compiled modules of a sandbox, by their names there, as `marshal` writes them."""
+def _server_code() -> IO[bytes]:
+    """Return a file with the compiled modules of a sandbox, by their names there, by `marshal`."""
     codes = {"sandboxed": compile("", "sandboxed", "exec")}
     for name in _SANDBOXED:
         path = Path(__file__).with_name(f"{name}.py")
         codes[f"sandboxed.{name}"] = compile(path.read_bytes(), str(path), "exec")
-    return marshal.dumps(codes)
+    file = tempfile.TemporaryFile()  # noqa: SIM115
+    marshal.dump(codes, file)
+    file.flush()
+    return file
 
 
 def _descendants(number: int) -> list[int]:
@@ -254,8 +336,8 @@ def _counts_processes_of_namespaces() -> bool:
     return tuple(int(part) for part in release[:2] if part.isdigit()) >= (5, 14)
 
 
-def _bubblewrap(is_root: bool, descriptors: list[int]) -> list[str]:
-    """Return the command of bubblewrap, and append the descriptors that it reads to `descriptors`.
+def _bubblewrap(is_root: bool, refused_calls: IO[bytes]) -> list[str]:
+    """Return the command of bubblewrap, and write the filter that it reads to a file.
 
     For root there is no namespace of users: the server drops the rights of root instead, because
     Linux does not limit the processes of root.
@@ -273,11 +355,9 @@ def _bubblewrap(is_root: bool, descriptors: list[int]) -> list[str]:
         command += ["--remount-ro", folder]
     command += ["--chdir", "/tmp"]
     if (filter_of_calls := _system_call_filter()) is not None:
-        descriptor = os.memfd_create("filter")
-        os.write(descriptor, filter_of_calls)
-        os.lseek(descriptor, 0, os.SEEK_SET)
-        descriptors.append(descriptor)
-        command += ["--seccomp", str(descriptor)]
+        refused_calls.write(filter_of_calls)
+        refused_calls.seek(0)
+        command += ["--seccomp", str(refused_calls.fileno())]
     return command
 
 
@@ -374,7 +454,7 @@ class Pool:
 
     def __init__(self, limits: Limits, workers: int, is_isolated: bool):
         self._limits, self._is_isolated = limits, is_isolated
-        self._is_ending = False
+        self._ending = Event()
         self._idle: SimpleQueue[Sandbox] = SimpleQueue()
         self._threads = ThreadPoolExecutor(workers)
         try:
@@ -383,16 +463,16 @@ class Pool:
             # A correct program passes, and an incorrect one fails.
             thread = "from threading import Thread\nx = Thread(target=int)\nx.start()\nx.join()\n"
             tests = read_tests("assert y", "")
-            replies = [self._reply(tests, f"{thread}y = {value}") for value in (True, False)]
-            if [reply["status"] for reply in replies] != ["passed", "failed"]:
-                raise SandboxError(f"it does not run programs: {replies[0]['message']}")
+            records = [self._record(tests, f"{thread}y = {value}") for value in (True, False)]
+            if [record["status"] for record in records] != ["passed", "failed"]:
+                raise SandboxError(records[0]["message"])
         except BaseException:
             self.close()
             raise
 
     def close(self) -> None:
         """End all sandboxes."""
-        self._is_ending = True
+        self._ending.set()
         self._threads.shutdown(cancel_futures=True)
         while not self._idle.empty():
             self._idle.get().end()
@@ -404,70 +484,41 @@ class Pool:
 
         A program whose sandbox dies is run again once. If that dies too, its status is "not run".
         """
-        for index, reply in self._as_they_finish(self._reply, samples):
-            yield index, Record(**{name: reply[name] for name in Record.__annotations__})  # type: ignore[typeddict-item]
+        yield from self._as_they_finish(self._record, samples)
 
     def find(self, all_tests: Sequence[Tests]) -> Generator[tuple[int, dict[str, Any]], None, None]:
         """Find the tests in each code; yield its index, and what `find_tests` returns for it."""
         jobs = ((tests, None) for tests in all_tests)
-        for index, reply in self._as_they_finish(self._run_case, jobs):
-            yield index, {"ran": None, "problem": None} | (reply["examined"] or {})
+        for index, reply in self._as_they_finish(self._reply, jobs):
+            yield index, {"ran": None, "problem": None} | reply
 
     def _as_they_finish(
-        self, reply: Callable[..., dict[str, Any]], jobs: Iterable[tuple[Any, ...]]
-    ) -> Generator[tuple[int, dict[str, Any]], None, None]:
-        """Call `reply` with the arguments of each job; yield the index of the job and the reply."""
-        index = {self._threads.submit(reply, *job): i for i, job in enumerate(jobs)}
+        self, run: Callable[..., Any], jobs: Iterable[tuple[Any, ...]]
+    ) -> Generator[tuple[int, Any], None, None]:
+        """Call `run` with the arguments of each job; yield the index of the job and the result."""
+        index = {self._threads.submit(run, *job): i for i, job in enumerate(jobs)}
         for future in as_completed(index):
             yield index.pop(future), future.result()
 
-    def _reply(self, tests: Tests, program: str) -> dict[str, Any]:
-        """Run a program with its tests, and return a dict with the entries of a `Record`."""
-        run = self._run_cases if tests.code is None else self._run_tests
-        return run(tests, program)
-
-    def _run_cases(self, tests: Tests, program: str) -> dict[str, Any]:
-        """Run a program with each input, and return a reply with the entries of a `Record`.
-
-        It stops at the first case that fails or whose output is not the expected one. A run with
-        the status "ended" went well (see `server.py`), and its output is then compared.
-        """
-        seconds, reply = 0.0, {}
-        for case in range(len(tests.inputs)):
-            reply = self._run_case(tests, program, case)
-            seconds += reply["cpu_seconds"]
-            reply |= {"cpu_seconds": seconds, "tests": case}
-            if reply["status"] != "ended":
-                break
-            difference = tests.problem(case, reply["output"])
-            reply |= {"status": "passed", "message": "", "tests": case + 1}
-            if difference is not None:
-                reply |= {"status": "failed", "message": difference}
-                break
-        return reply
-
-    def _run_tests(self, tests: Tests, program: str) -> dict[str, Any]:
-        """Run a program with tests that are code, and return a reply with entries of a `Record`.
+    def _record(self, tests: Tests, program: str) -> Record:
+        """Run a program with each case of its tests, until one fails, and return what happened.
 
         If the examiner finds that the tests need the process of the program, they run again in it.
         """
-        reply = self._run_case(tests, program)
-        reply["tests"] = 0
-        if reply["status"] != "ended":
-            return reply
-        examined = reply["examined"] or {"status": "ended"}
-        if examined["status"] == "not apart":
-            assert tests.code is not None
-            code = replace(tests.code, shares_interpreter=True)
-            return self._run_tests(replace(tests, code=code), program)
-        if examined["status"] == "ended":
-            return reply | {"status": "failed"}
-        if re.match(r"([\w.]+: )?MemoryError", examined["message"]):
-            examined["status"] = "memory"
-        return reply | examined
+        seconds, ran, reply = 0.0, 0, {}
+        for case in range(tests.cases):
+            reply = self._reply(tests, program, case)
+            if reply["status"] == "not apart":
+                reply = self._reply(tests.in_interpreter(), program, case)
+            seconds += reply["cpu_seconds"]
+            ran += reply["tests"]
+            if reply["status"] != "passed":
+                break
+        status, message = reply["status"], reply["message"]
+        return Record(status=status, message=message, cpu_seconds=seconds, tests=ran)
 
-    def _run_case(self, tests: Tests, program: str | None, case: int = 0) -> dict[str, Any]:
-        """Run a case in the next idle sandbox, and return the reply of `_answer`.
+    def _reply(self, tests: Tests, program: str | None, case: int = 0) -> dict[str, Any]:
+        """Run a case in the next idle sandbox, and return what `Sandbox.run` returns.
 
         A sandbox that dies or ends is replaced. If it died, the case runs again, once.
         """
@@ -475,10 +526,14 @@ class Pool:
         sandbox = self._idle.get()
         try:
             for _ in range(_ATTEMPTS):
-                reply = self._answer(sandbox, *jobs)
-                if self._is_ending:
+                try:
+                    reply = sandbox.run(*jobs, self._ending)
+                except SandboxDiedError as error:
+                    reply = {"status": "not run", "message": f"the sandbox failed: {error}"}
+                    reply |= {"cpu_seconds": 0.0, "tests": 0, "is_last": True}
+                if self._ending.is_set():
                     break
-                if reply["is_last"] or reply["status"] == "not run":
+                if reply["is_last"]:
                     used, sandbox = sandbox, Sandbox(self._limits, self._is_isolated)
                     used.end()
                 if reply["status"] != "not run":
@@ -486,31 +541,6 @@ class Pool:
             return reply
         finally:
             self._idle.put(sandbox)
-
-    def _answer(self, sandbox: Sandbox, job: dict[str, Any], tests: Any) -> dict[str, Any]:
-        """Let a sandbox run a program, and return what `Sandbox.receive` returns.
-
-        The status is "not run" if the sandbox dies or is late, or the pool is closed, and "memory"
-        if the processes of the program together use too much.
-        """
-        reply: dict[str, Any] = {"status": "not run", "message": "the sandbox died"}
-        reply |= {"cpu_seconds": 0.0, "examined": None, "is_last": True}
-        sandbox.wait_until_ready()
-        try:
-            sandbox.send(job, tests)
-            # Twice, because a server that waits for a slow machine is not dead.
-            deadline = time.monotonic() + 2 * self._limits.wall_seconds + _PATIENCE
-            poll = select.poll()
-            poll.register(sandbox.replies, select.POLLIN)
-            while not poll.poll(1000 * _BETWEEN_LOOKS):
-                if self._is_ending or time.monotonic() > deadline:
-                    return reply
-                if sandbox.uses_more_than(self._limits.memory):
-                    message = "its processes use more memory together than it may use"
-                    return reply | {"status": "memory", "message": message}
-            return sandbox.receive()
-        except SandboxDiedError:
-            return reply
 
 
 # --- Refused system calls -----------------------------------------------------------------
@@ -541,6 +571,7 @@ _CLONE3 = 435
 _NEW_USER_NAMESPACE = 0x10000000
 _OTHER_ABI = 0x40000000  # numbers from here on are of the ABI x32
 
+_Instruction = tuple[int, int, int, int]
 _LOAD, _IF_EQUAL, _IF_AT_LEAST, _IF_ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _REFUSE, _END = 0x7FFF0000, 0x00050000, 0x80000000
 
@@ -554,7 +585,8 @@ def _system_call_filter() -> bytes | None:
     if platform.machine() not in _MACHINES:
         return None
     machine = _MACHINES.index(platform.machine())
-    refuse = (_RETURN, 0, 0, _REFUSE | errno.EPERM)
+    allow, refuse = (_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _REFUSE | errno.EPERM)
+    first_argument = (_LOAD, 0, 0, 16)
     program = [
         (_LOAD, 0, 0, 4),  # the architecture
         (_IF_EQUAL, 1, 0, _ARCHITECTURES[machine]),
@@ -562,27 +594,26 @@ def _system_call_filter() -> bytes | None:
         (_LOAD, 0, 0, 0),  # the number of the call
         (_IF_AT_LEAST, 0, 1, _OTHER_ABI),
         refuse,
+        # Without clone3, whose flags a filter cannot read, the C library calls clone.
+        *_if_called(_CLONE3, (_RETURN, 0, 0, _REFUSE | errno.ENOSYS)),
+        # The limits of any process but the one that calls, which is 0.
+        *_if_called(_LIMIT[machine], first_argument, (_IF_EQUAL, 1, 0, 0), refuse, allow),
+        *_if_called(
+            _SOCKET[machine],
+            first_argument,
+            *((_IF_EQUAL, len(_FAMILIES) - i, 0, family) for i, family in enumerate(_FAMILIES)),
+            (_RETURN, 0, 0, _REFUSE | errno.EAFNOSUPPORT),
+            allow,
+        ),
+        *_if_called(
+            _CLONE[machine], first_argument, (_IF_ANY_BIT, 0, 1, _NEW_USER_NAMESPACE), refuse, allow
+        ),
     ]
     for numbers in _REFUSED.values():
-        program += [(_IF_EQUAL, 0, 1, numbers[machine]), refuse]
-    program += [
-        # Without clone3, whose flags a filter cannot read, the C library calls clone.
-        (_IF_EQUAL, 0, 1, _CLONE3),
-        (_RETURN, 0, 0, _REFUSE | errno.ENOSYS),
-        (_IF_EQUAL, 0, 4, _LIMIT[machine]),
-        (_LOAD, 0, 0, 16),  # the process, 0 for the one that calls
-        (_IF_EQUAL, 1, 0, 0),
-        refuse,
-        (_RETURN, 0, 0, _ALLOW),
-        (_IF_EQUAL, 0, len(_FAMILIES) + 3, _SOCKET[machine]),
-        (_LOAD, 0, 0, 16),  # the family
-        *((_IF_EQUAL, len(_FAMILIES) - i, 0, family) for i, family in enumerate(_FAMILIES)),
-        (_RETURN, 0, 0, _REFUSE | errno.EAFNOSUPPORT),
-        (_RETURN, 0, 0, _ALLOW),
-        (_IF_EQUAL, 0, 3, _CLONE[machine]),
-        (_LOAD, 0, 0, 16),  # the flags
-        (_IF_ANY_BIT, 0, 1, _NEW_USER_NAMESPACE),
-        refuse,
-        (_RETURN, 0, 0, _ALLOW),
-    ]
-    return b"".join(struct.pack("=HBBI", *instruction) for instruction in program)
+        program += _if_called(numbers[machine], refuse)
+    return b"".join(struct.pack("=HBBI", *instruction) for instruction in [*program, allow])
+
+
+def _if_called(number: int, *instructions: _Instruction) -> list[_Instruction]:
+    """Return instructions that are executed only if the call has this number."""
+    return [(_IF_EQUAL, 0, len(instructions), number), *instructions]

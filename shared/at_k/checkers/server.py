@@ -1,18 +1,19 @@
-"""Process 1 of a sandbox. It starts a process for each program, and limits and ends it.
+"""Process 1 of a sandbox. It starts a process for each program, and ends all processes of it.
 
 What runs where, and what crosses between:
 
-- The process of the user starts the sandbox. It sends programs to the server, and tests to the
-  examiner, through one pipe each, and compares outputs with what is expected (`references.py`).
-- The server forks one process for each program. It never has tests or expected outputs, so no
-  program inherits them.
-- The examiner (`examiner.py`) was forked before the first program, and runs the tests.
-- The process of a program (`program.py`) answers the examiner through a socket: names, and results
-  of calls, as values in JSON (`values.py`). It has nothing but the arguments of its calls.
+- The process of the user (`sandbox.py`) starts the sandbox. It writes the tests of a program into a
+  file, the desk, which has no name, and sends a job with the program to the server. It watches the
+  CPU time and the memory of all processes, and reads the verdict from the desk.
+- The server forks a process for each program. It never reads the desk, so that no program has
+  tests, or expected outputs, of an earlier one.
+- The examiner (`examiner.py`) was forked before the first program. It reads the tests from the
+  desk, runs them, compares results with what is expected, and writes the verdict to the desk.
+- The process of a program (`program.py`) cannot open the desk. It answers the examiner through a
+  socket: names, and results of calls, as values in JSON (`values.py`).
 
-The verdict is the examiner's, and a program cannot reach it: it can send signals, which end the
-examiner and with it the sandbox, and make no other change. No process may trace another, and there
-is no /proc. The server counts the CPU time of all of them.
+A program can send signals, which end the examiner and with it the sandbox, and change nothing else
+of it: no process may trace another, and there is no /proc.
 """
 
 from __future__ import annotations
@@ -28,11 +29,10 @@ import os
 import select
 import signal
 import sys
-import time
 from contextlib import suppress
 from typing import Any
 
-from .program import MOST_FILES, run_program
+from .program import MOST_FILES, READY, run_program
 
 with suppress(ImportError):  # Windows lacks it, and runs no programs
     import resource
@@ -40,9 +40,8 @@ with suppress(ImportError):  # Windows lacks it, and runs no programs
 _FILE_BYTES = 1 << 25  # the largest file that a program may write, and the largest output
 _MOST_PROCESSES = 64  # of a program, threads included
 _MEMORY_OF_TESTS = 1 << 29  # bytes, beside those of a program
-_MESSAGE = 500  # characters
-_PATIENCE_WITH_EXAMINER = 2.0  # seconds for the examiner to end all other processes
-_TICK, _LONGEST_TICK = 0.02, 0.05  # seconds between two readings of CPU clocks
+_MESSAGE = 500  # bytes
+_TICK, _TICK_OF_END = 0.01, 0.0001  # seconds between looks for processes that have ended
 # To import them in each process would take longer than most tests.
 _OFTEN_IMPORTED = (
     *("bisect", "collections", "copy", "datetime", "functools", "hashlib", "heapq", "itertools"),
@@ -50,41 +49,34 @@ _OFTEN_IMPORTED = (
 )
 
 
-def serve(limits: dict[str, Any]) -> None:
+def serve(settings: dict[str, Any]) -> None:
     """Run the jobs of standard input until it ends.
 
     Args:
-        limits: a dict with `cpu_seconds`, `wall_seconds` and `memory` (bytes) of a program;
-            `folders`, which it may write to; `limits_processes`, whether their number is limited;
-            `examiner`, the descriptors of its jobs and its replies; `user`, the number of the user
-            who runs programs for root, or None; and `last_process`, in a namespace, the descriptor
-            of /proc/loadavg.
+        settings: a dict with `cpu_seconds` and `memory` (bytes) of a program; `folders`, which it
+            may write to; `limits_processes`, whether their number is limited; `desk`, the
+            descriptor of the file for tests and verdicts; and `user`, see `serve_as_user`.
     """
     jobs, replies = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1):
         os.dup2(null, descriptor)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # process 1 ignores signals without a handler
-    kept = {folder: {*os.listdir(folder)} for folder in limits["folders"]}
-    examiner, control = _start_examiner(limits, (jobs, replies))
-    signal.signal(signal.SIGCHLD, lambda number, frame: None)
-    child_ended, wakeup = os.pipe()
-    for descriptor in (child_ended, wakeup):
-        os.set_blocking(descriptor, False)
-    signal.set_wakeup_fd(wakeup, warn_on_full_buffer=False)
+    kept = {folder: {*os.listdir(folder)} for folder in settings["folders"]}
+    control = _start_examiner(settings, (jobs, replies))
+    os.close(settings["desk"])
     for name in _OFTEN_IMPORTED:
         importlib.import_module(name)
-    server = Server(limits, jobs, child_ended, examiner, control)
+    control.recv(1)  # the examiner is ready
+    server = Server(settings, jobs, control)
     sys.argv = ["program.py"]
     gc.collect()
     gc.freeze()
     with (
-        suppress(BrokenPipeError, _ParentEndedError),
+        suppress(BrokenPipeError),
         open(jobs, "rb", closefd=False) as lines,
         open(replies, "wb", closefd=False) as out,
     ):
-        out.write(b'{"ready": true}\n')
-        out.flush()
         os.dup2(null, 2)
         for line in lines:
             reply = server.run(json.loads(line))
@@ -95,33 +87,25 @@ def serve(limits: dict[str, Any]) -> None:
                 break  # a new sandbox takes the next job
 
 
-class _ParentEndedError(Exception):
-    """The process that waits for a reply has ended."""
-
-
-def _start_examiner(limits: dict[str, Any], server_descriptors: tuple[int, ...]) -> tuple[int, Any]:
-    """Fork the examiner, and close `server_descriptors` in it; return its id and a socket to it."""
+def _start_examiner(settings: dict[str, Any], server_descriptors: tuple[int, ...]) -> Any:
+    """Fork the examiner, close `server_descriptors` in it, and return a socket to it."""
     theirs: Any
     ours, theirs = _socket.socketpair()
     is_isolated = os.getpid() == 1
-    if number := os.fork():
+    if os.fork():
         theirs.close()
-        for descriptor in limits["examiner"]:
-            os.close(descriptor)
-        return number, ours
+        return ours
     try:
         ours.close()
         for descriptor in server_descriptors:
             os.close(descriptor)
         os.dup2(0, 2)
         if own_bytes := _address_space():  # a program may return a number that tests count to
-            most = own_bytes + limits["memory"] + _MEMORY_OF_TESTS
+            most = own_bytes + settings["memory"] + _MEMORY_OF_TESTS
             resource.setrlimit(resource.RLIMIT_AS, (most, most))
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
         from .examiner import examine
 
-        tests, replies = limits["examiner"]
-        examine(theirs, tests, replies, is_isolated)
+        examine(theirs, settings["desk"], is_isolated)
     finally:
         os._exit(0)
 
@@ -130,248 +114,149 @@ class Server:
     """Runs programs one after another, and ends them.
 
     Attributes:
-        report, printed: the descriptors of files for what the process of a program reports, and for
-            what a program prints.
-        resource_limits: what each program may use, see `_resource_limits`.
         is_usable: whether the examiner can run the tests of the next program.
     """
 
-    def __init__(
-        self, limits: dict[str, Any], jobs: int, child_ended: int, examiner: int, control: Any
-    ):
-        self.limits, self._jobs, self._child_ended = limits, jobs, child_ended
-        self._examiner, self._control = examiner, control
-        self.resource_limits = _resource_limits(limits)
-        self.report, self.printed = (_unnamed_file(limits["folders"][0]) for _ in range(2))
+    def __init__(self, settings: dict[str, Any], jobs: int, control: Any):
+        self._folder, self._control = settings["folders"][0], control
+        self._limits = _limits(settings)
+        self._printed = _unnamed_file(self._folder)
         self.is_usable = True
+        self._parent = select.poll()
+        self._parent.register(jobs, 0)  # reports only that the parent has ended
 
     def run(self, job: dict[str, Any]) -> dict[str, Any]:
-        """Run a program, and return what happened.
+        """Run a program, let the examiner run its tests, and return what happened.
 
         Args:
             job: the job of the server that `Tests.jobs` returns.
 
         Returns:
-            A dict with `status`, `message`, `cpu_seconds`, `output` (what the program printed, or
-            the result of a call as JSON), and `is_examined`, whether the examiner has written a
-            reply. The status is that of `Record`, or "ended" if nothing went wrong here.
+            A dict with `has_started`, whether the program got its limits; `exit_code` of its
+            process, which is negative after a signal; `message`, the exception that ended a script;
+            `cpu_seconds` of the program and what it started; and `is_examined`, whether the
+            examiner has written a verdict.
         """
-        form, written = job["form"], self.printed if job["form"] == "stdin" else self.report
-        has_tests = form == "tests"
         for name in job["preload"]:
             with suppress(ImportError):
                 importlib.import_module(name)
-        for file in {self.report, written}:
-            os.ftruncate(file, 0)
-            os.lseek(file, 0, os.SEEK_SET)
-        self._ended: dict[int, float] = {}  # the CPU time of processes that have ended
-        self._seen: dict[int, float] = {}  # the CPU time of processes when they were last seen
-        self._running: set[int] = set()
-        self._status: int | None = None  # of the process of the program, when it has ended
-        # Whether the examiner is done with the tests, and has ended all processes.
-        self._is_examined = self._is_clean = False
-        self._before = _cpu_seconds(self._examiner)
-        ours, theirs = _socket.socketpair()
-        start = self._start_program(job, theirs)
-        theirs.close()
-        if has_tests:
-            self._start_tests(ours.fileno())
-        ours.close()
-        is_overdue = self._wait(has_tests)
+        before = _cpu_seconds_of_children()
+        os.ftruncate(self._printed, 0)
+        os.lseek(self._printed, 0, os.SEEK_SET)
+        connection = self._start_program(job)
+        has_started, message, is_examined = os.read(connection, 1) == READY, b"", False
+        if has_started and job["stdin"] is None:
+            is_examined = self._let_examine(connection)
+        elif has_started:
+            self._await(connection, _TICK, until_program_ends=True)
+            while self._exit_code is None:
+                self._reap(0)
+            is_examined = self._exit_code == 0 and self._let_examine(self._printed)
+            os.set_blocking(connection, False)  # other processes may hold it
+            with suppress(OSError):
+                message = os.read(connection, _MESSAGE)
+        os.close(connection)
         self._end_processes()
-        text, seconds = _text_in(self.report), self._cpu_seconds()
-        if os.read(start, 1) == b"1":
-            status, message = self._verdict(form, text, is_overdue, seconds)
-        else:
-            status, message = "not run", text or "its process did not start"
-        os.close(start)
         return {
-            "status": status,
-            "message": message[:_MESSAGE],
-            "cpu_seconds": round(seconds, 6),
-            "output": _text_in(written) if status == "ended" else "",
-            "is_examined": self._is_examined,
+            "has_started": has_started,
+            "exit_code": self._exit_code,
+            "message": message.decode(errors="replace"),
+            "cpu_seconds": _cpu_seconds_of_children() - before,
+            "is_examined": is_examined,
         }
 
-    def _start_program(self, job: dict[str, Any], connection: Any) -> int:
-        """Fork the process of a program; return a pipe to which it writes when it is limited."""
-        start, start_of_child = os.pipe()
+    def _start_program(self, job: dict[str, Any]) -> int:
+        """Fork the process of a program, and return the descriptor of a socket to it."""
+        ours, theirs = _socket.socketpair()
+        self._exit_code: int | None = None
         self._program = os.fork()
         if self._program == 0:
-            try:
-                signal.set_wakeup_fd(-1)
-                descriptor = connection.detach() if job["form"] == "tests" else None
-                run_program(self, job, descriptor, start_of_child)
-            finally:
-                os._exit(1)
-        if os.getpid() != 1:
-            with suppress(OSError):  # the process has done so itself
-                os.setpgid(self._program, self._program)
-        os.close(start_of_child)
-        return start
+            run_program(job, self._folder, self._limits, theirs.fileno(), self._printed)
+        theirs.close()
+        return ours.detach()
 
-    def _start_tests(self, connection: int) -> None:
-        """Let the examiner run the tests, with the descriptor of its connection to the program."""
-        descriptor = connection.to_bytes(4, sys.byteorder)
-        try:
-            self._control.sendmsg([b"p"], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, descriptor)])
-        except OSError:
-            self.is_usable = False
+    def _let_examine(self, descriptor: int) -> bool:
+        """Give a descriptor to the examiner, and wait until it has written a verdict, or has ended.
 
-    def _wait(self, has_tests: bool) -> bool:
-        """Wait until a program, its tests or its time end; return True if the wall time is over.
-
-        Raises a _ParentEndedError if the parent of the server has ended.
+        The descriptor is that of the socket to a program, or of the file with what it printed.
         """
-        limit, deadline = self.limits["cpu_seconds"], time.monotonic() + self.limits["wall_seconds"]
-        events = select.poll()
-        events.register(self._child_ended, select.POLLIN)
-        events.register(self._control, select.POLLIN)
-        events.register(self._jobs, 0)  # reports only that the parent has ended
-        left, last = limit, time.monotonic()
-        while True:
-            wait = max(_TICK, min(left, deadline - time.monotonic(), _LONGEST_TICK))
-            ready = dict(events.poll(math.ceil(1000 * wait)))
-            if self._jobs in ready:
-                self._end_processes()
-                raise _ParentEndedError
-            if self._control.fileno() in ready:
-                self._listen()
-            self._reap()
-            if not self.is_usable or (self._is_examined if has_tests else self._status is not None):
-                return False
-            now = time.monotonic()
-            if now - last >= _TICK:  # also while signals arrive all the time
-                self._look()
-                left, last = limit - self._cpu_seconds(), now
-                if left <= 0:
-                    return False
-            if now > deadline:
-                return True
+        data = descriptor.to_bytes(4, sys.byteorder)
+        with suppress(OSError):
+            self._control.sendmsg([b"e"], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, data)])
+            self._await(self._control, _TICK)
+            return self._control.recv(1) == b"e"
+        return False
 
-    def _listen(self) -> None:
-        """Note what the examiner has finished, which it says by a letter, or that it has ended."""
-        letter = self._control.recv(1)
-        self._is_examined |= letter == b"p"
-        self._is_clean |= letter == b"k"
-        self.is_usable &= letter != b""
+    def _await(self, connection: Any, tick: float, until_program_ends: bool = False) -> None:
+        """Wait until there is something to read.
 
-    def _look(self) -> None:
-        """Read and note the CPU times of the running processes of a program.
-
-        In a namespace, processes with higher ids than the process of the program belong to it too.
+        Meanwhile, see every `tick` seconds whether orphans have ended, because they count as
+        processes, and whether the process of the user has, which ends this process.
         """
-        first = max(self._seen, default=self._program - 1) + 1
-        last = first
-        if os.getpid() == 1:  # the file ends with the number of the newest process or thread
-            last = int(os.pread(self.limits["last_process"], 100, 0).split()[-1])
-        new = range(first, last + 1)
-        now = {number: _cpu_seconds(number) for number in (*self._running, *new)}
-        self._running = {number for number, seconds in now.items() if seconds}
-        self._seen |= {number: now[number] for number in self._running}
-
-    def _cpu_seconds(self) -> float:
-        """Return the CPU time of a program and its tests so far, in seconds.
-
-        The time of a process that has ended includes that of its children, unless it ignores
-        SIGCHLD. Then only what `_look` saw of the children counts.
-        """
-        examiner = self._ended.get(self._examiner) or _cpu_seconds(self._examiner)
-        ended = sum(x for n, x in self._ended.items() if n != self._examiner)
-        running = sum(self._seen[number] for number in self._running - self._ended.keys())
-        programs = max(ended + running, sum(self._seen.values()))
-        return max(0.0, examiner - self._before) + programs
-
-    def _reap(self) -> None:
-        """Note the status and the CPU time of child processes, and of orphans, that have ended."""
-        with suppress(BlockingIOError):
-            os.read(self._child_ended, 4096)
-        with suppress(ChildProcessError):
-            while (ended := os.wait4(-1, os.WNOHANG))[0]:
-                number, status, usage = ended
-                self._ended[number] = usage.ru_utime + usage.ru_stime
-                if number == self._program:
-                    self._status = status
+        while not select.select([connection], [], [], tick)[0]:
+            while self._reap(os.WNOHANG):
+                pass
+            if until_program_ends and self._exit_code is not None:
+                return
+            if self._parent.poll(0):
+                self._end_group()
+                os._exit(0)
 
     def _end_processes(self) -> None:
         """End a program and all processes that it started.
 
-        The server ends the program and its process group. In a namespace, the examiner then ends
-        all other processes; without one, a process that left the group goes on. If the examiner
-        does not answer in time, it is ended too, and `is_usable` is False.
+        In a namespace, the examiner ends all other processes, and replies when they are reaped.
+        Without one, the process group of the program ends, and a process that left it goes on.
         """
-        if self._status is None:
-            for kill in (os.kill, os.killpg):
-                # All may have ended, and macOS refuses a signal to those that have.
-                with suppress(ProcessLookupError, PermissionError):
-                    kill(self._program, signal.SIGKILL)
+        self.is_usable = False
+        self._end_group()
         with suppress(OSError):
             self._control.send(b"k")
-        deadline, events = time.monotonic() + _PATIENCE_WITH_EXAMINER, select.poll()
-        events.register(self._control, select.POLLIN)
-        events.register(self._child_ended, select.POLLIN)
-        while self.is_usable and not self._is_clean:
-            if time.monotonic() > deadline:  # it is busy with what a program returned
-                self.is_usable = False
-            elif self._control.fileno() in dict(events.poll(1000 * _PATIENCE_WITH_EXAMINER)):
-                self._listen()
-            self._reap()
-        if not self.is_usable:
+            self._await(self._control, _TICK_OF_END)
+            self.is_usable = self._control.recv(1) == b"k"
+        if os.getpid() == 1 and not self.is_usable:
             with suppress(ProcessLookupError):
-                os.kill(-1 if os.getpid() == 1 else self._examiner, signal.SIGKILL)
-        while self._status is None:
-            time.sleep(0.0001)
-            self._reap()
+                os.kill(-1, signal.SIGKILL)
+        while self._exit_code is None:
+            self._reap(0)
 
-    def _verdict(self, form: str, text: str, is_overdue: bool, seconds: float) -> tuple[str, str]:
-        """Return the status and the message of a program that has ended.
+    def _end_group(self) -> None:
+        """End the process group of a program where there is no namespace."""
+        with suppress(ProcessLookupError, PermissionError):  # macOS refuses if all have ended
+            if os.getpid() != 1:
+                os.killpg(self._program, signal.SIGKILL)
 
-        Args:
-            form: "tests", "calls" or "stdin", the form of the job.
-            text: the text that the process reported, such as the last line of a traceback.
-            is_overdue: whether the wall time was over.
-            seconds: the CPU time.
-        """
-        assert self._status is not None
-        code = os.waitstatus_to_exitcode(self._status)
-        number = max(0, -code)
-        if seconds >= self.limits["cpu_seconds"] or number == signal.SIGXCPU:
-            return "timeout", f"more than {self.limits['cpu_seconds']:g} s of CPU time"
-        if is_overdue:
-            return "timeout", f"not finished after {self.limits['wall_seconds']:g} s"
-        if number and not (number == signal.SIGKILL and form == "tests"):  # as when tests end
-            return "crashed", f"ended by a signal: {signal.strsignal(number)}"
-        if form == "tests":
-            return "ended", f"the program ended its process, with exit status {max(0, code)}"
-        if code == 0:
-            return "ended", ""
-        text = text or f"the program ended its process, with exit status {code}"
-        return "memory" if text.startswith("MemoryError") else "failed", text
+    def _reap(self, options: int) -> bool:
+        """Wait for a child process, or an orphan; return whether there was one that has ended."""
+        number, status = 0, 0
+        with suppress(ChildProcessError):
+            number, status = os.waitpid(-1, options)
+        if number == self._program:
+            self._exit_code = os.waitstatus_to_exitcode(status)
+        return number != 0
 
 
 # --- Processes and files ------------------------------------------------------------------
 
 
-def _cpu_seconds(number: int) -> float:
-    """Return the CPU time of process `number`; 0 if it has ended or the system does not tell it."""
-    try:
-        return time.clock_gettime((~number << 3) | 2)
-    except OSError:
-        return 0.0
+def _cpu_seconds_of_children() -> float:
+    """Return the CPU time of all processes that this one has waited for, and of their children."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
-def _resource_limits(limits: dict[str, Any]) -> list[tuple[int, tuple[int, int]]]:
-    """Return the limits of each program: pairs of a constant of `resource` and (soft, hard)."""
-    seconds, own_bytes = math.ceil(limits["cpu_seconds"]), _address_space()
+def _limits(settings: dict[str, Any]) -> list[tuple[int, int, int]]:
+    """Return the limits of each program: a constant of `resource`, and the soft and hard limit."""
+    seconds, own_bytes = math.ceil(settings["cpu_seconds"]), _address_space()
     largest = {
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_FSIZE: _FILE_BYTES,
         resource.RLIMIT_NOFILE: MOST_FILES,
-        **({resource.RLIMIT_AS: own_bytes + limits["memory"]} if own_bytes else {}),
-        **({resource.RLIMIT_NPROC: _MOST_PROCESSES} if limits["limits_processes"] else {}),
+        **({resource.RLIMIT_AS: own_bytes + settings["memory"]} if own_bytes else {}),
+        **({resource.RLIMIT_NPROC: _MOST_PROCESSES} if settings["limits_processes"] else {}),
     }
-    pairs = [(limit, (value, value)) for limit, value in largest.items()]
-    return [(resource.RLIMIT_CPU, (seconds, seconds + 1)), *pairs]
+    limits = [(limit, value, value) for limit, value in largest.items()]
+    return [(resource.RLIMIT_CPU, seconds, seconds + 1), *limits]
 
 
 def _address_space() -> int:
@@ -404,11 +289,6 @@ def _unnamed_file(folder: str) -> int:
     return descriptor
 
 
-def _text_in(file: int) -> str:
-    """Return the text in the file with this descriptor."""
-    return os.pread(file, os.fstat(file).st_size, 0).decode(errors="replace")
-
-
 def _clean_folders(kept: dict[str, set[str]]) -> bool:
     """Remove files not in `kept`, a dict from folder to names; return whether none is left."""
     try:
@@ -426,9 +306,12 @@ def _clean_folders(kept: dict[str, set[str]]) -> bool:
     return True
 
 
-def serve_as_user(limits: dict[str, Any]) -> None:
-    """Drop the rights of root, if there are any, and `serve`; exit if Python is unreadable then."""
-    user = limits["user"]
+def serve_as_user(settings: dict[str, Any]) -> None:
+    """Become the user with the number `settings["user"]`, unless it is None, and `serve`.
+
+    Root does so, because Linux does not limit the processes of root. Exits if Python is unreadable.
+    """
+    user = settings["user"]
     folders = [folder for folder in sys.path if os.path.isdir(folder)]
     if user is not None:  # a user of its own has processes of its own
         os.setgroups([])
@@ -437,4 +320,4 @@ def serve_as_user(limits: dict[str, Any]) -> None:
     for folder in folders:
         if not os.access(folder, os.R_OK | os.X_OK):
             sys.exit(f"{folder} can be read by its owner only, and programs run as another user")
-    serve(limits)
+    serve(settings)

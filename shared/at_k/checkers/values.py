@@ -1,4 +1,4 @@
-"""Encode values as JSON, which the process of a program and that of its tests exchange.
+"""Encode values, which a program and its tests exchange, as JSON, and compare results.
 
 Only values of the types listed here are copied. Any other object stays where it is, and the other
 process gets a reference to it: decoding creates no object that the sender could choose.
@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import importlib
 import json
+import math
 import os
+import re
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
+from decimal import Decimal
 from itertools import islice
 from typing import Any
 
@@ -172,3 +175,52 @@ def receive(descriptor: int) -> Any:
         return json.loads(line)
     except (OSError, ValueError, RecursionError) as error:
         raise EOFError from error
+
+
+# --- Comparisons --------------------------------------------------------------------------
+
+_DECIMAL = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,4})?", re.ASCII)
+
+
+def print_the_same(printed: str, expected: str) -> bool:
+    """Return whether two texts have the same words in each line, without regard to outer lines.
+
+    Words that are numbers are compared as numbers, exactly. Spaces do not count.
+    """
+    lines, others = printed.strip().splitlines(), expected.strip().splitlines()
+    return len(lines) == len(others) and all(
+        line.split() == other.split() or _words(line) == _words(other)
+        for line, other in zip(lines, others, strict=True)
+    )
+
+
+def _words(line: str) -> list[str | Decimal]:
+    """Return the words of a line. Numbers become `Decimal`."""
+    return [Decimal(x) if _DECIMAL.fullmatch(x) else x for x in line.split()]
+
+
+def are_equal(result: Any, expected: Any) -> bool:
+    """Return whether a result equals what is expected, at any depth of lists and dicts.
+
+    Floats below 2**53 may differ by 1e-9, relative or absolute. An expected tuple equals a list.
+    """
+    if isinstance(expected, (list, tuple)):
+        return (
+            isinstance(result, list)
+            and len(result) == len(expected)
+            and all(map(are_equal, result, expected))
+        )
+    if isinstance(expected, dict):
+        return (
+            isinstance(result, dict)
+            and result.keys() == expected.keys()
+            and all(are_equal(result[key], expected[key]) for key in expected)
+        )
+    if isinstance(expected, float) or isinstance(result, float):
+        if not (isinstance(result, (int, float)) and isinstance(expected, (int, float))):
+            return False
+        if math.isnan(expected):
+            return math.isnan(result)
+        if abs(result) < 2**53 and abs(expected) < 2**53:
+            return math.isclose(result, expected, rel_tol=1e-9, abs_tol=1e-9)
+    return bool(result == expected)
