@@ -90,12 +90,17 @@ def breakable(label: str) -> str:
     )
 
 
+def number_html(number: str) -> str:
+    """Return a number as HTML, with the sign for minus in place of a hyphen."""
+    return escape(number).replace("-", "&minus;")
+
+
 def _table_html(table: Cells) -> str:
     """Return HTML of a table. Its first row has headings. Limits in brackets are printed small."""
     head = "".join(f'<th scope="col">{breakable(heading)}</th>' for heading in table[0])
     body = ""
     for name, *cells in table[1:]:
-        numbers = [escape(cell).replace("-", "&minus;") for cell in cells]
+        numbers = map(number_html, cells)
         values = [re.sub(r"\(.*\)", r"<small>\g<0></small>", number) for number in numbers]
         row = "".join(f"<td>{value}</td>" for value in values)
         body += f'<tr><th scope="row">{breakable(name)}</th>{row}</tr>'

@@ -66,7 +66,8 @@ class Downloads:
             self._folders.append(folder)
             oldest = self._folders.pop(1) if len(self._folders) > _MAX_FOLDERS else None
         if oldest is not None:
-            shutil.rmtree(oldest)
+            # Under another name first: a visitor may be writing a file of this answer.
+            shutil.rmtree(Path(oldest).rename(f"{oldest}-removed"))
         return folder
 
     def answer(self, folder: str) -> Answer:

@@ -118,9 +118,9 @@ def connect_events(space: Space, blocks: gr.Blocks, layout: Layout, downloads: D
     quick: dict[str, Any] = {"show_progress": "hidden", **private}
     by_filter = [layout.folder, layout.filter]
     layout.filter.input(handlers.show_questions, by_filter, layout.questions, **quick)
-    quick["trigger_mode"] = "always_last"
-    layout.questions.select(handlers.show_samples, layout.folder, layout.samples, **quick)
-    layout.download.select(handlers.write_file, layout.folder, layout.file, **quick)
+    last: dict[str, Any] = {"trigger_mode": "always_last"}
+    layout.questions.select(handlers.show_samples, layout.folder, layout.samples, **last, **quick)
+    layout.download.select(handlers.write_file, layout.folder, layout.file, **last, **private)
     layout.copy_link.click(None, None, layout.copy_link, js="() => page.copyLink()", **private)
 
 

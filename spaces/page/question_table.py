@@ -6,7 +6,7 @@ from typing import Any
 
 from at_k.cli.formats import csv_text
 
-from .answer_html import breakable, escape
+from .answer_html import breakable, escape, number_html
 from .describing import scale_of
 from .request import Answer
 from .space import Run, Space
@@ -165,10 +165,7 @@ def questions_html(space: Space, answer: Answer, filter_name: str = ALL) -> str:
     } | {question: "name"}
     for index, cells in rows[:_MAX_ROWS]:
         tab = "-1" if body else "0"  # arrow keys lead from the first row to the others
-        columns = "".join(
-            f'<td class="{css_classes[heading]}">{escape(text)}</td>'
-            for heading, text in cells.items()
-        )
+        columns = "".join(_cell_html(css_classes[x], text) for x, text in cells.items())
         body += f'<tr data-index="{index}" tabindex="{tab}">{columns}</tr>'
     captions = []
     if len(_shown_runs(answer)) < len(answer.runs):
@@ -179,6 +176,12 @@ def questions_html(space: Space, answer: Answer, filter_name: str = ALL) -> str:
         f'<div class="numbers"><table role="grid"><thead>{_head(css_classes)}</thead>'
         f'<tbody>{body}</tbody></table></div><p class="caption">{escape(" ".join(captions))}</p>'
     )
+
+
+def _cell_html(css_class: str, text: str) -> str:
+    """Return a cell as HTML."""
+    html = number_html(text) if css_class == "number" else escape(text)
+    return f'<td class="{css_class}">{html}</td>'
 
 
 def _head(css_classes: Mapping[str, str]) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from at_k.cli.formats import enumerated, short_label
 from at_k.cli.run_input import RunInput
-from at_k.core.checks import Place, short
+from at_k.core.checks import Place, entries_of, short
 from at_k.core.counts import sums_per_question
 from at_k.core.samples import read_samples as as_samples
 from at_k.readers.formats import COMPRESSED, FORMATS
@@ -190,20 +190,29 @@ def _require_outcomes(run: Run, path: str, space: Space) -> None:
     """
     predictions = run["predictions"]
     rows = predictions if isinstance(predictions, list) else ()
-    for question, row in enumerate(rows):
-        for index, sample in enumerate(row or ()):
-            parts = [Place("predictions", question, index), f" is {short(sample)}"]
-            if isinstance(sample, str):
-                parts.append(
-                    f", which is no outcome. Outcomes are {KNOWN_WORDS}. Say which outcomes are "
-                    f"correct, or which column has the references."
-                )
-                columns = filter(None, load_columns(path))
-                raise ChoiceError(*parts, columns=columns, asks_correct=True)
-            is_number = isinstance(sample, (int, float)) and sample not in (0, 1)
-            if space.has_binary_outcomes and is_number:
-                parts.append(f": an outcome is 0 if incorrect, 1 if correct{REWARDS}. {_REMEDY}")
-                raise ChoiceError(*parts, asks_correct=True)
+    others = (
+        (Place("predictions", question, index), sample)
+        for question, row in enumerate(rows)
+        for index, sample in enumerate(row or ())
+        if isinstance(sample, str) or (space.has_binary_outcomes and _is_reward(sample))
+    )
+    place, sample = next(others, (None, None))
+    if _is_reward(sample):
+        outcomes = f": an outcome is 0 if incorrect, 1 if correct{REWARDS}. {_REMEDY}"
+        raise ChoiceError(place, f" is {short(sample)}{outcomes}", asks_correct=True)
+    if place is not None:
+        raise ChoiceError(
+            place,
+            f" is {short(sample)}, which is no outcome. Outcomes are {KNOWN_WORDS}. Say which "
+            f"outcomes are correct, or which column has the references.",
+            columns=filter(None, load_columns(path)),
+            asks_correct=True,
+        )
+
+
+def _is_reward(sample: Any) -> bool:
+    """Return whether a sample is a number other than 0 and 1."""
+    return isinstance(sample, (int, float)) and sample not in (0, 1)
 
 
 # --- What was read ------------------------------------------------------------------------
@@ -268,13 +277,10 @@ def _samples_for_page(run: Run, space: Space) -> Samples:
 
 def _columns_as_lists(columns: Mapping[str, Any]) -> dict[str, Any]:
     """Convert each column of a dict to a list. A column that is a dict is converted recursively."""
-    lists: dict[str, Any] = {}
-    for name, column in columns.items():
-        if isinstance(column, dict):  # counts
-            lists[name] = _columns_as_lists(column)
-        else:
-            lists[name] = column.to_pylist() if hasattr(column, "to_pylist") else [*column]
-    return lists
+    return {
+        name: _columns_as_lists(x) if isinstance(x, dict) else entries_of(name, x)
+        for name, x in columns.items()
+    }
 
 
 def _check_size(samples: Samples, space: Space) -> None:

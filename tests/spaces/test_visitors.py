@@ -3,7 +3,6 @@
 import contextlib
 import csv
 import io
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,15 +15,6 @@ pytest_plugins = ["space_fixtures"]
 PAGE = "This page, to be opened again"
 
 
-@pytest.fixture
-def busy():
-    """Threads take turns as often as possible."""
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    yield
-    sys.setswitchinterval(interval)
-
-
 @contextlib.contextmanager
 def downloads_of(page, space):
     downloads = page.downloads.Downloads(space)
@@ -32,7 +22,7 @@ def downloads_of(page, space):
         yield downloads
 
 
-def test_each_of_many_visitors_gets_the_own_samples(page, busy, monkeypatch):
+def test_each_of_many_visitors_gets_the_own_samples(page, monkeypatch):
     monkeypatch.setattr(page.downloads, "_MAX_FOLDERS", 20)
     visitors = [answer_of(page, "gpassk", f'{{"outcomes": [1, {i % 2}]}}') for i in range(2)]
     with downloads_of(page, visitors[0][0]) as downloads:
