@@ -3,8 +3,9 @@
     python spaces/bundle.py gpassk ../gpassk-space
 
 The folder must be empty or not exist. It gets the files of the metric, app.py, and a folder `page`
-with everything else: the page that all Spaces share, the package at_k, and the pictures of the
-card. A card is the README.md of a Space.
+with everything else: the page that all Spaces share, the samples of the examples, the modules of
+the package at_k that the page imports, and the pictures of the card. A card is the README.md of a
+Space.
 """
 
 import configparser
@@ -12,6 +13,7 @@ import re
 import shutil
 import sys
 from collections.abc import Iterable
+from modulefinder import ModuleFinder
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -20,6 +22,17 @@ PYTHON_VERSION = "3.11"  # a Space runs Python 3.10 unless its card names a vers
 EXTRAS = ("spaces", "math", "charts", "inspect")  # the extras of the package that a Space requires
 SETUP = configparser.ConfigParser()
 SETUP.read(ROOT / "setup.cfg", encoding="utf-8")
+
+_INIT = '''\
+"""The modules of the package evaluate-at-k that this page needs."""
+
+from .core.package import PACKAGE
+from .rooms import PackageRooms
+
+{version}
+
+PACKAGE.rooms = PackageRooms()
+'''
 
 
 def bundle(name: str, target: Path) -> None:
@@ -37,8 +50,7 @@ def bundle(name: str, target: Path) -> None:
     page.mkdir(parents=True)
     _copy([*(METRICS / name).glob("*.py"), SPACES / name / "app.py"], target)
     _copy([path for path in (SPACES / "page").iterdir() if path.is_file()], page)
-    ignored = shutil.ignore_patterns("__pycache__", "*.md")
-    shutil.copytree(PACKAGE, page / "lib" / PACKAGE.name, ignore=ignored)
+    _copy_package(target, page / "lib")
 
     card = METRICS / name / "README.md"
     text = card.read_text(encoding="utf-8")
@@ -59,6 +71,28 @@ def _copy(files: Iterable[Path], folder: Path) -> None:
     """Copy files into a folder."""
     for file in files:
         shutil.copyfile(file, folder / file.name)
+
+
+def _copy_package(target: Path, lib: Path) -> None:
+    """Copy the modules of the package that app.py and the page import, also inside functions.
+
+    `target` is the folder of the Space, and the package is copied into the folder `lib`.
+    """
+    copy = lib / PACKAGE.name
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__", "*.md"))
+    version = re.search(r"^__version__ = .+", (PACKAGE / "__init__.py").read_text(), re.MULTILINE)
+    assert version is not None
+    (copy / "__init__.py").write_text(_INIT.format(version=version[0]))
+    finder = ModuleFinder([str(target), str(lib)])
+    finder.run_script(str(target / "app.py"))
+    for module in target.glob("page/*.py"):
+        finder.import_hook(f"page.{module.stem}")
+    # ModuleFinder takes `.numbers` for the module of the standard library, which it does not find.
+    finder.import_hook("at_k.checkers.numbers")
+    imported = {vars(module)["__file__"] for module in finder.modules.values()}
+    for path in copy.rglob("*.py"):
+        if str(path) not in imported:
+            path.unlink()
 
 
 def with_links_of_a_space(text: str, card: Path, page: Path) -> str:
