@@ -45,7 +45,6 @@ def chosen(text, reference="A"):
         ("It is a duck.", None),
         ("That leaves us with D.", "D"),
         ("The answer is not (A).", None),
-        ("D不是 A", "D"),
         ("La risposta corretta è la D.", "D"),
         ("**D**\n\nExplanation: Option A melts, whereas option B boils.", "D"),
         ("Option D\n\nOption B is close.", "D"),

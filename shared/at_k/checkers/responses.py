@@ -115,6 +115,31 @@ def _is_assumption(text: str, mark: re.Match[str]) -> bool:
     return is_conditional or _ASSUMPTION.search(before[-40:]) is not None
 
 
+def last_answer(
+    text: str,
+    marks: re.Pattern[str],
+    answer_after: Callable[[str, re.Match[str]], str | None],
+    answer_without_mark: Callable[[str], str | None],
+) -> str | None:
+    """Return the answer of a text: a correction, or what follows the last mark, or any other.
+
+    `answer_after(text, mark)` returns the answer that follows a mark, "" if that is unclear, or
+    None if none follows, so that the mark before it counts.
+    """
+
+    def answer_and_rest(part: str) -> tuple[str | None, str]:
+        for mark in reversed(marks_in(part, marks)):
+            answer = answer_after(part, mark)
+            if answer is not None:
+                return answer, part[mark.end() :]
+        return answer_without_mark(part), part
+
+    answer, rest = answer_and_rest(text)
+    correction = text_after_retraction(rest)
+    corrected = answer_and_rest(correction)[0] if correction else None
+    return corrected or answer or None
+
+
 # --- Code ---------------------------------------------------------------------------------
 
 _FENCE = re.compile(r"^([ \t]*)(?:`{3,}|~{3,})[^\n`]*$", re.MULTILINE)
