@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from .responses import answer_part, last_answer
+from .responses import answer_part, last_answer, sentences
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _WORDS = (("yes", "no"), ("true", "false"))
@@ -277,13 +277,8 @@ def _option_without_mark(text: str, options: Options) -> str | None:
     bold = {_normal(words) for words in _BOLD.findall(text)} & {*options.texts}
     if len(bold) == 1:
         return _option_in(bold.pop(), options)
-    named = (_option_in(sentence, options) for sentence in reversed(_sentences(text)))
+    named = (_option_in(sentence, options) for sentence in reversed(sentences(text)))
     return next(filter(None, named), None)
-
-
-def _sentences(text: str) -> list[str]:
-    """Return the lines and sentences of a text that are not empty."""
-    return [part for part in re.split(r"\n|(?<=[.!?])\s", text) if part.strip()]
 
 
 def _option_in(sentence: str, options: Options) -> str | None:
@@ -340,10 +335,10 @@ def _word_in(options: Options, text: str) -> str | None:
 
     The word at the start of the text counts, or else that in the last sentence that has one.
     """
-    sentences = _sentences(text)
-    if sentences and (first := _word_at(sentences[0], 0, options)):
-        return first
-    for sentence in reversed(sentences):
+    first, *others = sentences(text)
+    if word := _word_at(first, 0, options):
+        return word
+    for sentence in reversed([first, *others]):
         words = [word for word in _YES_OR_NO.finditer(sentence) if word[0].lower() in options.texts]
         start = _word_at(sentence, 0, options)
         if start or words:

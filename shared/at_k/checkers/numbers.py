@@ -17,7 +17,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from ..core.match import decimal_form
-from .responses import answer_part, boxed, last_answer
+from .responses import answer_part, boxed, last_answer, sentences
 
 # --- Numbers ------------------------------------------------------------------------------
 
@@ -345,7 +345,6 @@ _TAIL = re.compile(  # how the last paragraph goes on after an answer
     re.IGNORECASE,
 )
 _ITEM = re.compile(r"^[ \t*#]*\d+[.)]\**\s+(?=\S)", re.MULTILINE)
-_SENTENCE_BREAK = re.compile(r"\n|(?<=。)|(?<!i\.e\.)(?<!e\.g\.)(?<=[.!?;])(?<!\\[!;])[*_]*\s")
 _REMARK = re.compile(r"\*{0,2}\([^\W\d_]{2}[^()]*\)\.?\*{0,2}|.*\?")
 _CONTEXT = 40  # characters around a number in which it may be part of something
 _LONGEST_SENTENCE = 400  # characters, of which the last are read
@@ -473,7 +472,7 @@ def _last_number(text: str) -> str | None:
         text = text[: tail.start()]
     if len(_ITEM.findall(text)) > 1:
         text = _ITEM.sub("", text)
-    for sentence in reversed(_SENTENCE_BREAK.split(text)):
+    for sentence in reversed(sentences(text)):
         if not _has_digit(sentence) or _REMARK.fullmatch(sentence.strip()):
             continue
         start = sentence.rfind(" ", 0, max(0, len(sentence) - _LONGEST_SENTENCE)) + 1

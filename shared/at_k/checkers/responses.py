@@ -92,8 +92,15 @@ _ASSUMPTION = re.compile(
     r"(?:,?\sthat)?\s(?:the\s)?(?:\w+\s)?$",
     re.IGNORECASE,
 )
-_SENTENCE_BREAK = re.compile(r"[.!?]\s|\n")
+_SENTENCE_BREAK = re.compile(
+    r"\n|(?<=。)|(?<!i\.e\.)(?<!e\.g\.)(?<!\\!)(?<=[.!?])[*_]*\s"  # \! is of LaTeX
+)
 _CONDITION = re.compile(r"\W*(?:if|had|were)\b", re.IGNORECASE)
+
+
+def sentences(text: str) -> list[str]:
+    """Return the lines and sentences of a text, some of which may be empty."""
+    return _SENTENCE_BREAK.split(text)
 
 
 def text_after_retraction(text: str) -> str:
@@ -110,7 +117,7 @@ def marks_in(text: str, pattern: re.Pattern[str]) -> list[re.Match[str]]:
 def _is_assumption(text: str, mark: re.Match[str]) -> bool:
     """Return whether a mark is part of an assumption, such as "the answer would be" after "if"."""
     before = text[max(0, mark.start() - 160) : mark.start()]
-    sentence = _SENTENCE_BREAK.split(before)[-1]
+    sentence = sentences(before)[-1]
     is_conditional = "would" in mark[0].lower() and _CONDITION.match(sentence) is not None
     return is_conditional or _ASSUMPTION.search(before[-40:]) is not None
 
