@@ -444,8 +444,8 @@ def _first_number(text: str) -> str | None:
     """
     text = _plain(text)
     clause = _CLAUSE_END.split(text)[0]
-    if clause.count("=") == text.count("=") == 1 and (number := _side_of_equation(clause)):
-        return number
+    if clause.count("=") == text.count("=") == 1 and (side := _side_of_equation(clause)):
+        return side
     for number in _numbers(text):
         if (form := number.form) is not None:
             return None if _SEVERAL.match(text, number.stop) else form
