@@ -252,7 +252,6 @@ _PART = re.compile(  # A number that touches such a text does not stand alone.
       |\\?\b(?:log|ln|sin|cos|tan|sqrt|lfloor|lceil)(?:\[\w+\])?|\b[a-z](?=\()
       |\b(?:at\s(?:least|most)|than|not|except)(?:\s(?:the|by))?)\s?[({{]?\s?{_N}
     |(?<=\d)(?:\.\.\.|…|\s(?:dozen|score|gross)\b|(?-i:[KMB]\b|(?:a|{_LETTER})(?![a-zA-Z'\u2019])))
-    |(?<=\d)\s[xyzn](?![\w'\u2019])(?!\s?[\d(])
     |(?<=[\d}}])\s?(?:\\?(?:sqrt|pi|overline)\b|[π√∛])
     """,
     re.VERBOSE | re.IGNORECASE,
