@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from .responses import answer_part, marks_in, text_after_retraction
+from .responses import answer_part, last_answer, sentences
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _WORDS = (("yes", "no"), ("true", "false"))
@@ -127,13 +128,13 @@ _NO_ARTICLE = (
 )
 _LETTER = (
     rf"(?:{_NOUN}\s+)?{_MARKS_AROUND}"
-    r"(?:[(\[]{1,3}(?P<inside>[A-Za-z])[)\]]"
-    r"|<(?P<template>[A-Z])>(?![^\n]{0,200}</)"  # no tag of HTML
-    rf"|(?P<capital>[B-HJ-Z]|[AI]{_NO_ARTICLE}){_NO_NAME}"
-    r"|(?P<small>[a-z])(?=[).]))"
+    r"(?:[(\[]{1,3}([A-Za-z])[)\]]"
+    r"|<([A-Z])>(?![^\n]{0,200}</)"  # no tag of HTML
+    rf"|([B-HJ-Z]|[AI]{_NO_ARTICLE}){_NO_NAME}"
+    r"|([a-z])(?=[).]))"
 )
 # After a mark, and alone, a letter without a parenthesis may be small, if it is one of the first.
-_MARKED_LETTER = rf"(?:{_LETTER}|{_MARKS_AROUND}(?P<bare>[a-h]){_NO_NAME}{_NO_ARTICLE})"
+_MARKED_LETTER = rf"(?:{_LETTER}|{_MARKS_AROUND}([a-h]){_NO_NAME}{_NO_ARTICLE})"
 _ADVERB = r"(?:\s+(?:therefore|thus|for sure|(?:most )?[a-z]+ly|then))"
 _ARTICLE = r"(?:(?:the|la|le|die|el|o|a)\s+)?"
 _ANSWER_MARK = re.compile(
@@ -151,43 +152,52 @@ _ANSWER_MARK = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _LETTER_AFTER_MARK = re.compile(_MARKED_LETTER)
-_NAMED_LETTER = re.compile(
+_NAMED_LETTER = (
     r"(?:\b(?:[Oo]ption|[Cc]hoice|[Ss]tatement|[Aa]lternative|Antwort|[Oo]pción|[Oo]pção|вариант)\s+"
     rf"|选项\s*){_MARKED_LETTER}"
 )
 # "B is the correct one", where "Vitamin B is .." has another subject.
-_LETTER_CALLED_CORRECT = re.compile(
+_LETTER_CALLED_CORRECT = (
     r"(?:^|[\n.,;:][ \t]*"
     r"|\b(?:[Ss]o|[Tt]hus|[Tt]herefore|[Hh]ence|but|that|only|[Oo]ption|[Cc]hoice)\s+)[*_]{0,3}"
     rf"{_LETTER}[)*\].:]*\s*(?:it is\b|(?:\b(?:is|must be|seems|would be)\s+)?"
     r"(?:(?:the|clearly|only|most|best)\s+)*"
     r"(?:[Cc]orrect|[Rr]ight|[Tt]rue|[Yy]es|best|answer|accurate|plausible|likely|appropriate)\b(?!\s+if\b))"
 )
+_TO_END_OF_LINE = r"(?=[ .)*}\]$:_`\"']*$)"
+_NAME_IN_LINE = rf"[ \t#>-]*(?:{_LETTER}(?=[).:*\n]|[^\x00-\x7f]|\s+[-\u2013\u2014]\s+\w\w|\Z)"
+_PLACES = [  # where a text without a mark has its letter; and whether all such letters must agree
+    (re.compile(pattern, re.MULTILINE), must_agree)
+    for pattern, must_agree in (
+        (rf"\A(?:{_MARKED_LETTER}|{_NAMED_LETTER}){_TO_END_OF_LINE}", True),
+        (_LETTER_CALLED_CORRECT, True),
+        (_NAMED_LETTER, False),
+        (rf"\A{_NAME_IN_LINE}|\(([A-Za-z])\)(?![\s\S]*\([A-Za-z]\)))", True),
+        (rf"^[ \t#>-]*{_LETTER}{_TO_END_OF_LINE}", False),
+        (r"\(([A-Z])\)|\*\*([A-Z])\*\*", True),
+        (
+            r"(?:\b(?:[Ii]s|[Ss]o|[Tt]herefore|[Tt]hus|[Hh]ence)[,\s]++|[.!?]\s++|=>|[\u2192\u21d2\u2234])\s*+"
+            rf"{_LETTER}[)*\].\s]*\Z|\bis\s+{_LETTER}[)*\]]*:\s",
+            True,
+        ),
+    )
+]
 _RULED_OUT = re.compile(
     r"\s*[)*\].:]*\s*(?:(?:is|are|was)\s+)?(?:also\s+)?(?:not\b|no\b|in|un|wrong|false|错|不)", re.I
 )
 _ALTERNATIVE = re.compile(
     r"[\s)*\].}$\"']*(?:\bor\b|\band\b|/|,|&|\boder\b|\bou\b|\bo\b|[或和、])\s*(?:option\s+)?[*(\[\"']*"
-    r"(?P<other>[A-Z])(?![\w'\u2019])"
+    r"([A-Z])(?![\w'\u2019])"
 )
-_LETTER_OF_LINE = re.compile(rf"^[ \t#>-]*{_LETTER}", re.MULTILINE)
-_LETTER_IN_BRACKETS = re.compile(r"\(([A-Z])\)|\*\*([A-Z])\*\*")
-_LETTER_AT_END = re.compile(
-    rf"(?:\b(?:[Ii]s|[Ss]o|[Tt]herefore|[Tt]hus|[Hh]ence)[,\s]++|[.!?]\s++|=>|[\u2192\u21d2\u2234])\s*+{_LETTER}"
-    r"[)*\].\s]*$"
+_ITEM = re.compile(
+    r"^[ \t*#(-]*(?:(?:option|choice)\s+)?\W{0,3}([A-Z])\W{0,3}[).:].*\n?", re.M | re.I
 )
-_LETTER_BEFORE_COLON = re.compile(rf"\bis\s+{_LETTER}[)*\]]*:\s")
-_ITEM = re.compile(r"^[ \t*(-]*([A-Z])[).:]", re.MULTILINE)
-_FIRST_ITEMS = ["A", "B", "C"]
-_NAMED_ITEM = re.compile(r"[\s*#-]*(?:option|choice)\s+\W{0,3}[A-Z]\W{0,4}[:.)]", re.IGNORECASE)
-_LINE_OF_ITEM = re.compile(rf"{_ITEM.pattern}.*", re.MULTILINE)
+_VERDICT = re.compile(r"\b(?:correct|right|true|answer)\b", re.I)
 _LONGEST_OPTION = 1000  # characters
 _DENIED = r"(?<!not )(?<!not the )(?<!n't )(?<!n\u2019t )(?<!than )(?<!than the )"
 _REASON = re.compile(r"[,;(]|\b(?:since|because|as)\b")
-_CLOSING_MARKS = " .)*}]$:_`\"'\n"
 _STRAIGHT_QUOTES = str.maketrans("\u201c\u201d\u201e\u2018\u2019", '"""\'\'')
 _TAG = re.compile(r"</?(?:b|i|u|p|br|em|strong)\b[^<>]*>")
-_END_OF_NAME = re.compile(r"[).:*\n]|[^\x00-\x7f]|\s+[-\u2013\u2014]\s+\w\w|$")
 _BOLD = re.compile(r"(?<!not )\*\*([^*\n]+)\*\*")
 
 
@@ -199,150 +209,47 @@ def read_choice(text: str, options: Options, stop: Sequence[str] = ()) -> str | 
     'C'
     """
     text = _TAG.sub(" ", text.translate(_STRAIGHT_QUOTES))
-    text = answer_part(text, stop, lambda part: _chosen(part, options) is not None).strip()
+    text = answer_part(text, stop, lambda part: _chosen(part, options) is not None)
     return _chosen(text, options)
 
 
 def _chosen(text: str, options: Options) -> str | None:
     """Return the letter or word that a text chooses, or None. The text is an `answer_part`."""
-    return _chosen_letter(text, options) if options.letters else _chosen_word(text, options)
+    find = (_letter_after, _letter_without_mark) if options.letters else (_word_after, _word_in)
+    after, without_mark = (partial(function, options) for function in find)
+    return last_answer(_without_list(text).strip(), _ANSWER_MARK, after, without_mark)
 
 
-def _chosen_letter(text: str, options: Options) -> str | None:
-    """Return the letter of the option that a text chooses, or None if it chooses none or two.
-
-    The last mark that a letter or the text of an option follows decides, or a correction after it.
-    Without such a mark, the first of `_FINDERS` that finds a letter decides.
-    """
-    for mark in reversed(marks_in(text, _ANSWER_MARK)):
-        match = _LETTER_AFTER_MARK.match(text, mark.end())
-        if match and _ITEM.findall(text, _start_of_line(text, match.end()))[:3] == _FIRST_ITEMS:
-            continue  # the list of the options
-        if match:
-            correction = text_after_retraction(text[mark.end() :])
-            corrected = _chosen_letter(correction, options) if correction else None
-            return corrected or _single_letter(match, text, options)
-        rest = text[mark.end() : mark.end() + _LONGEST_OPTION]
-        if options.texts and (named := _option_in(re.split(r"\n|\.\s", rest)[0], options)):
-            return named
-    correction = text_after_retraction(text)
-    if correction and (corrected := _chosen_letter(correction, options)):
-        return corrected
-    for find in _FINDERS:
-        match = find(text)
-        if match is not None:
-            return _single_letter(match, text, options)
-    return _option_without_mark(text, options) if options.texts else None
+def _without_list(text: str) -> str:
+    """Return a text without its list of the options, but for the lines that call one correct."""
+    names = [item[1].upper() for item in _ITEM.finditer(text)]
+    if len(names) < 2 or names != sorted({*names}):
+        return text
+    return _ITEM.sub(lambda item: item[0] if _VERDICT.search(item[0]) else "", text)
 
 
-def _option_without_mark(text: str, options: Options) -> str | None:
-    """Return the letter of the option that a text chooses by the text of the option, or None.
-
-    It is the only option in bold, or else the option in the last sentence that names exactly one.
-    """
-    bold = {_normal(words) for words in _BOLD.findall(text)} & {*options.texts}
-    if len(bold) == 1:
-        return _option_in(bold.pop(), options)
-    sentences = _sentences(_LINE_OF_ITEM.sub("", text))  # without a list of the options
-    named = (_option_in(sentence, options) for sentence in reversed(sentences))
-    return next(filter(None, named), None)
+def _letter_after(options: Options, text: str, mark: re.Match[str]) -> str | None:
+    """Return the letter after a mark, "" if it is not clear, or None if no option follows."""
+    match = _LETTER_AFTER_MARK.match(text, mark.end())
+    if match is not None:
+        return _single_letter(match, text, options) or ""
+    rest = text[mark.end() : mark.end() + _LONGEST_OPTION]
+    return _option_in(re.split(r"\n|\.\s", rest)[0], options)
 
 
-def _start_of_line(text: str, index: int) -> int:
-    """Return the index of the start of the line that contains the character at `index`."""
-    return text.rfind("\n", 0, index) + 1
-
-
-def _sentences(text: str) -> list[str]:
-    """Return the lines and sentences of a text that are not empty."""
-    return [part for part in re.split(r"\n|(?<=[.!?])\s", text) if part.strip()]
-
-
-def _letter_called_correct(text: str) -> re.Match[str] | None:
-    """Return a match of the only letter that is called correct, as in "D) Correct", or None."""
-    return _only([*_LETTER_CALLED_CORRECT.finditer(text)])
-
-
-def _letter_of_first_line(text: str) -> re.Match[str] | None:
-    """Return a match of the letter that is the whole first line, such as "**C**", or None."""
-    first = _LETTER_AFTER_MARK.match(text) or _NAMED_LETTER.match(text)
-    return first if first is not None and _ends_line(text, first) else None
-
-
-def _named_letter(text: str) -> re.Match[str] | None:
-    """Return a match of the last letter after a word such as "option", or None.
-
-    A letter that is ruled out does not count, nor do the items of a list of all options.
-    """
-    matches = [match for match in _NAMED_LETTER.finditer(text) if not _is_ruled_out(text, match)]
-    items = [
-        match for match in matches if _NAMED_ITEM.match(text, _start_of_line(text, match.start()))
-    ]
-    if len({_letter(match) for match in items}) > 1:  # the options are repeated
-        matches = [match for match in matches if match not in items]
-    return matches[-1] if matches else None
-
-
-def _lone_letter(text: str) -> re.Match[str] | None:
-    """Return a match of the letter that a text starts with, as in "C) The cell", or None.
-
-    If the text does not start with a letter, or lists the options, return a match of the last
-    letter that is alone in its line instead.
-    """
-    first = _LETTER_OF_LINE.match(text)
-    if first is not None and _is_apart(text, first):
-        items = _ITEM.findall(text)
-        if len(items) < 2 or items != sorted({*items}):  # no list of the options
-            return first
-    lines = [match for match in _LETTER_OF_LINE.finditer(text) if _ends_line(text, match)]
-    return lines[-1] if lines else None
-
-
-def _is_apart(text: str, letter: re.Match[str]) -> bool:
-    """Return whether a letter at the start names an option, as in "C: .." or "(c) the cell"."""
-    if _END_OF_NAME.match(text, letter.end()):
-        return True
-    is_only = len(re.findall(r"\([A-Za-z]\)", text)) == 1
-    return letter["inside"] is not None and is_only and not _is_ruled_out(text, letter)
-
-
-def _ends_line(text: str, match: re.Match[str]) -> bool:
-    """Return whether only closing punctuation follows a match in its line."""
-    return not text[match.end() :].partition("\n")[0].strip(_CLOSING_MARKS)
-
-
-def _bracketed_letter(text: str) -> re.Match[str] | None:
-    """Return a match of the only letter in brackets or in bold that is not ruled out, or None."""
-    matches = _LETTER_IN_BRACKETS.finditer(text)
-    return _only([match for match in matches if not _is_ruled_out(text, match)])
+def _letter_without_mark(options: Options, text: str) -> str | None:
+    """Return the letter that a text names without a mark, or that of an option's text, or None."""
+    for pattern, must_agree in _PLACES:
+        matches = [match for match in pattern.finditer(text) if not _is_ruled_out(text, match)]
+        if matches and not (must_agree and len({*map(_letter, matches)}) > 1):
+            return _single_letter(matches[-1], text, options)
+    return _option_without_mark(text, options)
 
 
 def _is_ruled_out(text: str, match: re.Match[str]) -> bool:
     """Return whether a text denies the letter of a match, as in "not C" or "C is wrong"."""
     is_denied = text[: match.start()].rstrip().endswith(" not")
     return is_denied or _RULED_OUT.match(text, match.end()) is not None
-
-
-def _letter_at_end(text: str) -> re.Match[str] | None:
-    """Return a match of the letter in "one is D." at the end or "It is D: the cell", or None."""
-    at_end = _LETTER_AT_END.search(text, max(0, len(text) - 40))
-    return at_end or _only([*_LETTER_BEFORE_COLON.finditer(text)])
-
-
-# `_chosen_letter` tries these functions in this order. Each returns a match with a letter, or None.
-_FINDERS = (
-    _letter_of_first_line,
-    _letter_called_correct,
-    _named_letter,
-    _lone_letter,
-    _bracketed_letter,
-    _letter_at_end,
-)
-
-
-def _only(matches: list[re.Match[str]]) -> re.Match[str] | None:
-    """Return the last match if all have the same letter; None if they differ or there is none."""
-    return matches[-1] if len({_letter(match) for match in matches}) == 1 else None
 
 
 def _letter(match: re.Match[str]) -> str:
@@ -357,9 +264,21 @@ def _single_letter(match: re.Match[str], text: str, options: Options) -> str | N
     """
     letter = _letter(match)
     second = _ALTERNATIVE.match(text, match.end())
-    if second is not None and second["other"] != letter:
+    if second is not None and second[1] != letter:
         return None
     return letter if letter in options.letters else None
+
+
+def _option_without_mark(text: str, options: Options) -> str | None:
+    """Return the letter of the option that a text chooses by the text of the option, or None.
+
+    It is the only option in bold, or else the option in the last sentence that names exactly one.
+    """
+    bold = {_normal(words) for words in _BOLD.findall(text)} & {*options.texts}
+    if len(bold) == 1:
+        return _option_in(bold.pop(), options)
+    named = (_option_in(sentence, options) for sentence in reversed(sentences(text)))
+    return next(filter(None, named), None)
 
 
 def _option_in(sentence: str, options: Options) -> str | None:
@@ -406,21 +325,22 @@ _DENIAL = re.compile(
 )
 
 
-def _chosen_word(text: str, options: Options) -> str | None:
-    """Return in capitals the word that a text chooses, such as "YES", or None if it chooses none.
+def _word_after(options: Options, text: str, mark: re.Match[str]) -> str | None:
+    """Return in capitals the word after a mark, or None if none of the options follows."""
+    return None if mark["it_is"] else _word_at(text, mark.end(), options)
 
-    The word after the last mark counts. Without it, the word at the start of the text counts, and
-    then the word in the last sentence that has one.
+
+def _word_in(options: Options, text: str) -> str | None:
+    """Return in capitals the word that a text without a mark chooses, such as "YES", or None.
+
+    The word at the start of the text counts, or else that in the last sentence that has one.
     """
-    for mark in reversed(marks_in(text, _ANSWER_MARK)):
-        if mark["it_is"] is None and (word := _word_at(text, mark.end(), options)):
-            return word
-    sentences = _sentences(text)
-    starts = [_word_at(sentence, 0, options) for sentence in sentences]
-    if starts and starts[0]:
-        return starts[0]
-    for sentence, start in zip(reversed(sentences), reversed(starts), strict=True):
+    first, *others = sentences(text)
+    if word := _word_at(first, 0, options):
+        return word
+    for sentence in reversed([first, *others]):
         words = [word for word in _YES_OR_NO.finditer(sentence) if word[0].lower() in options.texts]
+        start = _word_at(sentence, 0, options)
         if start or words:
             return start or _word_of_sentence(sentence, words)
     return None

@@ -24,7 +24,6 @@ from typing import Any, NoReturn
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ..core.checking import (
     NOT_FINISHED,
@@ -37,7 +36,7 @@ from ..core.checking import (
     outcomes_of_match,
 )
 from ..core.checks import InputError, Place, short
-from ..core.columns import TEXTS, from_numpy, one_chunk, sample_kind, stored, to_python
+from ..core.columns import TEXTS, sample_kind, stored, to_python
 from ..core.match import (
     acceptable_answers,
     equals_any,
@@ -230,8 +229,8 @@ def package_checker(checker: Any) -> Any:
 def match_numbers(rows: Samples, stop: Sequence[str]) -> tuple[np.ndarray, pa.ChunkedArray]:
     """Return whether the number of each sample is acceptable, (S,), and the numbers, (S,).
 
-    A number is a normal form, or null; numbers that count as equal have one form. Raises a
-    ValueError if the samples or a reference cannot be compared.
+    A number is a normal form without %, or null. Raises a ValueError if the samples or a reference
+    cannot be compared.
     """
     values = rows.values
     if pa.types.is_boolean(values.type) or sample_kind(values) == "other values":
@@ -250,17 +249,9 @@ def match_numbers(rows: Samples, stop: Sequence[str]) -> tuple[np.ndarray, pa.Ch
     per_answer = np.array([*map(len, forms)])
     per_question = np.add.reduceat(per_answer, np.cumsum(counts) - counts)
     correct = equals_any(numbers, accepted, per_question, rows.sizes)
-    # 50% and 0.5 are one answer. If a question has one reference, so are all its correct samples.
-    only = np.repeat(counts == 1, rows.sizes)
-    first = np.repeat(np.cumsum(counts) - counts, rows.sizes)
-    references = pa.array(answers, TEXTS).take(from_numpy(first))
-    code = one_chunk(numbers).dictionary_encode()
-    values_of_percentages = [
-        equal_forms(form)[1] if form.endswith("%") else form for form in to_python(code.dictionary)
-    ]
-    others = pa.array(values_of_percentages, TEXTS).take(code.indices)
-    merged = pc.if_else(from_numpy(correct & only), references, others)
-    return correct, pa.chunked_array([merged])
+    # 50% and 0.5 are one answer.
+    _, merged = read_distinct(numbers, lambda x: equal_forms(x)[1] if x.endswith("%") else x)
+    return correct, merged
 
 
 def match_choices(rows: Samples, stop: Sequence[str]) -> tuple[np.ndarray, pa.ChunkedArray]:

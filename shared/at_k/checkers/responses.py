@@ -92,8 +92,15 @@ _ASSUMPTION = re.compile(
     r"(?:,?\sthat)?\s(?:the\s)?(?:\w+\s)?$",
     re.IGNORECASE,
 )
-_SENTENCE_BREAK = re.compile(r"[.!?]\s|\n")
+_SENTENCE_BREAK = re.compile(
+    r"\n|(?<=。)|(?<!i\.e\.)(?<!e\.g\.)(?<!\\!)(?<=[.!?])[*_]*\s"  # \! is of LaTeX
+)
 _CONDITION = re.compile(r"\W*(?:if|had|were)\b", re.IGNORECASE)
+
+
+def sentences(text: str) -> list[str]:
+    """Return the lines and sentences of a text, some of which may be empty."""
+    return _SENTENCE_BREAK.split(text)
 
 
 def text_after_retraction(text: str) -> str:
@@ -110,9 +117,34 @@ def marks_in(text: str, pattern: re.Pattern[str]) -> list[re.Match[str]]:
 def _is_assumption(text: str, mark: re.Match[str]) -> bool:
     """Return whether a mark is part of an assumption, such as "the answer would be" after "if"."""
     before = text[max(0, mark.start() - 160) : mark.start()]
-    sentence = _SENTENCE_BREAK.split(before)[-1]
+    sentence = sentences(before)[-1]
     is_conditional = "would" in mark[0].lower() and _CONDITION.match(sentence) is not None
     return is_conditional or _ASSUMPTION.search(before[-40:]) is not None
+
+
+def last_answer(
+    text: str,
+    marks: re.Pattern[str],
+    answer_after: Callable[[str, re.Match[str]], str | None],
+    answer_without_mark: Callable[[str], str | None],
+) -> str | None:
+    """Return the answer of a text: a correction, or what follows the last mark, or any other.
+
+    `answer_after(text, mark)` returns the answer that follows a mark, "" if that is unclear, or
+    None if none follows, so that the mark before it counts.
+    """
+
+    def answer_and_rest(part: str) -> tuple[str | None, str]:
+        for mark in reversed(marks_in(part, marks)):
+            answer = answer_after(part, mark)
+            if answer is not None:
+                return answer, part[mark.end() :]
+        return answer_without_mark(part), part
+
+    answer, rest = answer_and_rest(text)
+    correction = text_after_retraction(rest)
+    corrected = answer_and_rest(correction)[0] if correction else None
+    return corrected or answer or None
 
 
 # --- Code ---------------------------------------------------------------------------------

@@ -117,36 +117,27 @@ def _check_in_processes(
     A process gets the checker once, when it starts, and checks one batch at a time.
     """
     remaining = batches[::-1]
-    processes: list[_Worker] = []
+    workers = [_Worker(check) for _ in remaining[:num_proc]]
     try:
-        # All start before any is waited for, so that they start at the same time.
-        processes = [_Worker(check) for _ in remaining[:num_proc]]
-        for process in processes:
-            process.receive()
-        while remaining or any(process.batch for process in processes):
-            for process in processes:
-                if process.batch is None and remaining:
-                    process.send(remaining.pop(), timeout)
-            yield from _received([process for process in processes if process.batch])
-            for index, process in enumerate(processes):
-                if time.monotonic() > process.deadline:
-                    assert process.batch is not None
-                    start, pairs = process.batch
-                    process.end()
-                    processes[index] = _Worker(check)
-                    processes[index].receive()
-                    yield start, [NOT_FINISHED] * len(pairs)
+        while remaining or any(worker.batch for worker in workers):
+            seconds = min(worker.deadline for worker in workers) - time.monotonic()
+            connections = [worker.connection for worker in workers]
+            ready = wait(connections, min(max(0.0, seconds), _LONGEST_WAIT))
+            for index, worker in enumerate(workers):
+                batch, result = worker.batch, None
+                if worker.connection in ready:
+                    result = worker.receive()
+                    if remaining:
+                        worker.send(remaining.pop(), timeout)
+                elif batch and time.monotonic() > worker.deadline:
+                    worker.end()
+                    workers[index] = _Worker(check)
+                    result = batch[0], [NOT_FINISHED] * len(batch[1])
+                if result is not None:
+                    yield result
     finally:
-        for process in processes:
-            process.end()
-
-
-def _received(busy: list[_Worker]) -> list[BatchResult]:
-    """Wait for results of workers until one comes or the first deadline; return those that came."""
-    seconds = min(process.deadline for process in busy) - time.monotonic()
-    connections = [process.connection for process in busy]
-    ready = wait(connections, min(max(0.0, seconds), _LONGEST_WAIT))
-    return [process.receive() for process in busy if process.connection in ready]
+        for worker in workers:
+            worker.end()
 
 
 def with_progress(batches: Iterable[Any], pairs: int) -> Generator[Any, None, None]:
@@ -302,7 +293,7 @@ class _Worker:
             raise BrokenExecutor("A worker process died.") from error
 
     def receive(self) -> Any:
-        """Return what the process sends: that it is ready, or the results of its batch."""
+        """Return what the process sends: None when it has started, or the results of its batch."""
         try:
             result = self.connection.recv()
         except (EOFError, OSError) as error:
@@ -344,7 +335,7 @@ def _serving() -> Portable:
 
         threading.Thread(target=end_with_parent, daemon=True).start()
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process
-        connection.send("ready")
+        connection.send(None)  # it is ready
         while True:
             connection.send(check(connection.recv()))
 
