@@ -278,15 +278,19 @@ def _merged(questions: QuestionRows, role: str) -> list[Any]:
     cells = questions.cells[role]
     entries = [[cells[row] for row in rows] for rows in questions.rows.values()]
     if role == "counts":
-        return [[sum(column) for column in zip(*lists, strict=True)] for lists in entries]
+        return [list(map(sum, zip(*lists, strict=True))) for lists in entries]
     if role in (*_OF_SAMPLES, *usual.PER_SAMPLE):
         return [list(itertools.chain(*x)) for x in entries] if questions.are_lists else entries
     for first, *others in questions.rows.values():
         for row in others:
-            one, other = cells[first], cells[row]
-            if one != other and not (is_missing(one) and is_missing(other)):
+            if not _is_equal(cells[first], cells[row]):
                 raise _not_equal(questions, role, first, row)
     return [of_question[0] for of_question in entries]
+
+
+def _is_equal(one: Any, other: Any) -> bool:
+    """Return whether two entries are equal, or both missing."""
+    return one == other or (is_missing(one) and is_missing(other))
 
 
 def _not_equal(questions: QuestionRows, role: str, one: int, other: int) -> InputError:

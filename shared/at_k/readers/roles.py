@@ -157,12 +157,9 @@ def _ways_by_name(table: Table, named: ColumnsByRole, reading: ReadingOptions) -
     references = [named["references"]] if "references" in named else references
     if "predictions" in named:
         return _checked([named["predictions"]], references)
-    counts = _count_ways(table)
-    taken = {name for way in counts for name in way.arguments.values()}
-    checked = _checked(_free_columns(table, "predictions", taken), references)
-    graded = [Way({"outcomes": name}) for name in _graded_columns(table, taken, reading)]
-    needs_check = "references" in named or (reading.checker and references and checked)
-    if reading.graded_by or needs_check:
+    counts, checked, graded = _ways_by_role(table, references, reading)
+    is_checked = "references" in named or (reading.checker and references and checked)
+    if reading.graded_by or is_checked:
         ways = graded if reading.graded_by else checked
         return ways if table.layout else _with_frequencies(table, ways)
     if table.layout:
@@ -171,17 +168,22 @@ def _ways_by_name(table: Table, named: ColumnsByRole, reading: ReadingOptions) -
     return _with_doubts(table, [*counts, *others, *graded], references, named, reading)
 
 
-def _free_columns(table: Table, role: str, taken: Collection[str]) -> list[str]:
-    """Return the columns that may have a role, without those in `taken`."""
-    return [name for name in columns_of_role(table, role) if name not in taken]
+def _ways_by_role(
+    table: Table, references: Sequence[str], reading: ReadingOptions
+) -> tuple[list[Way], list[Way], list[Way]]:
+    """Return the readings as counts, as samples to be checked, and as graded outcomes.
 
-
-def _graded_columns(table: Table, taken: Collection[str], reading: ReadingOptions) -> list[str]:
-    """Return the columns of outcomes, or of scores if their least correct one is known."""
-    outcomes = _free_columns(table, "outcomes", taken)
+    Columns of counts have no other role. Scores are outcomes if the least correct one is known.
+    """
+    counts = _count_ways(table)
+    taken = {name for way in counts for name in way.arguments.values()}
+    samples, outcomes = (
+        [name for name in columns_of_role(table, role) if name not in taken]
+        for role in ("predictions", "outcomes")
+    )
     if reading.graded_by == "correct_at_least" and not (outcomes or table.layout):
-        return columns_named(table.columns, usual.SCORES)
-    return outcomes
+        outcomes = columns_named(table.columns, usual.SCORES)
+    return counts, _checked(samples, references), [Way({"outcomes": name}) for name in outcomes]
 
 
 def _checked(predictions: Sequence[str], references: Sequence[str]) -> list[Way]:
@@ -226,13 +228,13 @@ def _objects_inside(table: Table) -> tuple[list[str], list[str]]:
 
     Rows are a list of objects; or an object of objects, if no key has a list of objects or scores.
     """
-    inside = {name: cells[0] for name, cells in table.columns.items()} if table.is_object else {}
-    if lists := [name for name, x in inside.items() if is_list_of(x, dict)]:
-        return lists, []
-    objects = [name for name, x in inside.items() if isinstance(x, dict)]
-    if summaries := [name for name in objects if name in _SUMMARIES]:
-        return [], summaries
-    return [name for name in objects if is_list_of([*inside[name].values()], dict)], []
+    inside = [(name, cells[0]) for name, cells in table.columns.items() if table.is_object]
+    lists = [name for name, x in inside if is_list_of(x, dict)]
+    objects = [(name, x) for name, x in inside if isinstance(x, dict)]
+    summaries = [name for name, _ in objects if name in _SUMMARIES]
+    if lists or summaries:
+        return lists, summaries
+    return [name for name, x in objects if is_list_of([*x.values()], dict)], []
 
 
 def _check_exclusive(named: ColumnsByRole) -> None:
