@@ -90,7 +90,7 @@ def _lists_by_sample(table: Table, chosen: ColumnsByRole) -> Columns:
     """
     roles = ("predictions", "outcomes", "counts", "finish", *usual.PER_SAMPLE)
     aligned = [chosen[x] for x in roles if x in chosen]
-    if not aligned or not all(isinstance(x, str) for x in aligned):
+    if {*map(type, aligned)} != {str}:
         return {}
     columns = table.columns | _lists_of_objects(table, aligned[0])
     sizes = _sizes(table.columns[aligned[0]])
@@ -125,10 +125,7 @@ def _sizes(column: Sequence[Any]) -> list[int]:
 
 
 def _lists_of_objects(table: Table, path: str) -> Columns:
-    """Return the columns at the beginnings of a dotted path that have lists, by their paths.
-
-    For "results.text" this is "results", if it is a list of objects.
-    """
+    """Return the columns with lists at the beginnings of a dotted path: `a` of "a.text"."""
     lists: Columns = {}
     while path := path.rpartition(".")[0]:
         column = column_at(table.columns, path)
@@ -338,10 +335,7 @@ def read_outcomes(
 
 
 def _refuse_objects(table: Table, cells: Sequence[Any], role: str, name: str) -> None:
-    """Raise a SelectionError if the column `name` has objects: a field has to be named.
-
-    In a single object of JSON, a list of objects may have the rows of all questions.
-    """
+    """Raise a SelectionError if the column `name` has objects: a field has to be named."""
     objects = [x for x in flat(cells) if isinstance(x, dict)]
     if objects and table.is_object and table.size == 1:
         raise SelectionError(
@@ -360,10 +354,7 @@ def _refuse_objects(table: Table, cells: Sequence[Any], role: str, name: str) ->
 
 
 def _numbers_of_samples(table: Table, role: str, name: str, cells: Sequence[Any]) -> Sequence[Any]:
-    """Return the cells of a role of `PER_SAMPLE` as numbers, with None for empty cells.
-
-    A cell may have a list of them. An InputError is raised for other values.
-    """
+    """Return the numbers in the cells of a role of `PER_SAMPLE`, with None for empty ones."""
     cells = map_entries(as_outcome, cells)
     for row, numbers in enumerate(cells):
         for number in numbers if isinstance(numbers, list) else [numbers]:

@@ -172,10 +172,7 @@ def _refuse_equal_names(names: Sequence[str], title: str) -> None:
 def _refuse_bad_rows(
     rows: Sequence[CellsOfRow], title: str, names: Sequence[str], lines: Sequence[int]
 ) -> None:
-    """Raise a ValueError if a row below the first has too few or too many cells, or the names.
-
-    `names` is empty if the columns have no names, and `lines` for other texts than CSV.
-    """
+    """Raise a ValueError if a row below the first has too few or many cells, or the names."""
     is_csv = bool(names) and len(lines) > 0
     least = len(names) if is_csv and not sample_columns(names) else 0
     head = [x.lower() for x in names]
@@ -186,10 +183,7 @@ def _refuse_bad_rows(
 
 
 def _problem_of_row(row: CellsOfRow, most: int, least: int, head: Sequence[str]) -> str:
-    """Return the problem of a row as a text, or "" if it has none.
-
-    A problem is a number of cells outside `least` to `most`, or a repetition of the names `head`.
-    """
+    """Return what is wrong with the number of cells of a row, or with names in it, or ""."""
     if not least <= len(row) <= most:
         title = " If lines above the table are its title or comments, remove them."
         return f"{len(row)} cells, but line 1 has {most}.{title if most == 1 else ''}"

@@ -159,8 +159,8 @@ def settle_missing(
     if all(row and None not in row for row in samples.values()):
         return dict(samples), ""
     times = multiplicities or [[1] * len(row) for row in samples.values()]
-    rows = [list(zip(*row, strict=True)) for row in zip(samples.values(), times, strict=True)]
-    counted = dict(zip(samples, rows, strict=True))
+    rows = map(zip, samples.values(), times)
+    counted = dict(zip(samples, map(list, rows), strict=True))
     layout = table.layout
     rule, reason = (missing or layout.missing, layout.why) if layout else (missing or "", "")
     why = f", {reason}" if reason else ""
@@ -200,10 +200,7 @@ def _missing_in(rows: Iterable[Counted]) -> int:
 def _filled(
     samples: Mapping[Any, list[Any]], written: Sequence[list[Any]] | None
 ) -> dict[Any, list[Any]]:
-    """Return the samples by question, with incorrect ones in place of missing ones.
-
-    A missing outcome becomes False. A missing answer becomes its text in `written`, or "".
-    """
+    """Return the samples with False in place of missing outcomes, or the answers as written."""
     if written is None:
         return {key: [False if x is None else x for x in row] for key, row in samples.items()}
     texts = [[x if isinstance(x, str) else "" for x in row] for row in written]
@@ -242,19 +239,25 @@ def _has_losses(rows: Iterable[Counted]) -> bool:
 
 def _what_is_undecided(counted: Mapping[Any, Counted], rule: str, noun: str) -> str:
     """Return a clause about samples that `rule` does not settle, or ""; `noun` is what they are."""
-    unknown = [text_of_ids(key) for key, row in counted.items() if not row]
-    empty = [text_of_ids(key) for key, row in counted.items() if all(x is None for x, _ in row)]
+    unknown = [key for key, row in counted.items() if not row]
     if unknown:
-        return f"question {unknown[0]} has no sample, and nothing says how many are missing"
+        question = text_of_ids(unknown[0])
+        return f"question {question} has no sample, and nothing says how many are missing"
+    empty = _without_samples(counted)
     if rule == "drop" and empty:
         others = f", and {len(empty) - 1} more" if len(empty) > 1 else ""
-        return f"question {empty[0]} has no {noun} that is scored{others}"
+        return f"question {text_of_ids(empty[0])} has no {noun} that is scored{others}"
     if rule:
         return ""
     first = next(key for key, row in counted.items() if _missing_in([row]))
     total = sum(n for row in counted.values() for _, n in row)
     number = _missing_in(counted.values())
     return f"{number} of {total} {noun}s are missing, the first of question {text_of_ids(first)}"
+
+
+def _without_samples(counted: Mapping[Any, Counted]) -> list[Any]:
+    """Return the ids of the questions of which all samples are missing."""
+    return [key for key, row in counted.items() if all(x is None for x, _ in row)]
 
 
 def _both_scores(rows: Collection[Counted]) -> str:

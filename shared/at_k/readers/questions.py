@@ -108,11 +108,7 @@ def _settled(
 
 
 def _fail_cut_off(samples: Mapping[Any, Any], reasons: Sequence[Any], wrong: Any) -> str:
-    """Replace samples that were cut off by `wrong`, in place; return a note on their number.
-
-    `reasons` has a list for each question with why its samples ended, or is empty: then return "".
-    Raises an InputError if a question has another number of samples than of reasons.
-    """
+    """Replace samples that were cut off by `wrong`, in place; return a note on their number."""
     number = 0
     for (question, row), ends in zip(samples.items(), reasons, strict=False):
         if row is None or ends is None or len(ends) != len(row):
@@ -133,18 +129,12 @@ def _fail_cut_off(samples: Mapping[Any, Any], reasons: Sequence[Any], wrong: Any
 def _key_of_rows(
     table: Table, chosen: ColumnsByRole, are_lists: bool, reading: ReadingOptions
 ) -> tuple[Table, tuple[str, ...]]:
-    """Return the table, and the columns that identify questions; () if each row is a question.
-
-    With a group size, the table has an added column of ids for every so many rows.
-    """
+    """Return the table, and the columns that identify questions; () if each row is one."""
     if reading.group_size is not None:
         name = f"every {reading.group_size} rows"
         numbers = _numbers_of_groups(table, reading.group_size, are_lists, reading)
         return table.with_columns({**table.columns, name: numbers}), (name,)
-    key = reading.questions or question_columns(table)
-    if not reading.questions and table.layout is None:
-        taken = {name for role, name in pairs_of(chosen) if role not in usual.PER_QUESTION}
-        key = tuple(name for name in key if name not in taken)
+    key = reading.questions or _free_key(table, chosen)
     if not key and ROW in table.columns:
         return table, (ROW,)
     if not key and not are_lists:
@@ -155,6 +145,15 @@ def _key_of_rows(
             ["questions"],
         )
     return table, key
+
+
+def _free_key(table: Table, chosen: ColumnsByRole) -> tuple[str, ...]:
+    """Return the columns that identify questions by the layout or by names, if they are free."""
+    key = question_columns(table)
+    if table.layout is not None:
+        return key
+    taken = {name for role, name in pairs_of(chosen) if role not in usual.PER_QUESTION}
+    return tuple(name for name in key if name not in taken)
 
 
 def _numbers_of_groups(
@@ -303,14 +302,14 @@ def _not_equal(questions: QuestionRows, role: str, one: int, other: int) -> Inpu
         f" have the same {questions.ids_of(one) or 'question'}, but different {role}: {first} and "
         f"{second}."
     )
-    ways = []
-    if role == "groups" and questions.group is not None and questions.named_key:
-        ways = [Way({"questions": (*questions.named_key, questions.group)})]
-        problem += (
-            f" If {shown_name(questions.group)} is a setting, so that a question is another one in "
-            f"each group, name both columns."
-        )
-    return SelectionError([*questions.table.places_of_two(one, other), problem], ways)
+    places, group = questions.table.places_of_two(one, other), questions.group
+    if role != "groups" or group is None or not questions.named_key:
+        return InputError(*places, problem)
+    problem += (
+        f" If {shown_name(group)} is a setting, so that a question is another one in each group, "
+        f"name both columns."
+    )
+    return SelectionError([*places, problem], [Way({"questions": (*questions.named_key, group)})])
 
 
 # --- Several files ----------------------------------------------------------------------------
@@ -369,10 +368,7 @@ def _refuse_mixed_files(questions: QuestionRows) -> None:
 
 
 def _are_runs_of_tool(table: Table) -> bool:
-    """Return whether a tool writes repeated runs of one model to several files such as these.
-
-    The model is known, or the names of the files differ in numbers only.
-    """
+    """Return whether a tool writes repeated runs of one known model to files such as these."""
     if table.layout is None or not table.layout.files_are_runs:
         return False
     knows_model = "model" in table.columns or bool(table.origin.get("model"))

@@ -149,10 +149,7 @@ def _are_equal(table: Table, one: Way, other: Way) -> bool:
 
 
 def _ways_by_name(table: Table, named: ColumnsByRole, reading: ReadingOptions) -> list[Way]:
-    """Return the readings that the layout or the names of columns allow; [] if there is none.
-
-    The caller may have named the samples, the references, or columns with other roles.
-    """
+    """Return the readings that the layout or the names of columns allow; [] if there is none."""
     references = columns_of_role(table, "references")
     references = [named["references"]] if "references" in named else references
     if "predictions" in named:
@@ -224,17 +221,14 @@ def _no_samples(table: Table, has_references: bool, graded_by: str) -> Selection
 
 
 def _objects_inside(table: Table) -> tuple[list[str], list[str]]:
-    """Return the keys of one object of JSON that have rows inside, and those that have scores.
-
-    Rows are a list of objects; or an object of objects, if no key has a list of objects or scores.
-    """
-    inside = [(name, cells[0]) for name, cells in table.columns.items() if table.is_object]
-    lists = [name for name, x in inside if is_list_of(x, dict)]
-    objects = [(name, x) for name, x in inside if isinstance(x, dict)]
-    summaries = [name for name, _ in objects if name in _SUMMARIES]
+    """Return the keys of one object of JSON that have objects as rows, and those of scores."""
+    inside = {name: cells[0] for name, cells in table.columns.items()} if table.is_object else {}
+    lists = [name for name, x in inside.items() if is_list_of(x, dict)]
+    summaries = [name for name in _SUMMARIES if isinstance(inside.get(name), dict)]
     if lists or summaries:
         return lists, summaries
-    return [name for name, x in objects if is_list_of([*x.values()], dict)], []
+    objects = [name for name, x in inside.items() if isinstance(x, dict)]
+    return [name for name in objects if is_list_of([*inside[name].values()], dict)], []
 
 
 def _check_exclusive(named: ColumnsByRole) -> None:
@@ -262,10 +256,7 @@ def _with_doubts(
     named: ColumnsByRole,
     reading: ReadingOptions,
 ) -> list[Way]:
-    """Return the ways to read a table without a layout, and those that its values allow as well.
-
-    The caller names no samples, outcomes or counts, but may have named other columns.
-    """
+    """Return the ways to read a table without a layout, and those that its values allow as well."""
     columns = {"questions": reading.questions, "pool": reading.pool, "where": [*reading.where]}
     used = {*references, *(name for _, name in pairs_of({**named, **columns}))}
     used |= {name for way in ways for name in way.arguments.values()}
@@ -492,10 +483,7 @@ def _count_ways(table: Table) -> list[Way]:
 
 
 def _are_counts(table: Table, n: str, correct: str) -> bool:
-    """Return whether two columns have whole numbers; an InputError if an entry is mistyped.
-
-    They are no counts if n may hold answers, or if no entry of n is a number.
-    """
+    """Return whether two columns have whole numbers; an InputError if a number is mistyped."""
     sizes, counts = ({*whole_numbers(table, name)} for name in (n, correct))
     if None not in sizes | counts:
         return True
