@@ -238,13 +238,14 @@ def _row_of_summary(table: Table, texts: Sequence[str], may_be_alone: bool) -> i
 
     It is a subtotal or, if `may_be_alone`, the only row of this id at either end of a file.
     """
-    files = table.columns.get(FILE, [0] * table.size)
-    pairs = Counter(zip(files, texts, strict=True))
-    for row, (file, text) in enumerate(zip(files, texts, strict=True)):
-        if _SUBTOTAL.fullmatch(text):
+    subtotals = [row for row, text in enumerate(texts) if _SUBTOTAL.fullmatch(text)]
+    files, rows = list(table.columns.get(FILE, [0] * table.size)), range(table.size)
+    ends = [dict(zip(files, rows, strict=True)), dict(zip(files[::-1], rows[::-1], strict=True))]
+    for row in sorted({*subtotals, *ends[0].values(), *ends[1].values()}):
+        if row in subtotals:
             return row
-        is_inside = 0 < row < table.size - 1 and files[row - 1] == file == files[row + 1]
-        if may_be_alone and not is_inside and pairs[file, text] == 1 and _is_summary(text):
+        ids = zip(files, texts, strict=True)
+        if may_be_alone and _is_summary(texts[row]) and [*ids].count((files[row], texts[row])) == 1:
             return row
     return None
 
