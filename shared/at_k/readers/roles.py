@@ -58,6 +58,7 @@ _SUMMARIES = ("results", "summary", "scores", "metrics", "aggregate")
 _COUNTS = "each row counts the samples of a question"
 _ONE_SAMPLE = "each row is one sample"
 _OFTEN = "each row is a sample that occurs so often"
+_NEEDS_REFERENCES = Way({"references": None}, "samples to be checked")
 
 
 def columns_of_role(table: Table, role: str) -> list[str]:
@@ -264,6 +265,8 @@ def _with_doubts(
     if not any("n" in way.arguments for way in ways):
         ways = [*_complements(table), *_with_frequencies(table, ways)]
     doubts = [_doubts(table, way, references, verdicts, reading) for way in ways]
+    if any(doubts):  # samples alone need references
+        ways = [_NEEDS_REFERENCES if [*way.arguments] == ["predictions"] else way for way in ways]
     scores = columns_named(table.columns, usual.SCORES)[:1]
     return [*ways, *itertools.chain(*doubts)] or _ways_of_scores(scores)
 
