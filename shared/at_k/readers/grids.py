@@ -97,10 +97,13 @@ def _rows_of_markdown(text: str) -> list[CellsOfRow]:
     has_rules = len(kept) < len(lines)
     if not (has_rules or head.startswith("|")) or not all("|" in line for line in kept):
         return []
-    return [
-        [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line.strip("|"))]
-        for line in kept
-    ]
+    return list(map(_cells_between_bars, kept))
+
+
+def _cells_between_bars(line: str) -> CellsOfRow:
+    """Return the cells of a line of a table with bars."""
+    cells = re.split(r"(?<!\\)\|", line.strip("|"))
+    return [cell.strip().replace("\\|", "|") for cell in cells]
 
 
 def _rows_between_spaces(text: str) -> list[CellsOfRow]:

@@ -152,18 +152,23 @@ def _are_equal(table: Table, one: Way, other: Way) -> bool:
 def _ways_by_name(table: Table, named: ColumnsByRole, reading: ReadingOptions) -> list[Way]:
     """Return the readings that the layout or the names of columns allow; [] if there is none."""
     references = columns_of_role(table, "references")
-    references = [named["references"]] if "references" in named else references
+    if "references" in named:
+        references = [named["references"]]
     if "predictions" in named:
         return _checked([named["predictions"]], references)
     counts, checked, graded = _ways_by_role(table, references, reading)
-    is_checked = "references" in named or (reading.checker and references and checked)
-    if reading.graded_by or is_checked:
-        ways = graded if reading.graded_by else checked
-        return ways if table.layout else _with_frequencies(table, ways)
-    if table.layout:
+    can_be_checked = bool(references and checked)
+    if reading.graded_by:
+        ways = graded
+    elif "references" in named or (reading.checker and can_be_checked):
+        ways = checked
+    elif table.layout:
         return counts or graded or checked
-    others = checked if references or not (counts or graded) else []
-    return _with_doubts(table, [*counts, *others, *graded], references, named, reading)
+    else:
+        ways = [*counts, *graded]
+        ways = [*counts, *checked, *graded] if can_be_checked else ways or checked
+        return _with_doubts(table, ways, references, named, reading)
+    return ways if table.layout else _with_frequencies(table, ways)
 
 
 def _ways_by_role(
