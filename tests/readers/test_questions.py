@@ -1,10 +1,10 @@
 """Reading questions: which columns are used, and how rows become questions."""
 
-import csv
 import json
 import pickle
 
 import at_k
+import pandas as pd
 import pytest
 from at_k.readers.run import read_run
 from at_k.readers.table import SelectionError
@@ -37,13 +37,9 @@ def test_columns_can_be_named(capsys, tmp_path):
 @pytest.mark.parametrize("as_text", [json.dumps, repr])
 @pytest.mark.parametrize(("suffix", "delimiter"), [(".csv", ","), (".tsv", "\t")])
 def test_the_cells_of_csv_can_hold_lists(capsys, tmp_path, as_text, suffix, delimiter):
-    file = tmp_path / f"samples{suffix}"
-    with file.open("w", newline="") as stream:
-        writer = csv.writer(stream, delimiter=delimiter)
-        writer.writerow(["samples", "reference"])
-        for samples, reference in zip(SAMPLES, REFERENCES, strict=True):
-            writer.writerow([as_text(samples), reference])
-    assert scores_of(capsys, "gpassk", file, *FLAGS) == SCORES
+    frame = pd.DataFrame({"samples": map(as_text, SAMPLES), "reference": REFERENCES})
+    frame.to_csv(tmp_path / f"samples{suffix}", index=False, sep=delimiter)
+    assert scores_of(capsys, "gpassk", tmp_path / f"samples{suffix}", *FLAGS) == SCORES
 
 
 def test_the_cells_of_csv_can_hold_lists_of_acceptable_answers(capsys, tmp_path):
@@ -60,14 +56,11 @@ def test_rows_of_one_sample_each_are_gathered_into_questions(capsys, tmp_path, s
         for i, samples in enumerate(SAMPLES)
         if j < len(samples)
     ]
-    file = tmp_path / f"samples{suffix}"
+    file, frame = tmp_path / f"samples{suffix}", pd.DataFrame(rows)
     if suffix == ".csv":
-        with file.open("w", newline="") as stream:
-            writer = csv.DictWriter(stream, rows[0].keys())
-            writer.writeheader()
-            writer.writerows(rows)
+        frame.to_csv(file, index=False)
     else:
-        write_json_lines(file, rows)
+        frame.to_json(file, orient="records", lines=True)
     scores = scores_of(capsys, "gpassk", file, *FLAGS, "--groups", "topic")
     assert scores.items() >= SCORES.items()
     assert scores["t1/pass^2"] == 0.5

@@ -42,7 +42,7 @@ def test_a_name_that_all_questions_share_does_not_identify_them():
     refused(rows, "different values of question")
     rows = [{"task_id": "gsm8k", "id": i, "correct": 1} for i in range(3)]
     refused(rows, r"different ones \(task_id 1, id 3\)")
-    assert len(at_k.read(rows, questions="id").ids) == 3
+    assert len(at_k.read(rows, questions="id")["predictions"]) == 3
 
 
 def test_the_number_of_a_row_may_vary():

@@ -34,6 +34,11 @@ def write(file, text):
     return file
 
 
+def write_parts(folder, name, *parts):
+    """Write parts of rows to files whose name has their number, and return the files."""
+    return [write_json_lines(folder / name.format(i), part) for i, part in enumerate(parts)]
+
+
 CASES = FIXTURES / "cases"
 QUESTIONS = ("--interval", "questions")
 LONG: list[dict[str, Any]] = [
@@ -302,14 +307,14 @@ def test_a_copy_of_a_file_is_refused(tmp_path):
 def test_a_sample_that_is_in_both_parts_of_a_run_counts_once(tmp_path):
     rows = [{"id": q, "attempt": a, "passed": a} for q in "abcd" for a in range(2)]
     for parts in ((rows[:3], rows[2:]), (rows[:4], rows[3:]), (rows[:6], rows[2:])):
-        files = [write_json_lines(tmp_path / f"{i}.jsonl", x) for i, x in enumerate(parts)]
+        files = write_parts(tmp_path, "{}.jsonl", *parts)
         caught = refused(files, "have the same sample: attempt", pool="files")
         (way,) = caught.ways
         assert way.arguments == {"pool": ("files", "attempt")}
         assert max(map(len, at_k.read(files, **way.arguments)["predictions"])) > 2
     # Runs of the same questions number their samples anew, also if one of them broke off.
     for parts in ((rows, rows), (rows, rows[:5]), (rows[:3], rows[3:])):
-        files = [write_json_lines(tmp_path / f"{i}.jsonl", x) for i, x in enumerate(parts)]
+        files = write_parts(tmp_path, "{}.jsonl", *parts)
         read = at_k.read(files, pool="files")["predictions"]
         assert sum(map(len, read)) == sum(map(len, parts))
 
@@ -332,18 +337,13 @@ def test_numbers_of_samples_are_looked_at_in_objects_and_lists_and_as_texts():
 
 def test_shards_that_overlap_are_refused(tmp_path):
     rows = [{"id": i // 4, "attempt": i % 4, "passed": 1} for i in range(20)]
-    shards = [
-        write_json_lines(tmp_path / f"part-{i}.jsonl", x)
-        for i, x in enumerate((rows[:12], rows[10:]))
-    ]
+    shards = write_parts(tmp_path, "part-{}.jsonl", rows[:12], rows[10:])
     refused(shards, r"part-0.*row 10 .* and .*part-1.*row 0 .*attempt 2", pool="files")
     uids = [
         {"id": i // 2, "uid": f"{random.Random(i).getrandbits(128):032x}", "passed": i % 2}
         for i in range(12)
     ]
-    runs = [
-        write_json_lines(tmp_path / f"run{i}.jsonl", x) for i, x in enumerate((uids[:8], uids[6:]))
-    ]
+    runs = write_parts(tmp_path, "run{}.jsonl", uids[:8], uids[6:])
     refused(runs, r"run0.*row 6 .* and .*run1.*row 0 .* the same sample: uid")
 
 
@@ -425,9 +425,7 @@ def test_lists_beside_the_outcomes_are_settings_too():
 
 def test_rows_of_two_models_are_no_run_even_of_different_questions(tmp_path):
     rows = [{"id": i, "meta": {"model": "ab"[i // 2]}, "passed": 1} for i in range(4)]
-    files = [
-        write_json_lines(tmp_path / f"{x}.jsonl", rows[i : i + 2]) for x, i in (("a", 0), ("b", 2))
-    ]
+    files = write_parts(tmp_path, "{}.jsonl", rows[:2], rows[2:])
     for source in (rows, files):
         refused(source, r"different values of meta\.model: 'a', 'b'")
         assert len(at_k.read(source, pool="meta.model")["predictions"]) == 4

@@ -37,6 +37,10 @@ def checked(samples: str, *references: str) -> Ways:
     return [{"predictions": samples, "references": name} for name in references]
 
 
+def gold(answers: str, outcome: str) -> Ways:
+    return outcomes(outcome) + checked(answers, outcome)
+
+
 def scores(*names: str) -> Ways:
     return [{"correct_at_least": ".."}, *outcomes(*names)]
 
@@ -160,40 +164,23 @@ def test_a_score_that_picks_a_sample_is_no_verdict():
             }.items()
         ),
         # outcomes that may be the gold answers
-        ({"pred": "yes", "correct": True}, outcomes("correct") + checked("pred", "correct")),
-        (
-            {"prediction": "12", "correct": 1},
-            outcomes("correct") + checked("prediction", "correct"),
-        ),
-        (
-            {"answer": ["B", "A"], "correct": [1, 0]},
-            outcomes("correct") + checked("answer", "correct"),
-        ),
-        ({"prediction": 1, "outcome": 0}, outcomes("outcome") + checked("prediction", "outcome")),
-        (
-            {"model_answer": "T", "correct": "T"},
-            outcomes("correct") + checked("model_answer", "correct"),
-        ),
-        ({"choice": "C", "correct": "C"}, outcomes("correct") + checked("choice", "correct")),
-        (
-            {"forecast": 0.9, "resolved": True},
-            outcomes("resolved") + checked("forecast", "resolved"),
-        ),
-        (
-            {"model_forecast": 0.9, "outcome": 1},
-            outcomes("outcome") + checked("model_forecast", "outcome"),
-        ),
-        ({"answer": "yes", "success": "no"}, outcomes("success") + checked("answer", "success")),
+        ({"pred": "yes", "correct": True}, gold("pred", "correct")),
+        ({"prediction": "12", "correct": 1}, gold("prediction", "correct")),
+        ({"answer": ["B", "A"], "correct": [1, 0]}, gold("answer", "correct")),
+        ({"prediction": 1, "outcome": 0}, gold("prediction", "outcome")),
+        ({"model_answer": "T", "correct": "T"}, gold("model_answer", "correct")),
+        ({"choice": "C", "correct": "C"}, gold("choice", "correct")),
+        ({"forecast": 0.9, "resolved": True}, gold("forecast", "resolved")),
+        ({"model_forecast": 0.9, "outcome": 1}, gold("model_forecast", "outcome")),
+        ({"answer": "yes", "success": "no"}, gold("answer", "success")),
         (
             {"predicted_verdict": True, "verdict": False},
-            outcomes("verdict")
-            + checked("predicted_verdict", "verdict")
-            + outcomes("predicted_verdict"),
+            gold("predicted_verdict", "verdict") + outcomes("predicted_verdict"),
         ),
         # answers or scores without references
-        ({"prediction": 1}, [{"predictions": "prediction"}, *outcomes("prediction")]),
+        ({"prediction": 1}, [{"references": None}, *outcomes("prediction")]),
         *(
-            ({"pred": "yes", name: 1}, [{"predictions": "pred"}, *scores(name, "pred")])
+            ({"pred": "yes", name: 1}, [{"references": None}, *scores(name, "pred")])
             for name in ("score", "accuracy", "judge_score")
         ),
         ({"score": 0.5}, scores("score")),
@@ -203,7 +190,7 @@ def test_all_readings_that_the_names_allow_are_offered(row, ways):
     rows = [{"id": i, **row} for i in range(3)]
     assert ways_of(rows) == ways
     for way in ways:
-        if ".." not in way.values():
+        if not {"..", None} & {*way.values()}:
             assert read_in_way(rows, way).columns == {**way, "questions": "id"}
 
 

@@ -238,7 +238,7 @@ def test_rewards_are_refused_with_the_way_to_their_pages(page, text):
 @pytest.mark.parametrize("scores", ["score", "Grades"])
 def test_scores_beside_predictions_are_asked_about(page, metric, scores):
     text = f"id,prediction,{scores}\na,1,0.25\na,0,0.75\nb,1,1"
-    with pytest.raises(page.request.ChoiceError, match="which column has the outcomes") as error:
+    with pytest.raises(page.request.ChoiceError, match="can be read in 4 ways") as error:
         answer_of(page, metric, text)
     assert list(error.value.choices) == [{"outcomes": scores}, {"outcomes": "prediction"}]
     assert error.value.asks_correct == (metric != "score_agg")
@@ -331,7 +331,7 @@ LOGS: dict[str, dict[str, Any]] = {
     "evalplus/plus_eval_results.json": {"outcomes": "plus"},
     "inspect_ai/sums_several.eval": {"outcomes": "score_letters", "correct_at_least": 1},
     LM_EVAL.format("plain"): {},
-    LM_EVAL.format("first"): {"predictions": "resps"},
+    LM_EVAL.format("first"): {"predictions": "resps", "references": "target"},
     LM_EVAL.format("pass"): {"where": [["filter", "strict"]]},
     "trl/completions_00001.parquet": {"outcomes": "is_three"},
 }

@@ -64,8 +64,6 @@ each outcome.
 
 _OF_QUESTION = ("options", "choices", "tests", "test_list", "inputs", "outputs")
 """Columns with a list for each question, whose entries are not those of its samples."""
-_OF_SAMPLE = usual.OF_SAMPLE - {*usual.COLUMN_NAMES["references"]}
-"""Columns whose lists have an entry for each sample."""
 
 
 def rows_of_samples(table: Table, chosen: ColumnsByRole) -> Table:
@@ -92,18 +90,23 @@ def _lists_by_sample(table: Table, chosen: ColumnsByRole) -> Columns:
     """
     roles = ("predictions", "outcomes", "counts", "finish", *usual.PER_SAMPLE)
     aligned = [chosen[x] for x in roles if x in chosen]
-    if not aligned or not all(isinstance(x, str) for x in aligned):
+    if {*map(type, aligned)} != {str}:
         return {}
+    columns = table.columns | _lists_of_objects(table, aligned[0])
     sizes = _sizes(table.columns[aligned[0]])
     fixed = {chosen.get(role) for role in ("references", *usual.PER_QUESTION)}
     fixed |= {*usual.QUESTION_TEXTS, *_OF_QUESTION}
-    lists: Columns = {}
-    for name, column in (table.columns | _lists_of_objects(table, aligned[0])).items():
-        if name not in fixed and _sizes(column) == sizes:
-            lists[name] = column
-        elif last_part(name) in _OF_SAMPLE and name != chosen.get("references"):
+    lists = {x: y for x, y in columns.items() if x not in fixed and _sizes(y) == sizes}
+    for name in filter(_is_of_sample, table.columns):
+        if name != chosen.get("references"):
             _refuse_other_sizes(table, name, aligned[0])
     return lists if {*aligned} < lists.keys() and 0 not in sizes else {}
+
+
+def _is_of_sample(name: str) -> bool:
+    """Return whether lists in a column have an entry for each sample by its name."""
+    part = last_part(name)
+    return part in usual.OF_SAMPLE and part not in usual.COLUMN_NAMES["references"]
 
 
 def _refuse_other_sizes(table: Table, name: str, samples: str) -> None:
@@ -122,10 +125,7 @@ def _sizes(column: Sequence[Any]) -> list[int]:
 
 
 def _lists_of_objects(table: Table, path: str) -> Columns:
-    """Return the columns at the beginnings of a dotted path that have lists, by their paths.
-
-    For "results.text" this is "results", if it is a list of objects.
-    """
+    """Return the columns with lists at the beginnings of a dotted path: `a` of "a.text"."""
     lists: Columns = {}
     while path := path.rpartition(".")[0]:
         column = column_at(table.columns, path)
@@ -151,9 +151,8 @@ def read_cells(
         return {"counts": _counts(table, chosen, aligned)}, True
     cells = _cells_of_columns(table, chosen, name, reading)
     cells = _with_parsed_lists(table, chosen, name, cells, reading)
-    if has_lists(cells["samples"]):  # null is a question without samples
-        of_samples = cells.keys() & {"samples", "verdicts", "finish", *usual.PER_SAMPLE}
-        cells |= {role: [[] if x is None else x for x in cells[role]] for role in of_samples}
+    if has_lists(cells["samples"]):
+        cells |= _empty_lists(cells)
     are_lists = _holds_lists(table, cells["samples"], name)
     if "multiplicities" in cells and not are_lists:
         cells["multiplicities"] = count_column(table, chosen["counts"])
@@ -219,6 +218,12 @@ def _refuse_lists_as_answers(
         f"answer by its name. If the lists are the samples of questions, name the column {name}s, "
         f"or write JSON Lines with lists.",
     )
+
+
+def _empty_lists(cells: CellsByRole) -> CellsByRole:
+    """Return the roles of samples, with an empty list for None, a question without samples."""
+    of_samples = cells.keys() & {"samples", "verdicts", "finish", *usual.PER_SAMPLE}
+    return {role: [[] if x is None else x for x in cells[role]] for role in of_samples}
 
 
 def _cells_of_columns(
@@ -330,10 +335,7 @@ def read_outcomes(
 
 
 def _refuse_objects(table: Table, cells: Sequence[Any], role: str, name: str) -> None:
-    """Raise a SelectionError if the column `name` has objects: a field has to be named.
-
-    In a single object of JSON, a list of objects may have the rows of all questions.
-    """
+    """Raise a SelectionError if the column `name` has objects: a field has to be named."""
     objects = [x for x in flat(cells) if isinstance(x, dict)]
     if objects and table.is_object and table.size == 1:
         raise SelectionError(
@@ -352,10 +354,7 @@ def _refuse_objects(table: Table, cells: Sequence[Any], role: str, name: str) ->
 
 
 def _numbers_of_samples(table: Table, role: str, name: str, cells: Sequence[Any]) -> Sequence[Any]:
-    """Return the cells of a role of `PER_SAMPLE` as numbers, with None for empty cells.
-
-    A cell may have a list of them. An InputError is raised for other values.
-    """
+    """Return the numbers in the cells of a role of `PER_SAMPLE`, with None for empty ones."""
     cells = map_entries(as_outcome, cells)
     for row, numbers in enumerate(cells):
         for number in numbers if isinstance(numbers, list) else [numbers]:
@@ -540,21 +539,22 @@ def _answers_in(file: str, question: str, reading: ReadingOptions) -> list[tuple
 
     file, named = _file_and_column(file)
     answers = with_tests(load_files(names_in(file), ReadingOptions()))
-    if named:
-        answers = with_fields(answers, [("references", named)])
     try:
+        if named:
+            answers = with_fields(answers, [("references", named)])
         key = [question] if question in answers.columns else question_columns(answers)
         columns = [TESTS] if TESTS in answers.columns else columns_of_role(answers, "references")
-        if not (named or columns) or not (key or not question):
+        columns = [named] if named else columns
+        if not columns or (question and not key):
             raise SelectionError(
                 f"There is no column of ids, or none with a usual name for references. "
                 f"{list_columns(answers.columns)}"
             )
-        ways = [Way({"references": name}) for name in ([named] if named else columns)]
-        references = answers.columns[only_way(answers, ways).arguments["references"]]
+        way = only_way(answers, [Way({"references": name}) for name in columns])
     except SelectionError as error:
         remedy = f"Name the ids {question}, as in the samples, and the references {file}:COLUMN."
         raise ValueError(f"{file}: {error} {remedy}") from None
+    references = answers.columns[way.arguments["references"]]
     options = columns_named(answers.columns, usual.OPTIONS) if reading.checker == "choice" else []
     if options:
         references = _with_options(references, answers.columns[options[0]])

@@ -97,10 +97,13 @@ def _rows_of_markdown(text: str) -> list[CellsOfRow]:
     has_rules = len(kept) < len(lines)
     if not (has_rules or head.startswith("|")) or not all("|" in line for line in kept):
         return []
-    return [
-        [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line.strip("|"))]
-        for line in kept
-    ]
+    return list(map(_cells_between_bars, kept))
+
+
+def _cells_between_bars(line: str) -> CellsOfRow:
+    """Return the cells of a line of a table with bars."""
+    cells = re.split(r"(?<!\\)\|", line.strip("|"))
+    return [cell.strip().replace("\\|", "|") for cell in cells]
 
 
 def _rows_between_spaces(text: str) -> list[CellsOfRow]:
@@ -146,13 +149,7 @@ def table_of_grid(
         rows = [_names_of_grid(rows, name, unnamed, are_samples), *rows]
     names = [str(cell).strip() for cell in rows[0]]
     _refuse_equal_names(names, name)
-    is_csv = has_names and len(lines) > 0
-    least = 0 if not is_csv or sample_columns(names) else len(names)
-    head = [x.lower() for x in names] if has_names else []
-    for index, row in enumerate(rows[1:], start=1):
-        if problem := _problem_of_row(row, len(names), least, head):
-            line = f"line {lines[index]}" if is_csv else f"row {index}"
-            raise ValueError(f"{name}, {line}: {problem}")
+    _refuse_bad_rows(rows, name, names if has_names else [], lines)
     cells = list(map(list, itertools.zip_longest(names, *rows[1:], fillvalue=_ABSENT)))
     known["is_matrix"] = not has_names and unnamed != "references"
     return table_of_columns({x: column for x, *column in cells}, name, **known)
@@ -175,11 +172,21 @@ def _refuse_equal_names(names: Sequence[str], title: str) -> None:
         )
 
 
-def _problem_of_row(row: CellsOfRow, most: int, least: int, head: Sequence[str]) -> str:
-    """Return the problem of a row as a text, or "" if it has none.
+def _refuse_bad_rows(
+    rows: Sequence[CellsOfRow], title: str, names: Sequence[str], lines: Sequence[int]
+) -> None:
+    """Raise a ValueError if a row below the first has too few or many cells, or the names."""
+    is_csv = bool(names) and len(lines) > 0
+    least = len(names) if is_csv and not sample_columns(names) else 0
+    head = [x.lower() for x in names]
+    for index, row in enumerate(rows[1:], start=1):
+        if problem := _problem_of_row(row, len(rows[0]), least, head):
+            line = f"line {lines[index]}" if is_csv else f"row {index}"
+            raise ValueError(f"{title}, {line}: {problem}")
 
-    A problem is a number of cells outside `least` to `most`, or a repetition of the names `head`.
-    """
+
+def _problem_of_row(row: CellsOfRow, most: int, least: int, head: Sequence[str]) -> str:
+    """Return what is wrong with the number of cells of a row, or with names in it, or ""."""
     if not least <= len(row) <= most:
         title = " If lines above the table are its title or comments, remove them."
         return f"{len(row)} cells, but line 1 has {most}.{title if most == 1 else ''}"
@@ -284,17 +291,18 @@ def with_sample_lists(
 
 def _sample_names(table: Table, named: ColumnsByRole) -> list[str]:
     """Return the columns that hold a sample each; [] if other columns have samples or counts."""
-    for role in ("predictions", "outcomes"):
-        if isinstance(named.get(role), tuple):
-            return list(named[role])
+    several = [x for x in map(named.get, ("predictions", "outcomes")) if isinstance(x, tuple)]
+    if several:
+        return list(several[0])
     if table.layout or {"predictions", "outcomes", "n", "correct", "counts"} & named.keys():
         return []
     names = list(table.columns)
     samples = [names[index] for index in sample_columns(names)]
     rest = [name for name in names if name not in samples]
-    outcomes = [Way({"outcomes": name}) for name in usual_columns(rest, "outcomes")]
+    outcomes = usual_columns(rest, "outcomes")
     if len(samples) > 1 and outcomes:
-        only_way(table, [Way({"predictions": tuple(samples)}), *outcomes])
+        ways = [Way({"outcomes": name}) for name in outcomes]
+        only_way(table, [Way({"predictions": tuple(samples)}), *ways])
     return [] if outcomes or usual_columns(rest, "predictions") else samples
 
 
@@ -309,24 +317,36 @@ def _ways_to_read(
 
     They are to be checked if there is a checker, or if one of the `others` has references; unless
     the caller or their names, such as correct_1, say that they are outcomes. `rows` are their
-    entries. If all of these are outcomes, but the references are not, they may be outcomes too.
-    Columns 0 and 1 may count the samples with these outcomes, if no row has words or only zeros.
+    entries.
     """
     graded, checked = (Way({role: tuple(samples)}) for role in ("outcomes", "predictions"))
     references = [] if reading.are_labels else usual_columns(others, "references")
-    is_checked = bool(reading.checker) or "references" in named
     prefixes = {re.sub(r"_?\d+$", "", plain_name(name)) for name in samples}
     if "outcomes" in named or ("predictions" not in named and prefixes <= _OUTCOMES):
         return [graded]
-    ways = [checked if is_checked or references else graded]
-    if "predictions" in named or is_checked:
-        return ways
-    if references and _are_binary(flat(rows)) and not _are_binary(others[references[0]]):
-        ways.insert(0, graded)
+    if reading.checker or "references" in named:
+        return [checked]
+    way = checked if references else graded
+    if "predictions" in named:
+        return [way]
+    return [*_doubts(samples, rows, [others[name] for name in references[:1]]), way]
+
+
+def _doubts(
+    samples: Sequence[str], rows: Sequence[Sequence[Any]], references: Sequence[Sequence[Any]]
+) -> list[Way]:
+    """Return other readings of columns with a sample each, by their entries in `rows`.
+
+    If all of these are outcomes, but the references are not, they may be graded. Columns 0 and 1
+    may count the samples with these outcomes, if no row has words or only zeros.
+    """
+    ways = []
     outcomes = [[*map(as_outcome, row)] for row in rows]
     are_numbers = not any(isinstance(x, bool) for x in flat(outcomes))
-    if [*samples] == ["0", "1"] and are_numbers and all(any(row) for row in outcomes):
-        ways.insert(0, Way({"counts": ("0", "1")}))
+    if [*samples] == ["0", "1"] and are_numbers and all(map(any, outcomes)):
+        ways.append(Way({"counts": ("0", "1")}))
+    if references and _are_binary(flat(rows)) and not _are_binary(references[0]):
+        ways.append(Way({"outcomes": tuple(samples)}))
     return ways
 
 

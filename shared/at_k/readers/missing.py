@@ -159,10 +159,11 @@ def settle_missing(
     if all(row and None not in row for row in samples.values()):
         return dict(samples), ""
     times = multiplicities or [[1] * len(row) for row in samples.values()]
-    rows = [list(zip(*row, strict=True)) for row in zip(samples.values(), times, strict=True)]
-    counted = dict(zip(samples, rows, strict=True))
-    rule = missing or (table.layout.missing if table.layout else "")
-    why = f", {table.layout.why}" if table.layout and table.layout.why else ""
+    rows = map(zip, samples.values(), times)
+    counted = dict(zip(samples, map(list, rows), strict=True))
+    layout = table.layout
+    rule, reason = (missing or layout.missing, layout.why) if layout else (missing or "", "")
+    why = f", {reason}" if reason else ""
     if missing != "drop":
         _refuse_undecided(table.title, counted, rule, written is None)
     if rule == "drop":
@@ -199,10 +200,7 @@ def _missing_in(rows: Iterable[Counted]) -> int:
 def _filled(
     samples: Mapping[Any, list[Any]], written: Sequence[list[Any]] | None
 ) -> dict[Any, list[Any]]:
-    """Return the samples by question, with incorrect ones in place of missing ones.
-
-    A missing outcome becomes False. A missing answer becomes its text in `written`, or "".
-    """
+    """Return the samples with False in place of missing outcomes, or the answers as written."""
     if written is None:
         return {key: [False if x is None else x for x in row] for key, row in samples.items()}
     texts = [[x if isinstance(x, str) else "" for x in row] for row in written]
@@ -220,27 +218,32 @@ def _refuse_undecided(
     "incorrect" does not if some outcomes are below 0, because 0 is no outcome of a failure there.
     """
     noun = "outcome" if is_graded else "answer"
-    outcomes = itertools.chain(*counted.values()) if is_graded else ()
     why = "" if all(counted.values()) else "Their number is unknown"
-    if any(isinstance(x, (int, float)) and x < 0 for x, _ in outcomes):
-        why = why or "Some rewards are below 0"
+    if not why and is_graded and _has_losses(counted.values()):
+        why = "Some rewards are below 0"
     what = _what_is_undecided(counted, "" if why and rule == "incorrect" else rule, noun)
-    if what and why:
+    if not what:
+        return
+    if why:
         remedy = f"{why}: write those that are missing, or 'drop' leaves them out."
         raise MissingError(f"{title}: {what}. {remedy}", [Way({"missing": "drop"})])
-    if what:
-        scores = _both_scores(counted.values()) if is_graded else ""
-        remedy = f"'incorrect' counts them as incorrect, and 'drop' leaves them out{scores}."
-        raise MissingError(f"{title}: {what}. {remedy}", [Way({"missing": x}) for x in CHOICES])
+    scores = _both_scores(counted.values()) if is_graded else ""
+    remedy = f"'incorrect' counts them as incorrect, and 'drop' leaves them out{scores}."
+    raise MissingError(f"{title}: {what}. {remedy}", [Way({"missing": x}) for x in CHOICES])
+
+
+def _has_losses(rows: Iterable[Counted]) -> bool:
+    """Return whether an outcome is below 0, so that 0 is no outcome of a failure."""
+    return any(isinstance(x, (int, float)) and x < 0 for row in rows for x, _ in row)
 
 
 def _what_is_undecided(counted: Mapping[Any, Counted], rule: str, noun: str) -> str:
     """Return a clause about samples that `rule` does not settle, or ""; `noun` is what they are."""
-    for key, row in counted.items():
-        if not row:
-            question = text_of_ids(key)
-            return f"question {question} has no sample, and nothing says how many are missing"
-    empty = [key for key, row in counted.items() if all(x is None for x, _ in row)]
+    unknown = [key for key, row in counted.items() if not row]
+    if unknown:
+        question = text_of_ids(unknown[0])
+        return f"question {question} has no sample, and nothing says how many are missing"
+    empty = _without_samples(counted)
     if rule == "drop" and empty:
         others = f", and {len(empty) - 1} more" if len(empty) > 1 else ""
         return f"question {text_of_ids(empty[0])} has no {noun} that is scored{others}"
@@ -250,6 +253,11 @@ def _what_is_undecided(counted: Mapping[Any, Counted], rule: str, noun: str) -> 
     total = sum(n for row in counted.values() for _, n in row)
     number = _missing_in(counted.values())
     return f"{number} of {total} {noun}s are missing, the first of question {text_of_ids(first)}"
+
+
+def _without_samples(counted: Mapping[Any, Counted]) -> list[Any]:
+    """Return the ids of the questions of which all samples are missing."""
+    return [key for key, row in counted.items() if all(x is None for x, _ in row)]
 
 
 def _both_scores(rows: Collection[Counted]) -> str:

@@ -108,11 +108,7 @@ def _settled(
 
 
 def _fail_cut_off(samples: Mapping[Any, Any], reasons: Sequence[Any], wrong: Any) -> str:
-    """Replace samples that were cut off by `wrong`, in place; return a note on their number.
-
-    `reasons` has a list for each question with why its samples ended, or is empty: then return "".
-    Raises an InputError if a question has another number of samples than of reasons.
-    """
+    """Replace samples that were cut off by `wrong`, in place; return a note on their number."""
     number = 0
     for (question, row), ends in zip(samples.items(), reasons, strict=False):
         if row is None or ends is None or len(ends) != len(row):
@@ -133,18 +129,12 @@ def _fail_cut_off(samples: Mapping[Any, Any], reasons: Sequence[Any], wrong: Any
 def _key_of_rows(
     table: Table, chosen: ColumnsByRole, are_lists: bool, reading: ReadingOptions
 ) -> tuple[Table, tuple[str, ...]]:
-    """Return the table, and the columns that identify questions; () if each row is a question.
-
-    With a group size, the table has an added column of ids for every so many rows.
-    """
+    """Return the table, and the columns that identify questions; () if each row is one."""
     if reading.group_size is not None:
         name = f"every {reading.group_size} rows"
         numbers = _numbers_of_groups(table, reading.group_size, are_lists, reading)
         return table.with_columns({**table.columns, name: numbers}), (name,)
-    key = reading.questions or question_columns(table)
-    if not reading.questions and table.layout is None:
-        taken = {name for role, name in pairs_of(chosen) if role not in usual.PER_QUESTION}
-        key = tuple(name for name in key if name not in taken)
+    key = reading.questions or _free_key(table, chosen)
     if not key and ROW in table.columns:
         return table, (ROW,)
     if not key and not are_lists:
@@ -155,6 +145,15 @@ def _key_of_rows(
             ["questions"],
         )
     return table, key
+
+
+def _free_key(table: Table, chosen: ColumnsByRole) -> tuple[str, ...]:
+    """Return the columns that identify questions by the layout or by names, if they are free."""
+    key = question_columns(table)
+    if table.layout is not None:
+        return key
+    taken = {name for role, name in pairs_of(chosen) if role not in usual.PER_QUESTION}
+    return tuple(name for name in key if name not in taken)
 
 
 def _numbers_of_groups(
@@ -239,13 +238,14 @@ def _row_of_summary(table: Table, texts: Sequence[str], may_be_alone: bool) -> i
 
     It is a subtotal or, if `may_be_alone`, the only row of this id at either end of a file.
     """
-    files = table.columns.get(FILE, [0] * table.size)
-    pairs = Counter(zip(files, texts, strict=True))
-    for row, (file, text) in enumerate(zip(files, texts, strict=True)):
-        if _SUBTOTAL.fullmatch(text):
+    subtotals = [row for row, text in enumerate(texts) if _SUBTOTAL.fullmatch(text)]
+    files, rows = list(table.columns.get(FILE, [0] * table.size)), range(table.size)
+    ends = [dict(zip(files, rows, strict=True)), dict(zip(files[::-1], rows[::-1], strict=True))]
+    for row in sorted({*subtotals, *ends[0].values(), *ends[1].values()}):
+        if row in subtotals:
             return row
-        is_inside = 0 < row < table.size - 1 and files[row - 1] == file == files[row + 1]
-        if may_be_alone and not is_inside and pairs[file, text] == 1 and _is_summary(text):
+        ids = zip(files, texts, strict=True)
+        if may_be_alone and _is_summary(texts[row]) and [*ids].count((files[row], texts[row])) == 1:
             return row
     return None
 
@@ -278,15 +278,19 @@ def _merged(questions: QuestionRows, role: str) -> list[Any]:
     cells = questions.cells[role]
     entries = [[cells[row] for row in rows] for rows in questions.rows.values()]
     if role == "counts":
-        return [[sum(column) for column in zip(*lists, strict=True)] for lists in entries]
+        return [list(map(sum, zip(*lists, strict=True))) for lists in entries]
     if role in (*_OF_SAMPLES, *usual.PER_SAMPLE):
         return [list(itertools.chain(*x)) for x in entries] if questions.are_lists else entries
     for first, *others in questions.rows.values():
         for row in others:
-            one, other = cells[first], cells[row]
-            if one != other and not (is_missing(one) and is_missing(other)):
+            if not _is_equal(cells[first], cells[row]):
                 raise _not_equal(questions, role, first, row)
     return [of_question[0] for of_question in entries]
+
+
+def _is_equal(one: Any, other: Any) -> bool:
+    """Return whether two entries are equal, or both missing."""
+    return one == other or (is_missing(one) and is_missing(other))
 
 
 def _not_equal(questions: QuestionRows, role: str, one: int, other: int) -> InputError:
@@ -299,14 +303,14 @@ def _not_equal(questions: QuestionRows, role: str, one: int, other: int) -> Inpu
         f" have the same {questions.ids_of(one) or 'question'}, but different {role}: {first} and "
         f"{second}."
     )
-    ways = []
-    if role == "groups" and questions.group is not None and questions.named_key:
-        ways = [Way({"questions": (*questions.named_key, questions.group)})]
-        problem += (
-            f" If {shown_name(questions.group)} is a setting, so that a question is another one in "
-            f"each group, name both columns."
-        )
-    return SelectionError([*questions.table.places_of_two(one, other), problem], ways)
+    places, group = questions.table.places_of_two(one, other), questions.group
+    if role != "groups" or group is None or not questions.named_key:
+        return InputError(*places, problem)
+    problem += (
+        f" If {shown_name(group)} is a setting, so that a question is another one in each group, "
+        f"name both columns."
+    )
+    return SelectionError([*places, problem], [Way({"questions": (*questions.named_key, group)})])
 
 
 # --- Several files ----------------------------------------------------------------------------
@@ -365,10 +369,7 @@ def _refuse_mixed_files(questions: QuestionRows) -> None:
 
 
 def _are_runs_of_tool(table: Table) -> bool:
-    """Return whether a tool writes repeated runs of one model to several files such as these.
-
-    The model is known, or the names of the files differ in numbers only.
-    """
+    """Return whether a tool writes repeated runs of one known model to files such as these."""
     if table.layout is None or not table.layout.files_are_runs:
         return False
     knows_model = "model" in table.columns or bool(table.origin.get("model"))

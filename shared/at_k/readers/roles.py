@@ -58,6 +58,7 @@ _SUMMARIES = ("results", "summary", "scores", "metrics", "aggregate")
 _COUNTS = "each row counts the samples of a question"
 _ONE_SAMPLE = "each row is one sample"
 _OFTEN = "each row is a sample that occurs so often"
+_NEEDS_REFERENCES = Way({"references": None}, "samples to be checked")
 
 
 def columns_of_role(table: Table, role: str) -> list[str]:
@@ -149,39 +150,43 @@ def _are_equal(table: Table, one: Way, other: Way) -> bool:
 
 
 def _ways_by_name(table: Table, named: ColumnsByRole, reading: ReadingOptions) -> list[Way]:
-    """Return the readings that the layout or the names of columns allow; [] if there is none.
-
-    The caller may have named the samples, the references, or columns with other roles.
-    """
+    """Return the readings that the layout or the names of columns allow; [] if there is none."""
     references = columns_of_role(table, "references")
-    references = [named["references"]] if "references" in named else references
+    if "references" in named:
+        references = [named["references"]]
     if "predictions" in named:
         return _checked([named["predictions"]], references)
+    counts, checked, graded = _ways_by_role(table, references, reading)
+    can_be_checked = bool(references and checked)
+    if reading.graded_by:
+        ways = graded
+    elif "references" in named or (reading.checker and can_be_checked):
+        ways = checked
+    elif table.layout:
+        return counts or graded or checked
+    else:
+        ways = [*counts, *graded]
+        ways = [*counts, *checked, *graded] if can_be_checked else ways or checked
+        return _with_doubts(table, ways, references, named, reading)
+    return ways if table.layout else _with_frequencies(table, ways)
+
+
+def _ways_by_role(
+    table: Table, references: Sequence[str], reading: ReadingOptions
+) -> tuple[list[Way], list[Way], list[Way]]:
+    """Return the readings as counts, as samples to be checked, and as graded outcomes.
+
+    Columns of counts have no other role. Scores are outcomes if the least correct one is known.
+    """
     counts = _count_ways(table)
     taken = {name for way in counts for name in way.arguments.values()}
-    checked = _checked(_free_columns(table, "predictions", taken), references)
-    graded = [Way({"outcomes": name}) for name in _graded_columns(table, taken, reading)]
-    needs_check = "references" in named or (reading.checker and references and checked)
-    if reading.graded_by or needs_check:
-        ways = graded if reading.graded_by else checked
-        return ways if table.layout else _with_frequencies(table, ways)
-    if table.layout:
-        return counts or graded or checked
-    others = checked if references or not (counts or graded) else []
-    return _with_doubts(table, [*counts, *others, *graded], references, named, reading)
-
-
-def _free_columns(table: Table, role: str, taken: Collection[str]) -> list[str]:
-    """Return the columns that may have a role, without those in `taken`."""
-    return [name for name in columns_of_role(table, role) if name not in taken]
-
-
-def _graded_columns(table: Table, taken: Collection[str], reading: ReadingOptions) -> list[str]:
-    """Return the columns of outcomes, or of scores if their least correct one is known."""
-    outcomes = _free_columns(table, "outcomes", taken)
+    samples, outcomes = (
+        [name for name in columns_of_role(table, role) if name not in taken]
+        for role in ("predictions", "outcomes")
+    )
     if reading.graded_by == "correct_at_least" and not (outcomes or table.layout):
-        return columns_named(table.columns, usual.SCORES)
-    return outcomes
+        outcomes = columns_named(table.columns, usual.SCORES)
+    return counts, _checked(samples, references), [Way({"outcomes": name}) for name in outcomes]
 
 
 def _checked(predictions: Sequence[str], references: Sequence[str]) -> list[Way]:
@@ -222,16 +227,13 @@ def _no_samples(table: Table, has_references: bool, graded_by: str) -> Selection
 
 
 def _objects_inside(table: Table) -> tuple[list[str], list[str]]:
-    """Return the keys of one object of JSON that have rows inside, and those that have scores.
-
-    Rows are a list of objects; or an object of objects, if no key has a list of objects or scores.
-    """
+    """Return the keys of one object of JSON that have objects as rows, and those of scores."""
     inside = {name: cells[0] for name, cells in table.columns.items()} if table.is_object else {}
-    if lists := [name for name, x in inside.items() if is_list_of(x, dict)]:
-        return lists, []
+    lists = [name for name, x in inside.items() if is_list_of(x, dict)]
+    summaries = [name for name in _SUMMARIES if isinstance(inside.get(name), dict)]
+    if lists or summaries:
+        return lists, summaries
     objects = [name for name, x in inside.items() if isinstance(x, dict)]
-    if summaries := [name for name in objects if name in _SUMMARIES]:
-        return [], summaries
     return [name for name in objects if is_list_of([*inside[name].values()], dict)], []
 
 
@@ -260,10 +262,7 @@ def _with_doubts(
     named: ColumnsByRole,
     reading: ReadingOptions,
 ) -> list[Way]:
-    """Return the ways to read a table without a layout, and those that its values allow as well.
-
-    The caller names no samples, outcomes or counts, but may have named other columns.
-    """
+    """Return the ways to read a table without a layout, and those that its values allow as well."""
     columns = {"questions": reading.questions, "pool": reading.pool, "where": [*reading.where]}
     used = {*references, *(name for _, name in pairs_of({**named, **columns}))}
     used |= {name for way in ways for name in way.arguments.values()}
@@ -271,6 +270,8 @@ def _with_doubts(
     if not any("n" in way.arguments for way in ways):
         ways = [*_complements(table), *_with_frequencies(table, ways)]
     doubts = [_doubts(table, way, references, verdicts, reading) for way in ways]
+    if any(doubts):  # samples alone need references
+        ways = [_NEEDS_REFERENCES if [*way.arguments] == ["predictions"] else way for way in ways]
     scores = columns_named(table.columns, usual.SCORES)[:1]
     return [*ways, *itertools.chain(*doubts)] or _ways_of_scores(scores)
 
@@ -490,10 +491,7 @@ def _count_ways(table: Table) -> list[Way]:
 
 
 def _are_counts(table: Table, n: str, correct: str) -> bool:
-    """Return whether two columns have whole numbers; an InputError if an entry is mistyped.
-
-    They are no counts if n may hold answers, or if no entry of n is a number.
-    """
+    """Return whether two columns have whole numbers; an InputError if a number is mistyped."""
     sizes, counts = ({*whole_numbers(table, name)} for name in (n, correct))
     if None not in sizes | counts:
         return True

@@ -316,10 +316,7 @@ def _same_sample(
 
 
 def _are_numbered_anew(questions: QuestionRows) -> bool:
-    """Return whether each of several files numbers the samples of its questions for itself.
-
-    Files that are parts of one run by their names, or by their questions, do not.
-    """
+    """Return whether several files, which are no parts of one run, number their samples each."""
     table = questions.table
     if FILE not in table.columns or are_parts(table.files):
         return False
