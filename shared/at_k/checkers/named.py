@@ -36,7 +36,7 @@ from ..core.checking import (
     outcomes_of_match,
 )
 from ..core.checks import InputError, Place, short
-from ..core.columns import TEXTS, sample_kind, stored, to_python
+from ..core.columns import TEXTS, from_numpy, sample_kind, stored, to_python
 from ..core.match import (
     acceptable_answers,
     equals_any,

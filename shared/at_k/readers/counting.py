@@ -244,6 +244,8 @@ def _batches(name: str, head: Table, columns: Sequence[str]) -> Iterator[Any]:
         converting = pc.ConvertOptions(column_types=types, strings_can_be_null=False)
         batches = pc.open_csv(name, pc.ReadOptions(**options), convert_options=converting)
         names = batches.schema.names
+    elif not hasattr(pj, "open_json"):  # before Arrow 20
+        raise _ReadWholeError
     else:
         types = {x: pa.array(cells).type for x, cells in head.columns.items()}
         schema = pa.schema({x: pa.string() if y == pa.null() else y for x, y in types.items()})
