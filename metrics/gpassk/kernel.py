@@ -522,7 +522,7 @@ methods raise an error that names the missing package. In the package it is a `P
 """
 
 
-KERNEL = "580967c2f3a3"
+KERNEL = "b33a63b7eeca"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -5705,8 +5705,7 @@ class Report:
         """Return two lists of dicts by score: intervals, and the (lo, hi) of bands.
 
         A list has a dict for all questions, then for each group, empty if limits or bands are not
-        requested. The arguments are those of `result`. Raises ValueError if `method` has a
-        problem with all questions or with a group.
+        requested. The arguments are those of `result`.
         """
         options = self.options
         no_limits: list[dict[ScoreId, Any]] = [{} for _ in self._questions_by_group]
@@ -5716,10 +5715,7 @@ class Report:
             # None: "auto" decides for each group whether its limits are for other questions.
             other_questions = None if options.method == "auto" else options.method == "questions"
             method = PACKAGE.rooms.anytime_limits(method, n, other_questions)
-        for group, questions in zip(self._groups, self._questions_by_group, strict=True):
-            if problem := method.problem(questions):
-                name = "The run" if group is None else f"Group {group!r}"
-                raise ValueError(f"{name} has no interval: {problem}.")
+        self._require_intervals(method)
         groups, confidence = self._questions_by_group, options.confidence
         intervals = [method.intervals(questions, confidence) for questions in groups]
         if not options.band:
@@ -5728,6 +5724,13 @@ class Report:
             PACKAGE.rooms.band(method, questions, [*of_group], confidence)
             for questions, of_group in zip(groups, intervals, strict=True)
         ]
+
+    def _require_intervals(self, method: IntervalMethod) -> None:
+        """Raise a ValueError if `method` has a problem with all questions, or with a group."""
+        for group, questions in zip(self._groups, self._questions_by_group, strict=True):
+            if problem := method.problem(questions):
+                name = "The run" if group is None else f"Group {group!r}"
+                raise ValueError(f"{name} has no interval: {problem}.")
 
 
 def _warn_of_unidentified(left_out: dict[str | None, list[str]], has_others: bool) -> None:

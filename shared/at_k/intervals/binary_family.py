@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 
 from ..core.checks import InputError, Place
 from ..core.choice import IntervalOptions
@@ -47,6 +46,10 @@ RATE_SUPPORT = slice(_SHIFTS + 1, _SHIFTS + 2 * _HALF_SUPPORT + 2)  # of the pri
 GRID_SIZE = len(_LOG_ODDS)
 RATES = 1 / (1 + np.exp(-_LOG_ODDS[RATE_SUPPORT]))
 """The success rates of the prior's support, (161,)."""
+_LOG_RATES = -np.logaddexp(0, np.multiply.outer([-1, 1], _LOG_ODDS[RATE_SUPPORT]))
+"""The logarithms of the success rates, and of the rates of incorrect samples, (2, 161)."""
+_UNIFORM = RATES * (1 - RATES) / np.sum(RATES * (1 - RATES))
+"""The prior, (161,), under which rates are uniform between 0 and 1."""
 
 _LARGEST_FULL_N = 10_000  # For larger n, moments are sums over a part of the counts c.
 _COUNTS_OF_A_BLOCK = 1 << 9  # so many values of c are used at once, to bound memory
@@ -210,9 +213,8 @@ class BinaryFamily(Family):
         between = mean * (1 - mean) - within / max(repeated.sum(), 1)
         if not rates.are_exact:  # So far, both describe samples that are called correct.
             mean, between = rates.corrected(mean), between / (rates[0] - rates[1]) ** 2
-        incorrect, correct = _neg_log_rates(_LOG_ODDS[RATE_SUPPORT], NO_ERRORS)
         observed = Observed(n, binomial_likelihood(n, c, RATE_SUPPORT, rates), numbers)
-        return observed.estimates(_uniform_rates(), (-correct, -incorrect), mean, between)
+        return observed.estimates(_UNIFORM, _LOG_RATES, mean, between)
 
     def _column_ranges(self) -> tuple[Ranges, Ranges | None]:
         """Return the ranges of columns, and those of their estimates, or None if equal."""
@@ -228,7 +230,7 @@ class BinaryFamily(Family):
         share = fit.multiplicity / fit.multiplicity.sum()
         least, most = share @ self.none_correct, share @ self.all_correct
         for estimate in fit.prior:
-            parts = [_means_over_shifted(prior, self._moments(n)) for n, prior in estimate.items()]
+            parts = [_shifted_priors(prior) @ self._moments(n) for n, prior in estimate.items()]
             means = np.sum(parts, axis=0)
             theta = np.clip(means[:, :m], least, most)  # Rounding may exceed the range.
             covariance = dict(zip(self._pairs, means[len(means) // 2, m:].tolist(), strict=True))
@@ -385,16 +387,16 @@ class BinaryFamily(Family):
         return Statistics(expected, observed, covariance / questions + slack)
 
 
-def _means_over_shifted(prior: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return the means of m values under a (161,) prior at each of 123 shifts, (123, m).
+def _shifted_priors(prior: np.ndarray) -> np.ndarray:
+    """Return a (161,) prior at each of 123 shifts along the grid, (123, 283).
 
-    The first and the last shift move all rates to 0 and to 1. `values`, (283, m), has a row for
-    each rate of the grid.
+    The first and the last shift move all rates to 0 and to 1.
     """
-    first, inner, last = np.split(values, [1, -1])
-    margin = np.zeros(len(inner) - len(prior))
-    shifted = sliding_window_view(np.concatenate([margin, prior, margin]), len(inner))[::-1]
-    return np.concatenate([first * prior.sum(), shifted @ inner, last * prior.sum()])
+    result = np.zeros((GRID_SIZE - len(prior) + 1, GRID_SIZE))
+    for shift in range(1, len(result) - 1):
+        result[shift, shift : shift + len(prior)] = prior
+    result[0, 0] = result[-1, -1] = prior.sum()
+    return result
 
 
 # --- Success rates ------------------------------------------------------------------------
@@ -409,13 +411,7 @@ def estimate_rate_prior(
     each pair.
     """
     likelihood = binomial_likelihood(n, c, RATE_SUPPORT, rates)
-    return whole_prior(Observed(n, likelihood, multiplicity).estimated_prior(_uniform_rates()))
-
-
-def _uniform_rates() -> np.ndarray:
-    """Return the prior (161,) under which rates are uniform between 0 and 1."""
-    weight = RATES * (1 - RATES)  # the derivative of the rate by the log-odds
-    return weight / weight.sum()
+    return whole_prior(Observed(n, likelihood, multiplicity).estimated_prior(_UNIFORM))
 
 
 def extrapolated_scores(

@@ -250,11 +250,11 @@ def _shifted_moments(fitted: FittedRewards, ks: Sequence[int]) -> tuple[np.ndarr
 
     Both are (E, 121, m), for E estimates of the prior, 121 shifts and m values of k.
     """
-    shifted, means, variances = fitted.shifted(_SHIFTS), [], []
+    shifted, means, variances = fitted.grid.shifted(_SHIFTS), [], []
     for k in ks:
-        means.append(fitted.shifted_means(shifted.max_mean(k), fitted.priors))
+        means.append(fitted.grid.shifted_means(shifted.max_mean(k), fitted.priors))
         variance = sum(
-            fitted.shifted_means(
+            fitted.grid.shifted_means(
                 shifted.max_variance(n, k), np.array([x[n] for x in fitted.estimates])
             )
             for n in fitted.sizes

@@ -25,7 +25,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import NamedTuple
 
 import numpy as np
 
@@ -139,26 +138,20 @@ class LeveledSamples:
         A prior under which mean rewards are Beta distributed is the second estimate, if it fits the
         data about as well.
         """
-        grid = self._grid()
+        grid, start = self._grid_and_start()
         used, multiplicity = self._counts_of_prior()
         likelihood = grid.distributions.likelihood(self.counts[used])
         log_rates = np.log(np.maximum(grid.distributions.distances_of_mean(), 1e-300))
         observed = Observed(self.n[used], likelihood, multiplicity)
-        estimates = observed.estimates(grid.start, log_rates, *self._mean_and_variance_between())
+        estimates = observed.estimates(start, log_rates, *self._mean_and_variance_between())
         priors = [whole_prior(estimate) for estimate in estimates]
         has_share = [prior > _NEGLIGIBLE * prior.max() for prior in priors]
         kept = np.any(has_share, axis=0)
-        shapes, shape = np.unique(grid.shape[kept], return_inverse=True)
-        return FittedRewards(
-            self,
-            grid.shapes[shapes],
-            shape,
-            grid.location[kept],
-            [
-                {size: np.where(has, prior, 0.0)[kept] for size, prior in estimate.items()}
-                for has, estimate in zip(has_share, estimates, strict=True)
-            ],
-        )
+        estimates = [
+            {size: np.where(has, prior, 0.0)[kept] for size, prior in estimate.items()}
+            for has, estimate in zip(has_share, estimates, strict=True)
+        ]
+        return FittedRewards(self, grid.part(kept), estimates)
 
     def _counts_of_prior(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows of `counts` that the prior is estimated from, and their multiplicities.
@@ -173,8 +166,8 @@ class LeveledSamples:
         drawn = np.searchsorted(share, (np.arange(_COUNTS_AT_ONCE) + 0.5) / _COUNTS_AT_ONCE)
         return np.unique(order[drawn], return_counts=True)
 
-    def _grid(self) -> _Grid:
-        """Return the grid of distributions, with the prior that the EM algorithm starts from."""
+    def _grid_and_start(self) -> tuple[Grid, np.ndarray]:
+        """Return the grid of distributions, and the (J,) prior that the EM starts from."""
         total = self.multiplicity @ self.counts + 0.5
         above = np.cumsum(total[::-1])[::-1][1:] / total.sum()
         base = np.log(above) - np.log1p(-above)
@@ -190,16 +183,12 @@ class LeveledSamples:
         location = stride * np.concatenate(
             [np.arange(low, high + 1) for low, high in zip(first, last, strict=True)]
         )
-        distributions = self.distributions(shapes[shape], location)
+        grid = Grid(self.gaps, shapes, shape, location)
         # Along each shape the mean reward is uniform.
-        density = distributions.slope_of_mean()
+        density = grid.distributions.slope_of_mean()
         density /= np.bincount(shape, density)[shape]
         start = np.exp(-2 * octaves**2)[shape] * density
-        return _Grid(shapes, shape, location, distributions, start / start.sum())
-
-    def distributions(self, shapes: np.ndarray, location: np.ndarray) -> LevelDistributions:
-        """Return distributions with (.., L - 1) log-odds `shapes` at (..) locations of the grid."""
-        return LevelDistributions(shapes + LOG_ODDS_STEP * location[:, None], self.gaps)
+        return grid, start / start.sum()
 
     def _mean_and_variance_between(self) -> tuple[float, float]:
         """Return estimates of the mean and the variance of the mean rewards of questions."""
@@ -238,46 +227,70 @@ class LeveledSamples:
         return total
 
 
-class _Grid(NamedTuple):
-    """The distributions that questions may have, before samples are seen.
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """The distributions that questions may have.
 
-    Attributes:
+    Args:
+        gaps: (L - 1,) differences of the levels.
         shapes: (S, L - 1) log-odds of each shape at the location 0.
         shape: (J,) the index of the shape of each distribution.
         location: (J,) the location of each distribution, in steps of `LOG_ODDS_STEP`.
-        distributions: all J distributions.
-        start: (J,) the prior that the EM algorithm starts from.
     """
 
+    gaps: np.ndarray
     shapes: np.ndarray
     shape: np.ndarray
     location: np.ndarray
-    distributions: LevelDistributions
-    start: np.ndarray
+
+    @cached_property
+    def distributions(self) -> LevelDistributions:
+        """Return all J distributions."""
+        return self._at(self.shapes[self.shape], self.location)
+
+    def part(self, kept: np.ndarray) -> Grid:
+        """Return the grid of the distributions for which `kept`, (J,), is true."""
+        shapes, shape = np.unique(self.shape[kept], return_inverse=True)
+        return Grid(self.gaps, self.shapes[shapes], shape, self.location[kept])
+
+    def shifted(self, shifts: int) -> LevelDistributions:
+        """Return each shape at T locations, (S, T): the grid's, and `shifts` beyond each end."""
+        locations = np.arange(self.location.min() - shifts, self.location.max() + shifts + 1)
+        return self._at(self.shapes[:, None], locations)
+
+    def shifted_means(self, values: np.ndarray, priors: np.ndarray) -> np.ndarray:
+        """Return means of (S, T) values under (E, J) priors at each of F shifts, (E, F).
+
+        The values are those of the distributions that `shifted` returns.
+        """
+        column = self.location - self.location.min()
+        shifts = np.arange(values.shape[1] - column.max())
+        return priors @ values[self.shape[:, None], column[:, None] + shifts]
+
+    def _at(self, shapes: np.ndarray, location: np.ndarray) -> LevelDistributions:
+        """Return distributions with (.., L - 1) log-odds `shapes` at (..) locations."""
+        return LevelDistributions(shapes + LOG_ODDS_STEP * location[:, None], self.gaps)
 
 
 @dataclass(frozen=True, eq=False)
 class FittedRewards:
-    """The distributions that questions may have, and a prior over them.
+    """The distributions that have a share of a prior over them.
 
     Args:
         samples: the samples that the prior is estimated from.
-        shapes, shape, location: as in `_Grid`, for the J distributions that have a share of a
-            prior.
+        grid: the J distributions.
         estimates: one or two estimates of the prior, each split by n: {n: (J,)}, which sum to about
             1. The first one is the prior. The second one fits the data about as well.
     """
 
     samples: LeveledSamples
-    shapes: np.ndarray
-    shape: np.ndarray
-    location: np.ndarray
+    grid: Grid
     estimates: Sequence[Mapping[int, np.ndarray]]
 
-    @cached_property
+    @property
     def distributions(self) -> LevelDistributions:
         """Return all J distributions."""
-        return self.samples.distributions(self.shapes[self.shape], self.location)
+        return self.grid.distributions
 
     @property
     def sizes(self) -> list[int]:
@@ -308,20 +321,6 @@ class FittedRewards:
         observed = samples.sum_of_changes(k)
         known = np.minimum(observed, expected) > 1e-12
         return np.maximum(np.where(known, observed / np.maximum(expected, 1e-300), 1.0), 1.0)
-
-    def shifted(self, shifts: int) -> LevelDistributions:
-        """Return each shape at T locations, (S, T): the grid's, and `shifts` beyond each end."""
-        locations = np.arange(self.location.min() - shifts, self.location.max() + shifts + 1)
-        return self.samples.distributions(self.shapes[:, None], locations)
-
-    def shifted_means(self, values: np.ndarray, priors: np.ndarray) -> np.ndarray:
-        """Return means of (S, T) values under (E, J) priors at each of F shifts, (E, F).
-
-        The values are those of the distributions that `shifted` returns.
-        """
-        column = self.location - self.location.min()
-        shifts = np.arange(values.shape[1] - column.max())
-        return priors @ values[self.shape[:, None], column[:, None] + shifts]
 
     def posterior_means(self, values: np.ndarray) -> np.ndarray:
         """Return posterior means of (J, e) values for each distinct question, (U, e)."""
