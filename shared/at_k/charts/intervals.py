@@ -127,7 +127,7 @@ def forest(
         >>> runs = {"x": [[0, 0, 1, 0], [1, 0, 1, 1]], "y": [[0, 1, 1, 0], [1, 1, 1, 1]]}
         >>> chart = forest(at_k.leaderboard(runs, k=1), checker="numeric")
     """
-    if not isinstance(board, Mapping) or not {"runs", "pairs"} <= board.keys():
+    if not isinstance(board, Mapping) or not _are_leaderboard_rows(board.get("runs")):
         raise ValueError(
             "This is not a leaderboard, as board has to be: give what at_k.leaderboard returns."
         )
@@ -159,6 +159,14 @@ def forest(
         f"letter cannot be told apart.",
     )
     return figure_of_rows(rows, text, details, {"rank": "ranks", "letters": "letters"})
+
+
+def _are_leaderboard_rows(rows: Any) -> bool:
+    """Return whether `rows` has the form of "runs" in a leaderboard, and is not empty."""
+    columns = {"run", "key", "score", "letters", "rank_lo", "rank_hi", "n_min", "n_max"}
+    if not isinstance(rows, list) or not rows:
+        return False
+    return all(isinstance(row, Mapping) and columns <= row.keys() for row in rows)
 
 
 def figure_of_rows(
