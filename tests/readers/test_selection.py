@@ -8,7 +8,7 @@ import at_k
 import pytest
 from at_k.readers.table import SelectionError
 from logs import refused
-from run_command import error_of, output_of, write_json_lines
+from run_command import error_of, output_of, pass_at_k, write_json_lines
 
 LONG = [{"id": q, "sample": s, "correct": True} for q in ("a", "b") for s in (0, 1)]
 SAMPLES, REFERENCES, OUTCOMES = {"response": ["1", "2"]}, {"answer": "1"}, {"correct": [0, 1]}
@@ -192,6 +192,13 @@ def test_all_readings_that_the_names_allow_are_offered(row, ways):
     for way in ways:
         if not {"..", None} & {*way.values()}:
             assert read_in_way(rows, way).columns == {**way, "questions": "id"}
+
+
+def test_grades_have_no_least_correct_one(capsys, tmp_path):
+    file = write_json_lines(tmp_path / "a.jsonl", [{"id": 1, "grade": x} for x in "AB"])
+    assert "'A' in grade: name those that are correct" in error_of(capsys, "gpassk", file)
+    flags = ("--outcomes", "grade", "--correct-values", "A")
+    assert pass_at_k(capsys, file, *flags) == {"pass@1": 0.5}
 
 
 @pytest.mark.parametrize(

@@ -273,7 +273,7 @@ def _with_doubts(
     if any(doubts):  # samples alone need references
         ways = [_NEEDS_REFERENCES if [*way.arguments] == ["predictions"] else way for way in ways]
     scores = columns_named(table.columns, usual.SCORES)[:1]
-    return [*ways, *itertools.chain(*doubts)] or _ways_of_scores(scores)
+    return [*ways, *itertools.chain(*doubts)] or _ways_of_scores(table, scores)
 
 
 def _doubts(
@@ -298,16 +298,21 @@ def _doubts(
         return [Way({"outcomes": name}) for name in verdicts]
     samples = arguments["predictions"]
     if verdicts:
-        return _ways_of_scores([*verdicts, samples])
+        return _ways_of_scores(table, [*verdicts, samples])
     is_single = plain_name(samples) in usual.SINGLE and not reading.has_labels
     are_numbers = any(isinstance(x, (int, float)) for x in table.columns[samples])
     return [Way({"outcomes": samples})] if is_single and are_numbers else []
 
 
-def _ways_of_scores(names: Sequence[str]) -> list[Way]:
-    """Return the readings of columns of scores, as outcomes or by the least one that is correct."""
+def _ways_of_scores(table: Table, names: Sequence[str]) -> list[Way]:
+    """Return the readings of columns of scores: as outcomes, or by the least score that is correct.
+
+    Grades such as A and B are no numbers, and have no least one.
+    """
+    scores = map(as_outcome, flat(table.columns.get(names[0], ()) if names else ()))
     least = Way({"correct_at_least": ".."}, "the least score of a correct sample")
-    return [least, *(Way({"outcomes": name}) for name in names)] if names else []
+    has_least = bool(names) and not any(isinstance(x, str) for x in scores)
+    return [*([least] if has_least else []), *(Way({"outcomes": name}) for name in names)]
 
 
 def _verdicts(table: Table, used: Collection[str]) -> list[str]:
