@@ -2,18 +2,24 @@
 
 Draw k of the n samples of a question, without replacement. The answer with the most votes wins, and
 answers with equally many votes share the win. Let m_i samples give the answer i, u samples give no
-answer, and t be the number of votes of a winner. In the generating function
+answer, and t be the number of votes of a winner. [z^k] is the coefficient of z^k, and C(m, t) a
+binomial coefficient. In the generating function
 
     G_t(z, y) = (1 + z)^u
                 * product over i of (C(m_i, 0) + .. + C(m_i, t-1) z^(t-1) + y C(m_i, t) z^t)
 
 the coefficient of z^k y^w is the number of subsets of k samples in which w answers have t votes
-each and no answer has more. The winners share the win, so a subset adds the mean credit of its
-winners: 1 for a correct answer, 0 for another. If a judge accepts only some samples of an answer,
-its credit is their share. For each t, the answers are multiplied in one after the other, with two
-tables of coefficients: the numbers of subsets, and the sums of the credits of their winners. vote@k
-is the sum over t and w of the credits at z^k y^w, divided by w and by C(n, k). No term is negative,
-so no digits are lost by cancellation.
+each and no answer has more. Each of the w winners has the share 1/w, the integral of y^(w-1) from 0
+to 1. If the answer a wins, the other factors of G_t have y^(w-1). So
+
+    vote@k = sum over t, and over correct answers a, of
+             [z^k] integral of C(m_a, t) z^t G_t(z, y) / (factor of a) dy,  divided by C(n, k).
+
+The integrand is a polynomial in y of degree at most k/t - 1, which Gauss-Legendre quadrature with
+half as many nodes integrates exactly. No quadrature is needed for t = 1, where all answers with a
+vote win: w is the number of the k samples that have an answer. No term is negative, so no digits
+are lost by cancellation. If a judge accepts only some samples of an answer, the answer counts with
+its share of accepted samples, its credit.
 
 There are M questions with S samples in all.
 """
@@ -127,7 +133,7 @@ def vote_at_k(counts: Sequence[AnswerCounts], k: int | np.ndarray) -> np.ndarray
 def _check_work(counts: Sequence[AnswerCounts], ks: Sequence[int]) -> None:
     """Raise a ValueError if vote@k of a question, at its k, needs more than 3e10 operations.
 
-    For winners with t votes, each number of winners needs k operations for each power of z in the
+    For winners with t votes, each node of quadrature needs k operations for each power of z in the
     factors of all answers, which have up to t powers.
     """
     for question, (answers, k) in enumerate(zip(counts, ks, strict=True)):
@@ -137,7 +143,7 @@ def _check_work(counts: Sequence[AnswerCounts], ks: Sequence[int]) -> None:
             continue
         samples = np.array(answers.correct + answers.incorrect)
         operations = sum(
-            k * _most_winners(samples, k, t) * int(np.minimum(samples, t).sum())
+            k * _number_of_nodes(k, t) * int(np.minimum(samples, t).sum())
             for t in range(1, min(k // 2, max(answers.correct)) + 1)
         )
         if operations > _MOST_OPERATIONS:
@@ -170,74 +176,87 @@ def vote_probability(counts: AnswerCounts, k: int) -> float:
 def _credit_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
     """Return the contribution to vote@k of the subsets whose winners have at most k/2 votes.
 
-    `counts` describe one question with n samples. The module docstring has the method. The tables
-    have a row for each t, ascending, and each number of winners w from 0, and the coefficients of
-    z^0 .. z^k as columns.
+    `counts` describe one question with n samples. The module docstring has the formula.
+    """
+    nodes = _nodes(counts, k)
+    if not nodes:
+        return 0.0
+    t, y, weight = (np.array(column)[:, None] for column in zip(*nodes, strict=True))
+    first_row_of_power = np.searchsorted(t[:, 0], np.arange(t.max() + 1))  # t is ascending
+    has_single_votes = t[0, 0] == 1  # The first node is that of t = 1, without quadrature.
+    # Scaling by powers of two is exact, and prevents overflow: z is scaled by 2^shift, each factor
+    # by a power of its own, and the products after every 32 factors. Without the scale of z, the
+    # coefficients of a row are those of the table times 2^exponents[row].
+    shift = round(math.log2((k + 0.5) / (n - k + 0.5)))
+    ways_unanswered, exponent = _scaled_binomials(counts.unanswered, k, shift)
+    exponents = np.full(len(nodes), exponent)
+    product = np.zeros((len(nodes), k + 1))  # the coefficients of z^0 .. z^k of G_t at each node
+    product[:, : len(ways_unanswered)] = ways_unanswered
+    if has_single_votes:
+        product[0] = np.arange(k + 1) == 0  # Samples without an answer are added in the end.
+    # The sum over correct answers a of their credit x C(m_a, t) z^t G_t / (factor of a):
+    winning = np.zeros_like(product)
+    for answer, (m, accepted) in enumerate(counts.answers):
+        ways, exponent = _scaled_binomials(m, int(t.max()), shift)  # by the number of votes
+        votes = np.arange(len(ways))
+        factor = ways * (votes < t) + y * ways * (votes == t)
+        if accepted:  # Either an earlier answer is the winner of the formula, or this one.
+            winning = _multiply_truncated(winning, factor, first_row_of_power)
+            for row, votes_of_winner in enumerate(t[t < len(ways)].tolist()):
+                wins = accepted / m * ways[votes_of_winner]
+                winning[row, votes_of_winner:] += wins * product[row, :-votes_of_winner]
+        product = _multiply_truncated(product, factor, first_row_of_power)
+        exponents += exponent
+        if answer % 32 == 31:  # Scale the largest coefficient of each row to below 1.
+            excess = np.frexp(np.maximum(product.max(axis=1), winning.max(axis=1)))[1]
+            product = np.ldexp(product, -excess[:, None])
+            winning = np.ldexp(winning, -excess[:, None])
+            exponents += excess
+    subsets, exponent = _mantissa_and_exponent(math.comb(n, k))
+    sums = winning[:, k].copy()
+    if has_single_votes:  # k - w of the samples have no answer, and each winner has the share 1/w.
+        w = np.arange(max(1, k + 1 - len(ways_unanswered)), k + 1)
+        sums[0] = (winning[0, w] / w) @ ways_unanswered[k - w]
+    integrands = np.ldexp(sums / subsets, exponents - exponent - shift * k)
+    return float((weight[:, 0] * integrands).sum())
+
+
+def _nodes(counts: AnswerCounts, k: int) -> list[tuple[int, float, float]]:
+    """Return a list of the quadrature nodes (t, y, weight) of the integrals, ascending in t.
+
+    t is the number of votes of the winners, at most k/2. `counts` describe one question.
     """
     samples = np.array(counts.incorrect + counts.correct)
-    votes_of_winner = [
-        t
+    return [
+        (t, y, weight)
         for t in range(1, min(k // 2, max(counts.correct)) + 1)
         # With at most t votes for each answer, k samples must be available.
         if np.minimum(samples, t).sum() + counts.unanswered >= k
+        for y, weight in (gauss_legendre(_number_of_nodes(k, t)) if t > 1 else [(1.0, 1.0)])
     ]
-    if not votes_of_winner:
-        return 0.0
-    rows_of_t = np.array([_most_winners(samples, k, t) + 1 for t in votes_of_winner])
-    starts = np.cumsum(rows_of_t) - rows_of_t
-    t = np.repeat(votes_of_winner, rows_of_t)[:, None]
-    w = np.arange(len(t)) - np.repeat(starts, rows_of_t)
-    # Scaling by powers of two is exact, and prevents overflow: z is scaled by 2^shift, each factor
-    # by a power of its own, and the rows of each t after every 32 factors. Without the scale of z,
-    # the coefficients of a row are those of the tables times 2^exponents[row].
-    shift = round(math.log2((k + 0.5) / (n - k + 0.5)))
-    ways, exponent = _scaled_binomials(counts.unanswered, k, shift)
-    exponents = np.full(len(t), exponent)
-    subsets = np.zeros((len(t), k + 1))
-    subsets[starts, : len(ways)] = ways
-    credits = np.zeros_like(subsets)
-    for answer, (m, accepted) in enumerate(counts.answers):
-        ways, exponent = _scaled_binomials(m, votes_of_winner[-1], shift)  # by the number of votes
-        fewer_votes = ways[: votes_of_winner[-1]]
-        fewer_votes = fewer_votes * (np.arange(len(fewer_votes)) < t)
-        more_subsets = _multiply_truncated(subsets, fewer_votes)
-        more_credits = np.zeros_like(credits)
-        if credits.any():  # They are 0 until the first correct answer.
-            more_credits = _multiply_truncated(credits, fewer_votes)
-        for votes, start, size in zip(votes_of_winner, starts, rows_of_t, strict=True):
-            if votes <= m:  # The answer is one more winner.
-                before, after = slice(start, start + size - 1), slice(start + 1, start + size)
-                shares = credits[before, :-votes] + accepted / m * subsets[before, :-votes]
-                more_subsets[after, votes:] += ways[votes] * subsets[before, :-votes]
-                more_credits[after, votes:] += ways[votes] * shares
-        subsets, credits = more_subsets, more_credits
-        exponents += exponent
-        if answer % 32 == 31:  # Scale the largest coefficient of each t to below 1.
-            largest = np.maximum.reduceat(subsets.max(axis=1), starts)
-            excess = np.repeat(np.frexp(largest)[1], rows_of_t)
-            subsets, credits = (np.ldexp(x, -excess[:, None]) for x in (subsets, credits))
-            exponents += excess
-    all_subsets, exponent = _mantissa_and_exponent(math.comb(n, k))
-    means = credits[:, k] / np.maximum(w, 1) / all_subsets
-    return float(np.ldexp(means, exponents - exponent - shift * k).sum())
 
 
-def _most_winners(samples: np.ndarray, k: int, t: int) -> int:
-    """Return how many answers at most can have t of k votes each. `samples` are those of each."""
-    return min(k // t, int(np.count_nonzero(samples >= t)))
+def _number_of_nodes(k: int, t: int) -> int:
+    """Return the number of quadrature nodes for winners with t of k votes."""
+    return 1 if t == 1 else -(-(k // t) // 2)
 
 
-def _multiply_truncated(polynomial: np.ndarray, factor: np.ndarray) -> np.ndarray:
-    """Return the product of two polynomials in z in each row, up to the degree k, (rows, k + 1).
+def _multiply_truncated(
+    polynomial: np.ndarray, factor: np.ndarray, first_row_of_power: np.ndarray
+) -> np.ndarray:
+    """Return the product of two polynomials in z for each node, up to the degree k, (nodes, k + 1).
 
-    `polynomial`, (rows, k + 1), and `factor`, (rows, any), have the coefficients of z^0, z^1, ..
-    The highest power of `factor` does not fall from row to row.
+    Args:
+        polynomial: (nodes, k + 1) coefficients of z^0 .. z^k.
+        factor: (nodes, any) coefficients of z^0, z^1, .. of the other factor, at most up to z^t for
+            the t of the node.
+        first_row_of_power: for each power, the first node with t of at least this power. Earlier
+            ones are skipped, because their coefficient is 0.
     """
     product = factor[:, :1] * polynomial
-    first_rows = (factor > 0).argmax(axis=0)  # Earlier rows of this power are 0.
-    for power in range(1, factor.shape[1]):
-        row = first_rows[power]
-        product[row:, power:] += factor[row:, power, None] * polynomial[row:, :-power]
+    for power, row in enumerate(first_row_of_power[: factor.shape[1]].tolist()):
+        if power:
+            product[row:, power:] += factor[row:, power, None] * polynomial[row:, :-power]
     return product
 
 
@@ -258,3 +277,12 @@ def _mantissa_and_exponent(number: int) -> tuple[float, int]:
     """
     exponent = number.bit_length()
     return number / (1 << exponent), exponent
+
+
+@lru_cache(maxsize=256)
+def gauss_legendre(nodes: int) -> list[tuple[float, float]]:
+    """Return pairs (node, weight) of Gauss-Legendre quadrature on [0, 1]."""
+    from scipy.special import roots_legendre  # imported here, because it takes long
+
+    x, weights = roots_legendre(nodes)
+    return [*zip(((1 + x) / 2).tolist(), (weights / 2).tolist(), strict=True)]
