@@ -357,7 +357,7 @@ class Exchange:
         return self._folder / f"{process}.{kind}"
 
     def _lives(self, process: int) -> bool:
-        """Return whether the process with this number holds the lock of its role, so it lives."""
+        """Return whether a process of the run is alive: it holds its lock, or is this process."""
         path = self._file(process, "lock")
         if (os.getpid(), str(path)) in _roles:
             return True
@@ -370,7 +370,7 @@ class Exchange:
             return True
         except FileNotFoundError:  # the process has just left
             return False
-        # The process may have left after `exists`. Then the file is new, and has to be removed.
+        # Nobody held the lock. A killed process has left its file, or `acquire` has made a new one.
         _release(lock)
         return False
 

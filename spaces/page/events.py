@@ -195,7 +195,7 @@ class Handlers:
         return request, self._input_updates(request)
 
     def _request_from_inputs(self, values: Values) -> Request:
-        """Return the request that the inputs hold, without choices made for other samples.
+        """Return the request that the inputs hold. Choices made for other samples are left out.
 
         Raises a ValueError if the request is incomplete or invalid.
         """
@@ -212,6 +212,7 @@ class Handlers:
                 number = len(samples["files"])
                 raise ValueError(f"{number} files are too many. The limit is {MAX_FILES}.")
         request = make_request(self._space, values[layout.checker], options, **samples)
+        # The visitor made the choices for the samples with the fingerprint `asked_for`.
         if request.fingerprint_of_samples() == values[layout.asked_for]:
             request = replace(request, reading=self._reading(values))
         return request

@@ -185,9 +185,9 @@ def _cell_html(css_class: str, text: str) -> str:
 
 
 def _head(css_classes: Mapping[str, str]) -> str:
-    """Return the headings as rows of HTML: the labels of several runs above what they have.
+    """Return the headings as one row of HTML, or as two: labels of runs, and columns below them.
 
-    `css_classes` has the class of each column by its heading.
+    `css_classes` has the class of each column by its heading, such as "pass@1, run A".
     """
     parts = [(*heading.partition(", ")[::2], x) for heading, x in css_classes.items()]
     columns = "".join(f'<th scope="col" class="{x}">{breakable(name)}</th>' for name, _, x in parts)

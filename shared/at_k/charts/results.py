@@ -63,7 +63,7 @@ def runs_by_name(results: ChartResults) -> dict[str, ChartScores]:
     if not results:
         raise ValueError("results is empty: give the dict that compute returns.")
     runs: dict[str, ChartScores] = {"": results}
-    # The result of one run may have only scores of questions.
+    # A single result is a dict of dicts too, if its only key is "per_question".
     if all(isinstance(value, Mapping) for value in results.values()) and set(results) != {
         "per_question"
     }:
@@ -359,7 +359,7 @@ class ChartDetails:
         return f"{mark}: {limits}{scope}."
 
     def _scope_of_limits(self, methods: Set[str | None]) -> str:
-        """Return which questions limits by these methods are for, or "" if one method is None."""
+        """Return which questions limits are for, or "" if a method is None or "auto"."""
         if methods == {"questions"}:
             return " for other questions like these"
         if None in methods or "auto" in methods:

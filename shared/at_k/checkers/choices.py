@@ -34,10 +34,10 @@ class Options:
 
 
 def read_options(reference: Any) -> Options | None:
-    """Return the options of a reference, or None if the reference has none of the known forms.
+    """Return the options and the correct one by a reference, or None if it cannot be read.
 
     A reference is a letter, "yes", "no", "true" or "false", or a dict with the options and the
-    answer, which is a letter, the index of an option (`answer_index`), or the text of one.
+    answer: a letter, the index of an option (`answer_index`), or the text of one option.
     """
     if isinstance(reference, Mapping):
         return _options_of_row(reference)

@@ -262,7 +262,7 @@ class _RemoteProgram:
             raise RuntimeError(f"the program raised {type(error).__name__}") from error
 
     def _result(self, reply: dict[str, Any]) -> Any:
-        """Return the value in a reply, or raise the exception in it."""
+        """Return the value in a reply, or raise its exception, or _EndedError if it has neither."""
         if "value" in reply:
             return self._decoded(reply["value"])
         try:

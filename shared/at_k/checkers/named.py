@@ -229,8 +229,8 @@ def package_checker(checker: Any) -> Any:
 def match_numbers(rows: Samples, stop: Sequence[str]) -> tuple[np.ndarray, pa.ChunkedArray]:
     """Return whether the number of each sample is acceptable, (S,), and the numbers, (S,).
 
-    A number is a normal form without %, or null. Raises a ValueError if the samples or a reference
-    cannot be compared.
+    A number is in normal form, 0.5 for 50%, or null. Responses end at a text in `stop`. Raises a
+    ValueError if the samples are neither texts nor numbers, or if a reference is not one number.
     """
     values = rows.values
     if pa.types.is_boolean(values.type) or sample_kind(values) == "other values":

@@ -202,7 +202,7 @@ _NAMES = re.compile(  # cm^2, a_{3}, GPT-4, step 3: the digits belong to a name
 
 
 def _plain(text: str) -> str:
-    """Return a text without signs of LaTeX, Markdown and currencies, and digits of names."""
+    """Replace LaTeX, Markdown, HTML and currency signs; remove digits of names such as GPT-4."""
     if not text.isascii():
         text = text.translate(_PLAIN)
         text = re.sub(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+", lambda run: f"^{run[0].translate(_SUPERSCRIPTS)}", text)

@@ -120,13 +120,14 @@ def find_tests(job: dict[str, Any]) -> dict[str, Any]:
 
 
 def run_tests(job: dict[str, Any], module: types.ModuleType) -> Result:
-    """Run the code of tests, and then the tests that it defines, in a module; return their results.
+    """Run the code of tests in a module, then the tests that it defines, and return the results.
 
-    The module already has the names of the program. `job` is the examiner's, see `Tests.jobs`.
+    The module already has the names of the program. `job` is the examiner's, see `Tests.jobs`. If
+    its form is "find", the code runs, but the tests that it defines are only listed.
 
     Raises:
         UnusableTestsError: if no program can pass the tests.
-        BaseException: the error of the code, if the tests are only to be found.
+        BaseException: the exception that the code raises, if the form is "find".
     """
     source = job["tests"]
     code = compile(source, _FILE, "exec", dont_inherit=True)
@@ -136,6 +137,7 @@ def run_tests(job: dict[str, Any], module: types.ModuleType) -> Result:
     before = dict(space)
     own_main, sys.modules[MODULE] = sys.modules[MODULE], module
     try:
+        # Files of tests often call main. pytest may be missing if the code does not import it.
         for name in {"unittest", "pytest"} & {"unittest", *job["modules"]}:
             importlib.import_module(name).main = _NoMain  # type: ignore[attr-defined]
         error = _problem_of_code(code, space)

@@ -118,7 +118,7 @@ class PlanView(View):
         return make_table(["design", "key", *_PLAN_COLUMNS], self._rows())
 
     def notes(self, for_paper: bool = False) -> list[str]:
-        """Return paragraphs about the columns, the cheapest design, and the assumptions."""
+        """Return paragraphs on columns, the cheapest design (if wanted), and the assumptions."""
         plan, options = self.plan, self.options
         confidence, power = (f"{100 * plan[name]:g} %" for name in ("confidence", "power"))
         sign, command = "half-width: that", "at-k compare"

@@ -78,9 +78,9 @@ def chart_of_scores(view: ScoresView, run: RunInput) -> Figure:
 
 
 def chart_of_comparison(compared: Compared, inputs: Sequence[RunInput]) -> Figure:
-    """Return the chart of the difference of two runs against k, or of all scores of the runs.
+    """Return a chart of the difference of two runs against k, with a caption from `inputs`.
 
-    The latter is for one k, or more than two runs.
+    For one k, or for more than two runs, return a chart of the scores of all runs instead.
     """
     from ..charts import difference, forest
     from ..runs.differences import differences_of

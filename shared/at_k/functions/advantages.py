@@ -419,9 +419,9 @@ def _std(values: np.ndarray, shares: np.ndarray) -> np.ndarray:
 
 
 def _expected(n: int, c: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return the mean of values[j] if j of k of n samples are correct, (U,), 0 unless 0 <= c <= n.
+    """Return the mean of values[j] over subsets of k of n samples, (U,), 0 unless 0 <= c <= n.
 
-    `c`, (U,), are numbers of correct samples, and `values`, (k + 1,), are those of 0 .. k of them.
+    j of the k samples and c, (U,), of the n are correct. `values` has the entries j = 0 .. k.
     """
     k, result = len(values) - 1, np.zeros(len(c))
     for rows in blocks_of_rows(np.flatnonzero((c >= 0) & (c <= n)), k):

@@ -370,9 +370,10 @@ class BinaryFamily(Family):
         return Candidates(statistics, True, scores, np.zeros(scores.shape[1]), 1.0)
 
     def _shares_of_counts(self, n: int, prior: np.ndarray, multiplicity: np.ndarray) -> Statistics:
-        """Return statistics of questions with n samples: shares of questions by bins of c.
+        """Return `Statistics` of questions with n samples: the share with c in each of r bins.
 
-        `prior` has the (161,) weights of the rates of the support.
+        `prior` has the (161,) weights of the rates of the support, and `multiplicity`, (U,), the
+        number of questions with each pair (n, c).
         """
         bins = np.arange(n + 1) * min(n + 1, _COUNT_BINS) // (n + 1)
         pmf_of_c = _likelihood_with_ends(np.full(n + 1, n), np.arange(n + 1), self.rates)

@@ -180,9 +180,10 @@ class RewardFamily(Family):
         return means + fitted.samples.binning_bias(self.extrapolated_ks)
 
     def coherent_means(self, means: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
-        """Return (e,) means in which Max@k of categories is at least Max@n, for k > n.
+        """Raise the means for k > n to at least the unbiased Max@n of the group; return (e,) means.
 
-        n is the smallest number of samples of a question. Real rewards are returned unchanged.
+        n is the smallest number of samples of a question, and `multiplicity`, (U,), is that of the
+        group. Means of real rewards, which are not categories, are returned unchanged.
         """
         ks, least = np.array(self.extrapolated_ks), int(self.n.min())
         if isinstance(self.rewards, RankedRewards) or (ks <= least).all():

@@ -196,8 +196,9 @@ class AutoIntervals(IntervalMethod):
         self._n, self._repeated, self._single, self._beyond_n = n, repeated, single, beyond_n
 
     def intervals(self, questions: np.ndarray, confidence: float) -> Intervals:
-        """Return the interval of each score by the method for these questions."""
+        """Return the interval of each score by its key, by the method for these questions."""
         result = self._method(questions).intervals(questions, confidence)
+        # An unknown interval comes from `single`. Add the reason why `repeated` was not chosen.
         reason = f"none: each question has one sample, and {ONE_CLUSTER}"
         return {
             key: interval._replace(interval=reason) if interval.is_unknown else interval

@@ -86,7 +86,9 @@ def rows_of_samples(table: Table, chosen: ColumnsByRole) -> Table:
 def _lists_by_sample(table: Table, chosen: ColumnsByRole) -> Columns:
     """Return the columns that have, in every row, a list with an entry for each sample.
 
-    Return {} if only the columns `chosen` for samples have such lists, or if a row has no samples.
+    Return {} if a column `chosen` for samples has no such lists, if no other column has them, if a
+    row has no samples, or if a role has several columns. Raises InputError if a column that belongs
+    to samples by its name has lists of another length in some rows only.
     """
     roles = ("predictions", "outcomes", "counts", "finish", *usual.PER_SAMPLE)
     aligned = [chosen[x] for x in roles if x in chosen]
@@ -96,7 +98,7 @@ def _lists_by_sample(table: Table, chosen: ColumnsByRole) -> Columns:
     sizes = _sizes(table.columns[aligned[0]])
     fixed = {chosen.get(role) for role in ("references", *usual.PER_QUESTION)}
     fixed |= {*usual.QUESTION_TEXTS, *_OF_QUESTION}
-    lists = {x: y for x, y in columns.items() if x not in fixed and _sizes(y) == sizes}
+    lists = {name: x for name, x in columns.items() if name not in fixed and _sizes(x) == sizes}
     for name in filter(_is_of_sample, table.columns):
         if name != chosen.get("references"):
             _refuse_other_sizes(table, name, aligned[0])

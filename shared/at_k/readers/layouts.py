@@ -142,15 +142,15 @@ def read_layout(layout: Layout, table: Table, path: Path | None = None) -> Table
 
 
 def _origin(layout: Layout, table: Table, records: Sequence[LogRow]) -> dict[str, str]:
-    """Return the facts about a run in its records and rows, such as {"model": ..}."""
+    """Return a dict of facts about a run. A fact joins its distinct values, and may be ""."""
     entries = {x: table.columns.get(x, ()) for x in _ORIGIN} if layout.rows else {}
-    for what, path in layout.origin.items():
-        entries[what] = [field_at(record, path.split(".")) for record in records]
-    said = {}
-    for what, cells in entries.items():
+    for name, path in layout.origin.items():
+        entries[name] = [field_at(record, path.split(".")) for record in records]
+    facts = {}
+    for name, cells in entries.items():
         texts = [str(x) for x in cells if x and not isinstance(x, (list, dict))]
-        said[what] = ", ".join(dict.fromkeys(texts))
-    return said
+        facts[name] = ", ".join(dict.fromkeys(texts))
+    return facts
 
 
 def _first_value(*values: Any) -> Any:
@@ -470,10 +470,10 @@ def _deepeval_success(case: LogRow) -> bool | None:
 
 
 def _verifiers_traces(episode: LogRow) -> list[LogRow]:
-    """Return a row for each trace of an agent that is trained.
+    """Return a row for each trace of an agent that is trained, or one row without traces.
 
-    The reward of a trace is the weighted sum of its scores, or None if the trace or the episode
-    failed.
+    The reward of a trace is the weighted sum of its scores. It is None if the trace or the episode
+    failed, or if there are no traces.
     """
     rows = []
     for trace in episode["traces"] or [{"agent": {"name": "agent"}, "ok": False}]:

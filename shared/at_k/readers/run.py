@@ -349,7 +349,7 @@ def _cells(
 
 
 def _cells_of_grades(table: Table, are_lists: bool) -> CellsByRole:
-    """Return the outcomes that a tool has given the samples, as the role grades; {} if none."""
+    """Return {"grades": outcomes of a log}, or {} unless exactly one column has outcomes."""
     names = columns_of_role(table, "outcomes")
     if len(names) != 1:
         return {}

@@ -243,7 +243,7 @@ def z_of_equal_pairs(counts: Sequence[Counter[str]]) -> float:
 
     A pair is two rows of one question, and it is equal if both have the same text. `counts` has the
     number of rows of each text in a question. The mean and the variance are those of texts dealt to
-    the rows at random. Return 0 if there is no variance.
+    the rows at random. Return 0 if the variance is 0, or if there are fewer than four rows.
     """
     sizes = list(map(Counter.total, counts))
     total = Counter(itertools.chain(*(of_question.elements() for of_question in counts)))
@@ -251,6 +251,7 @@ def z_of_equal_pairs(counts: Sequence[Counter[str]]) -> float:
     all_pairs = n * (n - 1) // 2
     if n < 4 or not within or not equal or equal == all_pairs:
         return 0.0
+    # The mean square is a sum over two pairs: the same twice, sharing a row, or disjoint.
     sharing = [_falling(sizes, 3), _falling(total.values(), 3)]
     disjoint = [x * x - x - y for x, y in zip((within, equal), sharing, strict=True)]
     triples, quadruples = n * (n - 1) * (n - 2), n * (n - 1) * (n - 2) * (n - 3) / 4
@@ -277,10 +278,11 @@ def are_parts(names: Sequence[str]) -> bool:
 
 
 def refuse_repeats(questions: QuestionRows) -> None:
-    """Raise an InputError if two rows are the same sample, or have the same samples.
+    """Raise an InputError if two rows of a question are the same sample, or the same samples.
 
-    Two rows are the same sample if they have the same question, file and sample numbers. Without
-    sample numbers, they have the same entry in a column that identifies rows: see `_row_ids`.
+    Rows are the same sample if their sample numbers and the columns in `pool` are equal, and also
+    their file if each file numbers its samples anew. Without sample numbers, rows are the same
+    sample if they are equal in a column that identifies rows (see `_row_ids`).
     """
     columns = nested_columns(questions.table)
     numbers = _sample_number_columns(questions, columns)

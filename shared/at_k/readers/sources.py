@@ -296,7 +296,7 @@ def _finished(table: Table, reading: ReadingOptions, path: Path | None) -> Table
 
 
 def _rows_inside(table: Table, reading: ReadingOptions) -> Table:
-    """Return the table at the dotted path `reading.records`: a list of rows, or an object."""
+    """Return the table of the rows, or of the only object, at the path `reading.records`."""
     path = str(reading.records)
     cells = with_fields(table, [("records", path)]).columns[path]
     if len(cells) == 1 and isinstance(cells[0], dict):
@@ -422,10 +422,10 @@ def _keyed_rows(record: Record, title: str) -> list[Record] | None:
 
 
 def _are_lists_of_rows(values: Sequence[Any]) -> bool:
-    """Return whether the values of an object are lists of rows, each for one key.
+    """Return whether all values of an object are lists of rows, each of one id or part.
 
-    A single key above several rows without ids may be no id, but the name of a list, such as
-    results. Values beside lists of rows say something about the run.
+    At least one value is a list of rows. Values that are not are facts about the run. A single key
+    of several rows without ids is taken for the name of their list, such as "results".
     """
     is_name = len(values) == 1 and len(values[0]) > 1 and not _have_ids(values[0])
     return not is_name and all(is_list_of(x, dict) for x in values)

@@ -166,13 +166,14 @@ class Table:
         return title, ", row ", Index(self.row_numbers()[row]), FROM_0
 
     def places_of_two(self, first: int, second: int) -> list[str | Index]:
-        """Return the parts of a message that name two rows, or two samples of one row."""
+        """Return message parts such as "a.csv, rows 1 and 4" or "a.csv, row 1: two samples"."""
         one, other = self.row_place(first), self.row_place(second)
         if one == other:
             return [*one, ": two samples"]
         if FILE in self.columns:
             return [*one, " and ", *other]
-        return [f"{self.title}, rows ", one[2], " and ", other[2], FROM_0]
+        (_, _, first_number, _), (_, _, second_number, _) = one, other
+        return [f"{self.title}, rows ", first_number, " and ", second_number, FROM_0]
 
 
 @dataclass(frozen=True)

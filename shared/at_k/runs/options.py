@@ -208,7 +208,7 @@ class ComparisonOptions:
         return result
 
     def limit_options(self, interval: str) -> IntervalOptions:
-        """Return the options of the limits for this interval, after a call of `for_samples`."""
+        """Return the options of limits by `interval`. Call it on what `for_samples` returns."""
         clusters = self.clusters if interval == "questions" else None
         return IntervalOptions(
             self.confidence,

@@ -111,7 +111,7 @@ class PlanOptions(ComparisonOptions):
     most: int = field(default=_MOST_QUESTIONS, init=False)
 
     def __post_init__(self) -> None:
-        """Validate the options, and replace single numbers by lists."""
+        """Validate options, make lists of single numbers, and fill in k, questions, samples."""
         (score,), _ = included_scores(self.metric, None, scores_of_one_mean(), parameter="metric")
         check_name("interval", self.interval, _KINDS)
         if self.k is not None:
@@ -150,10 +150,10 @@ class PlanOptions(ComparisonOptions):
         return next(((name, x) for name, x in precisions.items() if x is not None), None)
 
     def ratio(self, design: Design, questions: int) -> float:
-        """Return the half-width or difference of a design with M `questions`, by the wanted value.
+        """Return the half-width or difference of a design, divided by the wanted value.
 
-        A design reaches the wanted precision if the ratio is at most 1. The ratio is infinite if
-        the design has no interval, or finds no difference.
+        A design with M `questions` reaches the wanted precision if the ratio is at most 1. The
+        ratio is infinite if the design has no interval, or finds no difference.
         """
         assert self.wanted is not None
         name, wanted = self.wanted
