@@ -49,10 +49,10 @@ def examine(control: socket.socket, desk: int, is_isolated: bool) -> None:
     """Run the tests of one program after another, until the server ends.
 
     Args:
-        control: the socket to the server. It sends "e" and the connection to a program, or the file
-            with what it printed, to let the tests on the desk run; or "k", to end all other
-            processes if `is_isolated`. Each letter is sent back when that is done.
-        desk: the descriptor of the file with the tests, see `Tests.jobs`, and then the verdict.
+        control: the socket to the server. A letter comes in, and goes back when the work is done:
+            "e" runs the tests on the desk, and comes with a descriptor, the connection to a program
+            or the file with what a script printed; "k" ends all other processes if `is_isolated`.
+        desk: the descriptor of a file. It has the tests, see `Tests.jobs`; then their verdict.
         is_isolated: whether the server is process 1 of a namespace.
     """
     control.send(b"r")  # ready
@@ -84,7 +84,7 @@ def _end_other_processes() -> None:
 
 
 def _verdict(exam: dict[str, Any], descriptor: int) -> dict[str, Any]:
-    """Run tests with a program; return a dict with `status`, `message` and `tests`, their number.
+    """Run tests with a program; return a dict of `status`, `message`, and how many `tests` ran.
 
     The status is that of a `Record`; or "ended" if the process of the program ended; or "not apart"
     if the tests can only run in that process. If the tests are only to be found, it is "found", and
@@ -115,7 +115,7 @@ def _verdict(exam: dict[str, Any], descriptor: int) -> dict[str, Any]:
 
 
 def _examine_output(exam: dict[str, Any], program: _RemoteProgram) -> tuple[list[str], str | None]:
-    """Compare what a script printed with what is expected; see `_run_tests`."""
+    """Compare what a script printed with what is expected; return what `_run_tests` returns."""
     printed, expected = program.printed(), exam["output"]
     if print_the_same(printed, expected):
         return ["case"], None
@@ -123,7 +123,7 @@ def _examine_output(exam: dict[str, Any], program: _RemoteProgram) -> tuple[list
 
 
 def _examine_call(exam: dict[str, Any], program: _RemoteProgram) -> tuple[list[str], str | None]:
-    """Compare the result of a call, as JSON holds it, with what is expected; see `_run_tests`."""
+    """Compare the result of a call, as JSON, with what is expected; return as `_run_tests` does."""
     returned, expected = program.call(exam["entry_point"], exam["arguments"]), exam["output"]
     try:
         result = json.loads(json.dumps(returned, default=_plain_number))
@@ -155,7 +155,7 @@ def _shown(value: Any) -> str:
 
 
 def _run_tests(exam: dict[str, Any], program: _RemoteProgram) -> tuple[list[str], str | None]:
-    """Run tests that are code; return the names of those that ran, and how the first one failed."""
+    """Run tests that are code; return the names of those that ran, and the problem or None."""
     if exam["shares_interpreter"]:
         ran, problem = program.run(exam)
     else:

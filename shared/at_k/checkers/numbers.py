@@ -407,7 +407,7 @@ def _has_digit(text: str) -> bool:
 
 
 def _number_after(text: str, mark: re.Match[str]) -> str | None:
-    """Return the form of the number after a mark, "" if that is unclear, or None without one."""
+    """Return the form of the number after a mark, "" if it is unclear or denied, or None."""
     if mark[0].startswith("\\"):
         return _number_of_box(boxed(text[mark.start() :]) or "") or ""
     is_key = _KEY_OF_JSON.search(mark[0]) is not None
@@ -437,9 +437,9 @@ def _answer_after(text: str, mark: re.Match[str]) -> str:
 
 
 def _first_number(text: str) -> str | None:
-    """Return the form of the first number in the sentence after a mark that stands alone, or None.
+    """Return the form of the answer in the sentence after a mark, or None.
 
-    Several numbers ("5, 6") give None.
+    It is a side of the only equation, or the first number that stands alone, but not of "5, 6".
     """
     text = _plain(text)
     clause = _CLAUSE_END.split(text)[0]
@@ -452,7 +452,7 @@ def _first_number(text: str) -> str | None:
 
 
 def _number_without_mark(text: str) -> str | None:
-    """Return the form of the only number in bold outside of headings, or else of the last one."""
+    """Return the form of the only number in bold (not in headings), or else of `_last_number`."""
     bold = [part for part in _BOLD.findall(text) if not _HEADING.match(part)]
     forms = {_last_number(part) for part in bold if _has_digit(part)}
     return (forms.pop() if len(forms) == 1 else None) or _last_number(text)
@@ -484,8 +484,8 @@ def _last_number(text: str) -> str | None:
 def _answer_of_sentence(text: str, numbers: list[_Number]) -> str | None:
     """Return the form of the last of the numbers in a sentence that is not an aside, or None.
 
-    Two facts give None. If it is an operand, as the 4 in "12, not 3 * 4", the last stated number
-    before it counts.
+    A refusal and two facts give None. If the number is an operand, as the 4 in "12, not 3 * 4", the
+    last number that is stated (see `is_stated`) counts.
     """
     if len(numbers) > 1:
         asides = [aside.span() for aside in _ASIDE.finditer(text, numbers[0].stop)]

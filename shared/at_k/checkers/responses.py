@@ -128,8 +128,9 @@ def last_answer(
     answer_after: Callable[[str, re.Match[str]], str | None],
     answer_without_mark: Callable[[str], str | None],
 ) -> str | None:
-    """Return the answer of a text: a correction, or what follows the last mark, or any other.
+    """Return the answer after the last mark in a text, or else one without a mark, or None.
 
+    If a retraction such as "Wait" and another answer follow, return that one.
     `answer_after(text, mark)` returns the answer that follows a mark, "" if that is unclear, or
     None if none follows, so that the mark before it counts.
     """

@@ -136,14 +136,14 @@ class Sandbox:
         self._poll.register(self._replies, select.POLLIN)
 
     def run(self, job: dict[str, Any], exam: dict[str, Any], ending: Event) -> dict[str, Any]:
-        """Run the jobs of `Tests.jobs`, unless the event `ending` happens; return what happened.
+        """Run a program with its tests, the two jobs of `Tests.jobs`; return what happened.
 
         Returns:
-            A dict with the entries of a `Record`, those of the verdict (see `examine`), and
+            A dict with the entries of a `Record`, those of the verdict of the examiner, and
             `is_last`, whether the sandbox ends now.
 
         Raises:
-            SandboxDiedError: if the program was not run, or might have ended by a failure here.
+            SandboxDiedError: if the program did not run, the sandbox failed, or `ending` was set.
         """
         self._send(job, exam)
         usage, excess, start, is_late = _Usage(job), None, time.monotonic(), False
@@ -233,7 +233,7 @@ def _kill(processes: Iterable[int]) -> None:
 
 
 def _end_of_process(exit_code: int, message: str) -> dict[str, str]:
-    """Return the status and the message of a program whose process ended before its tests.
+    """Return the status and the message of a program whose process ended before its tests did.
 
     `message` is the exception that ended a script, or "". SIGKILL is how the server ends a program.
     """
@@ -268,11 +268,11 @@ class _Usage:
         self._seen: dict[int, float] = {}  # the CPU times of processes when they were last seen
 
     def look(self, processes: list[int]) -> None:
-        """Look at the examiner, and at the processes of a program, each after its parent.
+        """Update the usage. `processes` are the examiner, then those of the program, parents first.
 
-        Before a program starts, and when a script has ended, nothing counts.
-        The time of a process that has ended counts in that of its parent, which is read before, so
-        that no time counts twice. If the parent ignores SIGCHLD, what was seen of it counts.
+        Nothing is counted before a program starts, or after a script has ended. A child that has
+        ended counts in its parent, which is read before it, so that no time counts twice. If the
+        parent ignores SIGCHLD, the time last seen of the child counts.
         """
         if len(processes) < 2 and (self._is_script or not self._seen):
             return
@@ -288,7 +288,7 @@ class _Usage:
 
 
 def _cpu_seconds(number: int) -> tuple[float, float]:
-    """Return the CPU time of process `number`, and of the children that it has waited for."""
+    """Return the CPU seconds of process `number` and of its reaped children; 0.0 if it is gone."""
     try:
         fields = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -300,7 +300,7 @@ def _cpu_seconds(number: int) -> tuple[float, float]:
 
 @lru_cache
 def _server_code() -> IO[bytes]:
-    """Return a file with the compiled modules of a sandbox, by their names there, by `marshal`."""
+    """Return a file with a dict, written by `marshal`, from module names to the compiled code."""
     codes = {"sandboxed": compile("", "sandboxed", "exec")}
     for name in _SANDBOXED:
         path = Path(__file__).with_name(f"{name}.py")
@@ -465,7 +465,7 @@ class Pool:
             tests = read_tests("assert y", "")
             records = [self._record(tests, f"{thread}y = {value}") for value in (True, False)]
             if [record["status"] for record in records] != ["passed", "failed"]:
-                raise SandboxError(records[0]["message"])
+                raise SandboxError(records[0]["message"] or "An incorrect program passed there.")
         except BaseException:
             self.close()
             raise

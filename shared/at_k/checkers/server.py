@@ -50,7 +50,7 @@ _OFTEN_IMPORTED = (
 
 
 def serve(settings: dict[str, Any]) -> None:
-    """Run the jobs of standard input until it ends.
+    """Run the jobs of standard input, and reply to each, until it ends or a reply has `is_last`.
 
     Args:
         settings: a dict with `cpu_seconds` and `memory` (bytes) of a program; `folders`, which it
@@ -176,7 +176,7 @@ class Server:
         return ours.detach()
 
     def _let_examine(self, descriptor: int) -> bool:
-        """Give a descriptor to the examiner, and wait until it has written a verdict, or has ended.
+        """Give a descriptor to the examiner; return whether it wrote a verdict before it ended.
 
         The descriptor is that of the socket to a program, or of the file with what it printed.
         """
@@ -188,10 +188,10 @@ class Server:
         return False
 
     def _await(self, connection: Any, tick: float, until_program_ends: bool = False) -> None:
-        """Wait until there is something to read.
+        """Wait until `connection` can be read, or, on request, until the program has ended.
 
-        Meanwhile, see every `tick` seconds whether orphans have ended, because they count as
-        processes, and whether the process of the user has, which ends this process.
+        Every `tick` seconds, reap orphans that have ended, because they count as processes. If the
+        process of the user has ended, end this process.
         """
         while not select.select([connection], [], [], tick)[0]:
             while self._reap(os.WNOHANG):

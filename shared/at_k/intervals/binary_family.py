@@ -72,7 +72,7 @@ def pass_intervals(
     Args:
         rates: those of the checker that called samples correct.
         are_ordered: whether limits are moved into the order of the scores, see `core.coherent`.
-            Whoever needs covariances only saves time without it.
+            Callers that need only covariances pass False, to save time.
 
     Raises:
         ValueError: if the interval does not support a score, or the n of a question.
@@ -250,9 +250,9 @@ class BinaryFamily(Family):
         return lru_cache(_MOMENTS_KEPT)(self._moments_of)
 
     def _moments_of(self, n: int) -> np.ndarray:
-        """Return means of the columns and covariances of `_pairs` at each rate, (283, m + P).
+        """Return means of columns, and covariances of the P `_pairs`, at each rate, (283, m + P).
 
-        They are those of estimates from n samples of a question with this rate.
+        Columns are estimated from n samples of a question with this rate.
         """
         if n > _LARGEST_FULL_N and self.inner_k is not None:
             sums = self._sums_by_quadrature(n)
@@ -262,8 +262,8 @@ class BinaryFamily(Family):
         mean, gap, products, gap_products = np.split(sums, [m, 2 * m, 2 * m + len(pairs)], 1)
         a, b = np.transpose(pairs)
         square, gap_square = mean[:, a] * mean[:, b], gap[:, a] * gap[:, b]
-        # The covariances of h and of top - h are equal. A difference of small numbers keeps its
-        # digits, so the smaller means are used.
+        # The estimates and their gaps have equal covariances, and `products - square` keeps more
+        # digits if both are small. So the smaller of the two means is used.
         covariances = np.where(square < gap_square, products - square, gap_products - gap_square)
         return np.hstack([mean, covariances])
 
@@ -321,7 +321,7 @@ class BinaryFamily(Family):
         return np.hstack([h, gap, h[:, a] * h[:, b], gap[:, a] * gap[:, b]])
 
     def covariance_of_samples(self, fit: Fit, columns: Sequence[int]) -> np.ndarray:
-        """Return the covariance of columns for new samples, a mean over the questions."""
+        """Return the covariance of estimates of `columns` for new samples, a mean of questions."""
         result = np.zeros(())
         for n, prior in fit.prior[0].items():
             c, size = np.arange(n + 1), np.full(n + 1, n)
@@ -362,7 +362,7 @@ class BinaryFamily(Family):
         return result
 
     def candidates(self, fit: Fit) -> Candidates:
-        """Return what a profile over the priors of a group needs; its distributions are rates."""
+        """Return what a profile over the priors of a group needs, for 163 rates (never None)."""
         scores = self._scores_of_rates
         statistics = [
             self._shares_of_counts(n, prior, fit.multiplicity) for n, prior in fit.prior[0].items()

@@ -102,7 +102,7 @@ class Fit:
 
     @cached_property
     def of_squares(self) -> Fit:
-        """Return the fit to the squared weights, which the variance of a weighted mean needs."""
+        """Return the fit to `squares`, for variances of weighted means; self for equal weights."""
         return self if self.squares is None else Fit(self.family, self.squares)
 
     @cached_property
@@ -213,10 +213,9 @@ class Family(abc.ABC):
 
     @abc.abstractmethod
     def covariance_of_samples(self, fit: Fit, columns: Sequence[int]) -> np.ndarray:
-        """Return the covariance of some columns for new samples of the same question.
+        """Return the covariance of the estimates of some columns, for new samples of a question.
 
-        It is a mean over the questions of the group. The covariance of columns that are neither
-        equal nor neighbors may be left at 0.
+        It is a mean over the group. For columns neither equal nor neighbors, it may be left at 0.
         """
 
     @abc.abstractmethod
@@ -258,9 +257,9 @@ class ExtrapolatedScores(Scores):
 
 
 def with_extrapolated(observed: Scores, family: Family, keys: Mapping[ScoreKey, object]) -> Scores:
-    """Return scores of k <= n and extrapolated scores as one object, in the order of the keys.
+    """Return `observed` with the scores of `keys` that it lacks, extrapolated by `family`.
 
-    `family` extrapolates the scores that `observed` lacks. The values of `keys` are not used.
+    They are in the order of `keys`, unless none is lacking. The values of `keys` are not used.
     """
     missing = [key for key in keys if key not in observed.keys]
     if not missing:
@@ -276,10 +275,10 @@ def with_extrapolated(observed: Scores, family: Family, keys: Mapping[ScoreKey, 
 def multiplicities(
     rows: np.ndarray, size: int, weights: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return (numbers, squares): how many questions have each of `size` distinct counts, (U,) each.
+    """Return (numbers, squares): effective numbers of questions with each count, (U,) both.
 
-    `rows` has the index of each question's counts, and `weights` its weight. For equal weights,
-    `squares` is None.
+    `rows` has the index of each question's counts, below U = `size`, and `weights` its weight.
+    Without weights, `numbers` are plain counts of questions, and `squares` is None.
 
     Let w be the weights. A weighted mean with independent errors of the variances v has the
     variance sum w^2 v / (sum w)^2. For equal v this is the variance of a mean of N = (sum w)^2 /

@@ -12,8 +12,8 @@ A few distinct rates are no Beta distribution. The averaged prior is therefore a
 with a prior that the EM algorithm adapts to the data, stopped early as in `Observed`. Its weight is
 that of a model with two more parameters and the nonparametric maximum of the likelihood.
 
-There are U distinct counts of questions, J distributions in the grid, and p parameters of a model.
-n is the number of samples of a question.
+A group has M questions with U distinct counts. The grid has J distributions, and a model p
+parameters. n is the number of samples of a question.
 """
 
 from __future__ import annotations
@@ -79,10 +79,9 @@ class Observed(NamedTuple):
         return self.last_step(_em_steps(self.likelihood, share, start, steps - 1))
 
     def last_step(self, prior: np.ndarray) -> dict[int, np.ndarray]:
-        """Return a (J,) prior after one step of the EM algorithm for each n alone, {n: (J,)}.
+        """Return the (J,) prior after one more step of the EM algorithm, in parts by n, {n: (J,)}.
 
-        The parts are the shares of each distribution among the questions with n samples, times the
-        share of these questions. Their sum over n and J is 1.
+        The part of n is scaled by the share of the questions with n samples. All parts sum to 1.
         """
         share = self.multiplicity / self.multiplicity.sum()
         weights = share / _probabilities(prior, self.likelihood)
@@ -124,7 +123,7 @@ def whole_prior(priors: Mapping[int, np.ndarray]) -> np.ndarray:
 def _em_steps(
     likelihood: np.ndarray, share: np.ndarray, prior: np.ndarray, steps: int
 ) -> np.ndarray:
-    """Return a (J,) prior after steps of the EM algorithm, for (U,) shares of questions."""
+    """Return the (J,) prior after `steps` steps of EM; `share`, (U,), has the shares of counts."""
     for _ in range(steps):
         prior = prior * ((share / _probabilities(prior, likelihood)) @ likelihood)
     return prior

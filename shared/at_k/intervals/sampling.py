@@ -57,7 +57,7 @@ class SamplingIntervals(IntervalMethod):
         return ONE_SAMPLE_EACH if self._family.one_sample_each(questions) else None
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        """Return the covariance of the errors of m scores, (m, m). If k > n, the variance is 1."""
+        """Return the covariance of the errors of the scores; for k > n, rows of the identity."""
         family, result = self._family, np.eye(len(keys))
         known = [i for i, key in enumerate(keys) if key in family.scores]
         if not known:
@@ -76,12 +76,12 @@ class SamplingIntervals(IntervalMethod):
 
 
 def _intervals_of_fit(fit: Fit, confidence: float) -> Intervals:
-    """Return the interval of each score of a group of questions."""
+    """Return the interval of each score of a group: of k <= n by sampling, else hierarchical."""
     return sampling_intervals(fit, confidence) | hierarchical_intervals(fit, confidence)
 
 
 def sampling_intervals(fit: Fit, confidence: float) -> Intervals:
-    """Return the intervals of the scores of a group of questions with k <= n.
+    """Return the intervals of the scores with k <= n of a group of questions, or {} without any.
 
     If two priors fit, an interval contains the intervals under both.
     """

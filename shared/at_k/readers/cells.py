@@ -106,7 +106,7 @@ def _lists_by_sample(table: Table, chosen: ColumnsByRole) -> Columns:
 
 
 def _is_of_sample(name: str) -> bool:
-    """Return whether lists in a column have an entry for each sample by its name."""
+    """Return whether a column, by its name, has lists with an entry for each sample."""
     part = last_part(name)
     return part in usual.OF_SAMPLE and part not in usual.COLUMN_NAMES["references"]
 
@@ -127,7 +127,7 @@ def _sizes(column: Sequence[Any]) -> list[int]:
 
 
 def _lists_of_objects(table: Table, path: str) -> Columns:
-    """Return the columns with lists at the beginnings of a dotted path: `a` of "a.text"."""
+    """Return the columns with lists that a dotted path goes through, such as `a` for "a.text"."""
     lists: Columns = {}
     while path := path.rpartition(".")[0]:
         column = column_at(table.columns, path)
@@ -168,8 +168,8 @@ def _with_parsed_lists(
 ) -> CellsByRole:
     """Return the cells with lists in place of texts, if the column `name` has lists of samples.
 
-    They are no lists of samples if a question has several rows. In a column that has one answer in
-    each row by its name, they are refused.
+    Return the cells unchanged if a question has several rows. For a column with one answer in each
+    row by its name, see `_refuse_lists_as_answers`. Else a text without a list is a SelectionError.
     """
     samples = cells["samples"]
     lists = _lists_in(samples)
@@ -194,7 +194,7 @@ def _with_parsed_lists(
 def _lists_in(samples: Sequence[Any]) -> list[list[Any] | None]:
     """Return the list in each text, None for a text without one, and [] for an empty cell.
 
-    Return [] if samples are no texts, or if no text has a list, and some do not look like one.
+    Return [] if samples are no texts or all empty, or if no list has entries and a text lacks "[".
     """
     texts = [x for x in samples if x]
     if not texts or not all(isinstance(x, (str, type(None))) for x in samples):
@@ -208,7 +208,7 @@ def _refuse_lists_as_answers(
 ) -> None:
     """Raise an InputError if the column `name` of single answers has the `lists` in its texts.
 
-    They are answers if a text has none, or if a reference is a list.
+    They are answers if a text has none, if none has two entries, or if a reference is a list.
     """
     is_reference = (isinstance(x, list) or parse_list(x) for x in cells.get("references", ()))
     if None in lists or max(len(x or ()) for x in lists) < 2 or any(is_reference):
@@ -356,7 +356,7 @@ def _refuse_objects(table: Table, cells: Sequence[Any], role: str, name: str) ->
 
 
 def _numbers_of_samples(table: Table, role: str, name: str, cells: Sequence[Any]) -> Sequence[Any]:
-    """Return the numbers in the cells of a role of `PER_SAMPLE`, with None for empty ones."""
+    """Return the numbers in cells of a role of `PER_SAMPLE`, or None; an InputError for others."""
     cells = map_entries(as_outcome, cells)
     for row, numbers in enumerate(cells):
         for number in numbers if isinstance(numbers, list) else [numbers]:
@@ -487,8 +487,8 @@ def join_references(
     """Return the table with a column of references, and the name of the column.
 
     References are a dict by the id of the question, a list in the order of the rows, or a file with
-    a column of ids and one of references, which FILE:COLUMN names. A ValueError is raised if a
-    question has no reference, or two; or if not one column identifies the questions.
+    a column of ids (not if `reading.by_order`) and one of references, which FILE:COLUMN names. A
+    ValueError is raised if a question has not one reference, or not one column identifies it.
     """
     columns = reading.questions or question_columns(table)
     name = Path(references).name if isinstance(references, str) else "references"
@@ -518,7 +518,7 @@ def join_references(
 def _answers_by_id(
     table: Table, column: str, pairs: Sequence[tuple[Any, Any]], name: str
 ) -> list[Any]:
-    """Return the reference of each row, from pairs of the id of a question and its reference."""
+    """Return the reference of each row by its id, from pairs (id, reference). Each id needs one."""
     by_text: dict[str, Any] = {}
     for entry, answer in pairs:
         if by_text.setdefault(entry_text(entry), answer) != answer:
@@ -534,8 +534,8 @@ def _answers_by_id(
 def _answers_in(file: str, question: str, reading: ReadingOptions) -> list[tuple[Any, Any]]:
     """Return pairs of the id of a question and its reference in a file, or in FILE:COLUMN.
 
-    `question` is the column of the ids, or one with another usual name has them; "" needs none.
-    References for `choice` have the options in the file, if it has a column of them.
+    Ids are in the column `question`, or else in one with a usual name; for "", references may stand
+    in for them. References for `choice` have the options in the file, if it has a column of them.
     """
     from .sources import load_files, names_in
 

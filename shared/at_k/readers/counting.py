@@ -93,7 +93,7 @@ def counted_run(
 ) -> Run | None:
     """Return the run in large files with counts of outcomes, or None to have them read whole.
 
-    `read_table` reads the run in a table; a SelectionError that it raises is not caught.
+    `read_table` reads a table. Its SelectionErrors are passed on, except those that name a row.
     """
     try:
         if not (_can_be_counted(names, reading) and _are_large(names)):
@@ -123,7 +123,7 @@ def _run_of_counts(
     reading: ReadingOptions,
     read_table: Callable[[Table, ReadingOptions], Run],
 ) -> Run:
-    """Return the run in the rows of `_distinct_rows`, if no outcome is a word."""
+    """Return the run in a table of `_distinct_rows`; a ValueError if an outcome is a text."""
     names = choice.names
     columns: dict[str, Any] = rows.select([*choice.distinct, _N]).to_pydict()
     if len(names) > 1:
@@ -186,9 +186,9 @@ def _first_rows(name: str, reading: ReadingOptions) -> Table:
 def _choose_columns(names: Sequence[str], reading: ReadingOptions) -> Choice:
     """Return the columns to read, chosen by the first rows of the first file.
 
-    Files have to be read whole if a tool wrote them, if a column that is named is missing, or if
-    the questions, the outcomes or the numbers of samples are in several columns, which may be equal
-    in the first rows only.
+    Raises a _ReadWholeError if a tool wrote the files, if a named column is missing, if there is
+    more than graded outcomes, or if several columns may have the ids, the outcomes or the sample
+    numbers: they may be equal in the first rows only.
     """
     head, named = _first_rows(names[0], reading), reading.named()
     columns = head.columns
@@ -259,7 +259,7 @@ def _batches(name: str, head: Table, columns: Sequence[str]) -> Iterator[Any]:
 
 
 def _plain(column: Any) -> Any:
-    """Return a column of Arrow as one of a type by which rows can be grouped."""
+    """Cast an Arrow column of a dictionary or string-view type to one that `group_by` accepts."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(column.type):
@@ -278,10 +278,9 @@ def _has_quotes(name: str) -> bool:
 def _distinct_rows(choice: Choice, reading: ReadingOptions) -> Any:
     """Return the distinct rows of files as a table of Arrow.
 
-    The rows are in the order in which they first occur. Beside the columns `choice.distinct` they
-    have the index of the file in `FILE`, and those of `_TOTALS`, without sample numbers if there
-    are none. A ValueError is raised if `reading.where` selects no row of a file, or ids are
-    unclear.
+    The rows are in order of their first occurrence. The columns are `choice.distinct`, `FILE` (the
+    index of the file), and `_TOTALS` (of sample numbers only with `choice.number`). A ValueError is
+    raised if `reading.where` selects no row of a file, for unclear ids, and for too many rows.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -304,7 +303,7 @@ def _distinct_rows(choice: Choice, reading: ReadingOptions) -> Any:
 
 
 def _with_totals(batch: Any, choice: Choice, file: int, first: int) -> Any:
-    """Return rows with the totals of each alone; `first` is the number of rows before them."""
+    """Return a batch with `_TOTALS`, in which each row counts once; `first` rows precede it."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -322,7 +321,7 @@ def _with_totals(batch: Any, choice: Choice, file: int, first: int) -> Any:
 
 
 def _merged(rows: Any, keys: Sequence[str]) -> Any:
-    """Return the distinct rows of a table of Arrow by the columns `keys`, and their totals."""
+    """Merge the rows of an Arrow table that are equal in the columns `keys`; add up `_TOTALS`."""
     totals = {x: how for x, how in _TOTALS.items() if x in rows.column_names}
     merged = rows.group_by(keys, use_threads=False).aggregate([*totals.items()])
     return merged.rename_columns({f"{x}_{how}": x for x, how in totals.items()})
@@ -339,10 +338,10 @@ def _has_unclear_ids(ids: Any, column: str) -> bool:
 
 
 def _may_have_repeats(rows: Any, choice: Choice) -> bool:
-    """Return whether the counts show that a question has the same sample number twice.
+    """Return whether a question may have the same sample number twice.
 
-    They do unless the numbers of its n samples have the count, the sum and the sum of squares of
-    all numbers from the least to the greatest one.
+    It cannot if the numbers of its n samples have the count, the sum and the sum of squares of all
+    integers from the least to the greatest. A gap in the numbers gives True as well.
     """
     names, question = choice.names, choice.question
     are_together = len(names) > 1 and (
@@ -363,9 +362,9 @@ def _may_have_repeats(rows: Any, choice: Choice) -> bool:
 def _rows_of_some(rows: Any, choice: Choice) -> Table | None:
     """Return the table of all rows of some questions, to look for settings and repeated rows.
 
-    They are evenly spaced in the files, where the rows of a run that was resumed are a block.
-    `rows` are the distinct rows of the files. Columns of long texts cannot be settings and are left
-    out. Return None if then no columns remain except those that have been counted.
+    The questions are evenly spaced, because the rows of a resumed run are a block. `rows` is the
+    table of `_distinct_rows`. Columns of long texts cannot be settings and are left out. Return
+    None if no columns remain except those that have been counted.
     """
     import pyarrow as pa
     import pyarrow.compute as pc

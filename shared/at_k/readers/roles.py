@@ -88,12 +88,12 @@ def choose_columns(table: Table, named: ColumnsByRole, reading: ReadingOptions) 
        or samples with references; samples alone if there is nothing else. If a checker is given,
        samples with references.
 
-    Otherwise a SelectionError offers the readings. Values never choose between them. They add
-    readings that could be meant: see `_doubts`.
+    Otherwise a SelectionError offers the readings. Values never choose between them, but may add
+    one: see `_doubts`. Named columns that exclude each other are a ValueError.
 
-    The roles are "predictions" with or without "references", or "outcomes", or "n" and "correct".
-    Beside these, "counts" has the column that says how often a sample occurs. Alone, "counts" has a
-    column of lists of counts, or a dict with the column of each outcome.
+    The roles are "predictions", alone or with "references" or "outcomes"; or "outcomes"; or "n" and
+    "correct". Beside samples, "counts" is the column that says how often each occurs. Alone,
+    "counts" is a column of lists of counts, or a dict with the column of each outcome.
     """
     _check_exclusive(named)
     counts = named.get("counts")
@@ -124,7 +124,7 @@ def _chosen(table: Table, named: ColumnsByRole, reading: ReadingOptions) -> dict
 
 
 def only_way(table: Table, ways: Sequence[Way]) -> Way:
-    """Return the first of ways that read equal columns; a SelectionError if the columns differ."""
+    """Return the first way; a SelectionError offers the ways if they read different columns."""
     distinct: list[Way] = []
     for way in ways:
         if not any(_are_equal(table, way, other) for other in distinct):
@@ -150,7 +150,7 @@ def _are_equal(table: Table, one: Way, other: Way) -> bool:
 
 
 def _ways_by_name(table: Table, named: ColumnsByRole, reading: ReadingOptions) -> list[Way]:
-    """Return the readings that the layout or the names of columns allow; [] if there is none."""
+    """Return the readings that `named`, the layout, or names and values of columns allow, or []."""
     references = columns_of_role(table, "references")
     if "references" in named:
         references = [named["references"]]
@@ -176,7 +176,7 @@ def _ways_by_role(
 ) -> tuple[list[Way], list[Way], list[Way]]:
     """Return the readings as counts, as samples to be checked, and as graded outcomes.
 
-    Columns of counts have no other role. Scores are outcomes if the least correct one is known.
+    Columns of counts have no other role. With `correct_at_least`, scores stand in for outcomes.
     """
     counts = _count_ways(table)
     taken = {name for way in counts for name in way.arguments.values()}
@@ -227,7 +227,7 @@ def _no_samples(table: Table, has_references: bool, graded_by: str) -> Selection
 
 
 def _objects_inside(table: Table) -> tuple[list[str], list[str]]:
-    """Return the keys of one object of JSON that have objects as rows, and those of scores."""
+    """Return the keys of rows and of scores in a table of one JSON object; else two empty lists."""
     inside = {name: cells[0] for name, cells in table.columns.items()} if table.is_object else {}
     lists = [name for name, x in inside.items() if is_list_of(x, dict)]
     summaries = [name for name in _SUMMARIES if isinstance(inside.get(name), dict)]
@@ -262,7 +262,7 @@ def _with_doubts(
     named: ColumnsByRole,
     reading: ReadingOptions,
 ) -> list[Way]:
-    """Return the ways to read a table without a layout, and those that its values allow as well."""
+    """Return the `ways` to read a table without a layout, and the readings that its values add."""
     columns = {"questions": reading.questions, "pool": reading.pool, "where": [*reading.where]}
     used = {*references, *(name for _, name in pairs_of({**named, **columns}))}
     used |= {name for way in ways for name in way.arguments.values()}
@@ -285,8 +285,8 @@ def _doubts(
 ) -> list[Way]:
     """Return the readings of a table that its values allow beside one reading `way`.
 
-    Counts may tell of one sample. Outcomes may be the answers to check against, and the columns
-    `verdicts` the outcomes. Answers without references may be outcomes.
+    n and `correct` may be of the tests of one sample. Outcomes may be correct answers, or be in one
+    of the columns `verdicts` instead. Answers without references may be outcomes.
     """
     arguments = way.arguments
     if "n" in arguments:
@@ -305,9 +305,9 @@ def _doubts(
 
 
 def _ways_of_scores(table: Table, names: Sequence[str]) -> list[Way]:
-    """Return the readings of columns of scores: as outcomes, or by the least score that is correct.
+    """Return the readings of the columns of scores `names` as outcomes; [] without names.
 
-    Grades such as A and B are no numbers, and have no least one.
+    Another is to give the least correct score, unless the first column has grades such as A and B.
     """
     scores = map(as_outcome, flat(table.columns.get(names[0], ()) if names else ()))
     least = Way({"correct_at_least": ".."}, "the least score of a correct sample")
@@ -316,10 +316,10 @@ def _ways_of_scores(table: Table, names: Sequence[str]) -> list[Way]:
 
 
 def _verdicts(table: Table, used: Collection[str]) -> list[str]:
-    """Return the columns, except those in `used`, that may have outcomes by a name of verdicts.
+    """Return the columns, except those in `used`, that may have outcomes by name and entries.
 
-    One of their entries is an outcome. If the name is none of `VERDICTS`, such as judge_score, all
-    entries have to be outcomes.
+    The name is one of verdicts (see `is_verdict`), and an entry is an outcome. If the name is not
+    in `VERDICTS`, as judge_score, all entries that are not missing have to be outcomes.
     """
     verdicts = []
     for name, cells in nested_columns(table).items():
@@ -334,8 +334,8 @@ def _verdicts(table: Table, used: Collection[str]) -> list[str]:
 def _rivals(table: Table, outcome: str, verdicts: Sequence[str]) -> list[Way]:
     """Return the readings of columns in `verdicts` that may have the outcomes of `outcome` instead.
 
-    They differ from it in a row in which both have an entry. Unless the name is in `VERDICTS`, all
-    entries of both columns have to be 0 or 1.
+    A rival differs from `outcome` in a row in which both have an entry. Unless its name is in
+    `VERDICTS`, all entries of both columns have to be 0, 1 or missing.
     """
     columns = nested_columns(table)
     cells = as_outcomes(table.columns[outcome])
@@ -353,9 +353,9 @@ def _rivals(table: Table, outcome: str, verdicts: Sequence[str]) -> list[Way]:
 def _gold_answers(table: Table, outcome: str, references: Sequence[str]) -> list[Way]:
     """Return the readings in which the column `outcome` has the correct answers.
 
-    They need a column of answers without references, where both columns have lists or neither has.
-    The answers have to look like outcomes (0, yes, 0.5), unless `outcome` is named `correct` or
-    `outcome` and has an entry that is not a bool.
+    The samples are in a column of answers that has lists if and only if `outcome` has. There are no
+    such readings if the table has other `references`. The samples have to look like outcomes (0,
+    yes, 0.5), unless `outcome` is named "correct" or "outcome" and has an entry that is no bool.
     """
     answers = columns_named(table.columns, usual.ANSWERS)
     if not {*references} <= {*answers}:
@@ -442,7 +442,7 @@ def _refuse_ids_of_samples(table: Table, column: str, texts: Sequence[str]) -> N
 
 
 def is_unique(table: Table, *names: str) -> bool:
-    """Return whether no two rows are equal in these columns. Names without a column are ignored."""
+    """Return whether no two rows are equal in the columns `names`, or no such column exists."""
     columns = (table.columns[name] for name in names if name in table.columns)
     rows = list(zip(*(map(entry_text, cells) for cells in columns), strict=True))
     return len({*rows}) == len(rows)
@@ -487,7 +487,7 @@ def count_column(table: Table, name: str) -> list[int]:
 
 
 def _count_ways(table: Table) -> list[Way]:
-    """Return the readings of two columns as n and `correct`, in which all entries are numbers."""
+    """Return the readings of two columns of whole numbers as n and `correct`, see `_are_counts`."""
     ways = []
     for n, correct in itertools.product(*(columns_of_role(table, x) for x in ("n", "correct"))):
         if n != correct and _are_counts(table, n, correct):
@@ -496,7 +496,7 @@ def _count_ways(table: Table) -> list[Way]:
 
 
 def _are_counts(table: Table, n: str, correct: str) -> bool:
-    """Return whether two columns have whole numbers; an InputError if a number is mistyped."""
+    """Return whether two columns have whole numbers; an InputError if an entry should be one."""
     sizes, counts = ({*whole_numbers(table, name)} for name in (n, correct))
     if None not in sizes | counts:
         return True
@@ -509,10 +509,11 @@ def _are_counts(table: Table, n: str, correct: str) -> bool:
 
 
 def _one_sample(table: Table, n: str, correct: str, reading: ReadingOptions) -> list[Way]:
-    """Return the reading of a row as one sample, if n and `correct` may be no counts of a question.
+    """Return the reading of a row as one sample in a list; [] if n and `correct` are clear counts.
 
-    Then n and `correct` may be of the tests of a sample. In a column with a usual name of outcomes,
-    0 and 1 are counts only if all questions have one row and the same n above 0.
+    They may be of the tests of a sample if they are named total and passed, or if questions have
+    several rows and n no clear name such as n_samples. A `correct` of only 0 and 1 is clear unless
+    it has a usual name of outcomes, and questions have several rows, or n differs or is 0.
     """
     sizes, counts = ({*whole_numbers(table, name)} for name in (n, correct))
     key = reading.questions or question_columns(table)
@@ -532,7 +533,7 @@ def _one_sample(table: Table, n: str, correct: str, reading: ReadingOptions) -> 
 
 
 def _complements(table: Table) -> list[Way]:
-    """Return the readings of two columns that may count the correct and the incorrect samples."""
+    """Return two readings for each pair of columns that may count correct and incorrect samples."""
     names = [*columns_of_role(table, "correct"), *columns_of_role(table, "outcomes")]
     complements = [name for name in table.columns if _COMPLEMENT.fullmatch(plain_name(name))]
     errors = columns_named(table.columns, usual.ERRORS)
@@ -549,11 +550,11 @@ def _complements(table: Table) -> list[Way]:
 
 
 def _with_frequencies(table: Table, ways: Sequence[Way]) -> list[Way]:
-    """Return the ways, and others if a column such as `count` may say how many samples a row has.
+    """Return the ways, or others if a column such as `count` may say how many samples a row has.
 
-    Then the row has the counts of a question, or one sample and how often it occurs, as after a
-    GROUP BY. There are no others if all rows have the same number, such as that of the samples
-    requested, or if a question has the same sample in several rows.
+    Then a row has the counts of a question, or is one sample and how often it occurs, as after a
+    GROUP BY, or is one sample. The second is excluded if all rows have the same number, or if a
+    question has the same sample in several rows.
     """
     names = [name for name in table.columns if _FREQUENCY.fullmatch(plain_name(name))]
     others = [other for name in names for way in ways for other in _ways_to_count(table, name, way)]
@@ -563,7 +564,7 @@ def _with_frequencies(table: Table, ways: Sequence[Way]) -> list[Way]:
 
 
 def _ways_to_count(table: Table, name: str, way: Way) -> list[Way]:
-    """Return the readings in which a column has the numbers of samples of the rows of `way`."""
+    """Return the readings in which column `name` says how many samples each row of `way` has."""
     role, sample = next(iter(way.arguments.items()))
     numbers = {*whole_numbers(table, name)}
     if name == sample or numbers <= {None, 0, 1}:
@@ -578,7 +579,7 @@ def _ways_to_count(table: Table, name: str, way: Way) -> list[Way]:
 
 
 def _may_be_counts(table: Table, n: str, correct: str) -> bool:
-    """Return whether each question has one row, in which 0 <= correct <= n. Cells may be empty."""
+    """Return whether each question has one row, with 0 <= correct <= n where both are numbers."""
     columns = table.columns[n], table.columns[correct]
     rows = list(zip(*columns, whole_numbers(table, n), whole_numbers(table, correct), strict=True))
     key = question_columns(table)
