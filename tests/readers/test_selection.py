@@ -184,6 +184,7 @@ def test_a_score_that_picks_a_sample_is_no_verdict():
             for name in ("score", "accuracy", "judge_score")
         ),
         ({"score": 0.5}, scores("score")),
+        ({"score": "[1, 0]"}, scores("score")),
     ],
 )
 def test_all_readings_that_the_names_allow_are_offered(row, ways):

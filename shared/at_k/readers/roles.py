@@ -309,7 +309,8 @@ def _ways_of_scores(table: Table, names: Sequence[str]) -> list[Way]:
 
     Another is to give the least correct score, unless the first column has grades such as A and B.
     """
-    scores = map(as_outcome, flat(table.columns.get(names[0], ()) if names else ()))
+    cells = as_lists(table.columns.get(names[0], ()) if names else ())
+    scores = map(as_outcome, flat(cells))
     least = Way({"correct_at_least": ".."}, "the least score of a correct sample")
     has_least = bool(names) and not any(isinstance(x, str) for x in scores)
     return [*([least] if has_least else []), *(Way({"outcomes": name}) for name in names)]
