@@ -282,22 +282,25 @@ def _distinct_rows(choice: Choice, reading: ReadingOptions) -> Any:
     index of the file), and `_TOTALS` (of sample numbers only with `choice.number`). A ValueError is
     raised if `reading.where` selects no row of a file, for unclear ids, and for too many rows.
     """
-    import pyarrow as pa
     import pyarrow.compute as pc
 
-    rows, keys, size = None, [*choice.distinct, FILE], 0
+    parts: list[Any] = []  # The first one has the distinct rows so far.
+    keys, size = [*choice.distinct, FILE], 0
     columns = [*choice.distinct, *filter(None, [choice.number])]
     for index, name in enumerate(choice.names):
         for batch in _batches(name, choice.head, columns):
-            batch = _with_totals(batch, choice, index, size)
+            parts.append(_with_totals(batch, choice, index, size))
             size += len(batch)
-            rows = _merged(pa.concat_tables([rows, batch]) if rows else batch, keys)
-            if len(rows) > _MOST_KEPT:
-                raise _ReadWholeError
-        if rows and reading.where:
-            cells = rows.filter(pc.field(FILE) == index).select([*reading.where]).to_pydict()
-            rows_where(Table(cells, name, is_csv=choice.head.is_csv), reading.where)
-    if not rows or _has_unclear_ids(rows[choice.question], choice.question):
+            # Merging after each batch would take a time quadratic in the number of distinct rows.
+            if sum(map(len, parts)) >= 2 * len(parts[0]):
+                parts = [_merged(parts, keys)]
+    if not size:
+        raise _ReadWholeError
+    rows = _merged(parts, keys)
+    for index, name in enumerate(choice.names if reading.where else ()):
+        cells = rows.filter(pc.field(FILE) == index).select([*reading.where]).to_pydict()
+        rows_where(Table(cells, name, is_csv=choice.head.is_csv), reading.where)
+    if _has_unclear_ids(rows[choice.question], choice.question):
         raise _ReadWholeError
     return rows.sort_by(_FIRST)
 
@@ -320,10 +323,18 @@ def _with_totals(batch: Any, choice: Choice, file: int, first: int) -> Any:
     return pa.table(columns)
 
 
-def _merged(rows: Any, keys: Sequence[str]) -> Any:
-    """Merge the rows of an Arrow table that are equal in the columns `keys`; add up `_TOTALS`."""
+def _merged(tables: Sequence[Any], keys: Sequence[str]) -> Any:
+    """Merge the rows of Arrow tables that are equal in the columns `keys`; add up `_TOTALS`.
+
+    A _ReadWholeError is raised if more than `_MOST_KEPT` rows remain.
+    """
+    import pyarrow as pa
+
+    rows = pa.concat_tables(tables)
     totals = {x: how for x, how in _TOTALS.items() if x in rows.column_names}
     merged = rows.group_by(keys, use_threads=False).aggregate([*totals.items()])
+    if len(merged) > _MOST_KEPT:
+        raise _ReadWholeError
     return merged.rename_columns({f"{x}_{how}": x for x, how in totals.items()})
 
 
@@ -348,7 +359,7 @@ def _may_have_repeats(rows: Any, choice: Choice) -> bool:
         are_parts(names)
         or are_continued(zip(rows[question].to_pylist(), rows[FILE].to_pylist(), strict=True))
     )
-    table = _merged(rows, [question] if are_together else [question, FILE])
+    table = _merged([rows], [question] if are_together else [question, FILE])
     _, n, least, most, total, squares = (np.asarray(table[name]) for name in _TOTALS)
     # The sum of squares about the least number, which is 0 + 1 + 4 + .. + (n - 1)^2.
     about_least = squares - 2 * least * total + n * least**2
