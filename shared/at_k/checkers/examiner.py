@@ -320,7 +320,9 @@ class _RemoteProgram:
 
     def _resolve(self, name: str, number: Any) -> _Object:
         """Return an object for a reference of the program, see `_AnsweringProgram._reference`."""
-        return {"object": _Object}[name](partial(self.ask, number), {name: number})
+        if name != "object":
+            raise ValueError(f"{name} is no reference")
+        return _Object(partial(self.ask, number), {name: number})
 
 
 # Modules whose exceptions reach the tests. One of unittest could say that a test did not fail.

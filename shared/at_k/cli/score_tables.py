@@ -184,6 +184,7 @@ class ScoresView(View):
 
     @property
     def _falls_with_k(self) -> bool:
+        """Return whether a corrected pass@k falls with k, which shows that errors are dependent."""
         return "falls_with_k" in self.scores.get("checker", {})
 
     def notes(self, for_paper: bool = False) -> list[str]:

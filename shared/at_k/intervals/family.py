@@ -101,7 +101,7 @@ class Fit:
         return self.family.prior_of(self.multiplicity)
 
     @cached_property
-    def of_squares(self) -> Fit:
+    def fit_to_squares(self) -> Fit:
         """Return the fit to `squares`, for variances of weighted means; self for equal weights."""
         return self if self.squares is None else Fit(self.family, self.squares)
 

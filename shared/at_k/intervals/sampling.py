@@ -66,7 +66,8 @@ class SamplingIntervals(IntervalMethod):
         columns = sorted({column for score in scores for column in score.terms})
         fit = family.fit(questions)
         gradient = np.stack([score.gradient(fit.means)[columns] for score in scores], axis=1)
-        covariance = family.covariance_of_samples(fit.of_squares, columns) / fit.multiplicity.sum()
+        of_samples = family.covariance_of_samples(fit.fit_to_squares, columns)
+        covariance = of_samples / fit.multiplicity.sum()
         result[np.ix_(known, known)] = gradient.T @ covariance @ gradient
         return result
 
@@ -90,7 +91,7 @@ def sampling_intervals(fit: Fit, confidence: float) -> Intervals:
         return {}
     shifted_families = family.shifted(fit)
     # The variance of a weighted mean is a sum over questions with squared weights.
-    spreads = family.shifted(fit.of_squares)
+    spreads = family.shifted(fit.fit_to_squares)
     offset, scale = shifted_families[0].offset, shifted_families[0].scale
     spreads = [*spreads, spreads[0]][: len(shifted_families)]
     u, theta = (fit.means - offset) / scale, shifted_families[0].theta

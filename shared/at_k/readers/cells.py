@@ -21,7 +21,7 @@ from .missing import missing_answers, missing_outcomes, warn_of_api_messages
 from .names import columns_named, last_part, plain_name, shown_name
 from .opening import is_remote
 from .reading import ReadingOptions
-from .roles import columns_of_role, count_column, is_unique, only_way, question_columns
+from .roles import columns_of_role, count_column, is_unique, question_columns, require_one_way
 from .table import (
     ROW,
     Columns,
@@ -176,7 +176,10 @@ def _with_parsed_lists(
     is_single = "predictions" in chosen and plain_name(name) in usual.SINGLE
     if not lists or (is_single and (table.layout or reading.group_size)):
         return cells
-    if not is_unique(table, *(reading.questions or (question_columns(table) if is_single else ()))):
+    key = reading.questions
+    if is_single and not key:
+        key = question_columns(table)
+    if not is_unique(table, *key):
         return cells
     if is_single:
         _refuse_lists_as_answers(table, name, cells, lists)
@@ -552,7 +555,7 @@ def _answers_in(file: str, question: str, reading: ReadingOptions) -> list[tuple
                 f"There is no column of ids, or none with a usual name for references. "
                 f"{list_columns(answers.columns)}"
             )
-        way = only_way(answers, [Way({"references": name}) for name in columns])
+        way = require_one_way(answers, [Way({"references": name}) for name in columns])
     except SelectionError as error:
         remedy = f"Name the ids {question}, as in the samples, and the references {file}:COLUMN."
         raise ValueError(f"{file}: {error} {remedy}") from None

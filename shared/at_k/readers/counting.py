@@ -200,10 +200,10 @@ def _choose_columns(names: Sequence[str], reading: ReadingOptions) -> Choice:
         raise _ReadWholeError
     others = _columns_beside(head, reading)
     choice = Choice(names, head, questions[0], chosen["outcomes"], others)
-    outcomes = [] if "outcomes" in named else list(filter(is_verdict, columns))
+    outcomes = [] if "outcomes" in named else [x for x in columns if is_verdict(x)]
     ids = [] if reading.questions else columns_named(columns, usual.IDS)
     numbers = sample_numbers(columns, choice.distinct)
-    numbers = list(filter(lambda x: plain_name(x) not in usual.SHARED_NUMBERS, numbers))
+    numbers = [x for x in numbers if plain_name(x) not in usual.SHARED_NUMBERS]
     if max(len(outcomes), len(ids), len(numbers)) > 1 or choice.outcome == choice.question:
         raise _ReadWholeError
     return choice._replace(number="".join(numbers))

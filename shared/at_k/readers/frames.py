@@ -32,7 +32,7 @@ def table_of_object(source: Any, split: str | None = None) -> Table:
     a list of dicts. A TypeError is raised for other objects.
     """
     if isinstance(source, (list, tuple)) and all(isinstance(row, Mapping | None) for row in source):
-        rows = [row and dict(row) for row in source]
+        rows = [dict(row) if isinstance(row, Mapping) else row for row in source]
         kind_of_rows(rows, "The source")
         return table_of_rows(rows)
     source = as_arrow(_in_memory(source))

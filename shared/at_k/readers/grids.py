@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.checks import FROM_0, SAMPLE, Index, InputError
 from ..core.score_agg import VERDICTS
 from .names import COLUMN_NAMES, plain_name, usual_columns
-from .roles import only_way
+from .roles import require_one_way
 from .table import Columns, ColumnsByRole, Table, Way, table_of_columns
 from .words import MISSING_WORDS, WORDS, as_outcome, flat, is_decimal_comma, number_in, word
 
@@ -285,7 +285,7 @@ def with_sample_lists(
     lists = [[x for x in row if x is not _ABSENT] for row in rows]
     ways = _ways_to_read(samples, lists, columns, named, reading)
     title = samples[0] if len(samples) == 1 else f"{samples[0]} to {samples[-1]}"
-    roles = only_way(table, ways).arguments
+    roles = require_one_way(table, ways).arguments
     return table.with_columns({**columns, title: lists}), dict.fromkeys(roles, title)
 
 
@@ -302,7 +302,7 @@ def _sample_names(table: Table, named: ColumnsByRole) -> list[str]:
     outcomes = usual_columns(rest, "outcomes")
     if len(samples) > 1 and outcomes:
         ways = [Way({"outcomes": name}) for name in outcomes]
-        only_way(table, [Way({"predictions": tuple(samples)}), *ways])
+        require_one_way(table, [Way({"predictions": tuple(samples)}), *ways])
     return [] if outcomes or usual_columns(rest, "predictions") else samples
 
 

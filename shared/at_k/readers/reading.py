@@ -95,8 +95,9 @@ def make_reading(**options: Any) -> ReadingOptions:
             options["counts"] = {number_in(x): x for x in names_of_counts}
     names = {field.name for field in fields(ReadingOptions)} & options.keys()
     known = {name: x for name in names if (x := options.pop(name)) is not None}
-    for name in filter(known.__contains__, _CHECKS):
-        known[name] = _CHECKS[name](name, known[name])
+    for name, check in _CHECKS.items():
+        if name in known:
+            known[name] = check(name, known[name])
     if known.get("correct_values") and "correct_at_least" in known:
         raise ValueError("correct_values and correct_at_least exclude each other.")
     return ReadingOptions(_checked_columns(options), **known)

@@ -120,10 +120,10 @@ def _chosen(table: Table, named: ColumnsByRole, reading: ReadingOptions) -> dict
     ways = _ways_by_name(table, named, reading)
     if not ways:
         raise _no_samples(table, "references" in named, reading.graded_by)
-    return dict(only_way(table, ways).arguments)
+    return dict(require_one_way(table, ways).arguments)
 
 
-def only_way(table: Table, ways: Sequence[Way]) -> Way:
+def require_one_way(table: Table, ways: Sequence[Way]) -> Way:
     """Return the first way; a SelectionError offers the ways if they read different columns."""
     distinct: list[Way] = []
     for way in ways:

@@ -322,7 +322,8 @@ def plan_runs(runs: Sequence[Run], options: PlanOptions) -> dict[str, Any]:
     population, assumptions = _population(runs, options, options.weighting, errors.rates)
     score_id, score = options.score
     require_correction({score_id.key: score}, errors.rates)
-    designs = [Design(population, *each) for each in itertools.product(options.samples, labels)]
+    sizes = itertools.product(options.samples, labels)
+    designs = [Design(population, n, number_of_labels) for n, number_of_labels in sizes]
     cheapest = _cheapest_row(designs, options)
     # A correlation at its limit does not vary as it should when questions are left out.
     varies = options.difference is None or assumptions["correlation_is"] != AT_LIMIT
