@@ -208,6 +208,11 @@ def test_numbers_of_samples_show_that_none_is_repeated(monkeypatch, write, forma
         ("csv", b"q1,true,1\n", "line 300: 3 cells, but line 1 has 2"),
         ("csv", b"q1,\xff\n", "line 300: the text is not UTF-8"),
         ("jsonl", b'{"id": "q1", "correct": true\n', "line 300: invalid JSON"),
+        (
+            "jsonl",
+            b'{"id": "q1", "correct": true} {"id": "q1", "correct": true}\n',
+            "line 300: invalid JSON: Another value begins in the same line",
+        ),
     ],
 )
 def test_a_damaged_line_is_an_error_as_in_a_small_file(write, format, text, message):

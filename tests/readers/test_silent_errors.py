@@ -224,6 +224,13 @@ def test_records_that_are_no_objects_are_refused(tmp_path):
         read_run(file, records="rows.b")
 
 
+def test_lists_of_objects_in_a_list_are_no_samples(tmp_path):
+    file = tmp_path / "runs.json"
+    file.write_text(json.dumps([[{"id": x, "passed": True} for x in "ab"] for _ in range(3)]))
+    with pytest.raises(ValueError, match=r"row 0 \(from 0\) is a list of objects, which can be"):
+        at_k.read(file)
+
+
 # --- Files without a row ----------------------------------------------------------------
 
 

@@ -3,8 +3,8 @@
 Arrow reads Parquet, CSV and JSON Lines in batches, whose equal rows are counted. The result is a
 table of distinct rows and how often each occurs, which is read as any table of counts. A file is
 read whole, and None returned here, if single samples are needed, or if something is unclear:
-columns or types that are not those of the first rows, or CSV with quotes, because Arrow accepts one
-that is not closed. Settings and repeated rows are looked for in all rows of some questions.
+columns or types that are not those of the first rows, or what Arrow reads in another way. Settings
+and repeated rows are looked for in all rows of some questions.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ _HEAD, _HEAD_BYTES = 1 << 14, 1 << 21  # rows, or bytes, that show what the colu
 _LOOKED_AT = 1 << 15  # rows of questions, in which settings and repeated rows are looked for
 _WIDE = 64  # characters
 _BATCH, _BATCH_BYTES = 1 << 20, 1 << 22  # rows, or bytes, that are read at once
-_FORMATS = (".parquet", ".csv", ".jsonl", ".ndjson")
+_UNCLEAR = {".csv": b'"', ".jsonl": b"}[ \t\r]*{", ".ndjson": b"}[ \t\r]*{", ".parquet": b""}
+"""What Arrow would read in other ways: a quote that is not closed, a second object in a line."""
 _FIRST, _N, _SQUARES = "first (row)", "n (rows)", "sum (squares of numbers)"
 _LEAST, _MOST, _SUM = "least (number)", "greatest (number)", "sum (numbers)"
 _TOTALS = {
@@ -151,7 +152,7 @@ def _can_be_counted(names: Sequence[str], reading: ReadingOptions) -> bool:
         or reading.named().keys() - {"outcomes", *usual.PER_QUESTION}
     )
     formats = {Path(name).suffix.lower() for name in names}
-    is_format = len(formats) == 1 and formats <= {*_FORMATS}
+    is_format = len(formats) == 1 and formats <= {*_UNCLEAR}
     return not needs_samples and is_format and not any(map(is_remote, names))
 
 
@@ -226,7 +227,7 @@ def _batches(name: str, head: Table, columns: Sequence[str]) -> Iterator[Any]:
     """Yield some columns of a file as tables of Arrow, in the order of its rows.
 
     Cells of CSV are texts, and those of JSON Lines have the types of the first rows, `head`. A
-    ValueError is raised for other types or columns, and for CSV with quotes.
+    ValueError is raised for other types or columns, and for a file that is unclear.
     """
     import pyarrow as pa
     import pyarrow.csv as pc
@@ -252,13 +253,15 @@ def _batches(name: str, head: Table, columns: Sequence[str]) -> Iterator[Any]:
         parsing = pj.ParseOptions(explicit_schema=schema, unexpected_field_behavior="error")
         batches = pj.open_json(name, pj.ReadOptions(**options), parsing)
         names = batches.schema.names
-    if {*names} != {*head.columns} or (head.is_csv and _has_quotes(name)):
+    if {*names} != {*head.columns}:
         raise _ReadWholeError
     for batch in batches:
-        yield pa.table({x: _plain(batch[x]) for x in columns})
+        yield pa.table({x: _groupable(batch[x]) for x in columns})
+    if _is_unclear(name):  # looked for last, in a file that Arrow can read
+        raise _ReadWholeError
 
 
-def _plain(column: Any) -> Any:
+def _groupable(column: Any) -> Any:
     """Cast an Arrow column of a dictionary or string-view type to one that `group_by` accepts."""
     import pyarrow as pa
 
@@ -267,12 +270,14 @@ def _plain(column: Any) -> Any:
     return column.cast(pa.large_string()) if pa.types.is_string_view(column.type) else column
 
 
-def _has_quotes(name: str) -> bool:
-    """Return whether a file of CSV has quotes below its first line."""
+def _is_unclear(name: str) -> bool:
+    """Return whether a file has, below its first line, bytes of its format in `_UNCLEAR`."""
+    if not (pattern := _UNCLEAR[Path(name).suffix.lower()]):
+        return False
     with open(name, "rb") as file:
         file.readline()
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            return data.find(b'"', file.tell()) >= 0
+            return re.compile(pattern).search(data, file.tell()) is not None
 
 
 def _distinct_rows(choice: Choice, reading: ReadingOptions) -> Any:

@@ -215,6 +215,13 @@ def table_of_records(records: Sequence[Any], name: str, unnamed: str = "") -> Ta
     """Return the table of rows that are all objects, or all lists of samples."""
     if kind_of_rows(records, name) is dict:
         return table_of_rows(records, name)
+    for row, record in enumerate(records):
+        if any(isinstance(x, dict) for x in record):
+            problem = (
+                " is a list of objects, which can be samples or questions: write a single list of "
+                "all objects, each with the id of its question"
+            )
+            raise InputError(f"{name}, row ", Index(row), FROM_0, f"{problem}.")
     texts = [x for record in records for x in record if isinstance(x, str)]
     if len(texts) == sum(map(len, records)) and not all(word(x) in WORDS for x in texts):
         # Generations, a list for each problem, as bigcode writes them.

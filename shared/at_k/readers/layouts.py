@@ -133,7 +133,7 @@ def read_layout(layout: Layout, table: Table, path: Path | None = None) -> Table
     from_path = layout.path_origin(path) if layout.path_origin and path else {}
     if "task" in from_path:
         table = table.with_columns(table.columns | {"task": [from_path["task"]] * table.size})
-    origin = _origin(layout, table, records) | from_path
+    origin = _facts_of_run(layout, table, records) | from_path
     known = {what: origin[what] for what in _ORIGIN if origin.get(what)}
     lacking = {*layout.questions.split()} - {*table.columns, "task"}
     if lacking and table.size:
@@ -141,7 +141,7 @@ def read_layout(layout: Layout, table: Table, path: Path | None = None) -> Table
     return replace(table, layout=layout, origin={"harness": layout.tool, **known})
 
 
-def _origin(layout: Layout, table: Table, records: Sequence[LogRow]) -> dict[str, str]:
+def _facts_of_run(layout: Layout, table: Table, records: Sequence[LogRow]) -> dict[str, str]:
     """Return a dict of facts about a run. A fact joins its distinct values, and may be ""."""
     entries = {x: table.columns.get(x, ()) for x in _ORIGIN} if layout.rows else {}
     for name, path in layout.origin.items():

@@ -329,18 +329,19 @@ def _table_of_object(record: Record, table: Table, reading: ReadingOptions) -> T
     if is_arc(record):
         return read_layout(ARC, table_of_rows([record], title))
     record = _with_counts(record)
-    rows, columns = _rows_in(record), _columns_and_data(record, title)
-    if rows is None and columns is None and _has_column_names(record, reading):
-        columns = _columns_in(record, table.is_line)
-    elif rows is None and columns is None:
-        _refuse_keys_of_samples(record, title, reading)
-        if (keyed := _keyed_rows(record, title)) is not None:
-            # The keys may be models, which only a reader of the first line can tell.
-            origin = {"keys": f"object with the keys {first_entries(list(record), 4)}"}
-            return replace(table_of_rows(keyed, title), origin=origin)
-    if columns is not None:
+    if (rows := _rows_in(record)) is not None:
+        return table_of_rows(rows, title)
+    if (columns := _columns_and_data(record, title)) is not None:
         return table_of_columns(columns, title)
-    return table if rows is None else table_of_rows(rows, title)
+    if _has_column_names(record, reading):
+        columns = _columns_in(record, table.is_line)
+        return table if columns is None else table_of_columns(columns, title)
+    _refuse_keys_of_samples(record, title, reading)
+    if (rows := _keyed_rows(record, title)) is None:
+        return table
+    # The keys may be models, which only a reader of the first line can tell.
+    origin = {"keys": f"object with the keys {first_entries(list(record), 4)}"}
+    return replace(table_of_rows(rows, title), origin=origin)
 
 
 def _with_counts(record: Record) -> Record:
