@@ -30,6 +30,7 @@ _STARTS_OF_FORMULAS = "=+-@\uff1d\uff0b\uff0d\uff20"  # also the full-width form
 _NUMBER_IN_CELL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?(inf|nan)")
 _BEYOND_PDFLATEX = re.compile("[^\x00-\u017f\u2013\u2014\u2018\u2019\u201c\u201d]|[ĦħĸĿŀŉŦŧſ]")
 _LATEX_CHARACTERS = {
+    **{character: f"\\{character}" for character in "&%$#_{}"},
     "\\": r"\textbackslash{}",
     "^": r"\textasciicircum{}",
     "~": r"\textasciitilde{}",
@@ -89,29 +90,25 @@ class View(abc.ABC):
             sentences = [*self.input, *self.notes(), self.sentence()]
             print(printable("\n".join(filter(None, sentences))), file=sys.stderr)
             return text.rstrip("\n")
-        input_lines = "\n".join(" ".join(printable(line).split("\n")) for line in self.input)
+        lines = [" ".join(printable(line).split("\n")) for line in self.input]
         if output_format == "latex":
-            return self._latex(input_lines)
-        if output_format == "markdown":
-            tables, notes = map(_markdown, self.paper_tables()), self.notes(for_paper=True)
-            input_lines, *notes, sentence = (
-                html.escape(text, quote=False) for text in (input_lines, *notes, self.sentence())
-            )
-        else:
-            tables, notes, sentence = map(aligned, self.tables()), self.notes(), self.sentence()
-        notes_text = "\n".join(_wrapped(note, 78) for note in notes)
-        return _paragraphs(input_lines, *tables, notes_text, _wrapped(sentence, 80))
-
-    def _latex(self, input_lines: str) -> str:
-        """Return `input_lines` as comments, the tables with captions, and the sentence in LaTeX."""
-        scope = [f"{self.scope.in_words()}."] if self.scope else []
-        caption = " ".join([*scope, *self.notes(for_paper=True)])
+            scope = [f"{self.scope.in_words()}."] if self.scope else []
+            caption = " ".join([*scope, *self.notes(for_paper=True)])
+            tables = [
+                _latex_table(table, f"{self.label}{f'-{i}' if i else ''}", caption)
+                for i, table in enumerate(self.paper_tables())
+            ]
+            sentence = _wrapped(_latex_text(self.sentence()), 80)
+            return _paragraphs("\n".join(f"% {line}" for line in lines), *tables, sentence)
+        for_paper = output_format == "markdown"
         tables = [
-            _latex_table(table, f"{self.label}{f'-{i}' if i else ''}", caption)
-            for i, table in enumerate(self.paper_tables())
+            *(map(_markdown, self.paper_tables()) if for_paper else map(aligned, self.tables()))
         ]
-        comment = "\n".join(f"% {line}" for line in input_lines.splitlines())
-        return _paragraphs(comment, *tables, _wrapped(_latex_text(self.sentence()), 80))
+        notes = "\n".join(_wrapped(note, 78) for note in self.notes(for_paper))
+        texts = ["\n".join(lines), notes, _wrapped(self.sentence(), 80)]
+        if for_paper:
+            texts = [html.escape(text, quote=False) for text in texts]
+        return _paragraphs(texts[0], *tables, *texts[1:])
 
 
 def _paragraphs(*texts: str) -> str:
@@ -143,6 +140,9 @@ def print_output(text: str) -> None:
         # Readers such as `head` close the pipe early. Python flushes standard output when it ends,
         # which would raise the error again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+# --- Tables -------------------------------------------------------------------------------
 
 
 def make_table(
@@ -184,6 +184,101 @@ def crossed(
     return [[corner, *head], *table]
 
 
+def aligned(table: Cells) -> str:
+    """Return rows of cells as lines of text, with a rule below the first row.
+
+    The first column is aligned to the left, the others to the right.
+    """
+    widths = [max(len(cell) for cell in column) for column in zip(*table, strict=True)]
+    lines = []
+    for first, *others in [table[0], ["-" * width for width in widths], *table[1:]]:
+        cells = [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
+        lines.append("  ".join([first.ljust(widths[0]), *cells]).rstrip())
+    return "\n".join(lines)
+
+
+def csv_text(rows: Iterable[Iterable[Any]]) -> str:
+    """Return rows as CSV, with texts that are safe to open in a spreadsheet."""
+    stream = io.StringIO()
+    safe = ([_spreadsheet_safe(x) if isinstance(x, str) else x for x in row] for row in rows)
+    csv.writer(stream, lineterminator="\n").writerows(safe)
+    return stream.getvalue()
+
+
+def _spreadsheet_safe(cell: str) -> str:
+    """Return a cell that spreadsheets do not take for a formula (OWASP, "CSV injection").
+
+    A cell that starts like a formula, and is no number, gets an apostrophe in front. The check
+    skips spaces and invisible characters, as spreadsheets do. Carriage returns are escaped, because
+    the module csv does not quote them, and each would start a new row.
+    """
+    cell = printable(cell)
+    first = next((x for x in cell if x.isprintable() and not x.isspace()), " ")
+    is_like_formula = first in _STARTS_OF_FORMULAS or cell.startswith(("\t", "\n"))
+    return f"'{cell}" if is_like_formula and not _NUMBER_IN_CELL.fullmatch(cell) else cell
+
+
+def _markdown(table: Cells) -> str:
+    """Return a table in Markdown: the first column is left-aligned, the others right-aligned.
+
+    Each cell is on one line, with the special characters of Markdown and HTML escaped.
+    """
+    special = re.compile(r"[\\|`*\[\]]|~(?=~)|(?<!\w)_|_(?!\w)")
+    lines = []
+    for row in table:
+        cells = (special.sub(lambda match: f"\\{match[0]}", " ".join(x.split())) for x in row)
+        text = html.escape(" | ".join(cells), quote=False)
+        lines.append(f"| {text.rstrip()} |")
+    lines.insert(1, "|" + "|".join([":--", *["--:"] * (len(table[0]) - 1)]) + "|")
+    return "\n".join(lines)
+
+
+def _latex_table(table: Cells, label: str, caption: str) -> str:
+    """Return a table in LaTeX, below comments that name the packages that it needs."""
+    columns = list(zip(*table[1:], strict=True))[1:]
+    alignment = "l"
+    alignment += "".join("r" if re.search(r"\d", "".join(cells)) else "l" for cells in columns)
+    head, *lines = (" & ".join(map(_latex_cell, row)) + r" \\" for row in table)
+    caption = _wrapped(rf"\caption{{{_latex_text(caption)}}}", 80)
+    body = [caption, rf"\label{{tab:{label}}}", rf"\begin{{tabular}}{{{alignment}}}"]
+    body += [r"\toprule", head, r"\midrule", *lines, r"\bottomrule"]
+    needs = [r"% needs \usepackage{booktabs}"]
+    if beyond := sorted({*_BEYOND_PDFLATEX.findall("".join(body))}):
+        needs.append(f"% needs lualatex or xelatex, and a font with {' '.join(beyond)}")
+    elif not "".join(body).isascii():
+        needs.append(r"% needs \usepackage[T1]{fontenc}")
+    start, end = [r"\begin{table}", r"\centering"], [r"\end{tabular}", r"\end{table}"]
+    return "\n".join([*needs, *start, *body, *end])
+
+
+def _latex_cell(text: str) -> str:
+    """Return a cell in LaTeX, with braces before a bracket or an asterisk at its start.
+
+    LaTeX would take these for arguments of the command that ends the row above.
+    """
+    text = _latex_text(text)
+    return f"{{}}{text}" if text.startswith(("[", "*")) else text
+
+
+def _latex_text(text: str) -> str:
+    """Return a text on one line of LaTeX. Special characters are escaped, and letters are kept."""
+    text = unicodedata.normalize("NFC", printable(text).replace("\t", " ").replace("\n", " "))
+    text = "".join(_LATEX_CHARACTERS.get(character, character) for character in text)
+    text = re.sub(r"-(?=-)", "-{}", text)  # LaTeX would print two hyphens as a dash.
+    text = re.sub(r"(?<=\d) (?=\\%)", r"\\,", text)
+    return re.sub(r"(?<![\w.])-(?=\d)", "$-$", text)  # This hyphen is a minus.
+
+
+# --- Words --------------------------------------------------------------------------------
+
+SAME_QUESTIONS = "for the same questions, sampled again"
+OTHER_QUESTIONS = "for other questions like these"
+P_VALUES = (
+    "p: two-sided p-value of no difference, the smallest alpha at which the interval with the "
+    "confidence 1 - alpha excludes 0."
+)
+
+
 def as_flag(parameter: str) -> str:
     """Return the flag of a parameter in the shell, such as "--check-correct-fn"."""
     return f"--{parameter.replace('_', '-')}"
@@ -192,6 +287,16 @@ def as_flag(parameter: str) -> str:
 def number_of(count: int | str, noun: str) -> str:
     """Return a number with its noun, such as "1 sample", "2 samples" or "2 to 3 samples"."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def enumerated(texts: Sequence[str]) -> str:
+    """Return one or more texts as an enumeration: "a, b and c"."""
+    return f"{', '.join(texts[:-1])} and {texts[-1]}" if len(texts) > 1 else "".join(texts)
+
+
+def p_value(p: float) -> str:
+    """Return a p-value with 4 decimals, or "< 0.0001"."""
+    return "< 0.0001" if p < 1e-4 else f"{p:.4f}"
 
 
 def short_label(label: str) -> str:
@@ -250,110 +355,6 @@ class Scale(NamedTuple):
         return f"({self.number(lo)}, {self.number(hi)})"
 
 
-# --- Formats of tables --------------------------------------------------------------------
-
-
-def aligned(table: Cells) -> str:
-    """Return rows of cells as lines of text, with a rule below the first row.
-
-    The first column is aligned to the left, the others to the right.
-    """
-    widths = [max(len(cell) for cell in column) for column in zip(*table, strict=True)]
-    rule = "  ".join("-" * width for width in widths)
-    lines = []
-    for first, *others in table:
-        cells = [first.ljust(widths[0])]
-        cells += [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join([lines[0], rule, *lines[1:]])
-
-
-def csv_text(rows: Iterable[Iterable[Any]]) -> str:
-    """Return rows as CSV, with texts that are safe to open in a spreadsheet."""
-    stream = io.StringIO()
-    safe = ([_spreadsheet_safe(x) if isinstance(x, str) else x for x in row] for row in rows)
-    csv.writer(stream, lineterminator="\n").writerows(safe)
-    return stream.getvalue()
-
-
-def _spreadsheet_safe(cell: str) -> str:
-    """Return a cell that spreadsheets do not take for a formula (OWASP, "CSV injection").
-
-    A cell that starts like a formula, and is no number, gets an apostrophe in front. The check
-    skips spaces and invisible characters, as spreadsheets do. Carriage returns are escaped, because
-    the module csv does not quote them, and each would start a new row.
-    """
-    cell = printable(cell)
-    first = next((x for x in cell if x.isprintable() and not x.isspace()), " ")
-    is_like_formula = first in _STARTS_OF_FORMULAS or cell.startswith(("\t", "\n"))
-    return f"'{cell}" if is_like_formula and not _NUMBER_IN_CELL.fullmatch(cell) else cell
-
-
-def _markdown(table: Cells) -> str:
-    """Return a table in Markdown: the first column is left-aligned, the others right-aligned."""
-    lines = ["| " + " | ".join(map(_markdown_text, row)).rstrip() + " |" for row in table]
-    rule = "|" + "|".join([":--", *["--:"] * (len(table[0]) - 1)]) + "|"
-    return "\n".join([lines[0], rule, *lines[1:]])
-
-
-def _markdown_text(text: str) -> str:
-    """Return a text on one line, with the special characters of Markdown and HTML escaped."""
-    text = re.sub(
-        r"[\\|`*\[\]]|~(?=~)|(?<!\w)_|_(?!\w)",
-        lambda match: f"\\{match[0]}",
-        " ".join(text.split()),
-    )
-    return html.escape(text, quote=False)
-
-
-def _latex_table(table: Cells, label: str, caption: str) -> str:
-    """Return a table in LaTeX, below comments that name the packages that it needs."""
-    columns = list(zip(*table[1:], strict=True))[1:]
-    alignment = "l"
-    alignment += "".join("r" if re.search(r"\d", "".join(cells)) else "l" for cells in columns)
-    head, *lines = (" & ".join(map(_latex_cell, row)) + r" \\" for row in table)
-    caption = _wrapped(rf"\caption{{{_latex_text(caption)}}}", 80)
-    body = [caption, rf"\label{{tab:{label}}}", rf"\begin{{tabular}}{{{alignment}}}"]
-    body += [r"\toprule", head, r"\midrule", *lines, r"\bottomrule"]
-    needs = [r"% needs \usepackage{booktabs}"]
-    if beyond := sorted({*_BEYOND_PDFLATEX.findall("".join(body))}):
-        needs.append(f"% needs lualatex or xelatex, and a font with {' '.join(beyond)}")
-    elif not "".join(body).isascii():
-        needs.append(r"% needs \usepackage[T1]{fontenc}")
-    start, end = [r"\begin{table}", r"\centering"], [r"\end{tabular}", r"\end{table}"]
-    return "\n".join([*needs, *start, *body, *end])
-
-
-def _latex_cell(text: str) -> str:
-    """Return a cell in LaTeX, with braces before a bracket or an asterisk at its start.
-
-    LaTeX would take these for arguments of the command that ends the row above.
-    """
-    text = _latex_text(text)
-    return f"{{}}{text}" if text.startswith(("[", "*")) else text
-
-
-def _latex_text(text: str) -> str:
-    """Return a text on one line of LaTeX. Special characters are escaped, and letters are kept."""
-    text = unicodedata.normalize("NFC", printable(text).replace("\t", " ").replace("\n", " "))
-    text = re.sub(
-        r"[\\^~&%$#_{}<>|`]", lambda match: _LATEX_CHARACTERS.get(match[0], f"\\{match[0]}"), text
-    )
-    text = re.sub(r"-(?=-)", "-{}", text)  # LaTeX would print two hyphens as a dash.
-    text = re.sub(r"(?<=\d) (?=\\%)", r"\\,", text)
-    return re.sub(r"(?<![\w.])-(?=\d)", "$-$", text)  # This hyphen is a minus.
-
-
-# --- Words for intervals, samples and runs ------------------------------------------------
-
-SAME_QUESTIONS = "for the same questions, sampled again"
-OTHER_QUESTIONS = "for other questions like these"
-P_VALUES = (
-    "p: two-sided p-value of no difference, the smallest alpha at which the interval with the "
-    "confidence 1 - alpha excludes 0."
-)
-
-
 class Scope(NamedTuple):
     """The facts about one or several runs that the sentences of the output state.
 
@@ -384,13 +385,12 @@ class Scope(NamedTuple):
         numbers = [f"{low}" if low == high else f"{low} to {high}" for low, high in ranges]
         noun = self.noun if numbers == ["1"] else f"{self.noun}s"
         samples = f"{' and '.join(numbers)} {noun} each"
-        if self.missing:
-            samples += f" ({self.missing})"
+        samples += f" ({self.missing})" if self.missing else ""
         checked = f"checked with {self.checker}" if self.checker else ""
-        clauses = filter(None, [samples, checked, self.correction, self.averaging])
         questions = number_of(len(self.sizes[0]), self.row)
         if self.clusters is not None:
             questions += f" in {number_of(len({*self.clusters}), 'cluster')}"
+        clauses = filter(None, [samples, checked, self.correction, self.averaging])
         return f"{questions} with {', '.join(clauses)}"
 
 
@@ -434,13 +434,3 @@ class Limits(NamedTuple):
         """Return limits in words: "95 % confidence interval 1.2 to 3.4, for other questions .."."""
         lo, hi = map(scale.number, limits)
         return f"{self.name} {lo} to {hi}, {self.scope}"
-
-
-def p_value(p: float) -> str:
-    """Return a p-value with 4 decimals, or "< 0.0001"."""
-    return "< 0.0001" if p < 1e-4 else f"{p:.4f}"
-
-
-def enumerated(texts: Sequence[str]) -> str:
-    """Return one or more texts as an enumeration: "a, b and c"."""
-    return f"{', '.join(texts[:-1])} and {texts[-1]}" if len(texts) > 1 else "".join(texts)
