@@ -123,15 +123,13 @@ def _names_of_files(files: Sequence[str], arguments: FileArguments) -> list[str]
     and so on. Two runs in one file have their conditions --where and --where-b, such as "T=0.2".
     """
     conditions = arguments.reading.get("where", ()), arguments.second.get("where") or ()
-    by_rows = [f"{column}={value}" for own in conditions for column, value in own]
-    by_file = [Path(file).name.split(".")[0] for file in files]
-    by_folder = [Path(file).parent.name for file in files]
     if len({*files}) == 1 and all(len(own) == 1 for own in conditions):
-        return by_rows
-    for names in (by_file, by_folder):
-        if len({*names} - {""}) == len(files):
-            return names
-    return [f"run {number}" for number in range(1, len(files) + 1)]
+        return [f"{column}={value}" for own in conditions for column, value in own]
+    paths = list(map(Path, files))
+    by_file, by_folder = [x.name.split(".")[0] for x in paths], [x.parent.name for x in paths]
+    numbered = [f"run {number}" for number in range(1, len(files) + 1)]
+    possible = (names for names in (by_file, by_folder) if len({*names} - {""}) == len(files))
+    return next(possible, numbered)
 
 
 def _checked_names(names: Sequence[str], files: Sequence[str]) -> list[str]:

@@ -65,13 +65,12 @@ def _plan_files(files: Sequence[str], output_format: str, **flags: Any) -> None:
     if len(files) > 2:
         raise ValueError(f"There are {len(files)} files: give one pilot run, or two.")
     arguments = file_arguments(flags)
-    parameters = arguments.parameters
-    if arguments.labels is not None and not files:
+    parameters, grading = arguments.parameters, arguments.grading
+    if grading.get("labels") is not None and not files:
         raise ValueError("--labels has the labels of a pilot run: give its file too.")
-    for name, flag in _FLAG_NAMES.items():
-        if flag in parameters:
-            parameters[name] = parameters.pop(flag)
-    options = PlanOptions(**parameters, checker_rates=arguments.checker_rates)
+    names = {flag: name for name, flag in _FLAG_NAMES.items()}
+    parameters = {names.get(flag, flag): value for flag, value in parameters.items()}
+    options = PlanOptions(**parameters, checker_rates=grading.get("checker_rates"))
     inputs: list[RunInput] = []
     runs: list[Run] = []
     if files:
@@ -130,7 +129,7 @@ class PlanView(View):
             f"for {command} to find it with a probability of {power}. sampling: "
             f"{SAME_QUESTIONS}. questions: {OTHER_QUESTIONS}; comparisons are paired by question."
         ]
-        has_labels = "labels" in self.plan["rows"][0]
+        has_labels = "labels" in plan["rows"][0]
         if has_labels:
             notes[0] += (
                 " labels: samples of a run that a person labels too, drawn at random, so that the "

@@ -29,9 +29,8 @@ from ..runs.options import WITHOUT_K, ComparisonOptions, RunOptions, compared_sc
 from ..runs.outcomes_of_runs import Run, naming_questions, number_unanswered
 from .flags import COOL, WARM, add_flags, parameter_helps, split_arguments
 from .formats import FORMATS_OF_OUTPUT, Scale, Scope, as_flag, print_output
-from .graded_files import refuse_ungraded
 from .plot import chart_of_scores, check_plot, draw
-from .run_input import CheckedOnce, RunInput, warn_of_other_grades
+from .run_input import CheckedOnce, RunInput, refuse_ungraded, warn_of_other_grades
 from .score_tables import ScoresView, nouns_of
 
 _METRIC_EXAMPLES = """\
