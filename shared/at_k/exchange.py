@@ -263,10 +263,7 @@ class Exchange:
         return [rows[process] for process in sorted(rows)]
 
     def _check_sender(self, process: int, sent: dict[str, Any]) -> None:
-        """Raise a ValueError if a process failed, or computes with another metric object.
-
-        `sent` is the header of the rows of a process.
-        """
+        """Raise a ValueError if the sender of rows failed, or computes with another object."""
         if sent["number"] != self._number:
             raise ValueError(
                 f"Process {process} computes with metric object {sent['number']} of this run, and "
@@ -348,10 +345,7 @@ class Exchange:
 
 
 def write_batch(batch: Samples, file: BinaryIO) -> None:
-    """Write a batch to a file as an Arrow stream, with a row for each question.
-
-    Numbers that are not scored become null.
-    """
+    """Write a batch to a file as an Arrow stream of questions; unscored numbers become null."""
     if batch.are_numbers:
         values = from_numpy(batch.values, batch.scored)
     else:
@@ -386,9 +380,9 @@ def read_batch(data: Any) -> Samples:
 def write_whole(
     path: Path, content: bytes, write_more: Callable[[BinaryIO], Any] | None = None
 ) -> None:
-    """Write a file under another name and rename it, so that nobody reads it half written.
+    """Write `content`, and what `write_more` writes, under another name, and rename the file.
 
-    The file consists of `content`, followed by what `write_more` writes to it.
+    So nobody reads it half written.
     """
     temporary = path.with_name(f"{path.name}-{uuid.uuid4().hex}")
     try:

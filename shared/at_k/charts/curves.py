@@ -87,11 +87,7 @@ def by_k(
 def _curves_with_several_k(
     scores: ChartScores, requested: str | Sequence[str] | None
 ) -> dict[str, Curve]:
-    """Return a dict from names such as "pass@k" to the curves of a run that have several k.
-
-    If metrics are requested, the dict has a constant curve "avg@k" without limits too, if the run
-    has other curves and avg@N.
-    """
+    """Return the curves with several k by name; if metrics are requested, also a constant avg@k."""
     curves = curves_over_k(scores)
     lines = {metric: curve for metric, curve in curves.items() if len(curve) > 1}
     if requested is not None and lines and "avg@k" in curves:
@@ -107,10 +103,7 @@ def _rows_of_curves(
     names: Mapping[str, str],
     several: str = "mean over the questions",
 ) -> list[Row]:
-    """Return a row for each estimate in {run: {metric: {x: estimate}}} of the metrics in `names`.
-
-    The rows have the columns that `with_panels` adds for `names` and `several`.
-    """
+    """Return the rows of the metrics in `names` from {run: {metric: {x: estimate}}}."""
     rows = (
         row_of(estimate, run=run, metric=metric, x=x)
         for run, lines in curves.items()
@@ -172,10 +165,7 @@ def by_threshold(
 
 
 def _curves_over_thresholds(scores: ChartScores) -> dict[str, Curve]:
-    """Return a dict from k, as text, to the estimates of G-Pass@k over all questions by threshold.
-
-    Both are in ascending order. Values of k with one threshold are left out.
-    """
+    """Return the curves of G-Pass@k over its threshold by k, as text, if they have several."""
     curves: dict[int, Curve] = {}
     for x in estimates_of(scores):
         if x.metric == "G-Pass@k" and x.group is None and x.tau is not None:
@@ -391,10 +381,7 @@ def difference(
 
 
 def _longest_curve(differences: Iterable[Difference]) -> list[Difference]:
-    """Return the differences over all questions of the score with the most k, by ascending k.
-
-    Raises a ValueError if no score has several k.
-    """
+    """Return the differences of the score with the most k; raise a ValueError if it has one k."""
     curves: dict[tuple[str, float | None], dict[int, Difference]] = {}
     for point in differences:
         if point.group is None and isinstance(point.k, int):

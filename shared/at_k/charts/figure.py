@@ -105,10 +105,9 @@ def printed_width(inches: float) -> float:
 
 
 def view_width(inches: float, left: float, right: float) -> float:
-    """Return the width of the views of a figure in points.
+    """Return the width of views in points, beside labels of the widths `left` and `right`.
 
-    `left` and `right` are the widths beside the views in points, for labels. Raises ValueError if
-    less than 60 points are left for the views.
+    Raises a ValueError if less than 60 points are left.
     """
     view = printed_width(inches) - left - right
     if not view >= _NARROWEST_VIEW:
@@ -126,10 +125,9 @@ def wrap_names(rows: Iterable[Row], room: float) -> list[Row]:
 def make_figure(
     panel: alt.LayerChart, rows: Sequence[Row], caption: str, inches: float, **resolved: Any
 ) -> Figure:
-    """Return a figure with a panel for each value of the column "panel", which is its title.
+    """Return a figure of this width with a panel for each value of the column "panel", its title.
 
-    `panel` has the layers that each panel shows for its rows. `inches` is the width of the figure.
-    `resolved` says which scales panels do not share, such as y="independent".
+    `panel` has the layers of each panel. `resolved` says which scales panels do not share.
     """
     # Fonts that replace Helvetica are up to 16 % wider, which needs room beside the caption.
     lines = wrap_text(caption, 0.86 * printed_width(inches)).split("\n")

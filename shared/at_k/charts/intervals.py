@@ -218,10 +218,7 @@ def _figure_of_rows(
 
 
 def _row_channel(most_lines: int) -> alt.Y:
-    """Return the vertical channel, which places each label in a row, centered.
-
-    Labels have at most `most_lines` lines.
-    """
+    """Return the vertical channel, which centers labels of up to `most_lines` lines in rows."""
     # Without an offset, the first of several lines would be beside the row.
     offsets = [
         {

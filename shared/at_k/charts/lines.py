@@ -53,8 +53,8 @@ class LineAxis:
 def k_axis(ks: Iterable[int]) -> LineAxis:
     """Return the axis for a curve at these values of k.
 
-    It is logarithmic if all are powers of two and there are at least three, or if the largest is
-    above 8 and at least four times the smallest.
+    It is logarithmic for three or more powers of two, or if the largest k is above 8 and at
+    least four times the smallest.
     """
     ordered = sorted(set(ks))
     first, last = ordered[0], ordered[-1]
@@ -146,11 +146,10 @@ def figure_of_lines(
 
 
 def _choose_markers(rows: Sequence[Row], x: LineAxis) -> None:
-    """Set the column "marker" in each row to whether the point has a marker.
+    """Set the column "marker" in each row to whether the point has a marker, unless it is False.
 
-    All points of a line have a marker if there are at most MOST_LABELED. If there are more, the
-    last one has a marker, and the points at ticks of a logarithmic axis, or every n-th point on
-    another axis. Rows whose "marker" is False already are left unchanged.
+    A line of more than MOST_LABELED points has markers at the last point, and at the ticks of a
+    logarithmic axis or at every n-th point of another axis.
     """
     lines: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
@@ -199,10 +198,7 @@ def _line_layers(
 
 
 def with_texts(rows: Iterable[Row], number: str) -> list[Row]:
-    """Return the rows with the column "text", such as "one, pass@4: 0.5, limits 0.4 to 0.6".
-
-    The charts show it as a tooltip. `number` is a Python format of numbers, such as ".4f".
-    """
+    """Return the rows with a tooltip in the column "text", with numbers in a format like ".4f"."""
     result = []
     for row in rows:
         index = [f"{noun} {row[noun]}" for noun in ("question", "item") if noun in row]

@@ -54,8 +54,7 @@ _IN_WORDS = {
 def runs_by_name(results: ChartResults) -> dict[str, ChartScores]:
     """Return a dict from the name of each run to its scores. A single run has the name "".
 
-    Raises TypeError if `results` is neither the result of one run nor a dict of several results,
-    and ValueError if it is empty.
+    Raises TypeError if `results` are no scores, and ValueError if they are empty.
     """
     if not isinstance(results, Mapping):
         raise TypeError(
@@ -96,11 +95,9 @@ def check_scores(name: str, scores: Any) -> None:
 
 
 def correction(runs: Mapping[str, ChartScores], checkers: Mapping[str, Any] | None = None) -> str:
-    """Return sentences on how the scores of runs are averaged and corrected, or "".
+    """Return sentences on how scores are averaged and for which errors they are corrected, or "".
 
-    They say how questions are averaged, unless they have equal weights, and for which errors of the
-    checker the scores of each run are corrected. `checkers` has the entry "checker" of each run
-    that is corrected. Default: those in the results.
+    `checkers` has the entry "checker" of each corrected run. Default: those in the results.
     """
     if checkers is None:
         checkers = {name: scores["checker"] for name, scores in runs.items() if "checker" in scores}
@@ -126,11 +123,7 @@ def row_of(estimate: Estimate, **columns: Any) -> Row:
 
 
 def curves_over_k(scores: ChartScores) -> dict[str, Curve]:
-    """Return a dict from the name of each score to its curve over all questions.
-
-    Names have "k" in place of the number: "pass@k", "G-Pass@k_0.5", "avg@k" (for avg@N). Scores of
-    groups are left out, and so are scores whose k is missing or no integer, such as "avg@n".
-    """
+    """Return the curve of each score over all questions by a name such as "pass@k" or "avg@k"."""
     curves: dict[str, Curve] = {}
     for x in estimates_of(scores):
         if x.group is None and isinstance(x.k, int) and x.metric[-1] in "kN":

@@ -44,9 +44,8 @@ _EM = dict.fromkeys(" !'(),-./:;I[\\]`fijlrt|", 0.28) | dict.fromkeys("%@MWmw", 
 
 
 def text_width(text: str) -> float:
-    """Return the approximate width of a line of text in points.
+    """Return the approximate width of a line of text in points, which Vega does not tell.
 
-    It is needed because Vega neither breaks lines of text nor fits panels to the width of a figure.
     East Asian characters, from U+2E80 on, are as wide as they are high.
     """
     return TEXT * sum(
@@ -56,10 +55,7 @@ def text_width(text: str) -> float:
 
 @lru_cache
 def wrap_text(text: str, width: float) -> str:
-    """Return a text with line breaks, so that its lines are at most `width` points wide.
-
-    A word that is too wide may break after / _ and -, and a part that is still too wide anywhere.
-    """
+    """Break a text into lines of at most `width` points, and wide words after / _ - or anywhere."""
     lines = [""]
     for word in text.split():
         parts: Iterable[str] = [word]
@@ -78,18 +74,14 @@ def wrap_text(text: str, width: float) -> str:
 
 
 def inline_data(rows: Sequence[dict[str, Any]]) -> alt.InlineData:
-    """Return rows as the data of a chart.
-
-    They become a tuple, because Altair copies lists each time that it combines charts.
-    """
+    """Return rows as the data of a chart: a tuple, because Altair copies lists again and again."""
     return alt.InlineData(values=tuple(rows))
 
 
 def series_channels(names: Sequence[str], room: float) -> dict[str, Any]:
-    """Return the channels "color", "stroke", "strokeDash" and "shape" as a dict.
+    """Return the color, stroke, dash pattern and marker shape of each series as channels by name.
 
-    They give each series its own color, dash pattern and marker shape. `names` may have line
-    breaks. If there are several, a legend above the panels shows them, at most `room` points wide.
+    If there are several, a legend above the panels shows them, at most `room` points wide.
     """
     legend: alt.Legend | None = None
     if len(names) > 1:

@@ -99,10 +99,9 @@ def _message_with_flags(error: SelectionError) -> str:
 
 
 def _flags_of_way(way: Way) -> str:
-    """Return the flags for the arguments of a way, as they are typed in a shell, and its meaning.
+    """Return the flags for the arguments of a way as they are typed in a shell, and its meaning.
 
-    A dict {column: entry} becomes one flag for each COLUMN=ENTRY. None leaves the column to the
-    user.
+    A dict {column: entry} becomes a flag for each COLUMN=ENTRY. None leaves the column open.
     """
     typed = []
     for parameter, value in way.arguments.items():
@@ -190,9 +189,8 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parser(arguments: Sequence[str]) -> _Parser:
-    """Return the parser of the subcommand that the first argument names.
+    """Return the parser of the subcommand that the first argument names, or of the whole command.
 
-    If it names none, the result is the parser of the whole command, which lists the subcommands.
     An unknown subcommand ends the process with the status 2.
     """
     name = arguments[0] if arguments else ""

@@ -117,10 +117,10 @@ def _scope_of_runs(inputs: Sequence[RunInput], compared: Compared) -> Scope:
 
 
 def _names_of_files(files: Sequence[str], arguments: FileArguments) -> list[str]:
-    """Return the default names of the runs, one for each file, which are all different.
+    """Return different default names of the runs, one for each file.
 
-    They are the names of the files without suffixes, or those of their folders, or "run 1", "run 2"
-    and so on. Two runs in one file have their conditions --where and --where-b, such as "T=0.2".
+    They are the names of the files without suffixes, or of their folders, or "run 1" and so on.
+    Two runs in one file have their conditions --where and --where-b, such as "T=0.2".
     """
     conditions = arguments.reading.get("where", ()), arguments.second.get("where") or ()
     if len({*files}) == 1 and all(len(own) == 1 for own in conditions):

@@ -44,10 +44,7 @@ def parameter_helps(docstring: str) -> dict[str, str]:
 
 
 def value_of_text(kind: type, text: str, none: bool = False) -> Any:
-    """Convert a text to `kind`: int, float or str. With `none`, the text "none" becomes None.
-
-    Raises ArgumentTypeError if it is no number.
-    """
+    """Convert a text to `kind`: int, float or str; with `none`, "none" becomes None."""
     if none and text == "none":
         return None
     try:
@@ -213,10 +210,7 @@ def _column_help(role: str, text: str) -> str:
 
 
 def add_second_flags(command: argparse.ArgumentParser, what: str) -> None:
-    """Add the flags that end in -b, which are for a second file. `what` names it in the help.
-
-    An empty text means that the second file has no such column, or that all its rows are read.
-    """
+    """Add the flags that end in -b, for a second file, which the help calls `what`."""
     group = command.add_argument_group(f"columns and rows of {what}, if they differ")
     for role in ROLES_OF_SECOND:
         options, meaning = _column_options(role), "'' for none"
@@ -229,10 +223,7 @@ def add_second_flags(command: argparse.ArgumentParser, what: str) -> None:
 def parameters_and_helps(
     function: Callable[..., Any], leave_out: Collection[str]
 ) -> tuple[dict[str, inspect.Parameter], dict[str, str]]:
-    """Return the parameters of a function that become flags, and their help texts, both by name.
-
-    Those in `leave_out` are left out, and the parameter `metric` becomes the flag --include.
-    """
+    """Return the parameters of a function and their helps by flag, without those to leave out."""
     helps = parameter_helps(inspect.getdoc(function) or "")
     parameters = parameters_of(function)
     parameters["metric"] = parameters["metric"].replace(name="include")

@@ -79,8 +79,8 @@ class View(abc.ABC):
     def printed(self, output_format: str) -> str:
         """Return the output in one of FORMATS_OF_OUTPUT.
 
-        JSON has only the data, and CSV only the records. Beside JSON, the sentences of `input` are
-        printed to standard error, and beside CSV all sentences.
+        Beside JSON, the sentences of `input` are printed to standard error, and beside CSV
+        all.
         """
         if output_format == "json":
             print(printable("\n".join(self.input)), file=sys.stderr)
@@ -124,10 +124,9 @@ def _wrapped(text: str, width: int) -> str:
 
 
 def printable(text: str) -> str:
-    """Replace characters that control a terminal by escapes such as \\x1b.
+    """Replace characters that control a terminal, or set the direction of text, by escapes.
 
-    With such characters, a label could erase or rewrite printed text. They are control characters
-    (except tab and line feed), line separators, and characters that set the direction of text.
+    With such characters, a label could erase or rewrite printed text.
     """
     return _CONTROLS.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
@@ -152,9 +151,9 @@ def make_table(
 ) -> Cells:
     """Return a table with a row of headings, and a row of cells for each mapping in `rows`.
 
-    `columns` has the heading of each column by the key of its values in the rows, or only the keys.
-    Columns that the rows lack are left out. `cell` returns the text of a cell from its key and its
-    value, which is None if a row lacks the key.
+    `columns` has the heading of each column by its key in the rows, or only the keys. Columns
+    that all rows lack are left out. `cell` returns the text of a cell from its key and its
+    value or None.
     """
     rows = list(rows)
     known = {name for row in rows for name in row}
@@ -185,10 +184,7 @@ def crossed(
 
 
 def aligned(table: Cells) -> str:
-    """Return rows of cells as lines of text, with a rule below the first row.
-
-    The first column is aligned to the left, the others to the right.
-    """
+    """Return a table as text, with a rule below the headings and the first column to the left."""
     widths = [max(len(cell) for cell in column) for column in zip(*table, strict=True)]
     lines = []
     for first, *others in [table[0], ["-" * width for width in widths], *table[1:]]:
@@ -208,9 +204,8 @@ def csv_text(rows: Iterable[Iterable[Any]]) -> str:
 def _spreadsheet_safe(cell: str) -> str:
     """Return a cell that spreadsheets do not take for a formula (OWASP, "CSV injection").
 
-    A cell that starts like a formula, and is no number, gets an apostrophe in front. The check
-    skips spaces and invisible characters, as spreadsheets do. Carriage returns are escaped, because
-    the module csv does not quote them, and each would start a new row.
+    A cell that starts like a formula after spaces and invisible characters, and is no number,
+    gets an apostrophe in front. Carriage returns, which would start a row, are escaped.
     """
     cell = printable(cell)
     first = next((x for x in cell if x.isprintable() and not x.isspace()), " ")
@@ -219,10 +214,7 @@ def _spreadsheet_safe(cell: str) -> str:
 
 
 def _markdown(table: Cells) -> str:
-    """Return a table in Markdown: the first column is left-aligned, the others right-aligned.
-
-    Each cell is on one line, with the special characters of Markdown and HTML escaped.
-    """
+    """Return a table in Markdown, with the first column to the left and all texts escaped."""
     special = re.compile(r"[\\|`*\[\]]|~(?=~)|(?<!\w)_|_(?!\w)")
     lines = []
     for row in table:
@@ -300,10 +292,7 @@ def p_value(p: float) -> str:
 
 
 def short_label(label: str) -> str:
-    """Return the label of a group on one line of at most 24 characters; "(no label)" if empty.
-
-    The middle of a longer label is left out, because labels often differ only at their ends.
-    """
+    """Return a label on one line of at most 24 characters, without the middle of a longer one."""
     line = " ".join(label.split()) or "(no label)"
     return line if len(line) <= 24 else f"{line[:11]}..{line[-11:]}"
 
@@ -323,11 +312,7 @@ class Scale(NamedTuple):
 
     @classmethod
     def of(cls, metrics: Iterable[str], values: Iterable[float]) -> Scale:
-        """Return the scale in which to show `values`, the scores of these metrics and their limits.
-
-        They are percentages with 1 decimal if no metric has rewards, and all are from 0 to 1.
-        Otherwise they have 3 decimals, or 1 if a value is 10 or more.
-        """
+        """Return the scale for these metrics: percentages, or decimals of rewards."""
         has_rewards = not {"max@k", "bayes@N"}.isdisjoint(metrics)
         numbers = list(values)
         smallest, largest = min(numbers), max(numbers)

@@ -67,11 +67,10 @@ def graded_files(
     arguments: FileArguments,
     options: ComparisonOptions,
 ) -> tuple[list[RunInput], list[Run], Any]:
-    """Read and grade runs. Return the runs as they were read, the graded runs, and the options.
+    """Read and grade runs, and return the runs as read, the graded runs, and the options.
 
-    `sources` are the name of each run, and its files. The options are validated before any sample
-    is checked. If they lack groups, clusters or weights that apply, those that are returned have
-    the ones that the files were read with, which must agree between runs.
+    `sources` are the name and the files of each run. The options are validated before any
+    sample is checked, and get the groups, clusters and weights that the runs were read with.
     """
     grading = dict(arguments.grading)
     if (labels := grading.get("labels")) is not None:  # counts of labels in place of a column
@@ -108,10 +107,9 @@ def graded_files(
 def _read_files(
     files: Sequence[str], reading: Mapping[str, Any], index: int, number: int
 ) -> ReadRun:
-    """Read the questions of one of `number` runs, the run with this index, from its files.
+    """Read one of `number` runs. A later one may lack groups, clusters and weights.
 
-    If a run after the first lacks the column of groups, clusters or weights, it is read without. A
-    SelectionError names the file. For the second of two, the flags in its ways end in -b.
+    A SelectionError names the file. For the second of two, the flags in its ways end in -b.
     """
     try:
         return read_run(files, **reading)

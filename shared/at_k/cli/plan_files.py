@@ -94,10 +94,7 @@ class PlanView(View):
         return self.plan
 
     def _rows(self) -> list[dict[str, Any]]:
-        """Return the rows of the plan, and last the cheapest design if there is one.
-
-        The entry "design" of a row is "grid" or "cheapest".
-        """
+        """Return the rows of the plan and its cheapest design, with their "design"."""
         designs = [("grid", row) for row in self.plan["rows"]]
         if self.plan["cheapest"]:
             designs.append(("cheapest", self.plan["cheapest"]))
@@ -155,11 +152,7 @@ def _plan_cell(column: str, value: float | None) -> str:
 
 
 def _cheapest_in_words(cheapest: Mapping[str, Any] | None, claim: str, has_labels: bool) -> str:
-    """Return a sentence with the cheapest design that fulfils a claim, or that no design does.
-
-    `claim` is a clause, such as "has a half-width of at most 0.02". `has_labels` is whether designs
-    have numbers of labels.
-    """
+    """Return a sentence on the cheapest design that fulfils the clause `claim`, if any."""
     if cheapest is None:
         more = ["questions (--number-of-questions)", "samples (--number-of-samples)"]
         if has_labels:

@@ -50,8 +50,7 @@ def check_plot(file: str | None) -> None:
 def chart_of_scores(view: ScoresView, run: RunInput) -> Figure:
     """Return the chart of the scores of a run. Raises ValueError if no chart fits them.
 
-    It shows the scores of single questions, or else of groups, if there are any. Otherwise it shows
-    the scores against k, or G-Pass@k against its threshold if there is a single k.
+    It is that of questions or groups if there are any, else over several k or thresholds.
     """
     from .. import charts
 
@@ -78,10 +77,7 @@ def chart_of_scores(view: ScoresView, run: RunInput) -> Figure:
 
 
 def chart_of_comparison(compared: Compared, inputs: Sequence[RunInput]) -> Figure:
-    """Return a chart of the difference of two runs against k, with a caption from `inputs`.
-
-    For one k, or for more than two runs, return a chart of the scores of all runs instead.
-    """
+    """Return the chart of the difference of two runs against k, or else of all scores."""
     from .. import charts
     from ..runs.differences import differences_of
     from ..runs.leaderboard import leaderboard_of

@@ -121,10 +121,7 @@ def _read_samples_of_run(
     reading: dict[str, Any],
     parameters: Mapping[str, Any],
 ) -> RunInput:
-    """Return the samples of one run. Raises ValueError if the metric `name` does not take them.
-
-    `reading` are arguments of `read_run`, which are changed here to fit the metric.
-    """
+    """Return the samples of one run, and fit `reading` to the metric, which may not take them."""
     has_labels = name == "score_agg" or "categories" in parameters
     reading["has_labels"] = has_labels
     reading["in_order"] = bool(computation.ordered_options(parameters))
@@ -189,10 +186,9 @@ def _scores_view(
 def _with_both_scores(
     error: MissingError, files: Sequence[str], reading: dict[str, Any], checker: Any
 ) -> MissingError:
-    """Return an error about missing answers, whose message has pass@1 for each choice.
+    """Return an error about missing answers with pass@1 for each choice: incorrect, or left out.
 
-    The choices are that a missing answer is incorrect, or is left out. The error is returned
-    unchanged if the checker may be slow, or if the message has such scores already. `files` and
+    It is unchanged if the checker may be slow, or has such scores already. `files` and
     `reading` are the arguments of the `read_run` that raised it.
     """
     is_fast = checker in ("exact_match", "numeric", "choice")
@@ -254,10 +250,7 @@ def _check_published(fields: Mapping[str, str | None], output_format: str) -> No
 
 
 def _published(view: ScoresView, fields: Mapping[str, str | None]) -> str:
-    """Return the YAML of the score of all questions. Raises ValueError if there are several.
-
-    The notes have its key, samples and limits, and the package's version.
-    """
+    """Return the YAML of the only score of all questions, with its samples and limits as notes."""
     import yaml
 
     estimate, *others = (estimate for estimate in view.estimates if estimate.group is None)

@@ -92,9 +92,8 @@ class ScoresView(View):
     def tables(self) -> list[Cells]:
         """Return the tables for the terminal.
 
-        Without intervals, it is one table with a row for each key, and columns for all questions
-        and for each group. With intervals, there is a table for each of these. A table of the
-        scores of single questions may follow.
+        Without intervals, it is one with a row for each key and a column for each group;
+        with them, one for each group. That of single questions may follow.
         """
         if not self._methods:
             groups = self._by_group.values()
@@ -227,11 +226,10 @@ class ScoresView(View):
         )
 
     def sentence(self) -> str:
-        """Return a sentence with the scores of all questions and their limits.
+        """Return a sentence with the scores of all questions and their limits, or "".
 
-        Return "" if a score has no limits, if there are too many scores, or if a corrected pass@k
-        falls with k. The sentence leaves out a biased cons@k (see `_is_biased`), and begins with
-        vote@k, which is the majority vote of most papers.
+        It begins with vote@k, the majority vote of most papers, and leaves out a biased
+        cons@k. It is "" for too many scores, and if a corrected pass@k falls with k.
         """
         stated = [x for x in self._overall if not self._is_biased(x)]
         stated.sort(key=lambda x: x.metric != "vote@k")
@@ -246,10 +244,9 @@ class ScoresView(View):
         return f"On {self.scope.in_words()}, {enumerated(statements)}."
 
     def _statement(self, x: Estimate, scale: Scale, is_first: bool) -> str:
-        """Return a clause with a score and its limits, such as "pass@4 is 51.2 % (48.0 to 54.1)".
+        """Return a clause with a score, or its posterior mean, and its limits.
 
-        Limits of a posterior need not contain the score, so the clause has the posterior mean
-        instead. `is_first` adds the confidence and the method, which hold for later clauses too.
+        `is_first` adds the confidence and the method, which hold for later clauses too.
         """
         assert x.limits is not None
         assert x.interval is not None
@@ -271,10 +268,10 @@ class ScoresView(View):
         return x.metric == "cons@k" and isinstance(x.k, int) and x.k < most
 
     def _extrapolation(self, x: Estimate) -> str:
-        """Return for which questions a score is extrapolated, such as "for 3 of 10 questions".
+        """Return for which questions a score is extrapolated, or "" if for none.
 
-        Return "" if it is for none. The interval "hierarchical" extrapolates where a question has
-        fewer than k samples. By other methods, a score needs k samples, or all up to a success.
+        Only the interval "hierarchical" extrapolates, where a question has fewer than k
+        samples.
         """
         if not isinstance(x.k, int) or self.method_of(x) != "hierarchical":
             return ""
@@ -297,10 +294,7 @@ def records_of(estimates: Iterable[Estimate]) -> Cells:
 
 
 def _score_row(x: Estimate) -> dict[str, Any]:
-    """Return the group, key and score of an estimate, and the entries of its interval and band.
-
-    An interval that is not known has only the entry "interval", which is the reason.
-    """
+    """Return the values of an estimate by column. An unknown interval has only its reason."""
     row: dict[str, Any] = {"group": x.group, "key": x.key, "score": x.score}
     if x.interval is not None:
         entries = x.interval._asdict()
