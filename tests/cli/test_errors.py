@@ -104,8 +104,8 @@ compare a a2 --check-correct-fn no >> exact_match
 compare new >> There is one file: compare needs two or more|--where model=A --where-b model=B
 compare new new >> is given twice
 compare new old grouped --outcomes-b x >> Flags that end in -b are for the second of two files.
-compare new old grouped --names a b >> 2 names for 3 files
-compare new old grouped --names a b a >> --names has a blank name, or a name twice
+compare new old grouped --names a b >> --names a b: give each of the 3 files a name of its own
+compare new old grouped --names a b a >> --names a b a: give each of the 3 files a name of its
 compare new old --groups id >> Group 0:
 compare new old --include pass_hat_k >> --include has 'pass_hat_k'
 compare new old --labels {COUNTS} >> --labels has the counts of one run, and there are 2 runs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
-from typing import Any, Literal, Unpack
+from typing import Any, Literal
 
 import altair as alt
 
@@ -18,7 +18,6 @@ from .lines import MOST_LABELED, LineAxis, figure_of_lines, k_axis, vertical_cha
 from .results import (
     MOST_KEYS,
     ChartDetails,
-    ChartOptions,
     ChartResults,
     ChartScores,
     Curve,
@@ -41,7 +40,7 @@ def by_k(
     metric: str | Sequence[str] | None = None,
     *,
     highlight: int | None = None,
-    **options: Unpack[ChartOptions],
+    **options: Any,
 ) -> Figure:
     """Return a chart of scores against k, with their limits as bands.
 
@@ -118,7 +117,7 @@ def by_threshold(
     k: int | Sequence[int] | None = None,
     *,
     highlight: float | None = None,
-    **options: Unpack[ChartOptions],
+    **options: Any,
 ) -> Figure:
     """Return a chart of G-Pass@k against its threshold, with the limits as bands.
 
@@ -196,7 +195,7 @@ def by_parameter(
     *,
     parameter: str,
     highlight: float | None = None,
-    **options: Unpack[ChartOptions],
+    **options: Any,
 ) -> Figure:
     """Return a chart of scores against a parameter, with their limits as bands.
 
@@ -261,7 +260,7 @@ def by_question(
     *,
     labels: Sequence[Any] | None = None,
     noun: Literal["question", "item"] = "question",
-    **options: Unpack[ChartOptions],
+    **options: Any,
 ) -> Figure:
     """Return a chart of the scores of single questions, from the hardest to the easiest.
 
@@ -309,7 +308,7 @@ def by_question(
     ticks = range(1, most + 1) if most <= MOST_LABELED else None
     x = LineAxis(f"{noun}s, from the {order}", 1, max(2, most), ticks, integers=True)
     questions = most if len(sizes) == 1 and noun == "question" else None
-    known: ChartOptions = {"questions": questions, **options}
+    known = {"questions": questions, **options}
     rows = with_panels(rows, score_titles(keys), f"score of the {noun}")
     return figure_of_lines(rows, x, ChartDetails(**known), correction(runs))
 
@@ -319,7 +318,7 @@ def difference(
     runs: Sequence[str] = ("A", "B"),
     *,
     highlight: int | None = None,
-    **options: Unpack[ChartOptions],
+    **options: Any,
 ) -> Figure:
     """Return a chart of the difference of two runs against k.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Unpack
+from typing import Any
 
 import altair as alt
 
@@ -14,7 +14,6 @@ from .lines import markers, score_scale, with_panels, with_texts
 from .results import (
     MOST_KEYS,
     ChartDetails,
-    ChartOptions,
     ChartResults,
     Row,
     correction,
@@ -39,7 +38,7 @@ _ROWS = alt.Y("label:N", sort=None, scale=alt.Scale(type="band", padding=0))
 def by_group(
     results: ChartResults,
     key: str | Sequence[str] | None = None,
-    **options: Unpack[ChartOptions],
+    **options: Any,
 ) -> Figure:
     """Return a chart of the scores of all questions and of each group, with their limits as bars.
 
@@ -94,7 +93,7 @@ def by_group(
 def forest(
     board: Mapping[str, Any],
     key: str | Sequence[str] | None = None,
-    **options: Unpack[ChartOptions],
+    **options: Any,
 ) -> Figure:
     """Return a chart of many runs: their scores with limits, their ranks and their letters.
 
@@ -130,7 +129,7 @@ def forest(
         if row["key"] == score
     ]
     least, most = min(row["n_min"] for row in rows), max(row["n_max"] for row in rows)
-    known: ChartOptions = {
+    known = {
         "questions": board.get("questions"),
         "n": most if least == most else f"{least} to {most}",
         "confidence": board.get("confidence"),

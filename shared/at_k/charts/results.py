@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, TypedDict
+from typing import Any
 
 from ..core.checks import as_list, check_confidence, check_count, check_text, short
 from ..core.estimates import Estimate, read_score
@@ -202,19 +202,6 @@ def score_titles(keys: Iterable[str]) -> dict[str, str]:
 
 
 # --- Captions -----------------------------------------------------------------------------
-
-
-class ChartOptions(TypedDict, total=False):
-    """The keyword arguments that all charts share, which `at_k.charts` describes."""
-
-    questions: int | None
-    n: int | str | None
-    checker: str | None
-    confidence: float | None
-    interval: str | None
-    caption: str | None
-    percent: bool
-    width: float
 
 
 @dataclass

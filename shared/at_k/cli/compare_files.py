@@ -15,7 +15,7 @@ from ..runs.options import ComparisonOptions
 from ..runs.outcomes_of_runs import naming_questions, shared_by
 from .comparison_tables import ComparisonView, LeaderboardView
 from .flags import COOL, WARM, add_flags, add_second_flags, parameters_and_helps
-from .formats import Scope, View, enumerated, number_of, print_output
+from .formats import Scope, View, enumerated, print_output
 from .graded_files import FileArguments, file_arguments, graded_files
 from .plot import chart_of_comparison, check_plot, draw
 from .run_input import RunInput, checker_of_all
@@ -134,12 +134,8 @@ def _names_of_files(files: Sequence[str], arguments: FileArguments) -> list[str]
 
 def _checked_names(names: Sequence[str], files: Sequence[str]) -> list[str]:
     """Return the names that the user gave. Raises ValueError unless each file has its own."""
-    if len(names) != len(files):
-        raise ValueError(
-            f"--names has {number_of(len(names), 'name')} for {len(files)} files: give a name "
-            f"for each file."
-        )
     checked = [" ".join(name.split()) for name in names]
-    if len({*checked} - {""}) < len(names):
-        raise ValueError("--names has a blank name, or a name twice: give each run its own name.")
+    if len(names) != len(files) or len({*checked} - {""}) < len(names):
+        given = " ".join(map(shlex.quote, names))
+        raise ValueError(f"--names {given}: give each of the {len(files)} files a name of its own.")
     return checked

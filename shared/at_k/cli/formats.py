@@ -28,7 +28,6 @@ FORMATS_OF_OUTPUT = ("table", "json", "csv", "markdown", "latex")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 _STARTS_OF_FORMULAS = "=+-@\uff1d\uff0b\uff0d\uff20"  # also the full-width forms of = + - @
 _NUMBER_IN_CELL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?(inf|nan)")
-_BEYOND_PDFLATEX = re.compile("[^\x00-\u017f\u2013\u2014\u2018\u2019\u201c\u201d]|[ĦħĸĿŀŉŦŧſ]")
 _LATEX_CHARACTERS = {
     **{character: f"\\{character}" for character in "&%$#_{}"},
     "\\": r"\textbackslash{}",
@@ -235,10 +234,8 @@ def _latex_table(table: Cells, label: str, caption: str) -> str:
     body = [caption, rf"\label{{tab:{label}}}", rf"\begin{{tabular}}{{{alignment}}}"]
     body += [r"\toprule", head, r"\midrule", *lines, r"\bottomrule"]
     needs = [r"% needs \usepackage{booktabs}"]
-    if beyond := sorted({*_BEYOND_PDFLATEX.findall("".join(body))}):
-        needs.append(f"% needs lualatex or xelatex, and a font with {' '.join(beyond)}")
-    elif not "".join(body).isascii():
-        needs.append(r"% needs \usepackage[T1]{fontenc}")
+    if not "".join(body).isascii():
+        needs.append("% needs lualatex or xelatex, and a font with these letters")
     start, end = [r"\begin{table}", r"\centering"], [r"\end{tabular}", r"\end{table}"]
     return "\n".join([*needs, *start, *body, *end])
 
