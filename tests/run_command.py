@@ -18,6 +18,11 @@ def output_of(capsys, *arguments) -> str:
     return capsys.readouterr().out
 
 
+def words_of(capsys, *arguments) -> str:
+    """Return what the command prints on one line, with single spaces."""
+    return " ".join(output_of(capsys, *arguments).split())
+
+
 def error_of(capsys, *arguments) -> str:
     """Return the message of a command that fails: one line, and nothing but it is printed."""
     assert main([str(argument) for argument in arguments]) == 2

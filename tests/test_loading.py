@@ -253,12 +253,6 @@ def test_a_metric_from_the_package_is_sent_to_a_new_process():
     assert (scores, module) == ({"pass@1": 0.5}, "at_k.metrics.gpassk.gpassk")
 
 
-@pytest.mark.parametrize("name", ["module_type", "revision", "download_mode"])
-def test_options_of_downloads_have_no_effect(name):
-    options: dict[str, Any] = {name: None}
-    assert at_k.load("gpassk", **options).name == "gpassk"
-
-
 def test_a_name_that_is_not_a_metric_is_refused_with_the_names_that_are():
     with pytest.raises(
         ValueError, match=r"no metric 'gpass'\. Did you mean 'gpassk'\? The metrics are .*gpassk"

@@ -1,8 +1,6 @@
 """Scripts in the caches of evaluate, which import the metrics from the package."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -48,33 +46,6 @@ def test_registering_on_a_full_disk_leaves_whole_files(registered, monkeypatch):
     assert files_in(Path(os.environ["HF_HOME"])) == before
     register()
     assert evaluate.load("gpassk").compute(**OUTCOMES) == {"pass@1": 0.5}
-
-
-KILLS = """
-import os, signal, time
-import evaluate
-from at_k.loading import register, unregister
-
-script = register()["gpassk"] / "gpassk.py"
-whole = script.read_bytes()
-for number in range(8):
-    process = os.fork()
-    while process == 0:
-        unregister()
-        register()
-    time.sleep(0.003 * number)
-    os.kill(process, signal.SIGKILL)
-    os.waitpid(process, 0)
-    assert not script.exists() or script.read_bytes() == whole
-    register()
-    scores = evaluate.load("gpassk").compute(predictions=[[1, 0]], k=1, include="pass@k")
-    assert scores == {"pass@1": 0.5}
-unregister()
-"""
-
-
-def test_a_killed_registration_leaves_whole_files_and_the_next_one_works():
-    subprocess.run([sys.executable, "-c", KILLS], check=True)
 
 
 def test_one_process_writes_no_data(tmp_path):

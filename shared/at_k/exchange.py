@@ -7,8 +7,8 @@ that none is read half written:
 
     request     a new key for each call of process 0
     <p>.rows    the rows of process p, with the key of the request and a key of their own
-    result      the keys of the rows that process 0 has received, and its error if there was one
-    <p>.lock    the lock of process p, which it holds until it has computed
+    result      the request, the keys of the rows that process 0 has received, and its error if any
+    <p>.lock    the lock of process p, which it holds until it has computed, or ends
     conflict    made by a process that found its lock taken
 
 By the keys, a process ignores files of a run that was killed. To be process p of the run is the
@@ -19,7 +19,6 @@ objects are noticed.
 
 from __future__ import annotations
 
-import atexit
 import gc
 import hashlib
 import json
@@ -30,7 +29,6 @@ import time
 import uuid
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -69,11 +67,6 @@ _SAME_RUN = (
     "or of one parent process."
 )
 
-_ENDED = (
-    "Nothing was computed. Process 0 asked for the rows and ended before it had a result: it was "
-    "killed, or the machine ended it, such as for too little memory."
-)
-
 _roles: dict[tuple[int, str], FileLock] = {}
 """The locks of the roles that this process has taken, by (id of the process, file of the lock).
 
@@ -83,29 +76,19 @@ A forked process inherits this dict. Its own id tells its entries from those of 
 _objects: dict[tuple[int, str], list[weakref.ref[Exchange]]] = {}
 """The `Exchange` objects of each role, by the same keys. The index of an object is its number."""
 
-_answered: dict[tuple[int, str], bytes] = {}
-"""The last request that was answered in each role, by the same keys.
-
-A request may still exist after its result was read. Another object must not answer it again.
-"""
-
-
-def launched_run() -> str | None:
-    """Return the name of this run from the environment variables of a launcher, or None."""
-    for names in _LAUNCHERS:
-        if all(name in os.environ for name in names):
-            return ":".join(os.environ[name] for name in names)
-    return None
-
 
 def default_experiment() -> str:
     """Return a name that is the same in all processes of this run, and differs between runs.
 
-    It is a hash of the name from the launcher. Without a launcher, processes with the same parent
-    are one run.
+    It is a hash of environment variables of the launcher. Without a launcher, processes with the
+    same parent are one run.
     """
-    run = launched_run() or f"{socket.gethostname()}:{os.getppid()}"
-    return f"run-{hashlib.sha256(run.encode()).hexdigest()[:16]}"
+    values = [socket.gethostname(), str(os.getppid())]
+    for names in _LAUNCHERS:
+        if all(name in os.environ for name in names):
+            values = [os.environ[name] for name in names]
+            break
+    return f"run-{hashlib.sha256(':'.join(values).encode()).hexdigest()[:16]}"
 
 
 class Exchange:
@@ -138,36 +121,65 @@ class Exchange:
         """Return the state for a pickle or a copy. It has no number, which each process assigns."""
         return vars(self) | {"_number": None}
 
+    def _file(self, process: int, kind: str) -> Path:
+        """Return the path of a file of a process; `kind` is "rows" or "lock"."""
+        return self._folder / f"{process}.{kind}"
+
+    @property
+    def _role(self) -> tuple[int, str]:
+        """The key of the role of this process in `_roles` and `_objects`."""
+        return os.getpid(), str(self._file(self._process, "lock"))
+
     def _take_role(self) -> None:
         """Lock the role of this process and number this object, if that has not been done.
 
         Files that an earlier run left are removed when the role is taken. Raises ValueError if
         another process has the role.
         """
-        role = os.getpid(), str(self._file(self._process, "lock"))
         if self._number is None:
-            self._number = _number_object(self, _objects.setdefault(role, []))
-        if role in _roles:
+            self._number = _number_object(self, _objects.setdefault(self._role, []))
+        if self._role in _roles:
             return
+        self._folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(self._role[1])
         try:
-            _roles[role] = _acquire_role(Path(role[1]))
+            lock.acquire(timeout=_SECONDS_TO_LOCK)
         except Timeout:
             self._conflict.touch()
             raise ValueError(self._two_runs_message()) from None
+        _roles[self._role] = lock
         # A process that ended while it wrote a file has left it under a name with a hyphen.
         old_files = [*self._folder.glob(f"{self._process}.*-*")]
         if self._process == 0:
-            for pattern in ("*.rows", "request-*", "result-*"):
+            for pattern in ("*.rows", "request*", "result*", "conflict"):
                 old_files += self._folder.glob(pattern)
-            old_files += [self._request, self._result, self._conflict]
         for path in old_files:
             path.unlink(missing_ok=True)
 
     def leave(self) -> None:
         """Release the role of this process. The next computation takes it again."""
-        role = os.getpid(), str(self._file(self._process, "lock"))
-        if role in _roles:
-            _release(_roles.pop(role))
+        if self._role in _roles:
+            _roles.pop(self._role).release()
+
+    def _lives(self, process: int) -> bool:
+        """Return whether a process of the run is alive: it holds its lock, or is this process."""
+        path = self._file(process, "lock")
+        if (os.getpid(), str(path)) in _roles:
+            return True
+        lock = FileLock(path)
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            return True
+        lock.release()
+        return False
+
+    def _two_runs_message(self) -> str:
+        """Return the error message for two processes with the same role."""
+        return (
+            f"Another process is process {self._process} of the run in {self._folder}: give each "
+            f"run an experiment_id of its own, and each process a process_id of its own."
+        )
 
     def compute(
         self, read: Callable[[], list[Samples]], score: Callable[[list[Samples]], dict[str, Any]]
@@ -250,13 +262,26 @@ class Exchange:
             raise ValueError(self._two_runs_message())
         return [rows[process] for process in sorted(rows)]
 
+    def _check_sender(self, process: int, sent: dict[str, Any]) -> None:
+        """Raise a ValueError if the sender of rows failed, or computes with another object."""
+        if sent["number"] != self._number:
+            raise ValueError(
+                f"Process {process} computes with metric object {sent['number']} of this run, and "
+                f"process 0 with object {self._number} (from 0, in the order of loading): compute "
+                f"in the same order in all processes, or give each object an experiment_id of its "
+                f"own."
+            )
+        if sent["error"] is not None:
+            raise ValueError(f"Process {process} cannot read its input: {sent['error']}")
+
     def report(self, error: BaseException | None) -> None:
         """Tell the processes that sent rows that process 0 succeeded, or why it failed."""
         if self._received is None:
             return
         problem = None if error is None else str(error) or type(error).__name__
-        write_whole(self._result, json.dumps({"keys": self._received, "error": problem}).encode())
-        is_read = False
+        request = _content(self._request).decode()
+        result = {"request": request, "keys": self._received, "error": problem}
+        write_whole(self._result, json.dumps(result).encode())
         # Each process removes its rows when it has read the result.
         for _ in _poll_for(_SECONDS_TO_READ):
             unread = (self._file(p, "rows").exists() and self._lives(p) for p in self._received)
@@ -269,33 +294,12 @@ class Exchange:
             self._result.unlink(missing_ok=True)
         self._received = None
 
-    def _check_sender(self, process: int, sent: dict[str, Any]) -> None:
-        """Raise a ValueError if a process failed, or belongs to another run or metric object.
-
-        `sent` is the header of the rows of a process.
-        """
-        if sent["launcher"] != launched_run():
-            raise ValueError(
-                f"Process {process} belongs to another run: its launcher names {sent['launcher']}, "
-                f"and that of process 0 {launched_run()}. Give each run an experiment_id of its "
-                f"own."
-            )
-        if sent["number"] != self._number:
-            raise ValueError(
-                f"Process {process} computes with metric object {sent['number']} of this run, and "
-                f"process 0 with object {self._number} (from 0, in the order of loading): compute "
-                f"in the same order in all processes, or give each object an experiment_id of its "
-                f"own."
-            )
-        if sent["error"] is not None:
-            raise ValueError(f"Process {process} cannot read its input: {sent['error']}")
-
     # --- The other processes --------------------------------------------------------------
 
     def send(
         self, write_rows: Callable[[BinaryIO], Any] | None, error: Exception | None = None
     ) -> None:
-        """Send rows to process 0, and wait until it has computed.
+        """Send rows to process 0 when it asks for them, and wait until it has computed.
 
         Args:
             write_rows: writes the rows to a file; None if there are no rows.
@@ -306,87 +310,42 @@ class Exchange:
                 also if process 0 fails.
         """
         self._take_role()
-        path, key = self._file(self._process, "rows"), uuid.uuid4().hex
+        path, key, answered = self._file(self._process, "rows"), uuid.uuid4().hex, ""
         problem = None if error is None else str(error) or type(error).__name__
-        sender = {"launcher": launched_run(), "number": self._number, "error": problem}
-
-        def answer(request: bytes) -> None:
-            """Write the file with the rows, whose first line has the key of this request."""
-            header = json.dumps(sender | {"key": key, "request": request.decode()})
-            write_whole(path, f"{header}\n".encode(), write_rows)
-
+        sent = {"key": key, "number": self._number, "error": problem}
+        started = time.monotonic()
         try:
-            result = self._answer_until_result(key, answer)
+            for _ in _poll_for(math.inf):
+                result = json.loads(_content(self._result) or "{}")
+                if result.get("keys", {}).get(str(self._process)) == key:
+                    break
+                request = _content(self._request).decode()
+                if not request or not self._lives(0):  # It may be left from a run that was killed.
+                    if time.monotonic() - started > self._timeout:
+                        raise ValueError(
+                            f"Process 0 did not compute with the rows of process {self._process} "
+                            f"within {self._timeout:g} seconds: it has ended, was killed, or "
+                            f"belongs to another run. {_SAME_RUN}"
+                        )
+                    continue
+                started = time.monotonic()  # Process 0 lives and computes, for as long as it takes.
+                # There may be several requests, as process 0 may fail. A request with a result was
+                # answered with the rows of an earlier computation.
+                if request not in (answered, result.get("request")):
+                    header = json.dumps({**sent, "request": request})
+                    write_whole(path, f"{header}\n".encode(), write_rows)
+                    answered = request
         finally:
             path.unlink(missing_ok=True)
         if result["error"] is not None and error is None:
             raise ValueError(f"Process 0 could not compute: {result['error']}")
 
-    def _answer_until_result(self, key: str, answer: Callable[[bytes], None]) -> dict[str, Any]:
-        """Answer the requests of process 0 until it has a result for the rows with this key.
 
-        Return the content of the file `result`: a dict with "keys" and "error". `answer` writes the
-        rows for a request. There may be several requests, as process 0 may have failed before.
-        Raises ValueError if `timeout` seconds pass without a request of a living process 0.
-        """
-        role = os.getpid(), str(self._file(self._process, "lock"))
-        started, is_asked = time.monotonic(), False
-        for _ in _poll_for(math.inf):
-            result = json.loads(_content(self._result) or "{}")
-            if result.get("keys", {}).get(str(self._process)) == key:
-                return result
-            request = _content(self._request)
-            if request and not self._lives(0):
-                request = b""  # It is left from a run that was killed.
-            if request and request != _answered.get(role):
-                answer(request)
-                _answered[role], is_asked = request, True
-            elif request:
-                started = time.monotonic()  # Process 0 lives and computes, for as long as it takes.
-            elif time.monotonic() - started > self._timeout:
-                raise ValueError(
-                    f"Process 0 did not compute with the rows of process {self._process} "
-                    f"within {self._timeout:g} seconds. {_ENDED if is_asked else _SAME_RUN}"
-                )
-        raise AssertionError("waits have no end")
-
-    # --- Files ----------------------------------------------------------------------------
-
-    def _file(self, process: int, kind: str) -> Path:
-        """Return the path of a file of a process; `kind` is "rows" or "lock"."""
-        return self._folder / f"{process}.{kind}"
-
-    def _lives(self, process: int) -> bool:
-        """Return whether a process of the run is alive: it holds its lock, or is this process."""
-        path = self._file(process, "lock")
-        if (os.getpid(), str(path)) in _roles:
-            return True
-        if not path.exists():
-            return False
-        lock = FileLock(path)
-        try:
-            lock.acquire(timeout=0)
-        except Timeout:
-            return True
-        except FileNotFoundError:  # the process has just left
-            return False
-        # Nobody held the lock. A killed process has left its file, or `acquire` has made a new one.
-        _release(lock)
-        return False
-
-    def _two_runs_message(self) -> str:
-        """Return the error message for two processes with the same role."""
-        return (
-            f"Another process is process {self._process} of the run in {self._folder}: give each "
-            f"run an experiment_id of its own, and each process a process_id of its own."
-        )
+# --- Files --------------------------------------------------------------------------------
 
 
 def write_batch(batch: Samples, file: BinaryIO) -> None:
-    """Write a batch to a file as an Arrow stream, with a row for each question.
-
-    Numbers that are not scored become null.
-    """
+    """Write a batch to a file as an Arrow stream of questions; unscored numbers become null."""
     if batch.are_numbers:
         values = from_numpy(batch.values, batch.scored)
     else:
@@ -421,9 +380,9 @@ def read_batch(data: Any) -> Samples:
 def write_whole(
     path: Path, content: bytes, write_more: Callable[[BinaryIO], Any] | None = None
 ) -> None:
-    """Write a file under another name and rename it, so that nobody reads it half written.
+    """Write `content`, and what `write_more` writes, under another name, and rename the file.
 
-    The file consists of `content`, followed by what `write_more` writes to it.
+    So nobody reads it half written.
     """
     temporary = path.with_name(f"{path.name}-{uuid.uuid4().hex}")
     try:
@@ -461,46 +420,3 @@ def _number_object(exchange: Exchange, objects: list[weakref.ref[Exchange]]) -> 
     number = next((n for n, other in enumerate(objects) if other() is None), len(objects))
     objects[number : number + 1] = [weakref.ref(exchange)]
     return number
-
-
-def _acquire_role(path: Path) -> FileLock:
-    """Acquire the lock of a role, and return it. The folder of its file is made if necessary.
-
-    A process that releases the role removes the file, and an empty folder. That can happen between
-    two steps below, so they are repeated.
-
-    Raises:
-        Timeout: if another process has the role.
-        OSError: if the folder or the file cannot be made.
-    """
-    lock = FileLock(path)
-    problem: OSError = FileNotFoundError(f"{path} was removed while it was locked")
-    for _ in _poll_for(_SECONDS_TO_LOCK):
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            lock.acquire(timeout=_SECONDS_TO_LOCK)
-        except (FileNotFoundError, FileExistsError) as error:
-            problem = error
-        else:
-            if path.exists():
-                return lock
-            lock.release()  # The file was removed, so another process can lock a new one.
-    raise problem
-
-
-def _release(lock: FileLock) -> None:
-    """Release and remove the lock of a role, and remove the folder of the run if it is empty."""
-    path = Path(lock.lock_file)
-    with suppress(OSError):
-        path.unlink(missing_ok=True)
-    lock.release()
-    with suppress(OSError):
-        path.parent.rmdir()
-
-
-@atexit.register
-def _leave_roles() -> None:
-    """Release the roles of this process when it ends."""
-    for (owner, _), lock in _roles.items():
-        if owner == os.getpid():  # A forked process inherits the locks of its parent.
-            _release(lock)

@@ -118,10 +118,7 @@ def _scripts_folder(name: str) -> Path:
 
 
 def _download_paths(name: str, file: str) -> list[Path]:
-    """Return the paths at which `evaluate` caches a file of a metric that it downloads.
-
-    There is one path for each revision that it tries on the Hub.
-    """
+    """Return the paths at which `evaluate` caches a file of a metric, by revision."""
     from evaluate.config import DOWNLOADED_EVALUATE_PATH
     from evaluate.loading import SCRIPTS_VERSION
     from evaluate.utils.file_utils import hash_url_to_filename, hf_hub_url

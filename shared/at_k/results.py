@@ -58,10 +58,7 @@ class Result(dict[str, Any], metaclass=_SerializedAsDict):
 
 
 def overall_label(averaging: str) -> str:
-    """Return the heading of the scores of all questions, in a table with scores of groups.
-
-    `averaging` says how questions are averaged, as in `Result`.
-    """
+    """Return the heading of all questions beside groups; `averaging` is that of a `Result`."""
     return "mean of groups" if averaging.startswith("averaged over") else "all questions"
 
 
@@ -69,19 +66,13 @@ def overall_label(averaging: str) -> str:
 
 
 def estimates_of(scores: Mapping[str, Any]) -> list[Estimate]:
-    """Return the estimates in a dict that `compute` has returned, in the order of its keys.
-
-    The dict may have been changed, merged with other entries, or read from a file.
-    """
+    """Return the estimates in a dict of `compute`, also if it was changed or read from a file."""
     carried = carried_by(scores, Estimate)
     return list(_parse_estimates(scores)) if carried is None else carried
 
 
 def carried_by(scores: Mapping[str, Any], kind: type) -> list[Any] | None:
-    """Return the estimates that a dict carries, or None if not all are instances of `kind`.
-
-    Return None also for a plain dict, and for a `Result` whose entries were changed.
-    """
+    """Return the estimates of this kind that an unchanged `Result` carries; None for others."""
     if not isinstance(scores, Result) or not scores.is_unchanged:
         return None
     estimates = list(scores.estimates)

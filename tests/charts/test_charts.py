@@ -243,45 +243,33 @@ def test_the_caption_says_what_checker_scores_are_corrected_for():
     assert "B: " not in text
 
 
+RISING = {"pass@1": 0.1, "pass@2": 0.2}
+NINE = {f"{group}pass@{k}": 0.5 for group in ("", "a/") for k in range(9)}
+ONE_LIMIT = {"pass@1": 0.5, "pass@2": 0.6, "pass@2_lo": 0.5}
+NO_METRIC_IN_COMMON = {"a": RISING, "b": {"max@1": 0, "max@2": 0}}
+
+
 @pytest.mark.parametrize(
-    ("draw", "message"),
+    ("chart", "results", "options", "message"),
     [
-        (lambda: charts.by_k(NO_DICT), "results is list: give the dict that compute returns"),
-        (lambda: charts.by_k({}), "results is empty"),
-        (
-            lambda: charts.by_k({"first": {"pass@1": 0.1, "pass@2": 0.2}, "second": {"pass@2": 1}}),
-            "second has no scores for several k: compute with",
-        ),
-        (
-            lambda: charts.by_k({"pass@1": 0.1, "pass@2": 0.2}, "pass^k"),
-            r"metric is 'pass\^k': the results have pass@k",
-        ),
-        (
-            lambda: charts.by_k({"a": {"pass@1": 0, "pass@2": 0}, "b": {"max@1": 0, "max@2": 0}}),
-            "The runs a, b have no scores for several k in common",
-        ),
-        (
-            lambda: charts.by_k({"pass@1": 0.5, "pass@2": 0.6, "pass@2_lo": 0.5}),
-            "results has only one limit of 'pass@2'",
-        ),
-        (lambda: charts.by_threshold({"pass@1": 0.5}), "no G-Pass@k for several thresholds"),
-        (lambda: charts.by_question({"pass@1": 0.5}), "return_per_question=True"),
-        (lambda: charts.by_group({"pass@1": 0.5}), "compute with groups"),
-        (lambda: charts.forest({"pass@1": 0.5}), "This is not a leaderboard"),
-        (lambda: charts.difference({"pass@1": 0.5}), "The comparison is not at several k"),
-        (
-            lambda: charts.by_group({f"{g}pass@{k}": 0.5 for g in ("", "a/") for k in range(9)}),
-            "9 scores are too many",
-        ),
-        (
-            lambda: charts.by_k({"pass@1": 0.1, "pass@2": 0.2}, width=0.5),
-            "width is 0.5 inches: this chart needs at least",
-        ),
+        ("by_k", NO_DICT, {}, "results is list: give the dict that compute returns"),
+        ("by_k", {}, {}, "results is empty"),
+        ("by_k", {"a": RISING, "b": {"pass@2": 1}}, {}, "b has no scores for several k: compute"),
+        ("by_k", RISING, {"metric": "pass^k"}, r"metric is 'pass\^k': the results have pass@k"),
+        ("by_k", NO_METRIC_IN_COMMON, {}, "The runs a, b have no scores for several k in common"),
+        ("by_k", ONE_LIMIT, {}, "results has only one limit of 'pass@2'"),
+        ("by_k", RISING, {"width": 0.5}, "width is 0.5 inches: this chart needs at least"),
+        ("by_threshold", {"pass@1": 0.5}, {}, "no G-Pass@k for several thresholds"),
+        ("by_question", {"pass@1": 0.5}, {}, "return_per_question=True"),
+        ("by_group", {"pass@1": 0.5}, {}, "compute with groups"),
+        ("by_group", NINE, {}, "9 scores are too many"),
+        ("forest", {"pass@1": 0.5}, {}, "This is not a leaderboard"),
+        ("difference", {"pass@1": 0.5}, {}, "The comparison is not at several k"),
     ],
 )
-def test_results_that_a_chart_cannot_show_are_refused(draw, message):
+def test_results_that_a_chart_cannot_show_are_refused(chart, results, options, message):
     with pytest.raises((ValueError, TypeError), match=message):
-        draw()
+        getattr(charts, chart)(results, **options)
 
 
 def test_a_dashed_line_marks_a_k_or_a_threshold(result):

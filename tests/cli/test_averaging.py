@@ -4,7 +4,7 @@ from typing import Any
 
 import at_k
 import pytest
-from run_command import error_of, output_of, scores_of
+from run_command import output_of, scores_of, words_of
 
 GROUPS = ["x", "x", "y", "x", "z", "z"]
 WEIGHTS = [2, 1, 1, 3, 0.5, 1]
@@ -69,28 +69,14 @@ def test_sentences_and_charts_say_how_questions_are_averaged(capsys, files, tmp_
         ("compare", *files, "--k", 1, 2, "--interval", "sampling"),
     ]
     for way in ways:
-        text = " ".join(output_of(capsys, *way, *flags, "--plot", chart).split())
+        text = words_of(capsys, *way, *flags, "--plot", chart)
         assert f"On 6 questions with 3 samples each, {words}, " in text
         caption = chart.read_text()
         assert f"{words[0].upper()}{words[1:]}." in caption
-        assert words in " ".join(output_of(capsys, *way, *flags, "--format", "latex").split())
+        assert words in words_of(capsys, *way, *flags, "--format", "latex")
     gate = output_of(capsys, "gate", files[0], "--at-least", 0, "--interval", "sampling", *flags)
     assert f"pass@1, {words}, is 0." in " ".join(gate.split())
 
 
 def test_equal_weights_are_not_mentioned_in_sentences(capsys, files):
     assert "averaged" not in output_of(capsys, "gpassk", files[0], "--groups", "topic")
-
-
-@pytest.mark.parametrize(
-    ("flags", "problem"),
-    [
-        (("--average", "groups"), "--average groups is the mean of the scores of groups"),
-        (("--average", "macro"), "--average has 'macro', which is none of questions, groups"),
-        (("--question-weights", "topic"), "question_weights[0] is 'x': a weight is 0, or a"),
-        (("--question-weights", "w"), "w"),
-    ],
-)
-def test_a_wrong_average_is_one_line(capsys, files, flags, problem):
-    assert problem in error_of(capsys, "gpassk", files[0], *flags)
-    assert problem in error_of(capsys, "compare", *files, *flags)

@@ -17,28 +17,30 @@ from run_command import error_of, output_of
 AT_K = "from at_k.cli.command import main; raise SystemExit(main())"
 
 
-def help_of(capsys, command):
-    with pytest.raises(SystemExit) as ended:
-        main([command, "--help"])
-    assert ended.value.code == 0
-    return " ".join(capsys.readouterr().out.split())
+USUAL_K = "--k INT|Default: those of 4, 8 and 16 that every question has samples for, or else the"
 
 
 @pytest.mark.parametrize(
     ("command", "texts"),
     [
-        ("gpassk", "--k INT|--thresholds FLOAT|--check-correct-fn NAME|--num-proc INT"),
-        ("gpassk", "shares tau of correct samples"),
+        ("gpassk", f"--thresholds FLOAT|--check-correct-fn NAME|--num-proc INT|{USUAL_K}"),
+        ("gpassk", "shares tau of correct samples|Default: 0.25, 0.5, 0.75 and 1.0|Default: 0.5."),
         ("gpassk", "--band add <key>_band_lo and <key>_band_hi: limits that contain the scores"),
         ("cons_at_k", "--vote-weights COLUMN a number of at least 0 for each sample"),
-        ("compare", "--include STR|--k INT|--clusters COLUMN|--num-proc INT"),
+        ("bayes_at_n", "--confidence FLOAT|none|Default: 0.95."),
+        ("score_agg", "Default: 0.5|Default: 0.1|Default: 1e-9"),
+        ("compare", "--include STR|--k INT|--clusters COLUMN|--num-proc INT|Default: pass@k"),
         ("compare", "the interval at each k, and of the simultaneous band over all k"),
-        ("compare", "a difference is the second minus the first"),
+        ("compare", "a difference is the second minus the first|--tau FLOAT|Default: 0.5"),
         ("plan", "Default: 100, 200, 500 and 1000. In Python: questions.|In Python: samples."),
+        ("plan", "--power FLOAT|Default: 0.8|Default: 1."),
     ],
 )
-def test_the_help_has_the_texts_of_docstrings(capsys, command, texts):
-    text = help_of(capsys, command)
+def test_the_help_has_the_texts_and_defaults_of_docstrings(capsys, command, texts):
+    with pytest.raises(SystemExit) as ended:
+        main([command, "--help"])
+    assert ended.value.code == 0
+    text = " ".join(capsys.readouterr().out.split())
     for part in texts.split("|"):
         assert part in text
     for absent in ("--executor", "--R-a", "whether to"):
@@ -59,8 +61,6 @@ def test_a_message_names_flags_where_python_names_arguments(capsys, tmp_path):
     assert "G-Pass@1_0.25  0.0000" in printed.out
     assert "--check-correct-fn numeric compares the number" in warning
     assert "check_correct_fn" not in warning
-    wrong = ["--alpha0", 2, "--interval", "questions", "--confidence", 0.9]
-    assert "only --interval posterior uses" in error_of(capsys, "gpassk", outcomes, *wrong)
     # Not the text of a file, nor an argument without a flag.
     for text in ("x='y'", "k=1"):
         outcomes.write_text(json.dumps({"outcomes": [text, 1]}))
@@ -86,39 +86,6 @@ def test_arguments_of_all_types_are_written_as_flags(capsys, argument, in_shell)
     assert capsys.readouterr().err == f"at-k: Give {in_shell}\n"
 
 
-@pytest.mark.parametrize("flag", ["--picked-by", "--vote-weights", "--references"])
-def test_a_column_that_is_missing_is_named_by_the_flag_that_was_typed(capsys, tmp_path, flag):
-    """Also a column that has the name of another flag keeps its name."""
-    file = tmp_path / "a.jsonl"
-    file.write_text('{"id": 1, "k": 2, "prediction": "x", "k=1": 0}\n' * 2)
-    command = "cons_at_k" if flag == "--vote-weights" else "max_at_k"
-    error = error_of(capsys, command, file, flag, "absent")
-    assert error.endswith(f"The columns are id, k, prediction, 'k=1'. Name one with {flag}.\n")
-
-
-LISTS = "--help` lists the flags, and which take several values"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ("plan pilot.jsonl --k 1 8", f"`at-k plan {LISTS}"),
-        ("gpassk a --foo 8", f"`at-k gpassk {LISTS}"),
-        ("--foo", f"`at-k {LISTS}"),
-        ("gpassk a.jsonl --includes pass@k", "Did you mean '--include'?"),
-        ("compare a.jsonl --included pass@k", "Did you mean '--include'?"),
-        ("gpasssk a", "no command 'gpasssk'. Did you mean 'gpassk'? The commands are bayes_at_n,"),
-    ],
-)
-def test_an_unknown_argument_leads_to_what_was_meant(capsys, arguments, message):
-    with pytest.raises(SystemExit) as ended:
-        main(arguments.split())
-    assert ended.value.code == 2
-    error = capsys.readouterr().err
-    assert error.startswith("usage: at-k")
-    assert message in error
-
-
 @pytest.mark.parametrize(("command", "files"), [("compare", 2), ("gate", 1), ("plan", 1)])
 def test_the_score_is_named_alike_in_every_command(capsys, tmp_path, command, files):
     paths = [str(tmp_path / f"{index}.jsonl") for index in range(files)]
@@ -132,41 +99,6 @@ def test_the_score_is_named_alike_in_every_command(capsys, tmp_path, command, fi
         outputs.append(capsys.readouterr().out)
     assert outputs[0] == outputs[1]
     assert "pass^2" in outputs[0]
-    for name in ("pass_hat_k", "picked@k"):
-        assert main([command, *paths, *claim, "--include", name]) == 2
-    assert "--include has 'pass_hat_k'" in capsys.readouterr().err
-
-
-USUAL_K = "k: those of 4, 8 and 16 that every question has samples for, or else the"
-
-
-@pytest.mark.parametrize(
-    ("command", "defaults"),
-    [
-        ("gpassk", f"thresholds: 0.25, 0.5, 0.75 and 1.0|lam: 0.5|pass-power: 0.5|{USUAL_K}"),
-        ("bayes_at_n", "confidence: 0.95"),
-        ("score_agg", "temperature: 0.5|penalty: 0.1|eps-for-neg-p: 1e-9"),
-        ("compare", "include: pass@k|tau: 0.5|temperature: 0.5|confidence: 0.95"),
-        ("plan", "include: pass@k|k: 1|confidence: 0.95|power: 0.8|tau: 0.5"),
-    ],
-)
-def test_the_help_names_the_defaults(capsys, command, defaults):
-    text = help_of(capsys, command).partition(" parameters: ")[2]
-    helps = dict(re.findall(r"--([\w-]+) [A-Z\[](.*?)(?= --|$)", text))
-    for entry in defaults.split("|"):
-        flag, default = entry.split(": ")
-        assert f"Default: {default}" in helps[flag].replace("1e-09", "1e-9")
-
-
-@pytest.mark.parametrize(
-    ("metric", "score", "other"),
-    [("gpassk", "vote@k", "cons_at_k"), ("cons_at_k", "pass^4", "gpassk")],
-)
-def test_a_score_of_another_metric_leads_to_it(capsys, tmp_path, metric, score, other):
-    file = tmp_path / "outcomes.jsonl"
-    file.write_text('{"outcomes": [1, 0, 1]}\n')
-    message = error_of(capsys, metric, file, "--include", score)
-    assert message.rstrip().endswith(f"It is a score of {other}.")
 
 
 def test_an_error_after_reading_parquet_ends_with_status_2(tmp_path):

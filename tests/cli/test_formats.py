@@ -6,7 +6,7 @@ import json
 
 import pytest
 from at_k.cli.command import main
-from run_command import FLAGS, error_of, output_of, question_rows, write_json_lines
+from run_command import FLAGS, output_of, question_rows, write_json_lines
 
 
 @pytest.fixture
@@ -32,8 +32,6 @@ def test_csv_has_all_scores_in_full_precision_and_nothing_else(capsys, file):
             if row[column]:
                 found[prefix + row["key"] + suffix] = float(row[column])
     assert found == {key: value for key, value in scores.items() if not key.endswith("_interval")}
-    error = error_of(capsys, "gpassk", file, *FLAGS, "--format", "csv", "--return-per-question")
-    assert "use --format json" in error
 
 
 def test_markdown_and_latex_have_percentages_with_one_decimal(capsys, file):

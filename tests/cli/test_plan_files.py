@@ -5,7 +5,7 @@ from typing import Any
 
 import at_k
 from conftest import ROOT
-from run_command import error_of, output_of, scores_of, write_json_lines
+from run_command import output_of, scores_of, words_of, write_json_lines
 
 SHIPPED = [ROOT / f"shared/at_k/samples/smollm2_{name}.jsonl" for name in ("warm", "cool")]
 NUMERIC = ("--check-correct-fn", "numeric")
@@ -52,7 +52,7 @@ def test_what_no_design_reaches_is_said(capsys):
 def test_an_extrapolated_score_is_said(capsys, tmp_path):
     rows = [{"outcomes": row} for row in ([0, 1], [1, 1], [0, 0])]
     file = write_json_lines(tmp_path / "pilot.jsonl", rows)
-    printed = " ".join(output_of(capsys, "plan", file, "--k", 4).split())
+    printed = words_of(capsys, "plan", file, "--k", 4)
     assert (
         "3 questions with 2 samples each, and scores with more samples are extrapolated" in printed
     )
@@ -63,13 +63,6 @@ def test_csv_has_the_rows_of_the_grid_and_the_cheapest_design(capsys):
     head, *rows = printed.strip().splitlines()
     assert head.startswith("design,key,questions,samples,cost,half_width_sampling")
     assert [row.split(",")[0] for row in rows] == ["grid", "grid", "cheapest"]
-
-
-def test_a_plan_needs_a_file_or_rates_and_at_most_two_files(capsys):
-    assert "success rates, such as --rates 0.2 0.8" in error_of(capsys, "plan")
-    labels = ["--rates", 0.5, "--number-of-labels", 100]
-    assert "such as --checker-rates 0.9 0.1." in error_of(capsys, "plan", *labels)
-    assert "There are 3 files" in error_of(capsys, "plan", "a", "b", "c")
 
 
 def test_the_labels_of_a_file_are_planned_for(capsys, tmp_path):
@@ -96,11 +89,11 @@ def test_the_cheapest_design_has_the_range_that_the_pilot_run_leaves(capsys, tmp
     ]
     file.write_text("\n".join(["id,correct,topic,weight", *rows]))
     best = scores_of(capsys, "plan", file, "--half-width", 0.1)["cheapest"]
-    text = " ".join(output_of(capsys, "plan", file, "--half-width", 0.1).split())
+    text = words_of(capsys, "plan", file, "--half-width", 0.1)
     limits = f"({best['questions_lo']} to {best['questions_hi']}, as far as the pilot run tells)"
     assert f"has {best['questions']} questions {limits} with" in text
     for flags in (["--average", "groups", "--groups", "topic"], ["--question-weights", "weight"]):
-        text = " ".join(output_of(capsys, "plan", file, *flags).split())
+        text = words_of(capsys, "plan", file, *flags)
         assert "averaged as in the pilot run, which increases variances by a factor of 1." in text
 
 
@@ -110,9 +103,9 @@ def test_a_correlation_at_its_limit_has_no_range_of_questions(capsys, tmp_path):
         rows = [{"id": i, "outcomes": [int(j < i % length) for j in range(6)]} for i in range(20)]
         files.append(write_json_lines(tmp_path / f"{name}.jsonl", rows))
     same = (files[0], files[0], "--by-order", "--difference", 0.05, "--number-of-samples", 64)
-    text = " ".join(output_of(capsys, "plan", *same).split())
+    text = words_of(capsys, "plan", *same)
     assert "over questions, 1.00, is estimated at its limit: the pilot runs have too few" in text
     assert "as far as the pilot run tells" not in text
     assert "questions_lo" not in scores_of(capsys, "plan", *same)["cheapest"]
     other = (*files, *same[2:])
-    assert "as far as the pilot run tells" in " ".join(output_of(capsys, "plan", *other).split())
+    assert "as far as the pilot run tells" in words_of(capsys, "plan", *other)

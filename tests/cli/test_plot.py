@@ -5,7 +5,7 @@ import re
 
 import pytest
 from at_k.cli.command import main
-from run_command import error_of, output_of, question_rows, write_json_lines, write_runs
+from run_command import output_of, question_rows, write_json_lines, write_runs
 
 
 @pytest.fixture
@@ -60,19 +60,6 @@ def test_comparisons_have_charts(capsys, tmp_path, names, flags, shown):
     text = text_of(tmp_path / "a.svg")
     assert shown in text
     assert "3 questions, 3 samples each." in text
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("a.jpg", "must be one of .svg, .pdf, .png, .html"),
-        ("a", "must be one of"),
-        ("missing/a.svg", "there is no folder"),
-    ],
-)
-def test_what_cannot_be_drawn_is_refused(capsys, file, tmp_path, name, message):
-    assert message in error_of(capsys, "gpassk", file, "--plot", tmp_path / name)
-    assert not (tmp_path / name).exists()
 
 
 def test_scores_are_printed_before_the_reason_why_there_is_no_chart(capsys, tmp_path):

@@ -73,19 +73,6 @@ def test_the_whole_range_of_a_score_is_not_shown_as_its_limits(capsys, tmp_path,
     assert "(0.0, 100.0)" not in printed
 
 
-@pytest.mark.parametrize(
-    ("flags", "message"),
-    [
-        (("--format", "eval-results", "--task", "a"), "--format eval-results needs --dataset"),
-        (("--source-url", "a.org"), "--source-url is for --format"),
-        (HUB, "and there are 15, such as G-Pass@4_0.25 and G-Pass@4_0.5: select one"),
-    ],
-)
-def test_what_a_format_needs_is_said_before_or_after_reading(capsys, flags, message):
-    numeric = ("--check-correct-fn", "numeric")
-    assert message in error_of(capsys, "gpassk", COOL, *numeric, *flags)
-
-
 def test_the_notes_of_limits_that_hold_at_all_looks_say_so(capsys):
     flags = ("--check-correct-fn", "numeric", "--include", "pass@1", "--confidence", 0.95)
     looks = ("--interval", "questions", "--anytime")

@@ -7,44 +7,47 @@ import numpy as np
 import pytest
 from at_k.cli.formats import Scope, aligned
 from at_k.cli.score_tables import ScoresView
-from run_command import FLAGS, output_of, question_rows, write_json_lines
+from run_command import FLAGS, output_of, question_rows, words_of, write_json_lines
 
 INPUT = "2 questions, 3 to 4 samples each in samples, checked against answer with exact_match"
 
 
-def test_a_table_has_a_row_for_each_score_and_a_column_for_each_group(capsys, tmp_path):
-    file = write_json_lines(tmp_path / "s.jsonl", question_rows("samples", "answer"))
-    assert output_of(capsys, "gpassk", file, *FLAGS) == (
+@pytest.fixture
+def file(tmp_path):
+    return write_json_lines(tmp_path / "s.jsonl", question_rows("samples", "answer"))
+
+
+def test_a_table_has_a_row_for_each_score_and_a_column_for_each_group(capsys, file, tmp_path):
+    command = ("gpassk", file, *FLAGS)
+    assert output_of(capsys, *command) == (
         f"{INPUT}.\n\n         score\n------  ------\npass@2  1.0000\npass^2  0.4167\n"
     )
-    assert output_of(capsys, "gpassk", file, *FLAGS, "--groups", "answer") == (
+    assert output_of(capsys, *command, "--groups", "answer") == (
         f"{INPUT}; groups from answer.\n\n"
         "        all questions       a       b\n"
         "------  -------------  ------  ------\n"
         "pass@2         1.0000  1.0000  1.0000\n"
         "pass^2         0.4167  0.3333  0.5000\n"
     )
-    per_question = output_of(capsys, "gpassk", file, *FLAGS, "--return-per-question")
-    assert per_question.splitlines()[-1].split() == ["1", "1.0000", "0.5000"]
     rows = [row | {"id": f"x/{i}"} for i, row in enumerate(question_rows("samples", "answer"))]
     named = write_json_lines(tmp_path / "ids.jsonl", rows)
-    per_question = output_of(capsys, "gpassk", named, *FLAGS, "--return-per-question")
-    assert per_question.splitlines()[-1].split() == ["x/1", "1.0000", "0.5000"]
+    for path, name in ((file, "1"), (named, "x/1")):
+        lines = output_of(capsys, "gpassk", path, *FLAGS, "--return-per-question").splitlines()
+        assert lines[-1].split() == [name, "1.0000", "0.5000"]
 
 
-def test_with_intervals_each_group_has_a_table(capsys, tmp_path):
-    file = write_json_lines(tmp_path / "s.jsonl", question_rows("samples", "answer"))
+def test_with_intervals_each_group_has_a_table(capsys, file):
     flags = (*FLAGS, "--confidence", 0.95, "--interval", "posterior")
-    numbers = at_k.pass_hat_k_ci([[1, 0, 1], [1, 0, 1, 1]], 2)
-    row = "  ".join(["pass^2  0.4167", *(f"{x:.4f}" for x in numbers)])
-    assert row in output_of(capsys, "gpassk", file, *flags)
-    numbers = at_k.pass_hat_k_ci([[1, 0, 1, 1]], 2)
-    row = "  ".join(["pass^2  0.5000", *(f"{x:.4f}" for x in numbers)])
-    grouped = output_of(capsys, "gpassk", file, *flags, "--groups", "answer")
-    assert "\n\nb        score    mean      sd      lo      hi\n" in grouped
+    for rows, score, more in (
+        ([[1, 0, 1], [1, 0, 1, 1]], "0.4167", ()),
+        ([[1, 0, 1, 1]], "0.5000", ("--groups", "answer")),
+    ):
+        numbers = "  ".join(f"{x:.4f}" for x in at_k.pass_hat_k_ci(rows, 2))
+        printed = output_of(capsys, "gpassk", file, *flags, *more)
+        assert f"pass^2  {score}  {numbers}" in printed
+    assert "\n\nb        score    mean      sd      lo      hi\n" in printed
     sampling = output_of(capsys, "gpassk", file, *FLAGS, "--confidence", 0.95)
     assert sampling.splitlines()[2].split() == ["score", "sd", "lo", "hi", "interval"]
-    assert row in grouped
 
 
 @pytest.mark.parametrize("output_format", ["table", "csv", "markdown", "latex"])
@@ -106,55 +109,52 @@ def test_without_limits_there_is_no_sentence_about_them(capsys, tmp_path):
     assert not printed.startswith("On ")
 
 
+SAMPLED_AGAIN = f"for {SAME.partition(' for ')[2]}"
+
+
 @pytest.mark.parametrize(
     ("flags", "sentence"),
     [
         (
-            ["gpassk", "--k", 2, "--include", "pass@k", "--interval", "questions"],
-            "On 2 questions with 3 to 4 samples each, checked with exact_match, pass@2 is 100.0 % "
-            f"(90 % confidence interval 8.7 to 100.0, {OTHER}).",
+            "gpassk --k 2 --include pass@k --interval questions",
+            f"pass@2 is 100.0 % (90 % confidence interval 8.7 to 100.0, {OTHER}).",
         ),
         (
-            ["gpassk", "--k", 1, 8, "--include", "pass@k"],
-            "On 2 questions with 3 to 4 samples each, checked with exact_match, pass@1 is 70.8 % "
-            f"(90 % confidence interval 40.3 to 89.8, for {SAME.partition(' for ')[2]}) and "
+            "gpassk --k 1 8 --include pass@k",
+            f"pass@1 is 70.8 % (90 % confidence interval 40.3 to 89.8, {SAMPLED_AGAIN}) and "
             "pass@8 is 100.0 % (59.9 to 100.0, extrapolated for all questions).",
         ),
         (
-            ["max_at_k", "--k", 2, "--w", 0, 5],
-            "On 2 questions with 3 to 4 samples each, checked with exact_match, max@2 is 5.000 "
-            f"(90 % confidence interval 2.994 to 5.000, for {SAME.partition(' for ')[2]}).",
+            "max_at_k --k 2 --w 0 5",
+            f"max@2 is 5.000 (90 % confidence interval 2.994 to 5.000, {SAMPLED_AGAIN}).",
         ),
         (
-            ["gpassk", "--k", 2, "--include", "pass@k", "--interval", "posterior"],
-            "On 2 questions with 3 to 4 samples each, checked with exact_match, the posterior mean "
-            "of pass@2 is 82.9 % (90 % credible interval 64.3 to 100.0, for "
-            f"{SAME.partition(' for ')[2]}).",
+            "gpassk --k 2 --include pass@k --interval posterior",
+            "the posterior mean of pass@2 is 82.9 % (90 % credible interval 64.3 to 100.0, "
+            f"{SAMPLED_AGAIN}).",
         ),
         (
-            ["score_agg", "--temperature", 0.7, "--check-correct-fn", "exact_match"],
-            "On 2 items with 3 to 4 verdicts each, checked with exact_match, score_agg at "
-            "temperature 0.7 is 83.5 % (90 % confidence interval 9.7 to 99.6, for other items like "
-            "these).",
+            "score_agg --temperature 0.7 --check-correct-fn exact_match",
+            "score_agg at temperature 0.7 is 83.5 % (90 % confidence interval 9.7 to 99.6, for "
+            "other items like these).",
         ),
-        (["gpassk", "--k", 1, 2], None),
-        (["score_agg", "--where", "answer=a", "--check-correct-fn", "exact_match"], None),
+        ("gpassk --k 1 2", None),
+        ("score_agg --where answer=a --check-correct-fn exact_match", None),
     ],
 )
-def test_a_sentence_has_up_to_six_scores_with_their_limits(capsys, tmp_path, flags, sentence):
-    file = write_json_lines(tmp_path / "s.jsonl", question_rows("samples", "answer"))
-    printed = output_of(capsys, flags[0], file, "--confidence", 0.9, *flags[1:])
+def test_a_sentence_has_up_to_six_scores_with_their_limits(capsys, file, flags, sentence):
+    metric, *others = flags.split()
+    printed = output_of(capsys, metric, file, "--confidence", 0.9, *others)
     shown = " ".join(printed.split("\n\n")[-1].split())
-    if sentence:
-        assert shown == sentence
-    else:
-        assert not shown.startswith("On ")
+    row, noun = ("item", "verdict") if metric == "score_agg" else ("question", "sample")
+    start = f"On 2 {row}s with 3 to 4 {noun}s each, checked with exact_match, "
+    assert shown == start + sentence if sentence else not shown.startswith("On ")
 
 
 def test_the_sentence_has_the_score_that_the_limits_are_of(capsys, tmp_path):
     file = write_json_lines(tmp_path / "r.jsonl", [{"outcomes": [0] * 8}] * 20)
     for flags, key in ((["--interval", "questions"], "avg@8 is 0.0 %"), ([], "bayes@8 is 0.100")):
-        printed = " ".join(output_of(capsys, "bayes_at_n", file, *flags).split())
+        printed = words_of(capsys, "bayes_at_n", file, *flags)
         assert f"8 samples each, {key} (95 % " in printed
 
 
@@ -174,8 +174,7 @@ def test_the_center_is_the_score_to_the_last_digit():
         assert all(scores[key] == scores[key.removesuffix("_mu")] for key in centers)
 
 
-def test_the_reason_why_a_score_has_no_interval_is_below_the_table(capsys, tmp_path):
-    file = write_json_lines(tmp_path / "s.jsonl", question_rows("samples", "answer"))
+def test_the_reason_why_a_score_has_no_interval_is_below_the_table(capsys, file):
     printed = output_of(capsys, "cons_at_k", file, "--confidence", 0.9, "--alpha0", 2)
     table, notes = printed.split("\n\n")[1:]
     row = next(line for line in table.splitlines() if line.startswith("vote@n"))
@@ -183,24 +182,16 @@ def test_the_reason_why_a_score_has_no_interval_is_below_the_table(capsys, tmp_p
     assert "No interval: vote@n has no posterior." in notes.splitlines()
 
 
-@pytest.mark.parametrize(
-    ("metric", "flags", "where"),
-    [
-        ("cons_at_k", [], ", in this table."),
-        ("gpassk", ["--k", 1, "--include", "maj@k"], " of cons_at_k."),
-    ],
-)
-def test_where_maj_at_k_is_shown_the_output_says_what_other_papers_call_so(
-    capsys, tmp_path, metric, flags, where
-):
-    file = write_json_lines(tmp_path / "s.jsonl", question_rows("samples", "answer"))
-    printed = output_of(capsys, metric, file, *flags)
-    vote = f"The majority vote of most papers (maj@k, cons@64) is vote@k{where}"
-    assert vote in " ".join(printed.split())
-    assert "most papers" not in output_of(capsys, "gpassk", file, "--k", 1)
+def test_where_maj_at_k_is_shown_the_output_says_what_other_papers_call_so(capsys, file):
+    vote = "The majority vote of most papers (maj@k, cons@64) is vote@k"
     below_n = "cons@1: more than k/2 of all n samples are correct, so it rises with n."
-    assert below_n not in " ".join(printed.split())
-    assert below_n in " ".join(output_of(capsys, "cons_at_k", file, "--k", 1).split())
+    printed = words_of(capsys, "cons_at_k", file)
+    assert f"{vote}, in this table." in printed
+    assert below_n not in printed
+    assert below_n in words_of(capsys, "cons_at_k", file, "--k", 1)
+    command = ("gpassk", file, "--k", 1)
+    assert f"{vote} of cons_at_k." in words_of(capsys, *command, "--include", "maj@k")
+    assert "most papers" not in output_of(capsys, *command)
 
 
 def test_columns_are_as_wide_as_their_widest_cell():

@@ -403,8 +403,8 @@ def test_numbered_outcomes_beside_answers_are_not_checked(capsys, tmp_path):
     assert pass_at_k(capsys, tmp_path / "a.csv") == {"pass@1": 0.75}
     (tmp_path / "a.csv").write_text(text.replace("correct", "run"))
     error = error_of(capsys, "gpassk", tmp_path / "a.csv")
-    flags = "--outcomes run_1 --outcomes run_2"
-    assert error.endswith(f"Add {flags} or --predictions run_1 --predictions run_2.\n")
+    flags = "--outcomes run_1 run_2"
+    assert error.endswith(f"Add {flags} or --predictions run_1 run_2.\n")
     assert pass_at_k(capsys, tmp_path / "a.csv", *flags.split()) == {"pass@1": 0.75}
     read = at_k.read(tmp_path / "a.csv", outcomes=["run_1", "run_2"])
     assert read["predictions"] == [[1, 0], [1, 1]]
@@ -437,7 +437,7 @@ def test_columns_of_counts_have_the_outcomes_of_their_names(capsys, tmp_path, na
 def test_columns_0_and_1_may_be_a_table_of_counts(capsys, tmp_path):
     (tmp_path / "a.csv").write_text("id,0,1\na,0,1\nb,0,1\nc,1,0\n")
     error = error_of(capsys, "gpassk", tmp_path / "a.csv")
-    assert "Add --counts 0 1 or --outcomes 0 --outcomes 1." in error
+    assert "Add --counts 0 1 or --outcomes 0 1." in error
     assert pass_at_k(capsys, tmp_path / "a.csv", "--counts", 0, 1) == {
         "pass@1": pytest.approx(2 / 3)
     }

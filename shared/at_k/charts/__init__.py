@@ -15,10 +15,11 @@ by_question: scores of questions, from the hardest to the easiest.
 difference: the difference of two runs against k, with a simultaneous band.
 forest: many runs with their limits, ranks and letters.
 
-No function computes scores. Each function returns an Altair chart of results. Notebooks show the
-chart, and its method `save(file)` writes SVG, PDF, PNG or HTML. SVG and HTML need no network and no
-script. A chart is 3.3 inches wide, like the column of a paper, with text of 8 points. Lines differ
-in color, dash pattern and marker, so that they can be told apart without color.
+No function computes scores. Each function returns an Altair chart of results, and raises a
+TypeError if they are no dict of scores. Notebooks show the chart, and its method `save(file)`
+writes SVG, PDF, PNG or HTML. SVG and HTML need no network and no script. A chart is 3.3 inches
+wide, like the column of a paper, with text of 8 points. Lines differ in color, dash pattern and
+marker, so that they can be told apart without color.
 
 The caption below a chart says what the limits are and what was scored, as far as it is known.
 Results name only the method that `interval="auto"` chose. So pass the other options of `compute` as

@@ -2,39 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
-from typing import Any, Literal, Unpack
+from typing import Any, Literal
 
 import altair as alt
 
 from ..core.checks import as_list, check_k, check_name, check_text, entries_of, short
 from ..core.credits import required_samples
 from ..core.estimates import Estimate
+from ..results import estimates_of
 from ..runs.comparison import Difference, by_sign, differences_in, zero_in_band
 from .figure import Figure
-from .lines import (
-    MOST_LABELED,
-    LineAxis,
-    figure_of_lines,
-    k_axis,
-    vertical_channel,
-    with_panels,
-)
+from .lines import MOST_LABELED, LineAxis, figure_of_lines, k_axis, vertical_channel, with_panels
 from .results import (
     MOST_KEYS,
     ChartDetails,
-    ChartOptions,
     ChartResults,
     ChartScores,
     Curve,
     Row,
     check_scores,
     correction,
-    correction_of_runs,
-    curves_by_name,
-    curves_by_threshold,
-    estimates_by_key,
+    curves_over_k,
     metric_label,
     metric_title,
     row_of,
@@ -50,7 +40,7 @@ def by_k(
     metric: str | Sequence[str] | None = None,
     *,
     highlight: int | None = None,
-    **options: Unpack[ChartOptions],
+    **options: Any,
 ) -> Figure:
     """Return a chart of scores against k, with their limits as bands.
 
@@ -58,9 +48,6 @@ def by_k(
     metric, and the runs are its lines. Request "avg@k" to add avg@N, the mean of the samples, as a
     line that is constant over k. The line of maj@k leaves out even k if there are
     odd ones, because a tie, which is no majority, would make it zigzag.
-
-    The caption describes the bands only as far as they are known, so pass interval=, confidence=,
-    n= and questions=. Results name their interval method only for `interval="auto"`.
 
     Args:
         results: the result of `compute`, or a dict of several, {name: result}.
@@ -70,7 +57,6 @@ def by_k(
         **options: see `at_k.charts`.
 
     Raises:
-        TypeError: if results are not a dict.
         ValueError: if no score has several k, the metric is not among the results, highlight is
             outside of the range of k, or the results name another interval.
 
@@ -82,57 +68,48 @@ def by_k(
         >>> chart.save("curve.pdf")  # doctest: +SKIP
     """
     runs = runs_by_name(results)
-    curves = {name: _curves_of_run(scores, metric is not None) for name, scores in runs.items()}
+    curves = {name: _curves_with_several_k(scores, metric) for name, scores in runs.items()}
     remedy = "compute with k=[1, 2, 4, 8], for example, of a metric such as pass@k"
     metrics = shown_names(metric, curves, "metric", "scores for several k", remedy)
     first = next(iter(curves.values()))
-    names = {shown: metric_title(next(iter(first[shown].values()))) for shown in metrics}
-    ks = [k for lines in curves.values() for shown in metrics for k in lines[shown]]
-    drawn = {name: _without_ties(lines) for name, lines in curves.items()}
-    rows = _rows_of_curves(drawn, names, "mean over the questions")
+    titles = {shown: metric_title(next(iter(first[shown].values()))) for shown in metrics}
+    rows = _rows_of_curves(curves, titles)
+    x = k_axis(row["x"] for row in rows)
     sentences = [correction(runs)]
-    if len(rows) < len(ks):
+    majorities = {row["x"] for row in rows if row["metric"] == "maj@k"}
+    if len({k % 2 for k in majorities}) == 2 and sum(k % 2 for k in majorities) > 1:
+        rows = [row for row in rows if row["metric"] != "maj@k" or row["x"] % 2]
         sentences.append("maj@k is drawn at odd k: at even k, ties count as incorrect.")
-    return figure_of_lines(
-        rows, k_axis(ks), ChartDetails(**options), *sentences, highlight=highlight
-    )
+    return figure_of_lines(rows, x, ChartDetails(**options), *sentences, highlight=highlight)
 
 
-def _rows_of_curves(curves: Mapping[str, Any], names: Mapping[str, str], several: str) -> list[Row]:
-    """Return a row for each estimate in {run: {metric: {x: estimate}}} of the metrics in `names`.
+def _curves_with_several_k(
+    scores: ChartScores, requested: str | Sequence[str] | None
+) -> dict[str, Curve]:
+    """Return the curves with several k by name; if metrics are requested, also a constant avg@k."""
+    curves = curves_over_k(scores)
+    lines = {metric: curve for metric, curve in curves.items() if len(curve) > 1}
+    if requested is not None and lines and "avg@k" in curves:
+        (average,) = curves["avg@k"].values()
+        # Its limits would cover those of other metrics.
+        average = average._replace(interval=None, band=None)
+        lines["avg@k"] = dict.fromkeys(sorted({k for x in lines.values() for k in x}), average)
+    return lines
 
-    The rows have the columns that `with_panels` adds for `names` and `several`.
-    """
-    rows = [
+
+def _rows_of_curves(
+    curves: Mapping[str, Mapping[str, Curve]],
+    names: Mapping[str, str],
+    several: str = "mean over the questions",
+) -> list[Row]:
+    """Return the rows of the metrics in `names` from {run: {metric: {x: estimate}}}."""
+    rows = (
         row_of(estimate, run=run, metric=metric, x=x)
         for run, lines in curves.items()
         for metric in names
         for x, estimate in lines[metric].items()
-    ]
+    )
     return with_panels(rows, names, several)
-
-
-def _without_ties(curves: dict[str, Curve]) -> dict[str, Curve]:
-    """Return the curves of a run, with that of maj@k only at odd k if it has two of these."""
-    at_odd_k = {k: estimate for k, estimate in curves.get("maj@k", {}).items() if k % 2}
-    return curves | {"maj@k": at_odd_k} if len(at_odd_k) > 1 else curves
-
-
-def _curves_of_run(scores: ChartScores, with_average: bool) -> dict[str, Curve]:
-    """Return a dict from names such as "pass@k" to the curves of a run that have several k.
-
-    With `with_average`, the dict has a constant curve "avg@k" without limits, if the run has other
-    curves and avg@N.
-    """
-    curves = curves_by_name(scores)
-    lines = {metric: curve for metric, curve in curves.items() if len(curve) > 1}
-    if with_average and lines and "avg@k" in curves:
-        (average,) = curves["avg@k"].values()
-        # Its limits would cover those of other metrics.
-        average = average._replace(interval=None, band=None)
-        ks = sorted({k for curve in lines.values() for k in curve})
-        lines["avg@k"] = dict.fromkeys(ks, average)
-    return lines
 
 
 def by_threshold(
@@ -140,7 +117,7 @@ def by_threshold(
     k: int | Sequence[int] | None = None,
     *,
     highlight: float | None = None,
-    **options: Unpack[ChartOptions],
+    **options: Any,
 ) -> Figure:
     """Return a chart of G-Pass@k against its threshold, with the limits as bands.
 
@@ -155,7 +132,6 @@ def by_threshold(
         **options: see `at_k.charts`.
 
     Raises:
-        TypeError: if results are not a dict.
         ValueError: if a run has no G-Pass@k for several thresholds, or highlight is not in [0, 1].
 
     Examples:
@@ -166,40 +142,51 @@ def by_threshold(
         >>> chart.save("thresholds.pdf")  # doctest: +SKIP
     """
     runs = runs_by_name(results)
-    curves = {name: curves_by_threshold(scores) for name, scores in runs.items()}
+    curves = {name: _curves_over_thresholds(scores) for name, scores in runs.items()}
     requested = None if k is None else [str(check_k(x)) for x in as_list("k", k)]
     remedy = "compute gpassk with thresholds=[0.25, 0.5, 0.75, 1.0], for example"
     ks = shown_names(requested, curves, "k", "G-Pass@k for several thresholds", remedy)
     title = "G-Pass@{0}: at least a share τ of {0} samples correct"
     are_series = len(runs) == 1 and len(ks) > 1
     names = {x: f"k = {x}" if are_series else title.format(x) for x in ks}
-    rows = [
-        row
-        for name in runs
-        for shown in ks
-        for row in _rows_of_threshold_curve(int(shown), curves[name][shown], run=name, metric=shown)
-    ]
+    rows = with_panels(
+        (
+            row_of(estimate, run=name, metric=shown, x=tau, marker=has_marker)
+            for name in runs
+            for shown in ks
+            for tau, estimate, has_marker in _points_of_steps(int(shown), curves[name][shown])
+        ),
+        names,
+        title.format("k"),
+    )
     x = LineAxis("threshold τ", 0, 1, [0, 0.25, 0.5, 0.75, 1])
-    rows = with_panels(rows, names, title.format("k"))
     return figure_of_lines(rows, x, ChartDetails(**options), correction(runs), highlight=highlight)
 
 
-def _rows_of_threshold_curve(k: int, curve: Mapping[float, Estimate], **columns: Any) -> list[Row]:
-    """Return the rows of the curve of G-Pass@k against its threshold for one k.
+def _curves_over_thresholds(scores: ChartScores) -> dict[str, Curve]:
+    """Return the curves of G-Pass@k over its threshold by k, as text, if they have several."""
+    curves: dict[int, Curve] = {}
+    for x in estimates_of(scores):
+        if x.metric == "G-Pass@k" and x.group is None and x.tau is not None:
+            curves.setdefault(int(x.k or 0), {})[x.tau] = x
+    return {
+        str(k): dict(sorted(curve.items())) for k, curve in sorted(curves.items()) if len(curve) > 1
+    }
+
+
+def _points_of_steps(k: int, curve: Curve) -> list[tuple[float, Estimate, bool]]:
+    """Return the points of the curve of G-Pass@k: threshold, estimate, and whether it has a marker.
 
     G-Pass@k is a step function: thresholds above (m - 1) / k and up to m / k require m correct
-    samples. If the curve has a threshold in each of the k steps, a row without a marker is added
-    for both ends of each step. `columns` are added to each row.
+    samples. If the curve has a threshold in each of the k steps, a point without a marker is added
+    for both ends of each step.
     """
-    steps = [(required_samples(k, tau), tau, estimate, True) for tau, estimate in curve.items()]
-    if len({m for m, *_ in steps}) == k:
-        by_m = {m: estimate for m, _, estimate, _ in steps}.items()
-        steps += [(m, end / k, estimate, False) for m, estimate in by_m for end in (m - 1, m)]
-        steps.sort(key=lambda step: step[:2])
-    return [
-        row_of(estimate, **columns, x=tau, marker=has_marker)
-        for _, tau, estimate, has_marker in steps
-    ]
+    points = [(required_samples(k, tau), tau, estimate, True) for tau, estimate in curve.items()]
+    by_m = {m: estimate for m, _, estimate, _ in points}
+    if len(by_m) == k:
+        points += [(m, end / k, x, False) for m, x in by_m.items() for end in (m - 1, m)]
+        points.sort(key=lambda point: point[:2])
+    return [point[1:] for point in points]
 
 
 def by_parameter(
@@ -208,7 +195,7 @@ def by_parameter(
     *,
     parameter: str,
     highlight: float | None = None,
-    **options: Unpack[ChartOptions],
+    **options: Any,
 ) -> Figure:
     """Return a chart of scores against a parameter, with their limits as bands.
 
@@ -224,7 +211,6 @@ def by_parameter(
         **options: see `at_k.charts`.
 
     Raises:
-        TypeError: if `results` is no such dict.
         ValueError: if a run has under two values or lacks the key, or highlight is out of range.
 
     Examples:
@@ -239,13 +225,13 @@ def by_parameter(
     curves = {name: _curves_of_sweep(name, x, parameter) for name, x in results.items()}
     remedy = f"give results with the same keys for all values of {parameter}"
     keys = shown_names(key, curves, "key", "scores", remedy, MOST_KEYS)
-    values = [value for by_key in curves.values() for shown in keys for value in by_key[shown]]
-    rows = _rows_of_curves(curves, score_titles(keys), "mean over the questions")
+    rows = _rows_of_curves(curves, score_titles(keys))
+    values = [row["x"] for row in rows]
     x = LineAxis(parameter, min(values), max(values))
     return figure_of_lines(rows, x, ChartDetails(**options), highlight=highlight)
 
 
-def _curves_of_sweep(name: str, by_value: Any, parameter: str) -> dict[str, dict[float, Estimate]]:
+def _curves_of_sweep(name: str, by_value: Any, parameter: str) -> dict[str, Curve]:
     """Return a dict from each key that all results of a run have to its estimates by value.
 
     Groups are left out. Raises TypeError if `by_value` is not {value: result}, and ValueError if it
@@ -255,16 +241,16 @@ def _curves_of_sweep(name: str, by_value: Any, parameter: str) -> dict[str, dict
         raise TypeError(
             f"results has {short(by_value)} under {short(name)}: give a dict, {{value: result}}."
         )
-    curves: dict[str, dict[float, Estimate]] = {}
-    for value, scores in sorted(by_value.items()):
-        check_scores("results", scores)
-        for key, estimate in estimates_by_key(scores).items():
-            if estimate.group is None:
-                curves.setdefault(key, {})[value] = estimate
     if len(by_value) < 2:
         raise ValueError(
             f"{name or 'results'} has {len(by_value)} values of {parameter}: a line needs two."
         )
+    curves: dict[str, Curve] = {}
+    for value, scores in sorted(by_value.items()):
+        check_scores("results", scores)
+        for estimate in estimates_of(scores):
+            if estimate.group is None:
+                curves.setdefault(estimate.key, {})[value] = estimate
     return {key: curve for key, curve in curves.items() if len(curve) == len(by_value)}
 
 
@@ -274,7 +260,7 @@ def by_question(
     *,
     labels: Sequence[Any] | None = None,
     noun: Literal["question", "item"] = "question",
-    **options: Unpack[ChartOptions],
+    **options: Any,
 ) -> Figure:
     """Return a chart of the scores of single questions, from the hardest to the easiest.
 
@@ -291,7 +277,6 @@ def by_question(
         **options: see `at_k.charts`.
 
     Raises:
-        TypeError: if results are not a dict.
         ValueError: if a run has no scores of single questions or lacks the key, if there are over
             six keys, or if there is not one label for each question.
 
@@ -304,41 +289,28 @@ def by_question(
     per_question = {name: scores.get("per_question", {}) for name, scores in runs.items()}
     remedy = "compute with return_per_question=True"
     keys = shown_names(key, per_question, "key", "scores of single questions", remedy, MOST_KEYS)
-    rows = [
-        {"run": name, "metric": shown, "key": shown, **row}
-        for name, by_key in per_question.items()
-        for shown in keys
-        for row in _ranked_rows(by_key[shown], shown, labels, noun)
-    ]
-    sizes = {len(by_key[shown]) for by_key in per_question.values() for shown in keys}
+    rows: list[Row] = []
+    sizes = set()
+    for name, by_key in per_question.items():
+        for shown in keys:
+            values = entries_of("per_question", by_key[shown])
+            if not all(isinstance(value, Real) for value in values):
+                raise TypeError(f"per_question has no numbers under {shown}.")
+            texts = range(len(values)) if labels is None else entries_of("labels", labels)
+            if len(texts) != len(values):
+                raise ValueError(f"labels has {len(texts)} entries for {len(values)} {noun}s")
+            sizes.add(len(values))
+            for rank, i in enumerate(sorted(range(len(values)), key=values.__getitem__), start=1):
+                row = {"run": name, "metric": shown, "key": shown, "x": rank, "score": values[i]}
+                rows.append(row | {noun: texts[i] if labels is None else str(texts[i])})
     most = max(sizes)
     order = "hardest to the easiest" if noun == "question" else "lowest to the highest"
     ticks = range(1, most + 1) if most <= MOST_LABELED else None
     x = LineAxis(f"{noun}s, from the {order}", 1, max(2, most), ticks, integers=True)
     questions = most if len(sizes) == 1 and noun == "question" else None
-    known: ChartOptions = {"questions": questions, **options}
+    known = {"questions": questions, **options}
     rows = with_panels(rows, score_titles(keys), f"score of the {noun}")
     return figure_of_lines(rows, x, ChartDetails(**known), correction(runs))
-
-
-def _ranked_rows(values: Any, key: str, labels: Any, noun: str) -> list[Row]:
-    """Return a row for each question, in ascending order of the scores in `values`.
-
-    The column x has the rank from 1, and the column `noun` the label, or the index without labels.
-    Raises TypeError if `values` are no numbers, and ValueError if `labels` has another length.
-    """
-    if not all(isinstance(value, Real) for value in entries_of("per_question", values)):
-        raise TypeError(f"per_question has no numbers under {key}.")
-    names = range(len(values)) if labels is None else [*map(str, entries_of("labels", labels))]
-    if len(names) != len(values):
-        raise ValueError(f"labels has {len(names)} entries for {len(values)} {noun}s")
-    return [
-        {"x": rank, "score": values[i], noun: names[i]}
-        for rank, i in enumerate(sorted(range(len(values)), key=values.__getitem__), start=1)
-    ]
-
-
-# --- Differences --------------------------------------------------------------------------
 
 
 def difference(
@@ -346,7 +318,7 @@ def difference(
     runs: Sequence[str] = ("A", "B"),
     *,
     highlight: int | None = None,
-    **options: Unpack[ChartOptions],
+    **options: Any,
 ) -> Figure:
     """Return a chart of the difference of two runs against k.
 
@@ -362,7 +334,6 @@ def difference(
         **options: see `at_k.charts`.
 
     Raises:
-        TypeError: if `comparison` is not a dict of scores.
         ValueError: if it does not have several k, or if highlight is outside of their range.
 
     Examples:
@@ -371,36 +342,47 @@ def difference(
         >>> chart = difference(comparison, runs=("before", "after"), confidence=0.95)
     """
     check_scores("comparison", comparison)
-    curve = _longest_curve(comparison)
-    points = [*curve.values()]
+    points = _longest_curve(differences_in(comparison))
     names = [check_text("runs", name) for name in as_list("runs", runs)]
     if len(names) != 2:
         raise ValueError(f"runs has {len(names)} names: give those of both runs.")
     series = f"{names[1]} minus {names[0]}"
     title = f"difference of {metric_label(points[0])}: {series}"
-    rows = [_row_of_difference(point, series=series, panel=title) for point in points]
-    x, details = k_axis(curve), ChartDetails(**options)
-    start = "Heavy line at 0: the" if any(point.sign for point in points) else "The"
-    conclusion = f"{start} simultaneous band {zero_in_band(points, names)}."
-    bands = [row[column] for row in rows for column in ("band_lo", "band_hi")]
-    y = {
+    rows: list[Row] = [
+        {
+            **{"panel": title, "series": series, "x": x.k, "key": x.key, "score": x.score},
+            **{"a": x.a, "b": x.b, "lo": x.interval[0], "hi": x.interval[1]},
+            **{"band_lo": x.band[0], "band_hi": x.band[1]},
+        }
+        for x in points
+    ]
+    axis, details = k_axis(row["x"] for row in rows), ChartDetails(**options)
+    bands = [limit for point in points for limit in point.band]
+    y: dict[str, Any] = {
         "scale": alt.Scale(domain=[min(0.0, *bands), max(0.0, *bands)]),
         "format": details.formats.difference,
         # In percent, a difference is in percentage points.
         "labelExpr": "datum.value ? replace(datum.label, '%', ' pp') : '0'",
     }
-    sentences = correction_of_runs(comparison), conclusion
-    notes = _line_at_zero(points, x, y)
-    return figure_of_lines(rows, x, details, *sentences, highlight=highlight, y=y, notes=notes)
+    zero = alt.Chart(inline_data([{"y": 0}])).encode(y=vertical_channel("y", **y))
+    lines = [zero.mark_rule(color=DARK, strokeWidth=0.6)]
+    segments = [{"x": x[0].k, "end": x[-1].k, "y": 0} for sign, x in by_sign(points) if sign]
+    if segments:
+        heavy = zero.properties(data=inline_data(segments))
+        heavy = heavy.mark_rule(color=DARK, strokeWidth=2.5, strokeCap="round")
+        lines.append(heavy.encode(x=axis.channel(), x2=alt.X2("end:Q")))
+    start = "Heavy line at 0: the" if segments else "The"
+    conclusion = f"{start} simultaneous band {zero_in_band(points, names)}."
+    corrected = correction({"": comparison}, comparison.get("checker", {}))
+    return figure_of_lines(
+        rows, axis, details, corrected, conclusion, highlight=highlight, y=y, notes=lines
+    )
 
 
-def _longest_curve(comparison: ChartScores) -> dict[int, Difference]:
-    """Return the differences over all questions by k, of the score with the most k.
-
-    Raises a ValueError if no score has several k.
-    """
+def _longest_curve(differences: Iterable[Difference]) -> list[Difference]:
+    """Return the differences of the score with the most k; raise a ValueError if it has one k."""
     curves: dict[tuple[str, float | None], dict[int, Difference]] = {}
-    for point in differences_in(comparison):
+    for point in differences:
         if point.group is None and isinstance(point.k, int):
             curves.setdefault((point.metric, point.tau), {})[point.k] = point
     curve = max(curves.values(), key=len, default={})
@@ -409,28 +391,4 @@ def _longest_curve(comparison: ChartScores) -> dict[int, Difference]:
             "The comparison is not at several k: give what at_k.compare returns with "
             "k=[1, 2, 4, 8], for example, or without k."
         )
-    return dict(sorted(curve.items()))
-
-
-def _row_of_difference(point: Difference, **columns: Any) -> Row:
-    """Return the row of a difference: `columns`, k, key, value, limits, band and both scores."""
-    (lo, hi), (band_lo, band_hi) = point.interval, point.band
-    limits = {"lo": lo, "hi": hi, "band_lo": band_lo, "band_hi": band_hi}
-    values = {"x": point.k, "key": point.key, "score": point.score, "a": point.a, "b": point.b}
-    return columns | values | limits
-
-
-def _line_at_zero(
-    points: Sequence[Difference], x: LineAxis, y: Mapping[str, Any]
-) -> list[alt.Chart]:
-    """Return the layers of a line at 0, which is heavy at the points whose band excludes 0."""
-    segments = [
-        {"x": successive[0].k, "end": successive[-1].k, "y": 0}
-        for sign, successive in by_sign(points)
-        if sign
-    ]
-    zero = alt.Chart(inline_data([{"y": 0}])).mark_rule(color=DARK, strokeWidth=0.6)
-    heavy = alt.Chart(inline_data(segments))
-    heavy = heavy.mark_rule(color=DARK, strokeWidth=2.5, strokeCap="round")
-    layers = [zero, heavy.encode(x=x.channel(), x2=alt.X2("end:Q"))] if segments else [zero]
-    return [layer.encode(y=vertical_channel("y", **y)) for layer in layers]
+    return [curve[k] for k in sorted(curve)]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,10 +18,6 @@ from .results import Row
 from .style import LEGEND_SYMBOL, PADDING, POINTS_PER_INCH, config, inline_data, wrap_text
 
 _NARROWEST_VIEW = 60.0
-# The share of the width for a caption: fonts that replace Helvetica are up to 16 % wider.
-_CAPTION_SHARE = 0.86
-_PPI = 300
-_VEGA_LITE = alt.SCHEMA_VERSION.rpartition(".")[0]  # "v6.1" of "v6.1.0"
 _PAGE = """\
 <!DOCTYPE html>
 <html lang="en">
@@ -59,7 +55,7 @@ class Figure(alt.FacetChart):
             format = Path(fp).suffix.lstrip(".").lower()
         if format not in ("svg", "html"):
             if format == "png" and "scale_factor" not in options:
-                options = {"ppi": _PPI, **options}
+                options = {"ppi": 300, **options}
             super().save(str(fp) if isinstance(fp, Path) else fp, format=format, **options)
             return
         if options:
@@ -86,7 +82,8 @@ class Figure(alt.FacetChart):
         from vl_convert import vegalite_to_svg
 
         spec = self.to_dict(validate=False)
-        svg = vegalite_to_svg(spec, vl_version=_VEGA_LITE)
+        version = alt.SCHEMA_VERSION.rpartition(".")[0]  # "v6.1" of "v6.1.0"
+        svg = vegalite_to_svg(spec, vl_version=version)
         described = f'<svg role="graphics-document" aria-label="{html.escape(spec["description"])}"'
         svg = svg.replace("<svg", described, 1)
         svg = re.sub(r' (width|height)="([\d.]+)"', r' \1="\2pt"', svg, count=2)
@@ -108,12 +105,9 @@ def printed_width(inches: float) -> float:
 
 
 def view_width(inches: float, left: float, right: float) -> float:
-    """Return the width of the views of a figure in points.
+    """Return the width of views in points, beside labels of the widths `left` and `right`.
 
-    `left` and `right` are the widths beside the views in points, for labels.
-
-    Raises:
-        ValueError: if less than 60 points are left for the views.
+    Raises a ValueError if less than 60 points are left.
     """
     view = printed_width(inches) - left - right
     if not view >= _NARROWEST_VIEW:
@@ -122,7 +116,7 @@ def view_width(inches: float, left: float, right: float) -> float:
     return view
 
 
-def wrap_names(rows: Sequence[Row], room: float) -> list[Row]:
+def wrap_names(rows: Iterable[Row], room: float) -> list[Row]:
     """Return rows with line breaks in "panel" and "series", which then fit into `room` points."""
     rooms = {"panel": room, "series": room - LEGEND_SYMBOL}
     return [row | {name: wrap_text(row[name], x) for name, x in rooms.items()} for row in rows]
@@ -131,12 +125,12 @@ def wrap_names(rows: Sequence[Row], room: float) -> list[Row]:
 def make_figure(
     panel: alt.LayerChart, rows: Sequence[Row], caption: str, inches: float, **resolved: Any
 ) -> Figure:
-    """Return a figure with a panel for each value of the column "panel", which is its title.
+    """Return a figure of this width with a panel for each value of the column "panel", its title.
 
-    `panel` has the layers that each panel shows for its rows. `inches` is the width of the figure.
-    `resolved` says which scales panels do not share, such as y="independent".
+    `panel` has the layers of each panel. `resolved` says which scales panels do not share.
     """
-    lines = wrap_text(caption, _CAPTION_SHARE * printed_width(inches)).split("\n")
+    # Fonts that replace Helvetica are up to 16 % wider, which needs room beside the caption.
+    lines = wrap_text(caption, 0.86 * printed_width(inches)).split("\n")
     panels = list(dict.fromkeys(row["panel"] for row in rows))
     return Figure(
         data=inline_data(rows),

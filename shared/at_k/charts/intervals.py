@@ -3,38 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Unpack
+from typing import Any
 
 import altair as alt
 
 from ..core.checks import check_confidence
-from ..core.estimates import Estimate
-from ..results import overall_label
+from ..results import estimates_of, overall_label
 from .figure import Figure, make_figure, printed_width, view_width, wrap_names
 from .lines import markers, score_scale, with_panels, with_texts
 from .results import (
     MOST_KEYS,
     ChartDetails,
-    ChartOptions,
     ChartResults,
     Row,
     correction,
-    correction_of_runs,
-    estimates_by_key,
     row_of,
     runs_by_name,
     score_titles,
     shown_names,
 )
-from .style import (
-    LINE_HEIGHT,
-    LINES,
-    NumberFormats,
-    inline_data,
-    series_channels,
-    text_width,
-    wrap_text,
-)
+from .style import LINE_HEIGHT, LINES, inline_data, series_channels, text_width, wrap_text
 
 # All lengths are in points.
 _LABEL_SHARE = 0.42  # the largest share of the width of a figure for the labels of rows
@@ -42,8 +30,6 @@ _TEXT_GAP = 6.0  # between text and the panel
 _HALF_LAST_LABEL = 8.0  # half of the width of the last label of the axis
 _SERIES_HEIGHT = 7.0
 _ROW_GAP = 6.0  # between the series of two rows
-_TICK_DISTANCE = 40.0
-_FEWEST_TICKS = 4
 
 _ROWS = alt.Y("label:N", sort=None, scale=alt.Scale(type="band", padding=0))
 """The vertical channel of all layers, which places each label in a row."""
@@ -52,7 +38,7 @@ _ROWS = alt.Y("label:N", sort=None, scale=alt.Scale(type="band", padding=0))
 def by_group(
     results: ChartResults,
     key: str | Sequence[str] | None = None,
-    **options: Unpack[ChartOptions],
+    **options: Any,
 ) -> Figure:
     """Return a chart of the scores of all questions and of each group, with their limits as bars.
 
@@ -65,7 +51,6 @@ def by_group(
         **options: see `at_k.charts`.
 
     Raises:
-        TypeError: if results are not a dict.
         ValueError: if a result has no scores of groups or not this key, or there are over six keys.
 
     Examples:
@@ -73,40 +58,42 @@ def by_group(
         >>> chart = by_group(result, questions=30, n=16)
     """
     scores_of_runs = runs_by_name(results)
-    runs = {name: estimates_by_key(scores) for name, scores in scores_of_runs.items()}
-    overall = {name: _overall_keys(by_key) for name, by_key in runs.items()}
+    runs = {
+        name: {(x.group, x.key): x for x in estimates_of(scores)}
+        for name, scores in scores_of_runs.items()
+    }
+    keys_of_runs = {}
+    for name, estimates in runs.items():
+        keys = [key for group, key in estimates if group is None]
+        keys_of_runs[name] = keys if len(keys) < len(estimates) else []
     remedy = "compute with groups, a label for each question"
-    shown = shown_names(key, overall, "key", "scores of groups", remedy, MOST_KEYS)
-    groups = dict.fromkeys(x.group for by_key in runs.values() for x in by_key.values())
+    shown = shown_names(key, keys_of_runs, "key", "scores of groups", remedy, MOST_KEYS)
+    groups = dict.fromkeys(group for estimates in runs.values() for group, _ in estimates)
     first = next(iter(scores_of_runs.values()))
-    overall_name = overall_label(getattr(first, "averaging", ""))
-    rows = [
-        row_of(
-            estimate,
-            run=name,
-            metric=score,
-            label=overall_name if group is None else group,
-        )
-        for score in shown
-        for group in groups
-        for name, by_key in runs.items()
-        if (estimate := by_key.get(score if group is None else f"{group}/{score}"))
-    ]
+    all_questions = overall_label(getattr(first, "averaging", ""))
+    rows = with_panels(
+        (
+            row_of(
+                estimate, run=name, metric=score, label=all_questions if group is None else group
+            )
+            for score in shown
+            for group in groups
+            for name, estimates in runs.items()
+            if (estimate := estimates.get((group, score)))
+        ),
+        score_titles(shown),
+        "score",
+    )
     details = ChartDetails(**options)
-    text = details.caption_of(rows, "Bars", correction(scores_of_runs))
-    return figure_of_rows(with_panels(rows, score_titles(shown), "score"), text, details)
-
-
-def _overall_keys(by_key: Mapping[str, Estimate]) -> list[str]:
-    """Return the keys of scores of all questions, or an empty list if there are no groups."""
-    keys = [key for key, estimate in by_key.items() if estimate.group is None]
-    return keys if len(keys) < len(by_key) else []
+    return _figure_of_rows(
+        rows, details, details.caption_of(rows, "Bars", correction(scores_of_runs))
+    )
 
 
 def forest(
     board: Mapping[str, Any],
     key: str | Sequence[str] | None = None,
-    **options: Unpack[ChartOptions],
+    **options: Any,
 ) -> Figure:
     """Return a chart of many runs: their scores with limits, their ranks and their letters.
 
@@ -142,7 +129,7 @@ def forest(
         if row["key"] == score
     ]
     least, most = min(row["n_min"] for row in rows), max(row["n_max"] for row in rows)
-    known: ChartOptions = {
+    known = {
         "questions": board.get("questions"),
         "n": most if least == most else f"{least} to {most}",
         "confidence": board.get("confidence"),
@@ -151,14 +138,14 @@ def forest(
     }
     details = ChartDetails(**known)
     percent = f"{100 * check_confidence(board.get('confidence')):.6g} %"
-    text = details.caption_of(
+    caption = details.caption_of(
         rows,
         "Bars",
-        correction_of_runs(board),
+        correction({"": board}, board.get("checker", {})),
         f"Ranks and letters: simultaneous {percent} limits of all differences; runs that share a "
         f"letter cannot be told apart.",
     )
-    return figure_of_rows(rows, text, details, {"rank": "ranks", "letters": "letters"})
+    return _figure_of_rows(rows, details, caption, {"rank": "ranks", "letters": "letters"})
 
 
 def _are_leaderboard_rows(rows: Any) -> bool:
@@ -169,17 +156,17 @@ def _are_leaderboard_rows(rows: Any) -> bool:
     return all(isinstance(row, Mapping) and columns <= row.keys() for row in rows)
 
 
-def figure_of_rows(
+def _figure_of_rows(
     rows: Sequence[Row],
-    caption: str,
     details: ChartDetails,
+    caption: str,
     columns: Mapping[str, str] | None = None,
 ) -> Figure:
     """Return a figure with a panel for each value of `panel`, in which each label has a row.
 
     `rows` need the columns panel, label, series, key and score. `columns` maps the headings of text
-    columns at the right to the names of columns of `rows`. If it is not empty, the horizontal axis
-    of each panel has its own range.
+    columns at the right to the names of columns of `rows`. With them, the horizontal axis of each
+    panel has the range of its values.
     """
     columns = columns or {}
     label_width = _LABEL_SHARE * printed_width(details.width)
@@ -191,13 +178,37 @@ def figure_of_rows(
     right = max(_HALF_LAST_LABEL, sum(widths))
     view = view_width(details.width, left, right)
     rows = wrap_names(with_texts(rows, details.formats.text), view + right)
-    series, most_lines = len({row["series"] for row in rows}), max(map(len, labels))
-    step = max(_SERIES_HEIGHT * series + _ROW_GAP, LINE_HEIGHT * most_lines + 2)
-    layers = _bar_layers(rows, view, view + right, details.formats, zoomed=bool(columns))
+    scale = alt.Scale(zero=False) if columns else score_scale(rows)
+    axis = alt.Axis(
+        title=None,
+        format=details.formats.score,
+        tickCount=max(4, int(view / 40)),  # a tick for each 40 points
+        labelOverlap="greedy",
+        labelSeparation=3,
+    )
+    series = list(dict.fromkeys(row["series"] for row in rows))
+    channels = series_channels(series, view + right)
+    base = alt.Chart().encode(y=_ROWS, color=channels["color"])
+    if len(series) > 1:
+        offset = alt.Scale(domain=series, paddingOuter=0.5)
+        base = base.encode(yOffset=alt.YOffset("series:N", scale=offset))
+    marks = markers(base, size=14).encode(x=alt.X("score:Q", scale=scale, axis=axis))
+    layers = [marks.encode(shape=channels["shape"])]
+    if any("lo" in row for row in rows):
+        bars = base.transform_filter("isValid(datum.lo)").mark_rule(strokeWidth=1.2)
+        bars = bars.encode(x=alt.X("lo:Q", scale=scale, axis=axis), x2=alt.X2("hi:Q"))
+        layers.insert(0, bars)
+    most_lines = max(map(len, labels))
     layers[0] = layers[0].encode(y=_row_channel(most_lines))
     for i, (heading, field) in enumerate(columns.items()):
-        start = view + _TEXT_GAP + sum(widths[:i])
-        layers += [_text_column(field, start), _heading(heading, start)]
+        start = alt.XValue(view + _TEXT_GAP + sum(widths[:i]))
+        text = alt.Chart().mark_text(align="left", baseline="middle")
+        layers.append(text.encode(x=start, y=_ROWS, text=alt.Text(f"{field}:N")))
+        text = alt.Chart(inline_data([{"text": heading}])).mark_text(
+            align="left", baseline="bottom"
+        )
+        layers.append(text.encode(x=start, y=alt.value(-2), text=alt.Text("text:N")))
+    step = max(_SERIES_HEIGHT * len(series) + _ROW_GAP, LINE_HEIGHT * most_lines + 2)
     height = alt.Step(step, **{"for": "position"})
     panel = alt.LayerChart(layer=layers, width=view, height=height)
     scales = {"x": "independent"} if columns else {}
@@ -206,10 +217,7 @@ def figure_of_rows(
 
 
 def _row_channel(most_lines: int) -> alt.Y:
-    """Return the vertical channel, which places each label in a row, centered.
-
-    Labels have at most `most_lines` lines.
-    """
+    """Return the vertical channel, which centers labels of up to `most_lines` lines in rows."""
     # Without an offset, the first of several lines would be beside the row.
     offsets = [
         {
@@ -229,50 +237,3 @@ def _row_channel(most_lines: int) -> alt.Y:
         ticks=False,
     )
     return alt.Y("label:N", sort=None, axis=axis, scale=alt.Scale(type="band", padding=0))
-
-
-def _bar_layers(
-    rows: Sequence[Row], width: float, room: float, formats: NumberFormats, zoomed: bool
-) -> list[alt.Chart]:
-    """Return the layers of a panel: bars for limits, and markers for scores.
-
-    `width` is the width of the view, and `room` that of the legend. With `zoomed`, the axis has the
-    range of the values, and otherwise the range that `score_scale` chooses.
-    """
-    scale = alt.Scale(zero=False) if zoomed else score_scale(rows)
-    ticks = max(_FEWEST_TICKS, int(width / _TICK_DISTANCE))
-
-    def x(column: str) -> alt.X:
-        """Return the horizontal channel of a column of the data."""
-        axis = alt.Axis(
-            title=None,
-            format=formats.score,
-            tickCount=ticks,
-            labelOverlap="greedy",
-            labelSeparation=3,
-        )
-        return alt.X(f"{column}:Q", scale=scale, axis=axis)
-
-    names = list(dict.fromkeys(row["series"] for row in rows))
-    channels = series_channels(names, room)
-    base = alt.Chart().encode(y=_ROWS, color=channels["color"])
-    if len(names) > 1:
-        offset = alt.Scale(domain=names, paddingOuter=0.5)
-        base = base.encode(yOffset=alt.YOffset("series:N", scale=offset))
-    layers = []
-    if any("lo" in row for row in rows):
-        limited = base.transform_filter("isValid(datum.lo)")
-        layers.append(limited.mark_rule(strokeWidth=1.2).encode(x=x("lo"), x2=alt.X2("hi:Q")))
-    return [*layers, markers(base, size=14).encode(x=x("score"), shape=channels["shape"])]
-
-
-def _text_column(field: str, x: float) -> alt.Chart:
-    """Return a layer that writes the column `field` of each row, beginning at the position x."""
-    text = alt.Chart().mark_text(align="left", baseline="middle")
-    return text.encode(x=alt.XValue(x), y=_ROWS, text=alt.Text(f"{field}:N"))
-
-
-def _heading(text: str, x: float) -> alt.Chart:
-    """Return a layer with the heading of a column of text, which starts at the position x."""
-    mark = alt.Chart(inline_data([{"text": text}])).mark_text(align="left", baseline="bottom")
-    return mark.encode(x=alt.XValue(x), y=alt.value(-2), text=alt.Text("text:N"))

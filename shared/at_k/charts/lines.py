@@ -17,8 +17,6 @@ from .figure import Figure, make_figure, view_width, wrap_names
 from .results import ChartDetails, Row
 from .style import DARK, inline_data, series_channels, text_width
 
-_ONE_PANEL, _SEVERAL_PANELS = 130.0, 100.0  # heights of panels in points, at the width _COLUMN
-_COLUMN = 3.3  # width of a column of a paper in inches
 _LABELS = 22.0  # width of the labels of the vertical axis in points
 _MARKER = 3.0  # half of the width of a marker in points
 MOST_LABELED = 10  # largest number of ticks with labels, and of points of a line with markers
@@ -55,8 +53,8 @@ class LineAxis:
 def k_axis(ks: Iterable[int]) -> LineAxis:
     """Return the axis for a curve at these values of k.
 
-    It is logarithmic if all are powers of two and there are at least three, or if the largest is
-    above 8 and at least four times the smallest.
+    It is logarithmic for three or more powers of two, or if the largest k is above 8 and at
+    least four times the smallest.
     """
     ordered = sorted(set(ks))
     first, last = ordered[0], ordered[-1]
@@ -73,9 +71,8 @@ def score_scale(rows: Iterable[Row]) -> alt.Scale:
     """Return a scale from 0 to 1 if no score or limit is outside, and otherwise one that fits."""
     fields = ("score", "lo", "hi", "band_lo", "band_hi")
     values = [row[field] for row in rows for field in fields if field in row]
-    if min(values) >= -1e-9 and max(values) <= 1 + 1e-9:
-        return alt.Scale(domain=[0, 1])
-    return alt.Scale(zero=False)
+    is_share = min(values) >= -1e-9 and max(values) <= 1 + 1e-9
+    return alt.Scale(domain=[0, 1]) if is_share else alt.Scale(zero=False)
 
 
 def vertical_channel(column: str, scale: alt.Scale, **labels: Any) -> alt.Y:
@@ -92,13 +89,14 @@ def vertical_channel(column: str, scale: alt.Scale, **labels: Any) -> alt.Y:
     return alt.Y(f"{column}:Q", scale=scale, axis=axis)
 
 
-def with_panels(rows: Sequence[Row], names: Mapping[str, str], several: str) -> list[Row]:
+def with_panels(rows: Iterable[Row], names: Mapping[str, str], several: str) -> list[Row]:
     """Return the rows with two more columns: "panel" and "series".
 
     The rows have the columns run and metric. `names` maps metrics to their names in the chart. The
     metrics of one run are series of one panel, with the title `several` if there are several. For
     several runs, each metric has a panel, whose title is its name, and the runs are its series.
     """
+    rows = [*rows]
     if len({row["run"] for row in rows}) > 1:
         return [{**row, "series": row["run"], "panel": names[row["metric"]]} for row in rows]
     title = several if len(names) > 1 else next(iter(names.values()))
@@ -133,35 +131,25 @@ def figure_of_lines(
     rows = wrap_names(with_texts(rows, details.formats.text), view + right)
     _choose_markers(rows, x)
     y = y or {"scale": score_scale(rows), "format": details.formats.score}
-    height = _ONE_PANEL if len({row["panel"] for row in rows}) == 1 else _SEVERAL_PANELS
-    panel = alt.LayerChart(
-        layer=[
-            *_highlight_layers(highlight, x),
-            *_line_layers(rows, x, y, view + right),
-            *notes,
-        ],
-        width=view,
-        height=height * math.sqrt(details.width / _COLUMN),
-    )
+    layers = [*_line_layers(rows, x, y, view + right), *notes]
+    if highlight is not None:
+        wanted = f"it must be from {x.lowest:g} to {x.highest:g}"
+        row = {"x": check_number("highlight", highlight, wanted, x.lowest, x.highest)}
+        rule = alt.Chart(inline_data([row]))
+        rule = rule.mark_rule(color=DARK, strokeWidth=0.6, strokeDash=[3, 2])
+        layers.insert(0, rule.encode(x=x.channel()))
+    # In a column of 3.3 inches, one panel is 130 points high, and each of several is 100.
+    height = 130.0 if len({row["panel"] for row in rows}) == 1 else 100.0
+    height *= math.sqrt(details.width / 3.3)
+    panel = alt.LayerChart(layer=layers, width=view, height=height)
     return make_figure(panel, rows, caption, details.width, y="independent")
 
 
-def _highlight_layers(value: float | None, x: LineAxis) -> list[alt.Chart]:
-    """Return [a dashed line at `value`], or [] for None. Raises a ValueError if off the axis."""
-    if value is None:
-        return []
-    wanted = f"it must be from {x.lowest:g} to {x.highest:g}"
-    row = {"x": check_number("highlight", value, wanted, x.lowest, x.highest)}
-    rule = alt.Chart(inline_data([row])).mark_rule(color=DARK, strokeWidth=0.6, strokeDash=[3, 2])
-    return [rule.encode(x=x.channel())]
-
-
 def _choose_markers(rows: Sequence[Row], x: LineAxis) -> None:
-    """Set the column "marker" in each row to whether the point has a marker.
+    """Set the column "marker" in each row to whether the point has a marker, unless it is False.
 
-    All points of a line have a marker if there are at most MOST_LABELED. If there are more, the
-    last one has a marker, and the points at ticks of a logarithmic axis, or every n-th point on
-    another axis. Rows whose "marker" is False already are left unchanged.
+    A line of more than MOST_LABELED points has markers at the last point, and at the ticks of a
+    logarithmic axis or at every n-th point of another axis.
     """
     lines: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
@@ -182,11 +170,6 @@ def _line_layers(
     The columns lo and hi are the limits at each x, and band_lo and band_hi a simultaneous band.
     `y_options` are keyword arguments of `vertical_channel`, and `room` is the width of the legend.
     """
-
-    def y(column: str) -> alt.Y:
-        """Return the vertical channel of a column of the data."""
-        return vertical_channel(column, **y_options)
-
     channels = series_channels(list(dict.fromkeys(row["series"] for row in rows)), room)
     base = alt.Chart().encode(x=x.channel(), color=channels["color"])
     layers: list[alt.Chart] = []
@@ -194,39 +177,36 @@ def _line_layers(
         if any(f"{prefix}lo" in row for row in rows):
             area = base.mark_area(
                 fillOpacity=opacity,
-                strokeWidth=0.4,
+                strokeWidth=0.4,  # Outlines tell overlapping bands apart, also in grey.
                 strokeOpacity=0.6,
                 line=False,
                 order=False,
                 invalid="break-paths-filter-domains",
             )
-            # Outlines tell overlapping bands apart, also in grey.
-            area = area.encode(y=y(f"{prefix}lo"), y2=alt.Y2(f"{prefix}hi:Q"))
-            layers.append(area.encode(stroke=channels["stroke"]))
+            y = vertical_channel(f"{prefix}lo", **y_options)
+            y2 = alt.Y2(f"{prefix}hi:Q")
+            layers.append(area.encode(y=y, y2=y2, stroke=channels["stroke"]))
+    base = base.encode(y=vertical_channel("score", **y_options))
     line = base.mark_line(strokeWidth=1.4, strokeCap="butt", order=False)
-    layers.append(line.encode(y=y("score"), strokeDash=channels["strokeDash"]))
-    marker = markers(base, size=20)
+    marker = markers(base, size=20).encode(shape=channels["shape"])
     if len(rows) <= _MOST_WITH_TOOLTIPS:
         # Points without a marker are drawn invisibly, because they have tooltips.
         marker = marker.encode(opacity=alt.condition("datum.marker", alt.value(1), alt.value(0)))
     else:
         marker = marker.transform_filter("datum.marker")
-    return [*layers, marker.encode(y=y("score"), shape=channels["shape"])]
+    return [*layers, line.encode(strokeDash=channels["strokeDash"]), marker]
 
 
-def with_texts(rows: Sequence[Row], number: str) -> list[Row]:
-    """Return the rows with the column "text", such as "one, pass@4: 0.5, limits 0.4 to 0.6".
-
-    The charts show it as a tooltip. `number` is a Python format of numbers, such as ".4f".
-    """
+def with_texts(rows: Iterable[Row], number: str) -> list[Row]:
+    """Return the rows with a tooltip in the column "text", with numbers in a format like ".4f"."""
     result = []
     for row in rows:
         index = [f"{noun} {row[noun]}" for noun in ("question", "item") if noun in row]
         names = filter(None, [row["series"], *index, row["key"]])
         text = f"{', '.join(names)}: {row['score']:{number}}"
-        for name, limits in {"limits": ("lo", "hi"), "band": ("band_lo", "band_hi")}.items():
-            if limits[0] in row:
-                text += f", {name} {' to '.join(f'{row[limit]:{number}}' for limit in limits)}"
+        for name, lo, hi in (("limits", "lo", "hi"), ("band", "band_lo", "band_hi")):
+            if lo in row:
+                text += f", {name} {row[lo]:{number}} to {row[hi]:{number}}"
         result.append(row | {"text": text})
     return result
 

@@ -7,10 +7,10 @@ name of each run to its scores. k is the number of samples that a score is about
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, TypedDict
+from typing import Any
 
 from ..core.checks import as_list, check_confidence, check_count, check_text, short
 from ..core.estimates import Estimate, read_score
@@ -29,6 +29,9 @@ ChartScores = Mapping[str, Any]
 ChartResults = ChartScores | Mapping[str, ChartScores]
 """The scores of one run, or those of several runs by their names."""
 
+Curve = dict[Any, Estimate]
+"""The estimates of one score over all questions, by k or another number in ascending order."""
+
 MOST_KEYS = 6
 
 _IN_WORDS = {
@@ -40,8 +43,8 @@ _IN_WORDS = {
     "weighted_vote@k": "weighted vote of {k} samples correct",
     "max@k": "best of {k} samples",
     "picked@k": "picked one of {k} samples",
-    "bayes@k": "expected reward of a new sample",
-    "avg@k": "mean reward of the samples",
+    "bayes@N": "expected reward of a new sample",
+    "avg@N": "mean reward of the samples",
 }
 
 
@@ -51,9 +54,7 @@ _IN_WORDS = {
 def runs_by_name(results: ChartResults) -> dict[str, ChartScores]:
     """Return a dict from the name of each run to its scores. A single run has the name "".
 
-    Raises:
-        TypeError: if `results` is neither the result of one run nor a dict of several results.
-        ValueError: if it is empty.
+    Raises TypeError if `results` are no scores, and ValueError if they are empty.
     """
     if not isinstance(results, Mapping):
         raise TypeError(
@@ -62,15 +63,13 @@ def runs_by_name(results: ChartResults) -> dict[str, ChartScores]:
         )
     if not results:
         raise ValueError("results is empty: give the dict that compute returns.")
-    runs: dict[str, ChartScores] = {"": results}
     # A single result is a dict of dicts too, if its only key is "per_question".
-    if all(isinstance(value, Mapping) for value in results.values()) and set(results) != {
-        "per_question"
-    }:
-        runs = {str(name): scores for name, scores in results.items()}
-    for scores in runs.values():
+    are_several = all(isinstance(value, Mapping) for value in results.values())
+    if not are_several or set(results) == {"per_question"}:
+        results = {"": results}
+    for scores in results.values():
         check_scores("results", scores)
-    return runs
+    return {str(name): scores for name, scores in results.items()}
 
 
 def check_scores(name: str, scores: Any) -> None:
@@ -80,56 +79,35 @@ def check_scores(name: str, scores: Any) -> None:
     if not isinstance(scores.get("per_question", {}), Mapping):
         raise TypeError(f"{name} has no dict of scores under 'per_question'.")
     for x in estimates_of(scores):
-        lo, hi = (None, None) if x.interval is None else (x.interval.lo, x.interval.hi)
-        if (lo is None) != (hi is None):
+        limits = () if x.interval is None else (x.interval.lo, x.interval.hi)
+        if limits.count(None) == 1:
             raise TypeError(
                 f"{name} has only one limit of {short(x.full_key)}: give the dict that was "
                 f"returned."
             )
-        numbers = filter(lambda number: number is not None, (x.score, lo, hi, *(x.band or ())))
-        if not all(map(_is_number, numbers)):
-            raise TypeError(
-                f"{name} has {short(x.score)} under the key {short(x.full_key)}: give the dict "
-                f"that was returned, whose scores are numbers."
-            )
+        for number in (x.score, *limits, *(x.band or ())):
+            is_number = isinstance(number, Real) and not isinstance(number, bool)
+            if number is not None and not (is_number and -1e308 < number < 1e308):
+                raise TypeError(
+                    f"{name} has {short(x.score)} under the key {short(x.full_key)}: give the "
+                    f"dict that was returned, whose scores are numbers."
+                )
 
 
-def _is_number(value: Any) -> bool:
-    """Return whether a value is a real number of size below 1e308, and no bool."""
-    is_number = isinstance(value, Real) and not isinstance(value, bool)
-    return is_number and -1e308 < value < 1e308
+def correction(runs: Mapping[str, ChartScores], checkers: Mapping[str, Any] | None = None) -> str:
+    """Return sentences on how scores are averaged and for which errors they are corrected, or "".
 
-
-def correction(runs: Mapping[str, ChartScores]) -> str:
-    """Return sentences on how the scores of runs are averaged and corrected, or "".
-
-    They say how questions are averaged, unless they have equal weights, and for which errors of the
-    checker the scores of each run are corrected: in one sentence if all runs are corrected alike.
+    `checkers` has the entry "checker" of each corrected run. Default: those in the results.
     """
-    checkers = {name: scores["checker"] for name, scores in runs.items() if "checker" in scores}
-    return _corrected(runs.values(), checkers, len(runs))
-
-
-def correction_of_runs(compared: Mapping[str, Any]) -> str:
-    """Return the text of `correction` for a result of `compare` or `leaderboard`, or ""."""
-    checkers = compared.get("checker", {})
-    return _corrected([compared], checkers, len(checkers))
-
-
-def _corrected(results: Iterable[Any], checkers: Mapping[str, Any], number: int) -> str:
-    """Return the text of `correction` for the averaging of results, and the checkers of runs."""
-    texts = dict.fromkeys(getattr(result, "averaging", "") for result in results)
+    if checkers is None:
+        checkers = {name: scores["checker"] for name, scores in runs.items() if "checker" in scores}
+    texts = dict.fromkeys(getattr(scores, "averaging", "") for scores in runs.values())
     sentences = [f"{text[0].upper()}{text[1:]}." for text in texts if text]
     words = {name: correction_in_words(checker) for name, checker in checkers.items()}
-    if len(words) == number > 1 and len({*words.values()}) == 1:
-        words = {"": next(iter(words.values()))}
+    if len(words) >= len(runs) and len({*words.values()}) == 1:
+        words = {"Scores": next(iter(words.values()))}  # All runs are corrected alike.
     sentences += [f"{name or 'Scores'}: {text}." for name, text in words.items()]
     return " ".join(sentences)
-
-
-def estimates_by_key(scores: ChartScores) -> dict[str, Estimate]:
-    """Return a dict from each key, such as "pass@4" or "topic/pass@4", to its estimate."""
-    return {estimate.full_key: estimate for estimate in estimates_of(scores)}
 
 
 def row_of(estimate: Estimate, **columns: Any) -> Row:
@@ -144,38 +122,13 @@ def row_of(estimate: Estimate, **columns: Any) -> Row:
     return row
 
 
-_Named = Estimate | Difference | ScoreId
-
-Curve = dict[int, Estimate]
-"""The estimates of one score over all questions, by k in ascending order."""
-
-
-def curves_by_name(scores: ChartScores) -> dict[str, Curve]:
-    """Return a dict from the name of each score to its curve over all questions.
-
-    Names have "k" in place of the number: "pass@k", "G-Pass@k_0.5", "avg@k" (for avg@N). Scores of
-    groups are left out, and so are scores whose k is missing or no integer, such as "avg@n".
-    """
+def curves_over_k(scores: ChartScores) -> dict[str, Curve]:
+    """Return the curve of each score over all questions by a name such as "pass@k" or "avg@k"."""
     curves: dict[str, Curve] = {}
-    for estimate in estimates_of(scores):
-        if estimate.group is None and isinstance(estimate.k, int) and _has_place_for_k(estimate):
-            metric = ScoreId(_metric_with_k(estimate), "k", estimate.tau).key
-            curves.setdefault(metric, {})[estimate.k] = estimate
-    return {metric: dict(sorted(curve.items())) for metric, curve in curves.items()}
-
-
-def curves_by_threshold(scores: ChartScores) -> dict[str, dict[float, Estimate]]:
-    """Return a dict from k, as text, to the estimates of G-Pass@k over all questions by threshold.
-
-    Both are in ascending order. Values of k with one threshold are left out.
-    """
-    curves: dict[int, dict[float, Estimate]] = {}
     for x in estimates_of(scores):
-        if x.metric == "G-Pass@k" and x.group is None and x.tau is not None:
-            curves.setdefault(int(x.k or 0), {})[x.tau] = x
-    return {
-        str(k): dict(sorted(curve.items())) for k, curve in sorted(curves.items()) if len(curve) > 1
-    }
+        if x.group is None and isinstance(x.k, int) and x.metric[-1] in "kN":
+            curves.setdefault(ScoreId(x.metric, "k", x.tau).key, {})[x.k] = x
+    return {metric: dict(sorted(curve.items())) for metric, curve in curves.items()}
 
 
 def shown_names(
@@ -207,49 +160,30 @@ def shown_names(
     known = [name for name in dict.fromkeys(first) if all(name in names for names in others)]
     if not known:
         raise ValueError(f"The runs {', '.join(by_run)} have no {what} in common.")
-    shown = known if requested is None else _named(as_list(parameter, requested), known, parameter)
+    shown = dict.fromkeys(known if requested is None else ())
+    for name in () if requested is None else as_list(parameter, requested):
+        check_text(parameter, name)
+        matching = [other for other in known if f"{other}_".startswith(f"{name}_")]
+        if not matching:
+            raise ValueError(f"{parameter} is {short(name)}: the results have {', '.join(known)}.")
+        shown |= dict.fromkeys(matching)
     if len(shown) > most:
         raise ValueError(
             f"{len(shown)} scores are too many for a chart of questions or groups: choose at most "
             f"{most} of {', '.join(shown)}."
         )
-    return shown
+    return list(shown)
 
 
-def _named(requested: Iterable[str], known: Sequence[str], parameter: str) -> list[str]:
-    """Return the known names that requested ones stand for. Raise ValueError if there are none."""
-    found: dict[str, None] = {}
-    for name in requested:
-        check_text(parameter, name)
-        matching = [other for other in known if f"{other}_".startswith(f"{name}_")]
-        if not matching:
-            raise ValueError(f"{parameter} is {short(name)}: the results have {', '.join(known)}.")
-        found |= dict.fromkeys(matching)
-    return list(found)
-
-
-# --- Titles -------------------------------------------------------------------------------
-
-
-def _metric_with_k(score: _Named) -> str:
-    """Return the name of a metric with "@k" in place of "@N", such as "avg@k"."""
-    return score.metric.replace("@N", "@k")
-
-
-def _has_place_for_k(score: _Named) -> bool:
-    """Return whether the name of a metric contains a number of samples, as pass@k and pass^k do."""
-    return "@" in score.metric or "^" in score.metric
-
-
-def metric_label(score: _Named, k: int | str = "k") -> str:
+def metric_label(score: Estimate | Difference | ScoreId, k: int | str = "k") -> str:
     """Return what charts call a score, such as "G-Pass@k, τ = 0.5". `k` replaces its own k."""
     name = ScoreId(score.metric, k).key
     return name if score.tau is None else f"{name}, τ = {score.tau}"
 
 
-def metric_title(score: _Named, k: int | str = "k") -> str:
+def metric_title(score: Estimate | ScoreId, k: int | str = "k") -> str:
     """Return the title of a panel or series: the `metric_label`, and the meaning if known."""
-    words = _IN_WORDS.get(_metric_with_k(score))
+    words = _IN_WORDS.get(score.metric)
     if score.metric == "G-Pass@k" and score.tau is not None:
         words = f"at least {100 * score.tau:g} % of {{k}} samples correct"
     if k == 1 and score.metric in ("pass@k", "pass^k", "maj@k"):
@@ -262,25 +196,12 @@ def score_titles(keys: Iterable[str]) -> dict[str, str]:
     """Return a dict from each key of a score, such as "pass@4", to the title of its panel."""
     scores = {key: read_score(key) for key in keys}
     return {
-        key: metric_title(x, x.k) if isinstance(x.k, int) and _has_place_for_k(x) else key
+        key: metric_title(x, x.k) if isinstance(x.k, int) and x.metric[-1] in "kN" else key
         for key, x in scores.items()
     }
 
 
 # --- Captions -----------------------------------------------------------------------------
-
-
-class ChartOptions(TypedDict, total=False):
-    """The keyword arguments that all charts share, which `at_k.charts` describes."""
-
-    questions: int | None
-    n: int | str | None
-    checker: str | None
-    confidence: float | None
-    interval: str | None
-    caption: str | None
-    percent: bool
-    width: float
 
 
 @dataclass
@@ -316,10 +237,8 @@ class ChartDetails:
         """Return the option `caption`. If it is None, return sentences on limits and samples.
 
         `mark` is "Bands" or "Bars", the marks that show the limits of `rows`. `more` are sentences
-        to insert; empty ones are left out.
-
-        Raises:
-            ValueError: if the rows name another interval method than the option `interval`.
+        to insert; empty ones are left out. Raises ValueError if the rows name another interval
+        method than the option `interval`.
         """
         limits = self._sentence_on_limits([row for row in rows if "lo" in row], mark)
         if self.caption is not None:
@@ -331,22 +250,20 @@ class ChartDetails:
             scope = "each" if clauses else "per question"
             clauses.append(f"{self.n} sample{'s' if self.n != 1 else ''} {scope}")
         if self.checker is not None:
-            clauses.append(f"checked with {self.checker}")
+            clauses.append(f"{'checked' if clauses else 'Checked'} with {self.checker}")
         scored = f"{', '.join(clauses)}." if clauses else ""
-        return " ".join(filter(None, (limits, *more, scored[:1].upper() + scored[1:])))
+        return " ".join(filter(None, (limits, *more, scored)))
 
     def _sentence_on_limits(self, rows: Sequence[Row], mark: str) -> str:
-        """Return a sentence that describes the limits of rows, or "" without rows.
-
-        Raises a ValueError if the rows name another method than `interval`.
-        """
+        """Return a sentence that describes the limits of rows, or "" without rows."""
         if not rows:
             return ""
-        named = sorted({row["interval"] for row in rows if "interval" in row} - {self.interval})
-        if named and self.interval not in (None, "auto"):
+        methods = {row.get("interval", self.interval) for row in rows}
+        if self.interval not in (None, "auto") and methods != {self.interval}:
+            others = " and ".join(sorted(str(x) for x in methods - {self.interval}))
             raise ValueError(
                 f"interval is {self.interval!r}, but the limits in the results are by the method "
-                f"{' and '.join(named)}: leave out interval."
+                f"{others}: leave out interval."
             )
         percent = "" if self.confidence is None else f"{100 * self.confidence:.6g} % "
         limits = f"{'pointwise ' if mark == 'Bands' else ''}{percent}confidence limits"
@@ -355,15 +272,10 @@ class ChartDetails:
                 f"{percent}confidence limits at each k (dark) and simultaneous {percent}band over "
                 f"all k (pale)"
             )
-        scope = self._scope_of_limits({row.get("interval", self.interval) for row in rows})
-        return f"{mark}: {limits}{scope}."
-
-    def _scope_of_limits(self, methods: Set[str | None]) -> str:
-        """Return which questions limits are for, or "" if a method is None or "auto"."""
         if methods == {"questions"}:
-            return " for other questions like these"
-        if None in methods or "auto" in methods:
-            return ""
-        others = " (by the method questions, for other questions like these)"
-        same = " for the same questions, sampled again"
-        return same + others if "questions" in methods else same
+            limits += " for other questions like these"
+        elif not methods & {None, "auto"}:  # Otherwise the method of some limits is not known.
+            limits += " for the same questions, sampled again"
+            if "questions" in methods:
+                limits += " (by the method questions, for other questions like these)"
+        return f"{mark}: {limits}."

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -38,57 +37,51 @@ IN_PERCENT = NumberFormats("%", "+%", ".2%")
 
 LEGEND_SYMBOL = 13.0  # width of a symbol of a legend, with the space before the name
 _BETWEEN_COLUMNS = 10.0  # space between the columns of a legend
-_NARROW, _WIDE = " !'(),-./:;I[\\]`fijlrt|", "%@MWmw"
 LINES = "split(datum.label, '\\n')"
+
+# The widths of characters as shares of the font size: narrow, wide and other ones.
+_EM = dict.fromkeys(" !'(),-./:;I[\\]`fijlrt|", 0.28) | dict.fromkeys("%@MWmw", 0.86)
 
 
 def text_width(text: str) -> float:
-    """Return the approximate width of a line of text in points.
+    """Return the approximate width of a line of text in points, which Vega does not tell.
 
-    It is needed because Vega neither breaks lines of text nor fits panels to the width of a figure.
+    East Asian characters, from U+2E80 on, are as wide as they are high.
     """
-
-    def em(character: str) -> float:
-        """Return the width of a character as a share of the font size."""
-        if character >= "\u2e80":  # East Asian characters are as wide as they are high.
-            return 1.0
-        if character in _NARROW:
-            return 0.28
-        return 0.86 if character in _WIDE else 0.7 if character.isupper() else 0.54
-
-    return TEXT * sum(map(em, text))
+    return TEXT * sum(
+        1.0 if x >= "\u2e80" else _EM.get(x, 0.7 if x.isupper() else 0.54) for x in text
+    )
 
 
 @lru_cache
 def wrap_text(text: str, width: float) -> str:
-    """Return a text with line breaks, so that its lines are at most `width` points wide."""
-    # Words that are too wide may also break after these characters, where a vertical tab is put.
-    breakable = " ".join(
-        word if text_width(word) <= width else re.sub("([/_-])(?=.)", "\\1\v", word)
-        for word in text.split()
-    )
-    # No line has more characters than `most`, which is the number of the narrowest ones.
-    lines, most = [text], min(len(text), int(4 * width / TEXT))
-    while most > 1 and max(map(text_width, lines)) > width:
-        most = min(most - 1, max(map(len, lines)))
-        wrapped = textwrap.wrap(breakable, most, replace_whitespace=False, break_on_hyphens=False)
-        lines = [line.replace("\v", "") for line in wrapped] or [""]
+    """Break a text into lines of at most `width` points, and wide words after / _ - or anywhere."""
+    lines = [""]
+    for word in text.split():
+        parts: Iterable[str] = [word]
+        if text_width(word) > width:
+            parts = re.findall("[^/_-]*[/_-]|[^/_-]+", word)
+        separator = " "
+        for part in parts:
+            for piece in [part] if text_width(part) <= width else part:
+                line = f"{lines[-1]}{separator}{piece}".lstrip()
+                if text_width(line) <= width:
+                    lines[-1] = line
+                else:
+                    lines.append(piece)
+                separator = ""
     return "\n".join(lines)
 
 
 def inline_data(rows: Sequence[dict[str, Any]]) -> alt.InlineData:
-    """Return rows as the data of a chart.
-
-    They become a tuple, because Altair copies lists each time that it combines charts.
-    """
+    """Return rows as the data of a chart: a tuple, because Altair copies lists again and again."""
     return alt.InlineData(values=tuple(rows))
 
 
 def series_channels(names: Sequence[str], room: float) -> dict[str, Any]:
-    """Return the channels "color", "stroke", "strokeDash" and "shape" as a dict.
+    """Return the color, stroke, dash pattern and marker shape of each series as channels by name.
 
-    They give each series its own color, dash pattern and marker shape. `names` may have line
-    breaks. If there are several, a legend above the panels shows them, at most `room` points wide.
+    If there are several, a legend above the panels shows them, at most `room` points wide.
     """
     legend: alt.Legend | None = None
     if len(names) > 1:

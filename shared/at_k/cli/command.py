@@ -99,34 +99,29 @@ def _message_with_flags(error: SelectionError) -> str:
 
 
 def _flags_of_way(way: Way) -> str:
-    """Return the flags for the arguments of a way, as they are typed in a shell, and its meaning.
+    """Return the flags for the arguments of a way as they are typed in a shell, and its meaning.
 
-    A dict {column: entry} becomes one flag for each COLUMN=ENTRY. A tuple of columns follows one
-    flag, unless it is a flag that takes one column. None leaves the column to the user.
+    A dict {column: entry} becomes a flag for each COLUMN=ENTRY. None leaves the column open.
     """
     typed = []
     for parameter, value in way.arguments.items():
-        flag = as_flag(parameter)
         if isinstance(value, dict):
-            typed += [f"{flag} {shlex.quote(f'{name}={entry}')}" for name, entry in value.items()]
-        elif isinstance(value, tuple) and parameter.startswith(("predictions", "outcomes")):
-            typed += [f"{flag} {shlex.quote(name)}" for name in value]
+            entries = (shlex.quote(f"{name}={entry}") for name, entry in value.items())
+            typed += [f"{as_flag(parameter)} {entry}" for entry in entries]
         else:
             names = value if isinstance(value, tuple) else [] if value is None else [value]
-            typed.append(" ".join([flag, *(shlex.quote(str(name)) for name in names)]))
+            typed.append(" ".join([as_flag(parameter), *(shlex.quote(str(x)) for x in names)]))
     return " ".join(typed) + (f" ({way.meaning})" if way.meaning else "")
 
 
 def _message_with_places(error: InputError) -> str:
     """Return the message of an error with "question 0, sample 1" in place of predictions[0][1]."""
-    texts: list[str] = []
+    text = ""
     for part in error.args:
         if isinstance(part, Place) and part.parameter == "predictions" and part.sample is not None:
-            question = "question" if texts else "Question"
-            texts.append(f"{question} {part.question}, sample {part.sample}")
-        else:
-            texts.append(str(part))
-    return "".join(texts)
+            part = f"{'question' if text else 'Question'} {part.question}, sample {part.sample}"
+        text += str(part)
+    return text
 
 
 _ARGUMENT = re.compile(
@@ -194,15 +189,21 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parser(arguments: Sequence[str]) -> _Parser:
-    """Return the parser of the subcommand that the first argument names.
+    """Return the parser of the subcommand that the first argument names, or of the whole command.
 
-    If it names none, the result is the parser of the whole command, which lists the subcommands.
     An unknown subcommand ends the process with the status 2.
     """
     name = arguments[0] if arguments else ""
     commands = [*metric_folders(), *_COMMANDS]
     if name in commands:
-        return _parser_of_command(name)
+        parser = _Parser(
+            prog=f"at-k {name}",
+            description=_summary(name) + _DETAILS.get(name, ""),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        parser.is_subcommand = True
+        _add_flags_of_command(parser, name)
+        return parser
     parser = _Parser(
         prog="at-k",
         description="Metrics for repeated sampling: pass@k, G-Pass@k, majority votes and others.",
@@ -222,14 +223,8 @@ def _parser(arguments: Sequence[str]) -> _Parser:
     return parser
 
 
-def _parser_of_command(name: str) -> _Parser:
-    """Return the parser of a subcommand, and import only the module of this subcommand."""
-    parser = _Parser(
-        prog=f"at-k {name}",
-        description=_summary(name) + _DETAILS.get(name, ""),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.is_subcommand = True
+def _add_flags_of_command(parser: _Parser, name: str) -> None:
+    """Add the flags of a subcommand and what it runs, and import only its module."""
     if name == "compare":
         from .compare_files import add_compare_flags
 
@@ -247,15 +242,13 @@ def _parser_of_command(name: str) -> _Parser:
 
         parser.set_defaults(run=demo)
     elif name == "register":
-        parser.add_argument(
-            "--remove", action="store_true", help="remove the scripts that this command wrote"
-        )
+        text = "remove the scripts that this command wrote"
+        parser.add_argument("--remove", action="store_true", help=text)
         parser.set_defaults(run=_register)
     else:
         from .score_file import add_metric_flags
 
         add_metric_flags(parser, name)
-    return parser
 
 
 def _summary(name: str) -> str:

@@ -15,7 +15,7 @@ from ..runs.options import ComparisonOptions
 from ..runs.outcomes_of_runs import naming_questions, shared_by
 from .comparison_tables import ComparisonView, LeaderboardView
 from .flags import COOL, WARM, add_flags, add_second_flags, parameters_and_helps
-from .formats import Scope, View, enumerated, number_of, print_output
+from .formats import Scope, View, enumerated, print_output
 from .graded_files import FileArguments, file_arguments, graded_files
 from .plot import chart_of_comparison, check_plot, draw
 from .run_input import RunInput, checker_of_all
@@ -117,31 +117,25 @@ def _scope_of_runs(inputs: Sequence[RunInput], compared: Compared) -> Scope:
 
 
 def _names_of_files(files: Sequence[str], arguments: FileArguments) -> list[str]:
-    """Return the default names of the runs, one for each file, which are all different.
+    """Return different default names of the runs, one for each file.
 
-    They are the names of the files without suffixes, or those of their folders, or "run 1", "run 2"
-    and so on. Two runs in one file have their conditions --where and --where-b, such as "T=0.2".
+    They are the names of the files without suffixes, or of their folders, or "run 1" and so on.
+    Two runs in one file have their conditions --where and --where-b, such as "T=0.2".
     """
     conditions = arguments.reading.get("where", ()), arguments.second.get("where") or ()
-    by_rows = [f"{column}={value}" for own in conditions for column, value in own]
-    by_file = [Path(file).name.split(".")[0] for file in files]
-    by_folder = [Path(file).parent.name for file in files]
     if len({*files}) == 1 and all(len(own) == 1 for own in conditions):
-        return by_rows
-    for names in (by_file, by_folder):
-        if len({*names} - {""}) == len(files):
-            return names
-    return [f"run {number}" for number in range(1, len(files) + 1)]
+        return [f"{column}={value}" for own in conditions for column, value in own]
+    paths = list(map(Path, files))
+    by_file, by_folder = [x.name.split(".")[0] for x in paths], [x.parent.name for x in paths]
+    numbered = [f"run {number}" for number in range(1, len(files) + 1)]
+    possible = (names for names in (by_file, by_folder) if len({*names} - {""}) == len(files))
+    return next(possible, numbered)
 
 
 def _checked_names(names: Sequence[str], files: Sequence[str]) -> list[str]:
     """Return the names that the user gave. Raises ValueError unless each file has its own."""
-    if len(names) != len(files):
-        raise ValueError(
-            f"--names has {number_of(len(names), 'name')} for {len(files)} files: give a name "
-            f"for each file."
-        )
     checked = [" ".join(name.split()) for name in names]
-    if len({*checked} - {""}) < len(names):
-        raise ValueError("--names has a blank name, or a name twice: give each run its own name.")
+    if len(names) != len(files) or len({*checked} - {""}) < len(names):
+        given = " ".join(map(shlex.quote, names))
+        raise ValueError(f"--names {given}: give each of the {len(files)} files a name of its own.")
     return checked

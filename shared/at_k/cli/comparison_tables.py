@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from .formats import (
     Scale,
     Scope,
     View,
+    crossed,
     enumerated,
     group_heading,
     make_table,
@@ -28,8 +29,15 @@ _MOST_PAIRS_SHOWN = 15  # the largest number of pairs that a table of difference
 # Headings by the names of columns.
 _LIMITS = {"lo": "lo", "hi": "hi"}
 _BAND = {"band_lo": "band lo", "band_hi": "band hi"}
-_PAIR_COLUMNS = {"title": "", "difference": "difference", **_LIMITS, **_BAND}
-_PAIR_COLUMNS |= {"p": "p", "p_adjusted": "adjusted p"}
+
+
+def _cell(name: str, value: Any) -> str:
+    """Return the text of a cell. Differences and limits have a sign; scores and p-values do not."""
+    if isinstance(value, str):
+        return value
+    if name in ("p", "p_adjusted"):
+        return p_value(value)
+    return f"{value:.4f}" if name in ("a", "b") else f"{value:+.4f}"
 
 
 # --- Two runs -----------------------------------------------------------------------------
@@ -51,14 +59,9 @@ class ComparisonView(View):
     label = "comparison"
 
     @property
-    def _overall(self) -> Sequence[Difference]:
-        """The differences for all questions."""
-        return self.differences[None]
-
-    @property
     def _has_band(self) -> bool:
         """Whether there are several k. With one, the band is equal to the interval."""
-        return len(self._overall) > 1
+        return len(self.differences[None]) > 1
 
     @property
     def _limits(self) -> Limits:
@@ -66,19 +69,13 @@ class ComparisonView(View):
         options = self.options
         return Limits(options.confidence, str(options.interval), self.scope.row, options.anytime)
 
+    def _heading(self, group: str | None) -> str:
+        """Return the heading of a group, or of all questions (None); "" if there are no groups."""
+        return group_heading(group, len(self.differences) > 1, self.scope.averaging)
+
     def data(self) -> dict[str, Any]:
         """Return the dict that `compare` returns."""
         return differences_as_dict(itertools.chain(*self.differences.values()))
-
-    def _rows(self, group: str | None = None) -> list[dict[str, Any]]:
-        """Return the values of the differences of a group, by the names of the columns."""
-        rows = []
-        for point in self.differences[group]:
-            row = {"group": group, "key": point.key, "a": point.a, "b": point.b}
-            row |= {"difference": point.score, **dict(zip(_LIMITS, point.interval, strict=True))}
-            row |= dict(zip(_BAND, point.band, strict=True))
-            rows.append(row if point.p is None else row | {"p": point.p})
-        return rows
 
     def tables(self) -> list[Cells]:
         """Return a table for all questions and one for each group, with a row for each k."""
@@ -86,8 +83,8 @@ class ComparisonView(View):
         columns = {"a": self.names[0], "b": self.names[1], "difference": "diff", **_LIMITS}
         columns |= {**(_BAND if self._has_band else {}), "p": "p"}
         return [
-            make_table({"key": self._heading(group)} | columns, self._rows(group), _cell)
-            for group in self.differences
+            make_table({"key": self._heading(group)} | columns, map(_difference_row, own), _cell)
+            for group, own in self.differences.items()
         ]
 
     def paper_tables(self) -> list[Cells]:
@@ -101,24 +98,20 @@ class ComparisonView(View):
         columns["difference"] = f"Difference ({self._limits.heading})"
         columns |= {"band": f"{self._limits.percent} band"} if self._has_band else {}
         rows = []
-        for point in points:
-            row = {"key": ", ".join(filter(None, [point.key, self._heading(point.group)]))}
-            row |= {"a": scale.number(point.a), "b": scale.number(point.b)}
-            difference = scale.number(point.score, sign=True)
-            row["difference"] = f"{difference} {scale.limits(*point.interval)}"
-            row["band"] = scale.limits(*point.band)
-            rows.append(row if point.p is None else row | {"p": p_value(point.p)})
+        for x in points:
+            row = {"key": ", ".join(filter(None, [x.key, self._heading(x.group)]))}
+            row |= {"a": scale.number(x.a), "b": scale.number(x.b)}
+            row["difference"] = f"{scale.number(x.score, sign=True)} {scale.limits(*x.interval)}"
+            row["band"] = scale.limits(*x.band)
+            rows.append(row if x.p is None else row | {"p": p_value(x.p)})
         return [make_table(columns | {"p": "p"}, rows)]
-
-    def _heading(self, group: str | None) -> str:
-        """Return the heading of a group, or of all questions (None); "" if there are no groups."""
-        return group_heading(group, len(self.differences) > 1, self.scope.averaging)
 
     def records(self) -> Cells:
         """Return a row for each group and k; the group of all questions is ""."""
         columns = {"group": "group", "key": "key", "a": self.names[0], "b": self.names[1]}
         columns |= {"difference": "difference", **_LIMITS, **_BAND, "p": "p"}
-        return make_table(columns, itertools.chain(*map(self._rows, self.differences)))
+        points = itertools.chain(*self.differences.values())
+        return make_table(columns, map(_difference_row, points))
 
     def notes(self, for_paper: bool = False) -> list[str]:
         """Return one paragraph in a list: what the columns are, and which run is higher."""
@@ -126,25 +119,26 @@ class ComparisonView(View):
         limits, band, difference = "lo and hi", "band lo and band hi", "diff"
         if for_paper:
             limits, band, difference = f"{percent} CI", f"{percent} band", "Difference"
-        of_what = "of the difference at each k" if self._has_band else "of the difference"
+        at_each_k = " at each k" if self._has_band else ""
+        which = "band" if self._has_band else "interval"
         sentences = [
             f"{difference}: {self.names[1]} minus {self.names[0]}.",
-            f"{limits}: {described.name} {of_what}, {described.scope}.",
+            f"{limits}: {described.name} of the difference{at_each_k}, {described.scope}.",
         ]
         if self._has_band:
             sentences.append(f"{band}: simultaneous {percent} confidence band over all k.")
-        conclusion = zero_in_band(self._overall, self.names)
-        which = "band" if self._has_band else "interval"
         if len(self.differences) > 1:
             which += f" ({self._heading(None)})"
-        sentences.append(f"The {which} {conclusion}.")
-        if self._overall[0].p is not None:
+        overall = self.differences[None]
+        sentences.append(f"The {which} {zero_in_band(overall, self.names)}.")
+        if overall[0].p is not None:
             sentences.append(P_VALUES)
         return [" ".join(sentences)]
 
     def sentence(self, key: str | None = None) -> str:
         """Return a sentence about the difference at `key` (default: the first), and the band."""
-        differences, scale = self._overall, scale_of_two(self._overall)
+        differences = self.differences[None]
+        scale = scale_of_two(differences)
         point = next((point for point in differences if point.key == key), differences[0])
         a, b, (lo, hi) = (self.names[0], point.a), (self.names[1], point.b), point.interval
         if point.score >= 0:  # The difference is b - a.
@@ -166,6 +160,13 @@ class ComparisonView(View):
         )
 
 
+def _difference_row(x: Difference) -> dict[str, Any]:
+    """Return the values of a difference by the names of the columns."""
+    row = {"group": x.group, "key": x.key, "a": x.a, "b": x.b, "difference": x.score}
+    row |= dict(zip((*_LIMITS, *_BAND), (*x.interval, *x.band), strict=True))
+    return row if x.p is None else row | {"p": x.p}
+
+
 def with_visible_signs(scale: Scale, limits: tuple[float, float]) -> Scale:
     """Return the scale with more decimals, up to 3, if it would show other limits than 0 as 0."""
     while scale.decimals < 3 and any(x != 0 and float(scale.number(x)) == 0 for x in limits):
@@ -179,19 +180,10 @@ def scale_of_two(differences: Sequence[Difference]) -> Scale:
     return Scale.of([point.metric for point in differences], scores)
 
 
-def _cell(name: str, value: Any) -> str:
-    """Return the text of a cell. Differences and limits have a sign; scores and p-values do not."""
-    if isinstance(value, str):
-        return value
-    if name in ("p", "p_adjusted"):
-        return p_value(value)
-    return f"{value:.4f}" if name in ("a", "b") else f"{value:+.4f}"
-
-
 # --- More runs ----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass
 class LeaderboardView(View):
     """The output for a leaderboard; `board` is the dict that `at_k.leaderboard` returns."""
 
@@ -200,74 +192,80 @@ class LeaderboardView(View):
     input: Sequence[str] = ()
     label = "leaderboard"
 
-    def _boards(self) -> Iterator[tuple[str | None, Mapping[str, Any]]]:
-        """Yield (group, board) for all questions, with the group None, and for each group."""
-        yield None, self.board
-        yield from self.board.get("groups", {}).items()
-
-    @property
-    def _limits(self) -> Limits:
-        """What sentences and headings say about the limits."""
-        return Limits(self.board["confidence"], self.board["interval"], self.scope.row)
-
-    @property
-    def _shows_pairs(self) -> bool:
-        """Whether to show a table of differences: if they are few or have p-values."""
-        return len(self.board["pairs"]) <= _MOST_PAIRS_SHOWN or "p" in self.board["pairs"][0]
+    def __post_init__(self) -> None:
+        """Collect the leaderboards of groups, and what all tables and sentences say."""
+        board = self.board
+        # The leaderboards by group. All questions are the group None.
+        self._boards: dict[str | None, Any] = {None: board, **board.get("groups", {})}
+        self._keys = list(dict.fromkeys(row["key"] for row in board["runs"]))  # one for each k
+        self._limits = Limits(board["confidence"], board["interval"], self.scope.row)
+        numbers = [row[name] for row in board["runs"] for name in ("score", "lo", "hi")]
+        self._scale = Scale.of([board["metric"]], numbers)
+        self._has_p = "p" in board["pairs"][0]
+        self._shows_pairs = self._has_p or len(board["pairs"]) <= _MOST_PAIRS_SHOWN
 
     def data(self) -> dict[str, Any]:
         """Return the dict that `leaderboard` returns."""
         return dict(self.board)
 
+    def _rows(self, group: str | None, key: str) -> list[Mapping[str, Any]]:
+        """Return the entries of "runs" of a group for one score, by descending score."""
+        return [row for row in self._boards[group]["runs"] if row["key"] == key]
+
     def tables(self) -> list[Cells]:
         """Return the tables of runs and of differences, for all questions and for each group."""
         tables = []
-        for group, board in self._boards():
-            title = group_heading(group, "groups" in self.board, self.scope.averaging)
-            tables += [_table_of_runs(board, key, title) for key in _keys(board)]
+        for group, board in self._boards.items():
+            title = group_heading(group, len(self._boards) > 1, self.scope.averaging)
+            for key in self._keys:
+                table = [[title, key, "lo", "hi", "rank", "rank interval", "letters"]]
+                for row in self._rows(group, key):
+                    numbers = [f"{row[x]:.4f}" for x in ("score", "lo", "hi")]
+                    ranks = dict.fromkeys(f"{row[x]}" for x in ("rank_lo", "rank_hi"))
+                    texts = [f"{row['rank']}", " to ".join(ranks), row["letters"]]
+                    table.append([row["run"], *numbers, *texts])
+                tables.append(table)
             if self._shows_pairs:
-                tables.append(_table_of_pairs(board))
+                title = "{a} - {b}, {key}" if len(self._keys) > 1 else "{a} - {b}"
+                pairs = [{**pair, "title": title.format(**pair)} for pair in board["pairs"]]
+                columns = {"title": "", "difference": "difference", **_LIMITS, **_BAND}
+                columns |= {"p": "p", "p_adjusted": "adjusted p"}
+                tables.append(make_table(columns, pairs, _cell))
         return tables
 
     def paper_tables(self) -> list[Cells]:
-        """Return a table for each k, with a row for each run; or `_table_of_groups` for each k."""
+        """Return a table for each k: the limits, letters and rank of each run.
+
+        With groups, it has the limits and letters by run and group.
+        """
         tables = []
-        for key in _keys(self.board):
-            heading = f"{key}{' in %' if _scale(self.board).percent else ''}"
-            if "groups" in self.board:
-                tables.append(self._table_of_groups(key, heading))
+        for key in self._keys:
+            heading = f"{key}{' in %' if self._scale.percent else ''}"
+            rows = self._rows(None, key)
+            if len(self._boards) > 1:
+                names = [row["run"] for row in rows]
+                by_group = [
+                    sorted(self._rows(group, key), key=lambda row: names.index(row["run"]))
+                    for group in self._boards
+                ]
+                cells = [
+                    [[f"{self._score(row)} {row['letters']}"] for row in rows_of_run]
+                    for rows_of_run in zip(*by_group, strict=True)
+                ]
+                groups = [group_heading(x, True, self.scope.averaging) for x in self._boards]
+                tables.append(crossed(heading, names, groups, cells))
                 continue
             heading += f" ({self._limits.heading})"
             table = [["Run", heading, "Letters", f"Rank ({self._limits.percent} CI)"]]
-            for row in _rows_at(self.board, key):
+            for row in rows:
                 rank = f"{row['rank']} ({row['rank_lo']}, {row['rank_hi']})"
-                table.append([row["run"], self._score_cell(row), row["letters"], rank])
+                table.append([row["run"], self._score(row), row["letters"], rank])
             tables.append(table)
         return tables
 
-    def _table_of_groups(self, key: str, corner: str) -> Cells:
-        """Return a table of the score with this key: its limits and letters by run and group.
-
-        If there are more runs than groups, runs are the rows, and otherwise groups are. `corner` is
-        the text of the first cell.
-        """
-        runs = [row["run"] for row in _rows_at(self.board, key)]
-        columns = [[corner, *runs]]
-        for group, board in self._boards():
-            cells = {
-                row["run"]: f"{self._score_cell(row)} {row['letters']}"
-                for row in _rows_at(board, key)
-            }
-            heading = group_heading(group, True, self.scope.averaging)
-            columns.append([heading, *(cells[run] for run in runs)])
-        if len(columns) > len(runs) + 1:
-            return columns  # as rows, one for each group
-        return [list(row) for row in zip(*columns, strict=True)]
-
-    def _score_cell(self, row: Mapping[str, Any]) -> str:
+    def _score(self, row: Mapping[str, Any]) -> str:
         """Return the score of a run with its limits, such as "53.1 (42.4, 63.6)"."""
-        scale = _scale(self.board)
-        return f"{scale.number(row['score'])} {scale.limits(row['lo'], row['hi'])}"
+        return f"{self._scale.number(row['score'])} {self._scale.limits(row['lo'], row['hi'])}"
 
     def records(self) -> Cells:
         """Return a row for each group, k and run, and for each pair of runs that has p-values.
@@ -276,7 +274,7 @@ class LeaderboardView(View):
         """
         rows = [
             {"group": group, **row}
-            for group, board in self._boards()
+            for group, board in self._boards.items()
             for row in [*board["runs"], *(x for x in board["pairs"] if "p" in x)]
         ]
         return make_table([*dict.fromkeys(name for row in rows for name in row)], rows)
@@ -285,86 +283,48 @@ class LeaderboardView(View):
         """Return one paragraph in a list, which explains the limits, the ranks and the letters."""
         described, percent = self._limits, self._limits.percent
         limits = f"{percent} CI" if for_paper else "lo and hi"
-        pairs = "pairs and k" if len(_keys(self.board)) > 1 else "pairs"
+        pairs = "pairs and k" if len(self._keys) > 1 else "pairs"
         ranks, letter = "The rank intervals and the letters follow", "a letter"
-        if for_paper and "groups" in self.board:
+        if for_paper and len(self._boards) > 1:
             limits, ranks = "In parentheses", "The letters follow"
             letter = "a letter within a group"
-        notes = [f"{limits}: {described.name} of each score, {described.scope}."]
-        notes.append(
+        notes = [
+            f"{limits}: {described.name} of each score, {described.scope}.",
             f"{ranks} from {percent} confidence intervals of all pairwise differences together, "
-            f"over all {pairs}: runs that share {letter} cannot be told apart."
-        )
-        if "p" in self.board["pairs"][0] and not for_paper:
+            f"over all {pairs}: runs that share {letter} cannot be told apart.",
+        ]
+        if self._has_p and not for_paper:
             notes.append(P_VALUES)
-        if not (for_paper or self._shows_pairs):
-            number = len(self.board["pairs"])
-            notes.append(f"The {number} differences are in the output of --format json.")
-        elif not for_paper:
+        if self._shows_pairs and not for_paper:
             notes.append(
                 "band lo and band hi are the limits of all differences together, from which the "
                 "letters follow; lo and hi are the limits of one difference alone."
             )
+        elif not for_paper:
+            number = len(self.board["pairs"])
+            notes.append(f"The {number} differences are in the output of --format json.")
         return [" ".join(notes)]
 
     def sentence(self) -> str:
         """Return a sentence that compares the best run at the first k with all others."""
-        board, key = self.board, _keys(self.board)[0]
-        rows, scale = _rows_at(board, key), _scale(board)
-        best = rows[0]
-        lower_runs = [
+        key, scale = self._keys[0], self._scale
+        best, *others = rows = self._rows(None, key)
+        lower = [
             pair["b"]
-            for pair in board["pairs"]
+            for pair in self.board["pairs"]
             if (pair["a"], pair["key"]) == (best["run"], key) and pair["band_lo"] > 0
         ]
-        undecided_runs = [row["run"] for row in rows[1:] if row["run"] not in lower_runs]
-        best_runs = [row["run"] for row in rows if math.isclose(row["score"], best["score"])]
-        limits = self._limits.described(scale, (best["lo"], best["hi"]))
-        verb = "has"
-        if len(best_runs) > 1:
+        undecided = [row["run"] for row in others if row["run"] not in lower]
+        equal = [row["run"] for row in rows if math.isclose(row["score"], best["score"])]
+        limits, verb = self._limits.described(scale, (best["lo"], best["hi"])), "has"
+        if len(equal) > 1:
             verb, limits = "have", f"for {best['run']}, {limits}"
-        conclusions = []
-        if lower_runs:
-            conclusions.append(f"is higher than that of {enumerated(lower_runs)}")
-        if undecided_runs:
-            conclusions.append(f"cannot be told apart from that of {enumerated(undecided_runs)}")
+        conclusions = [f"is higher than that of {enumerated(lower)}"] if lower else []
+        if undecided:
+            conclusions.append(f"cannot be told apart from that of {enumerated(undecided)}")
         return (
-            f"Of {len(rows)} runs on {self.scope.in_words()}, {enumerated(best_runs)} {verb} the "
+            f"Of {len(rows)} runs on {self.scope.in_words()}, {enumerated(equal)} {verb} the "
             f"highest {key}, {scale.with_unit(best['score'])} ({limits}). By simultaneous "
             f"{self._limits.percent} confidence intervals of all pairwise differences, the {key} "
             f"of {best['run']} {' and '.join(conclusions)}."
         )
-
-
-def _table_of_runs(board: Mapping[str, Any], key: str, heading: str) -> Cells:
-    """Return the table of the runs for the score with this key, by descending score."""
-    rows = []
-    for row in _rows_at(board, key):
-        lo, hi = row["rank_lo"], row["rank_hi"]
-        rows.append({**row, "ranks": f"{lo}" if lo == hi else f"{lo} to {hi}"})
-    columns = {"run": heading, "score": key, **_LIMITS, "rank": "rank"}
-    columns |= {"ranks": "rank interval", "letters": "letters"}
-    return make_table(columns, rows, lambda _, x: f"{x:.4f}" if isinstance(x, float) else str(x))
-
-
-def _table_of_pairs(board: Mapping[str, Any]) -> Cells:
-    """Return a table with the differences of all pairs of runs, with a row for each pair and k."""
-    title = "{a} - {b}, {key}" if len(_keys(board)) > 1 else "{a} - {b}"
-    rows = [{**pair, "title": title.format(**pair)} for pair in board["pairs"]]
-    return make_table(_PAIR_COLUMNS, rows, _cell)
-
-
-def _keys(board: Mapping[str, Any]) -> list[str]:
-    """Return the keys of the scores of a leaderboard, one for each k."""
-    return list(dict.fromkeys(row["key"] for row in board["runs"]))
-
-
-def _rows_at(board: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
-    """Return the entries of "runs" for the score with this key, by descending score."""
-    return [row for row in board["runs"] if row["key"] == key]
-
-
-def _scale(board: Mapping[str, Any]) -> Scale:
-    """Return the scale for the scores and limits of a leaderboard."""
-    numbers = [row[name] for row in board["runs"] for name in ("score", "lo", "hi")]
-    return Scale.of([board["metric"]], numbers)

@@ -43,8 +43,10 @@ def parameter_helps(docstring: str) -> dict[str, str]:
     return {name: " ".join(text.split()) for name, text in entries}
 
 
-def value_of_text(kind: type, text: str) -> Any:
-    """Convert a text to `kind`: int, float or str. Raises ArgumentTypeError if it is no number."""
+def value_of_text(kind: type, text: str, none: bool = False) -> Any:
+    """Convert a text to `kind`: int, float or str; with `none`, "none" becomes None."""
+    if none and text == "none":
+        return None
     try:
         return kind(text)
     except ValueError:
@@ -108,14 +110,16 @@ _ROW_FLAGS: dict[str, dict[str, Any]] = {
         "action": "store_true",
         "help": "pair questions without ids by their order in the files.",
     },
+    "config": {"metavar": "NAME", "help": "configuration of a dataset."},
+    "split": {"metavar": "NAME", "help": "split of a dataset."},
 }
 """Options of `add_argument` for parameters of `read`. The default of "help" is in `read` itself."""
 
-_READING = (*_COLUMN_HELPS, *_ROW_FLAGS, "config", "split", *PER_QUESTION, *PER_SAMPLE)
+_READING = (*_COLUMN_HELPS, *_ROW_FLAGS, *PER_QUESTION, *PER_SAMPLE)
 """The parameters of `read_run` that are flags."""
 
-# The help leaves out names such as problem_idx, because they are variants of names such as problem.
-_NUMBERED_NAME = re.compile("_(idx|index|number|num|no)$")
+ROLES_OF_SECOND = ("predictions", "outcomes", "references", "questions", "where")
+"""The arguments of `read_run` that may differ for a second file: its columns, and its rows."""
 
 # These parameters get no flag from a signature: the first two are read from columns, an executor is
 # an object, and by_order is in _ROW_FLAGS.
@@ -158,7 +162,6 @@ def add_flags(
         "A name such as response.choices leads to the fields of nested objects.",
     )
     rows = command.add_argument_group("rows of the file, and their outcomes")
-    dataset = command.add_argument_group("part of a dataset")
     flags = command.add_argument_group("parameters")
     column_helps = dict(_COLUMN_HELPS)
     for parameter in parameters:
@@ -175,83 +178,52 @@ def add_flags(
                 options |= {"dest": "include", "help": argparse.SUPPRESS}
                 flags.add_argument("--metric", **options)
     for role, text in column_helps.items():
-        options = _column_options(role)
-        columns.add_argument(as_flag(role), help=_column_help(role, text), **options)
+        columns.add_argument(as_flag(role), help=_column_help(role, text), **_column_options(role))
     for name, options in _ROW_FLAGS.items():
         rows.add_argument(as_flag(name), **({"help": _READ_HELPS.get(name)} | options))
-    dataset.add_argument("--config", metavar="NAME", help="configuration of the dataset.")
-    dataset.add_argument("--split", metavar="NAME", help="split of the dataset.")
-    command.add_argument(
-        "--format",
-        dest="output_format",
-        choices=formats,
-        default="table",
-        help="output format. json prints what the Python function returns. Default: table.",
-    )
-    command.add_argument(
-        "--json",
-        action="store_const",
-        const="json",
-        dest="output_format",
-        help="the same as --format json.",
-    )
+    text = "output format. json prints what the Python function returns. Default: table."
+    output: dict[str, Any] = {"dest": "output_format", "default": "table"}
+    command.add_argument("--format", choices=formats, help=text, **output)
+    text = "the same as --format json."
+    command.add_argument("--json", action="store_const", const="json", help=text, **output)
     if has_charts:
         command.add_argument("--plot", metavar="FILE", help=PLOT_HELP)
 
 
 def _column_options(role: str) -> dict[str, Any]:
     """Return the options of `add_argument` for the column (or columns) of a role."""
-    options: dict[str, Any] = {"metavar": "COLUMN", "action": _Once}
-    if role in ("questions", "counts"):
-        options |= {"nargs": "+", "action": "extend"}
-    elif role in ("predictions", "outcomes"):
-        options["action"] = "append"
-    elif role in PER_SAMPLE:
-        options["type"] = _column_or_counts
-    return options
+    if role in ("predictions", "outcomes", "questions", "counts"):
+        return {"metavar": "COLUMN", "nargs": "+", "action": "extend"}
+    kind = _column_or_counts if role in PER_SAMPLE else str
+    return {"metavar": "COLUMN", "action": _Once, "type": kind}
 
 
 def _column_help(role: str, text: str) -> str:
     """Return the help of the flag for the column of a role, with its usual names."""
+    # Names such as problem_idx are left out, because they are variants of names such as problem.
     names = COLUMN_NAMES.get(role) or ()
-    listed = ", ".join(name for name in names if not _NUMBERED_NAME.search(name))
+    listed = ", ".join(x for x in names if not re.search("_(idx|index|number|num|no)$", x))
     if role == "questions":
         listed += ", problem_idx and the like"
     only = ' with --interval "questions"' if role == "clusters" else ""
-    again = " Give the flag once for each." if role in ("predictions", "outcomes") else ""
-    return f"{text} Usual names{only}: {listed}.{again}" if names else f"{text}{again}"
-
-
-ROLES_OF_SECOND = ("predictions", "outcomes", "references", "questions", "where")
-"""The arguments of `read_run` that may differ for a second file: its columns, and its rows."""
+    return f"{text} Usual names{only}: {listed}." if names else text
 
 
 def add_second_flags(command: argparse.ArgumentParser, what: str) -> None:
-    """Add the flags that end in -b, which are for a second file. `what` names it in the help.
-
-    An empty text means that the second file has no such column, or that all its rows are read.
-    """
+    """Add the flags that end in -b, for a second file, which the help calls `what`."""
     group = command.add_argument_group(f"columns and rows of {what}, if they differ")
     for role in ROLES_OF_SECOND:
         options, meaning = _column_options(role), "'' for none"
         if role == "where":
             options = {k: x for k, x in _ROW_FLAGS[role].items() if k not in ("default", "help")}
-            options["type"], meaning = _condition_or_none, "'' for all rows"
+            options["type"], meaning = lambda x: condition(x) if x else None, "'' for all rows"
         group.add_argument(f"--{role}-b", help=f"as --{role}; {meaning}.", **options)
-
-
-def _condition_or_none(text: str) -> tuple[str, str] | None:
-    """Split a text COLUMN=VALUE into (column, value), or return None for an empty text."""
-    return condition(text) if text else None
 
 
 def parameters_and_helps(
     function: Callable[..., Any], leave_out: Collection[str]
 ) -> tuple[dict[str, inspect.Parameter], dict[str, str]]:
-    """Return the parameters of a function that become flags, and their help texts, both by name.
-
-    Those in `leave_out` are left out, and the parameter `metric` becomes the flag --include.
-    """
+    """Return the parameters of a function and their helps by flag, without those to leave out."""
     helps = parameter_helps(inspect.getdoc(function) or "")
     parameters = parameters_of(function)
     parameters["metric"] = parameters["metric"].replace(name="include")
@@ -305,14 +277,8 @@ def _value_options(annotation: Any, has_default: bool) -> dict[str, Any]:
     if kind is None:
         return {"type": _json_of_text, "metavar": "JSON"}
     is_optional = types.NoneType in kinds and has_default
-    convert = _value_or_none if is_optional else value_of_text
     metavar = f"{kind.__name__.upper()}{'|none' if is_optional else ''}"
-    return options | {"type": partial(convert, kind), "metavar": metavar}
-
-
-def _value_or_none(kind: type, text: str) -> Any:
-    """Return None for the text "none", and convert any other text to `kind`."""
-    return None if text == "none" else value_of_text(kind, text)
+    return options | {"type": partial(value_of_text, kind, none=is_optional), "metavar": metavar}
 
 
 def _column_or_counts(text: str) -> Any:

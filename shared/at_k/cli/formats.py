@@ -28,8 +28,8 @@ FORMATS_OF_OUTPUT = ("table", "json", "csv", "markdown", "latex")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 _STARTS_OF_FORMULAS = "=+-@\uff1d\uff0b\uff0d\uff20"  # also the full-width forms of = + - @
 _NUMBER_IN_CELL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?(inf|nan)")
-_BEYOND_PDFLATEX = re.compile("[^\x00-\u017f\u2013\u2014\u2018\u2019\u201c\u201d]|[ĦħĸĿŀŉŦŧſ]")
 _LATEX_CHARACTERS = {
+    **{character: f"\\{character}" for character in "&%$#_{}"},
     "\\": r"\textbackslash{}",
     "^": r"\textasciicircum{}",
     "~": r"\textasciitilde{}",
@@ -78,8 +78,8 @@ class View(abc.ABC):
     def printed(self, output_format: str) -> str:
         """Return the output in one of FORMATS_OF_OUTPUT.
 
-        JSON has only the data, and CSV only the records. Beside JSON, the sentences of `input` are
-        printed to standard error, and beside CSV all sentences.
+        Beside JSON, the sentences of `input` are printed to standard error, and beside CSV
+        all.
         """
         if output_format == "json":
             print(printable("\n".join(self.input)), file=sys.stderr)
@@ -89,29 +89,25 @@ class View(abc.ABC):
             sentences = [*self.input, *self.notes(), self.sentence()]
             print(printable("\n".join(filter(None, sentences))), file=sys.stderr)
             return text.rstrip("\n")
-        input_lines = "\n".join(" ".join(printable(line).split("\n")) for line in self.input)
+        lines = [" ".join(printable(line).split("\n")) for line in self.input]
         if output_format == "latex":
-            return self._latex(input_lines)
-        if output_format == "markdown":
-            tables, notes = map(_markdown, self.paper_tables()), self.notes(for_paper=True)
-            input_lines, *notes, sentence = (
-                html.escape(text, quote=False) for text in (input_lines, *notes, self.sentence())
-            )
-        else:
-            tables, notes, sentence = map(aligned, self.tables()), self.notes(), self.sentence()
-        notes_text = "\n".join(_wrapped(note, 78) for note in notes)
-        return _paragraphs(input_lines, *tables, notes_text, _wrapped(sentence, 80))
-
-    def _latex(self, input_lines: str) -> str:
-        """Return `input_lines` as comments, the tables with captions, and the sentence in LaTeX."""
-        scope = [f"{self.scope.in_words()}."] if self.scope else []
-        caption = " ".join([*scope, *self.notes(for_paper=True)])
+            scope = [f"{self.scope.in_words()}."] if self.scope else []
+            caption = " ".join([*scope, *self.notes(for_paper=True)])
+            tables = [
+                _latex_table(table, f"{self.label}{f'-{i}' if i else ''}", caption)
+                for i, table in enumerate(self.paper_tables())
+            ]
+            sentence = _wrapped(_latex_text(self.sentence()), 80)
+            return _paragraphs("\n".join(f"% {line}" for line in lines), *tables, sentence)
+        for_paper = output_format == "markdown"
         tables = [
-            _latex_table(table, f"{self.label}{f'-{i}' if i else ''}", caption)
-            for i, table in enumerate(self.paper_tables())
+            *(map(_markdown, self.paper_tables()) if for_paper else map(aligned, self.tables()))
         ]
-        comment = "\n".join(f"% {line}" for line in input_lines.splitlines())
-        return _paragraphs(comment, *tables, _wrapped(_latex_text(self.sentence()), 80))
+        notes = "\n".join(_wrapped(note, 78) for note in self.notes(for_paper))
+        texts = ["\n".join(lines), notes, _wrapped(self.sentence(), 80)]
+        if for_paper:
+            texts = [html.escape(text, quote=False) for text in texts]
+        return _paragraphs(texts[0], *tables, *texts[1:])
 
 
 def _paragraphs(*texts: str) -> str:
@@ -127,10 +123,9 @@ def _wrapped(text: str, width: int) -> str:
 
 
 def printable(text: str) -> str:
-    """Replace characters that control a terminal by escapes such as \\x1b.
+    """Replace characters that control a terminal, or set the direction of text, by escapes.
 
-    With such characters, a label could erase or rewrite printed text. They are control characters
-    (except tab and line feed), line separators, and characters that set the direction of text.
+    With such characters, a label could erase or rewrite printed text.
     """
     return _CONTROLS.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
@@ -145,6 +140,9 @@ def print_output(text: str) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+# --- Tables -------------------------------------------------------------------------------
+
+
 def make_table(
     columns: Mapping[str, str] | Sequence[str],
     rows: Iterable[Mapping[str, Any]],
@@ -152,9 +150,9 @@ def make_table(
 ) -> Cells:
     """Return a table with a row of headings, and a row of cells for each mapping in `rows`.
 
-    `columns` has the heading of each column by the key of its values in the rows, or only the keys.
-    Columns that the rows lack are left out. `cell` returns the text of a cell from its key and its
-    value, which is None if a row lacks the key.
+    `columns` has the heading of each column by its key in the rows, or only the keys. Columns
+    that all rows lack are left out. `cell` returns the text of a cell from its key and its
+    value or None.
     """
     rows = list(rows)
     known = {name for row in rows for name in row}
@@ -184,6 +182,92 @@ def crossed(
     return [[corner, *head], *table]
 
 
+def aligned(table: Cells) -> str:
+    """Return a table as text, with a rule below the headings and the first column to the left."""
+    widths = [max(len(cell) for cell in column) for column in zip(*table, strict=True)]
+    lines = []
+    for first, *others in [table[0], ["-" * width for width in widths], *table[1:]]:
+        cells = [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
+        lines.append("  ".join([first.ljust(widths[0]), *cells]).rstrip())
+    return "\n".join(lines)
+
+
+def csv_text(rows: Iterable[Iterable[Any]]) -> str:
+    """Return rows as CSV, with texts that are safe to open in a spreadsheet."""
+    stream = io.StringIO()
+    safe = ([_spreadsheet_safe(x) if isinstance(x, str) else x for x in row] for row in rows)
+    csv.writer(stream, lineterminator="\n").writerows(safe)
+    return stream.getvalue()
+
+
+def _spreadsheet_safe(cell: str) -> str:
+    """Return a cell that spreadsheets do not take for a formula (OWASP, "CSV injection").
+
+    A cell that starts like a formula after spaces and invisible characters, and is no number,
+    gets an apostrophe in front. Carriage returns, which would start a row, are escaped.
+    """
+    cell = printable(cell)
+    first = next((x for x in cell if x.isprintable() and not x.isspace()), " ")
+    is_like_formula = first in _STARTS_OF_FORMULAS or cell.startswith(("\t", "\n"))
+    return f"'{cell}" if is_like_formula and not _NUMBER_IN_CELL.fullmatch(cell) else cell
+
+
+def _markdown(table: Cells) -> str:
+    """Return a table in Markdown, with the first column to the left and all texts escaped."""
+    special = re.compile(r"[\\|`*\[\]]|~(?=~)|(?<!\w)_|_(?!\w)")
+    lines = []
+    for row in table:
+        cells = (special.sub(lambda match: f"\\{match[0]}", " ".join(x.split())) for x in row)
+        text = html.escape(" | ".join(cells), quote=False)
+        lines.append(f"| {text.rstrip()} |")
+    lines.insert(1, "|" + "|".join([":--", *["--:"] * (len(table[0]) - 1)]) + "|")
+    return "\n".join(lines)
+
+
+def _latex_table(table: Cells, label: str, caption: str) -> str:
+    """Return a table in LaTeX, below comments that name the packages that it needs."""
+    columns = list(zip(*table[1:], strict=True))[1:]
+    alignment = "l"
+    alignment += "".join("r" if re.search(r"\d", "".join(cells)) else "l" for cells in columns)
+    head, *lines = (" & ".join(map(_latex_cell, row)) + r" \\" for row in table)
+    caption = _wrapped(rf"\caption{{{_latex_text(caption)}}}", 80)
+    body = [caption, rf"\label{{tab:{label}}}", rf"\begin{{tabular}}{{{alignment}}}"]
+    body += [r"\toprule", head, r"\midrule", *lines, r"\bottomrule"]
+    needs = [r"% needs \usepackage{booktabs}"]
+    if not "".join(body).isascii():
+        needs.append("% needs lualatex or xelatex, and a font with these letters")
+    start, end = [r"\begin{table}", r"\centering"], [r"\end{tabular}", r"\end{table}"]
+    return "\n".join([*needs, *start, *body, *end])
+
+
+def _latex_cell(text: str) -> str:
+    """Return a cell in LaTeX, with braces before a bracket or an asterisk at its start.
+
+    LaTeX would take these for arguments of the command that ends the row above.
+    """
+    text = _latex_text(text)
+    return f"{{}}{text}" if text.startswith(("[", "*")) else text
+
+
+def _latex_text(text: str) -> str:
+    """Return a text on one line of LaTeX. Special characters are escaped, and letters are kept."""
+    text = unicodedata.normalize("NFC", printable(text).replace("\t", " ").replace("\n", " "))
+    text = "".join(_LATEX_CHARACTERS.get(character, character) for character in text)
+    text = re.sub(r"-(?=-)", "-{}", text)  # LaTeX would print two hyphens as a dash.
+    text = re.sub(r"(?<=\d) (?=\\%)", r"\\,", text)
+    return re.sub(r"(?<![\w.])-(?=\d)", "$-$", text)  # This hyphen is a minus.
+
+
+# --- Words --------------------------------------------------------------------------------
+
+SAME_QUESTIONS = "for the same questions, sampled again"
+OTHER_QUESTIONS = "for other questions like these"
+P_VALUES = (
+    "p: two-sided p-value of no difference, the smallest alpha at which the interval with the "
+    "confidence 1 - alpha excludes 0."
+)
+
+
 def as_flag(parameter: str) -> str:
     """Return the flag of a parameter in the shell, such as "--check-correct-fn"."""
     return f"--{parameter.replace('_', '-')}"
@@ -194,11 +278,18 @@ def number_of(count: int | str, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def short_label(label: str) -> str:
-    """Return the label of a group on one line of at most 24 characters; "(no label)" if empty.
+def enumerated(texts: Sequence[str]) -> str:
+    """Return one or more texts as an enumeration: "a, b and c"."""
+    return f"{', '.join(texts[:-1])} and {texts[-1]}" if len(texts) > 1 else "".join(texts)
 
-    The middle of a longer label is left out, because labels often differ only at their ends.
-    """
+
+def p_value(p: float) -> str:
+    """Return a p-value with 4 decimals, or "< 0.0001"."""
+    return "< 0.0001" if p < 1e-4 else f"{p:.4f}"
+
+
+def short_label(label: str) -> str:
+    """Return a label on one line of at most 24 characters, without the middle of a longer one."""
     line = " ".join(label.split()) or "(no label)"
     return line if len(line) <= 24 else f"{line[:11]}..{line[-11:]}"
 
@@ -218,11 +309,7 @@ class Scale(NamedTuple):
 
     @classmethod
     def of(cls, metrics: Iterable[str], values: Iterable[float]) -> Scale:
-        """Return the scale in which to show `values`, the scores of these metrics and their limits.
-
-        They are percentages with 1 decimal if no metric has rewards, and all are from 0 to 1.
-        Otherwise they have 3 decimals, or 1 if a value is 10 or more.
-        """
+        """Return the scale for these metrics: percentages, or decimals of rewards."""
         has_rewards = not {"max@k", "bayes@N"}.isdisjoint(metrics)
         numbers = list(values)
         smallest, largest = min(numbers), max(numbers)
@@ -248,110 +335,6 @@ class Scale(NamedTuple):
     def limits(self, lo: float, hi: float) -> str:
         """Return limits without their unit: "(1.2, 3.4)"."""
         return f"({self.number(lo)}, {self.number(hi)})"
-
-
-# --- Formats of tables --------------------------------------------------------------------
-
-
-def aligned(table: Cells) -> str:
-    """Return rows of cells as lines of text, with a rule below the first row.
-
-    The first column is aligned to the left, the others to the right.
-    """
-    widths = [max(len(cell) for cell in column) for column in zip(*table, strict=True)]
-    rule = "  ".join("-" * width for width in widths)
-    lines = []
-    for first, *others in table:
-        cells = [first.ljust(widths[0])]
-        cells += [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join([lines[0], rule, *lines[1:]])
-
-
-def csv_text(rows: Iterable[Iterable[Any]]) -> str:
-    """Return rows as CSV, with texts that are safe to open in a spreadsheet."""
-    stream = io.StringIO()
-    safe = ([_spreadsheet_safe(x) if isinstance(x, str) else x for x in row] for row in rows)
-    csv.writer(stream, lineterminator="\n").writerows(safe)
-    return stream.getvalue()
-
-
-def _spreadsheet_safe(cell: str) -> str:
-    """Return a cell that spreadsheets do not take for a formula (OWASP, "CSV injection").
-
-    A cell that starts like a formula, and is no number, gets an apostrophe in front. The check
-    skips spaces and invisible characters, as spreadsheets do. Carriage returns are escaped, because
-    the module csv does not quote them, and each would start a new row.
-    """
-    cell = printable(cell)
-    first = next((x for x in cell if x.isprintable() and not x.isspace()), " ")
-    is_like_formula = first in _STARTS_OF_FORMULAS or cell.startswith(("\t", "\n"))
-    return f"'{cell}" if is_like_formula and not _NUMBER_IN_CELL.fullmatch(cell) else cell
-
-
-def _markdown(table: Cells) -> str:
-    """Return a table in Markdown: the first column is left-aligned, the others right-aligned."""
-    lines = ["| " + " | ".join(map(_markdown_text, row)).rstrip() + " |" for row in table]
-    rule = "|" + "|".join([":--", *["--:"] * (len(table[0]) - 1)]) + "|"
-    return "\n".join([lines[0], rule, *lines[1:]])
-
-
-def _markdown_text(text: str) -> str:
-    """Return a text on one line, with the special characters of Markdown and HTML escaped."""
-    text = re.sub(
-        r"[\\|`*\[\]]|~(?=~)|(?<!\w)_|_(?!\w)",
-        lambda match: f"\\{match[0]}",
-        " ".join(text.split()),
-    )
-    return html.escape(text, quote=False)
-
-
-def _latex_table(table: Cells, label: str, caption: str) -> str:
-    """Return a table in LaTeX, below comments that name the packages that it needs."""
-    columns = list(zip(*table[1:], strict=True))[1:]
-    alignment = "l"
-    alignment += "".join("r" if re.search(r"\d", "".join(cells)) else "l" for cells in columns)
-    head, *lines = (" & ".join(map(_latex_cell, row)) + r" \\" for row in table)
-    caption = _wrapped(rf"\caption{{{_latex_text(caption)}}}", 80)
-    body = [caption, rf"\label{{tab:{label}}}", rf"\begin{{tabular}}{{{alignment}}}"]
-    body += [r"\toprule", head, r"\midrule", *lines, r"\bottomrule"]
-    needs = [r"% needs \usepackage{booktabs}"]
-    if beyond := sorted({*_BEYOND_PDFLATEX.findall("".join(body))}):
-        needs.append(f"% needs lualatex or xelatex, and a font with {' '.join(beyond)}")
-    elif not "".join(body).isascii():
-        needs.append(r"% needs \usepackage[T1]{fontenc}")
-    start, end = [r"\begin{table}", r"\centering"], [r"\end{tabular}", r"\end{table}"]
-    return "\n".join([*needs, *start, *body, *end])
-
-
-def _latex_cell(text: str) -> str:
-    """Return a cell in LaTeX, with braces before a bracket or an asterisk at its start.
-
-    LaTeX would take these for arguments of the command that ends the row above.
-    """
-    text = _latex_text(text)
-    return f"{{}}{text}" if text.startswith(("[", "*")) else text
-
-
-def _latex_text(text: str) -> str:
-    """Return a text on one line of LaTeX. Special characters are escaped, and letters are kept."""
-    text = unicodedata.normalize("NFC", printable(text).replace("\t", " ").replace("\n", " "))
-    text = re.sub(
-        r"[\\^~&%$#_{}<>|`]", lambda match: _LATEX_CHARACTERS.get(match[0], f"\\{match[0]}"), text
-    )
-    text = re.sub(r"-(?=-)", "-{}", text)  # LaTeX would print two hyphens as a dash.
-    text = re.sub(r"(?<=\d) (?=\\%)", r"\\,", text)
-    return re.sub(r"(?<![\w.])-(?=\d)", "$-$", text)  # This hyphen is a minus.
-
-
-# --- Words for intervals, samples and runs ------------------------------------------------
-
-SAME_QUESTIONS = "for the same questions, sampled again"
-OTHER_QUESTIONS = "for other questions like these"
-P_VALUES = (
-    "p: two-sided p-value of no difference, the smallest alpha at which the interval with the "
-    "confidence 1 - alpha excludes 0."
-)
 
 
 class Scope(NamedTuple):
@@ -384,13 +367,12 @@ class Scope(NamedTuple):
         numbers = [f"{low}" if low == high else f"{low} to {high}" for low, high in ranges]
         noun = self.noun if numbers == ["1"] else f"{self.noun}s"
         samples = f"{' and '.join(numbers)} {noun} each"
-        if self.missing:
-            samples += f" ({self.missing})"
+        samples += f" ({self.missing})" if self.missing else ""
         checked = f"checked with {self.checker}" if self.checker else ""
-        clauses = filter(None, [samples, checked, self.correction, self.averaging])
         questions = number_of(len(self.sizes[0]), self.row)
         if self.clusters is not None:
             questions += f" in {number_of(len({*self.clusters}), 'cluster')}"
+        clauses = filter(None, [samples, checked, self.correction, self.averaging])
         return f"{questions} with {', '.join(clauses)}"
 
 
@@ -434,13 +416,3 @@ class Limits(NamedTuple):
         """Return limits in words: "95 % confidence interval 1.2 to 3.4, for other questions .."."""
         lo, hi = map(scale.number, limits)
         return f"{self.name} {lo} to {hi}, {self.scope}"
-
-
-def p_value(p: float) -> str:
-    """Return a p-value with 4 decimals, or "< 0.0001"."""
-    return "< 0.0001" if p < 1e-4 else f"{p:.4f}"
-
-
-def enumerated(texts: Sequence[str]) -> str:
-    """Return one or more texts as an enumeration: "a, b and c"."""
-    return f"{', '.join(texts[:-1])} and {texts[-1]}" if len(texts) > 1 else "".join(texts)

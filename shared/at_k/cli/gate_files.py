@@ -104,26 +104,29 @@ def _gate_files(
             gate = gate_at_least(runs[0], bound, options)
         else:
             gate = gate_not_worse(runs[0], runs[1], bound, options)
-    read = "\n".join(f"{run.name}: {run.described()}" for run in inputs)
-    return _print_verdict(gate, read, output_format)
-
-
-def _print_verdict(gate: Gate, read: str, output_format: str) -> int:
-    """Print what was read and the verdict, and return the exit status."""
+    read, status = (
+        "\n".join(f"{run.name}: {run.described()}" for run in inputs),
+        EXIT_STATUS[gate.status],
+    )
     if output_format == "table":
         print_output(f"{read}\n{verdict(gate)}")
-    else:
-        print(printable(read), file=sys.stderr)
-        print_output(_verdict_as_json(gate))
-    return EXIT_STATUS[gate.status]
+        return status
+    print(printable(read), file=sys.stderr)
+    fields: dict[str, Any] = {"status": gate.status, "exit_status": status}
+    claim = ("key", "score", "baseline", "threshold", "lo", "hi")
+    fields |= {name: getattr(gate, name) for name in claim}
+    fields |= {x: getattr(gate.options, x) for x in ("interval", "confidence", "anytime")}
+    if gate.status == UNDECIDED:
+        fields[f"more_{gate.unit}s"] = gate.more
+    print_output(json.dumps(fields | {"message": verdict(gate)}, indent=2))
+    return status
 
 
 def verdict(gate: Gate) -> str:
     """Return sentences with the verdict and the limits, and how much more data would decide."""
     scale, options = Scale(percent=False, decimals=4), gate.options
     limits = Limits(options.confidence, str(options.interval), anytime=options.anytime)
-    interval = limits.described(scale, (gate.lo, gate.hi))
-    averaging = options.weighting.words
+    interval, averaging = limits.described(scale, (gate.lo, gate.hi)), options.weighting.words
     name = f"{gate.key}, {averaging}," if averaging else gate.key
     measured, least = f"{name} is {scale.number(gate.score)} ({interval}).", f"{gate.threshold:g}"
     if gate.baseline is not None:
@@ -153,14 +156,3 @@ def verdict(gate: Gate) -> str:
         f"{undecided} To add them and look again, give --anytime (anytime=True) at each look, "
         f"which needs some more."
     )
-
-
-def _verdict_as_json(gate: Gate) -> str:
-    """Return the verdict as JSON: the status, the claim, its limits, and the sentences."""
-    claim = ("key", "score", "baseline", "threshold", "lo", "hi")
-    fields = {"status": gate.status, "exit_status": EXIT_STATUS[gate.status]}
-    fields |= {name: getattr(gate, name) for name in claim}
-    fields |= {x: getattr(gate.options, x) for x in ("interval", "confidence", "anytime")}
-    if gate.status == UNDECIDED:
-        fields[f"more_{gate.unit}s"] = gate.more
-    return json.dumps(fields | {"message": verdict(gate)}, indent=2)

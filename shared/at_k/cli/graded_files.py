@@ -9,18 +9,13 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..core.checks import InputError, Place, short
 from ..readers.run import Run as ReadRun
 from ..readers.run import read_run
 from ..readers.table import SelectionError, Way
-from ..readers.words import KNOWN_WORDS, WORDS, word
 from ..runs.options import ComparisonOptions
 from ..runs.outcomes_of_runs import Run, grade_sources, naming_questions
 from .flags import ROLES_OF_SECOND, split_arguments
-from .run_input import RunInput
-
-_ROLES_OF_QUESTIONS = {"groups", "clusters", "question_weights"}
-"""Roles that only the first of several runs needs to have."""
+from .run_input import RunInput, refuse_ungraded
 
 # What helps, by the role of the column that the second file lacks.
 _REMEDIES_OF_SECOND = {
@@ -30,25 +25,27 @@ _REMEDIES_OF_SECOND = {
 
 
 class FileArguments(NamedTuple):
-    """The values of the flags of compare, gate or plan.
+    """The values of the flags of compare, gate or plan, by use.
 
     `reading` are arguments of `read_run`, and `second` those that differ for the second run.
-    `parameters` are the options of the comparison or plan. `labels` are counts of labels in place
-    of a column. `common` is whether to compare only the questions that all runs have.
+    `parameters` are the options of the comparison or plan, and `grading` the arguments of
+    `grade_sources` that are no options: checker_rates, labels, by_order and common.
     """
 
     reading: dict[str, Any]
-    parameters: dict[str, Any]
     second: dict[str, Any]
-    checker_rates: Any
-    labels: Mapping[str, int] | None
-    common: bool | None
+    parameters: dict[str, Any]
+    grading: dict[str, Any]
 
 
 def file_arguments(flags: dict[str, Any], files: Sequence[str] = ()) -> FileArguments:
     """Return the values of flags by use. Raises ValueError if a run is compared with itself."""
-    values = {role: flags.pop(f"{role}_b", None) for role in ROLES_OF_SECOND}
-    second = {role: _without_empty(value) for role, value in values.items() if value is not None}
+    second: dict[str, Any] = {}
+    for role in ROLES_OF_SECOND:
+        value = flags.pop(f"{role}_b", None)
+        if value is not None:  # An empty text stands for no column.
+            entries = [entry for entry in value if entry] if isinstance(value, list) else value
+            second[role] = entries or None
     paths = list(map(os.path.realpath, files))
     repeated = [file for file, path in zip(files, paths, strict=True) if paths.count(path) > 1]
     if repeated and all((flags.get(role) or None) == x for role, x in second.items()):
@@ -59,15 +56,10 @@ def file_arguments(flags: dict[str, Any], files: Sequence[str] = ()) -> FileArgu
     reading, parameters = split_arguments(flags)
     if "include" in parameters:
         parameters["metric"] = parameters.pop("include")
-    others = {name: parameters.pop(name, None) for name in ("checker_rates", "labels", "common")}
-    return FileArguments(reading, parameters, second, **others)
-
-
-def _without_empty(value: Any) -> Any:
-    """Return the value of a flag without empty texts; None if nothing is left."""
-    if isinstance(value, list):
-        return [entry for entry in value if entry] or None
-    return value or None
+    names = parameters.keys() & {"checker_rates", "labels", "common"}
+    grading = {"by_order": bool(reading.get("by_order"))}
+    grading |= {name: parameters.pop(name) for name in names}
+    return FileArguments(reading, second, parameters, grading)
 
 
 def graded_files(
@@ -75,46 +67,19 @@ def graded_files(
     arguments: FileArguments,
     options: ComparisonOptions,
 ) -> tuple[list[RunInput], list[Run], Any]:
-    """Read and grade runs. Return the runs as they were read, the graded runs, and the options.
+    """Read and grade runs, and return the runs as read, the graded runs, and the options.
 
-    `sources` are the name of each run, and its files. The options are validated before any sample
-    is checked. If they lack groups, clusters or weights that apply, those that are returned have
-    the ones that the files were read with, which must agree between runs.
+    `sources` are the name and the files of each run. The options are validated before any
+    sample is checked, and get the groups, clusters and weights that the runs were read with.
     """
-    reading, labels = arguments.reading, arguments.labels
-    if labels is not None and len(sources) != 1:
-        raise ValueError(
-            f"--labels has the counts of one run, and there are {len(sources)} runs: name a column "
-            f"with the labels of each run."
-        )
-    read = _read_runs(sources, arguments, options)
-    if options.interval != "questions" and arguments.reading.get("clusters"):
-        # `grade_sources` sets clusters for "questions" only. With another interval, clusters that
-        # the user named are set here so that the validation refuses them.
-        options.clusters = read[0][1].get("clusters")
-    # What a checker prints goes to standard error, so that it does not mix with the scores.
-    with contextlib.redirect_stdout(sys.stderr):
-        runs, options = grade_sources(
-            read,
-            options,
-            arguments.checker_rates,
-            None if labels is None else [labels],
-            bool(reading.get("by_order")),
-            bool(arguments.common),
-        )
-    inputs = [
-        RunInput(run.source, options.check_correct_fn, run.name, run.unanswered, options.interval)
-        for run in runs
-    ]
-    return inputs, runs, options
-
-
-def _read_runs(
-    sources: Sequence[tuple[str, Sequence[str]]],
-    arguments: FileArguments,
-    options: ComparisonOptions,
-) -> list[tuple[str, ReadRun]]:
-    """Return the name and the questions of each run. The arguments are those of `graded_files`."""
+    grading = dict(arguments.grading)
+    if (labels := grading.get("labels")) is not None:  # counts of labels in place of a column
+        if len(sources) != 1:
+            raise ValueError(
+                f"--labels has the counts of one run, and there are {len(sources)} runs: name a "
+                f"column with the labels of each run."
+            )
+        grading["labels"] = [labels]
     # The value None stands for a column with a usual name. These roles need a named column.
     named_only = {"groups"} if options.interval == "questions" else {"groups", "clusters"}
     values = arguments.reading.items()
@@ -127,63 +92,41 @@ def _read_runs(
         if options.checking.labels is None:
             with naming_questions(questions):
                 refuse_ungraded(questions)
-    return read
+    if options.interval != "questions" and arguments.reading.get("clusters"):
+        # `grade_sources` sets clusters for "questions" only. With another interval, clusters that
+        # the user named are set here so that the validation refuses them.
+        options.clusters = read[0][1].get("clusters")
+    # What a checker prints goes to standard error, so that it does not mix with the scores.
+    with contextlib.redirect_stdout(sys.stderr):
+        runs, options = grade_sources(read, options, **grading)
+    checker, interval = options.check_correct_fn, options.interval
+    inputs = [RunInput(x.source, checker, x.name, x.unanswered, interval) for x in runs]
+    return inputs, runs, options
 
 
 def _read_files(
     files: Sequence[str], reading: Mapping[str, Any], index: int, number: int
 ) -> ReadRun:
-    """Read the questions of one of `number` runs, the run with this index, from its files.
+    """Read one of `number` runs. A later one may lack groups, clusters and weights.
 
-    If a run after the first lacks the column of groups, clusters or weights, it is read without. A
-    SelectionError names the file. For the second of two, the flags in its ways end in -b.
+    A SelectionError names the file. For the second of two, the flags in its ways end in -b.
     """
     try:
         return read_run(files, **reading)
     except SelectionError as error:
-        if index and error.roles and error.roles <= _ROLES_OF_QUESTIONS:
-            others = {role: value for role, value in reading.items() if role not in error.roles}
+        roles, ways, end = {*error.roles}, error.ways, ""
+        if index and roles and roles <= {"groups", "clusters", "question_weights"}:
+            others = {role: value for role, value in reading.items() if role not in roles}
             return _read_files(files, others, index, number)
-        start, ways, end = "" if files[0] in str(error) else f"{files[0]}: ", error.ways, ""
         if (index, number) == (1, 2):
-            ways = list(map(_way_of_second, ways))
-            end = _remedies_of_second([role for role in error.roles if reading.get(role)])
+            names = {role: f"{role}_b" for role in ROLES_OF_SECOND}
+            ways = [
+                Way({names.get(x, x): value for x, value in way.arguments.items()}, way.meaning)
+                for way in ways
+            ]
+            missing = [role for role in _REMEDIES_OF_SECOND if role in roles and reading.get(role)]
+            end = "".join(map(_REMEDIES_OF_SECOND.__getitem__, missing))
         elif index:
             end = " If other files have other columns, at_k.leaderboard takes runs of at_k.read."
+        start = "" if files[0] in str(error) else f"{files[0]}: "
         raise type(error)([start, *error.args, end], ways) from None
-
-
-def _remedies_of_second(roles: Sequence[str]) -> str:
-    """Return sentences about what helps if a second file lacks the named columns of these roles."""
-    return "".join(text for role, text in _REMEDIES_OF_SECOND.items() if role in roles)
-
-
-def _way_of_second(way: Way) -> Way:
-    """Return a way to resolve an error with the flags of the second file, which end in -b."""
-    names = {role: f"{role}_b" for role in ROLES_OF_SECOND}
-    arguments = {names.get(role, role): value for role, value in way.arguments.items()}
-    return Way(arguments, way.meaning)
-
-
-def refuse_ungraded(questions: ReadRun) -> None:
-    """Raise an InputError if a sample is a text, and nothing says whether it is correct."""
-    columns, predictions = questions.columns, questions["predictions"]
-    if "references" in questions or not isinstance(predictions, list):
-        return
-    outcomes = columns.get("outcomes")
-    for question, samples in enumerate(predictions):
-        for sample in samples if isinstance(samples, list) else [samples]:
-            if not isinstance(sample, str) or (outcomes and word(sample) in WORDS):
-                continue
-            if outcomes:
-                problem = (
-                    f"outcome {short(sample)} in {outcomes}: name those that are correct with "
-                    f"--correct-values. Without it, outcomes are {KNOWN_WORDS}."
-                )
-            else:
-                problem = (
-                    f"sample {short(sample)} in {columns.get('predictions')}, and there is nothing "
-                    f"to check it against: name the column of references, or a file of them, with "
-                    f"--references. Or name outcomes with --outcomes."
-                )
-            raise InputError(Place("Question", question), f" has the {problem}")

@@ -65,13 +65,12 @@ def _plan_files(files: Sequence[str], output_format: str, **flags: Any) -> None:
     if len(files) > 2:
         raise ValueError(f"There are {len(files)} files: give one pilot run, or two.")
     arguments = file_arguments(flags)
-    parameters = arguments.parameters
-    if arguments.labels is not None and not files:
+    parameters, grading = arguments.parameters, arguments.grading
+    if grading.get("labels") is not None and not files:
         raise ValueError("--labels has the labels of a pilot run: give its file too.")
-    for name, flag in _FLAG_NAMES.items():
-        if flag in parameters:
-            parameters[name] = parameters.pop(flag)
-    options = PlanOptions(**parameters, checker_rates=arguments.checker_rates)
+    names = {flag: name for name, flag in _FLAG_NAMES.items()}
+    parameters = {names.get(flag, flag): value for flag, value in parameters.items()}
+    options = PlanOptions(**parameters, checker_rates=grading.get("checker_rates"))
     inputs: list[RunInput] = []
     runs: list[Run] = []
     if files:
@@ -95,10 +94,7 @@ class PlanView(View):
         return self.plan
 
     def _rows(self) -> list[dict[str, Any]]:
-        """Return the rows of the plan, and last the cheapest design if there is one.
-
-        The entry "design" of a row is "grid" or "cheapest".
-        """
+        """Return the rows of the plan and its cheapest design, with their "design"."""
         designs = [("grid", row) for row in self.plan["rows"]]
         if self.plan["cheapest"]:
             designs.append(("cheapest", self.plan["cheapest"]))
@@ -130,7 +126,7 @@ class PlanView(View):
             f"for {command} to find it with a probability of {power}. sampling: "
             f"{SAME_QUESTIONS}. questions: {OTHER_QUESTIONS}; comparisons are paired by question."
         ]
-        has_labels = "labels" in self.plan["rows"][0]
+        has_labels = "labels" in plan["rows"][0]
         if has_labels:
             notes[0] += (
                 " labels: samples of a run that a person labels too, drawn at random, so that the "
@@ -156,11 +152,7 @@ def _plan_cell(column: str, value: float | None) -> str:
 
 
 def _cheapest_in_words(cheapest: Mapping[str, Any] | None, claim: str, has_labels: bool) -> str:
-    """Return a sentence with the cheapest design that fulfils a claim, or that no design does.
-
-    `claim` is a clause, such as "has a half-width of at most 0.02". `has_labels` is whether designs
-    have numbers of labels.
-    """
+    """Return a sentence on the cheapest design that fulfils the clause `claim`, if any."""
     if cheapest is None:
         more = ["questions (--number-of-questions)", "samples (--number-of-samples)"]
         if has_labels:

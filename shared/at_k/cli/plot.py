@@ -44,62 +44,55 @@ def check_plot(file: str | None) -> None:
         )
     if not path.parent.is_dir():
         raise ValueError(f"--plot {file}: there is no folder {path.parent}.")
-    from ..charts import by_k  # noqa: F401  (imported here because it is slow and needs an extra)
+    from .. import charts  # noqa: F401  (imported here because it is slow and needs an extra)
 
 
 def chart_of_scores(view: ScoresView, run: RunInput) -> Figure:
     """Return the chart of the scores of a run. Raises ValueError if no chart fits them.
 
-    It shows the scores of single questions, or else of groups, if there are any. Otherwise it shows
-    the scores against k, or G-Pass@k against its threshold if there is a single k.
+    It is that of questions or groups if there are any, else over several k or thresholds.
     """
-    from ..charts import by_group, by_k, by_question, by_threshold
+    from .. import charts
 
     if "per_question" in view.scores:
-        caption = {name: run.caption[name] for name in ("n", "checker")}
-        return by_question(view.scores, **caption)
+        return charts.by_question(view.scores, n=run.caption["n"], checker=run.checker)
     with_k = [x for x in view.estimates if isinstance(x.k, int)]
     numbers_of_k = Counter((x.metric, x.tau) for x in with_k)
     numbers_of_thresholds = Counter(x.k for x in with_k if x.metric == "G-Pass@k")
     chart: Callable[..., Figure]
     if any(x.group is not None for x in view.estimates):
-        chart = by_group
+        chart = charts.by_group
     elif max(numbers_of_k.values(), default=0) > 1:
-        chart = by_k
+        chart = charts.by_k
     elif max(numbers_of_thresholds.values(), default=0) > 1:
-        chart = by_threshold
+        chart = charts.by_threshold
     else:
         raise ValueError(
             "give several k, such as --k 1 2 4 8, or groups (--groups COLUMN), or the scores of "
             "questions (--return-per-question)."
         )
-    interval = view.unnamed_method
+    is_named = any(x.interval and x.interval.interval for x in view.estimates)
+    interval = None if is_named else view.method_of(view.estimates[0])
     return chart(view.scores, **run.caption, confidence=view.confidence, interval=interval)
 
 
 def chart_of_comparison(compared: Compared, inputs: Sequence[RunInput]) -> Figure:
-    """Return a chart of the difference of two runs against k, with a caption from `inputs`.
-
-    For one k, or for more than two runs, return a chart of the scores of all runs instead.
-    """
-    from ..charts import difference, forest
+    """Return the chart of the difference of two runs against k, or else of all scores."""
+    from .. import charts
     from ..runs.differences import differences_of
     from ..runs.leaderboard import leaderboard_of
 
-    captions, checker = [run.caption for run in inputs], checker_of_all(inputs)
+    checker, checkers, options = checker_of_all(inputs), compared.checkers, compared.options
     if len(compared.scores) == 1 or len(inputs) > 2:
-        return forest(leaderboard_of(compared), checker=checker)
-    sizes, checkers = {caption["n"] for caption in captions}, compared.checkers
-    return difference(
-        differences_as_dict(
-            differences_of(compared),
-            {"checker": checkers} if checkers else {},
-            compared.options.weighting.words,
-        ),
+        return charts.forest(leaderboard_of(compared), checker=checker)
+    others = {"checker": checkers} if checkers else {}
+    sizes = {run.caption["n"] for run in inputs}
+    return charts.difference(
+        differences_as_dict(differences_of(compared), others, options.weighting.words),
         [run.name for run in compared.runs],
-        questions=captions[0]["questions"],
+        questions=inputs[0].caption["questions"],
         n=sizes.pop() if len(sizes) == 1 else None,
         checker=checker,
-        confidence=compared.options.confidence,
-        interval=compared.options.interval,
+        confidence=options.confidence,
+        interval=options.interval,
     )

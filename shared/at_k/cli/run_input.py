@@ -1,4 +1,4 @@
-"""A run as subcommands have read it: its questions, their samples, and their checker."""
+"""What a run was read from: its questions with their samples, and their checker."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 
 from ..core.checking import Checked, Checking
+from ..core.checks import InputError, Place, short
 from ..core.choice import KnownClusters
 from ..core.computation import SampledQuestions
 from ..core.samples import Samples, read_samples, sample_place
 from ..readers.missing import text_of_ids
 from ..readers.run import Run as ReadRun
+from ..readers.words import KNOWN_WORDS, WORDS, word
 from .formats import number_of
 
 
@@ -61,8 +63,9 @@ class RunInput:
         columns, questions = dict(self.questions.columns), self.questions
         if self.interval != "questions" and isinstance(questions.get("clusters"), KnownClusters):
             del columns["clusters"]  # which nothing in the output uses
-        parts = f"{len(questions.files)} files as parts of one run: "
-        text = parts if len(questions.files) > 1 else ""
+        text, number = "", len(questions.files)
+        if number > 1:
+            text = f"{number} files as parts of one run: "
         if questions.origin:
             (_, harness), *details = questions.origin.items()
             text += f"{', '.join([harness, *(f'{x} {value}' for x, value in details)])}: "
@@ -90,6 +93,12 @@ class RunInput:
         return text
 
 
+def checker_of_all(runs: Sequence[RunInput]) -> str | None:
+    """Return the name of the checker that all runs have in common, or None if there is none."""
+    checkers = {run.checker for run in runs}
+    return checkers.pop() if len(checkers) == 1 else None
+
+
 @dataclass(frozen=True)
 class CheckedOnce(SampledQuestions):
     """Samples that are checked at most once. `checks` is empty, or has the result of the check."""
@@ -101,6 +110,28 @@ class CheckedOnce(SampledQuestions):
         if not self.checks:
             self.checks.append(super().check(checking))
         return self.checks[0]
+
+
+def refuse_ungraded(questions: ReadRun) -> None:
+    """Raise an InputError if a sample is a text, and nothing says whether it is correct."""
+    columns, predictions = questions.columns, questions["predictions"]
+    if "references" in questions or not isinstance(predictions, list):
+        return
+    outcomes = columns.get("outcomes")
+    problem = (
+        "outcome {} in {}: name those that are correct with --correct-values. Without it, outcomes "
+        f"are {KNOWN_WORDS}."
+    )
+    if not outcomes:
+        problem = (
+            "sample {} in {}, and there is nothing to check it against: name the column of "
+            "references, or a file of them, with --references. Or name outcomes with --outcomes."
+        )
+    for question, samples in enumerate(predictions):
+        for sample in samples if isinstance(samples, list) else [samples]:
+            if isinstance(sample, str) and not (outcomes and word(sample) in WORDS):
+                text = problem.format(short(sample), outcomes or columns.get("predictions"))
+                raise InputError(Place("Question", question), f" has the {text}")
 
 
 def warn_of_other_grades(questions: ReadRun, outcomes: Samples) -> None:
@@ -127,9 +158,3 @@ def warn_of_other_grades(questions: ReadRun, outcomes: Samples) -> None:
             f"{outcome:g} here).",
             stacklevel=2,
         )
-
-
-def checker_of_all(runs: Sequence[RunInput]) -> str | None:
-    """Return the name of the checker that all runs have in common, or None if there is none."""
-    checkers = {run.checker for run in runs}
-    return checkers.pop() if len(checkers) == 1 else None

@@ -18,7 +18,6 @@ from ..core.checking import Checked
 from ..core.choice import KnownClusters
 from ..core.computation import Computation
 from ..core.computations import COMPUTATIONS, GPASSK
-from ..core.estimates import Estimate
 from ..intervals.labelled import Errors
 from ..loading import metric_script
 from ..readers.missing import CHOICES, MissingError
@@ -29,9 +28,8 @@ from ..runs.options import WITHOUT_K, ComparisonOptions, RunOptions, compared_sc
 from ..runs.outcomes_of_runs import Run, naming_questions, number_unanswered
 from .flags import COOL, WARM, add_flags, parameter_helps, split_arguments
 from .formats import FORMATS_OF_OUTPUT, Scale, Scope, as_flag, print_output
-from .graded_files import refuse_ungraded
 from .plot import chart_of_scores, check_plot, draw
-from .run_input import CheckedOnce, RunInput, warn_of_other_grades
+from .run_input import CheckedOnce, RunInput, refuse_ungraded, warn_of_other_grades
 from .score_tables import ScoresView, nouns_of
 
 _METRIC_EXAMPLES = """\
@@ -77,22 +75,23 @@ def add_metric_flags(command: argparse.ArgumentParser, name: str) -> None:
     computation = COMPUTATIONS[name]
     examples = _VERDICT_EXAMPLES if name == "score_agg" else _METRIC_EXAMPLES
     epilog = (examples + _FILES).format(name=name, cool=COOL, warm=WARM)
-    parameters, helps = computation.parameters.values(), _parameter_helps_of(name)
-    formats = (*FORMATS_OF_OUTPUT, _PUBLISHED_FORMAT)
-    add_flags(command, "FILE...", epilog, parameters, helps, formats=formats)
-    _add_publishing_flags(command)
-    command.set_defaults(run=functools.partial(_score_files, name, computation))
-
-
-def _parameter_helps_of(name: str) -> dict[str, str]:
-    """Return the help text of each parameter of a metric, from the docstring in its script."""
+    # The help texts are in the docstring of the metric's script.
     script = ast.parse(metric_script(name).read_text(encoding="utf-8"))
     texts = {
         ast.unparse(node.targets[0]): node.value
         for node in script.body
         if isinstance(node, ast.Assign)
     }
-    return parameter_helps(ast.literal_eval(texts["_KWARGS_DESCRIPTION"]))
+    helps = parameter_helps(ast.literal_eval(texts["_KWARGS_DESCRIPTION"]))
+    formats = (*FORMATS_OF_OUTPUT, _PUBLISHED_FORMAT)
+    add_flags(command, "FILE...", epilog, computation.parameters.values(), helps, formats=formats)
+    group = command.add_argument_group(
+        "for --format eval-results",
+        "Save it as a file .eval_results/NAME.yaml in the model's repository on the Hub.",
+    )
+    for field, text in _PUBLISHED_FIELDS.items():
+        group.add_argument(as_flag(field), metavar="TEXT", help=f"{text}.")
+    command.set_defaults(run=functools.partial(_score_files, name, computation))
 
 
 def _score_files(
@@ -122,10 +121,7 @@ def _read_samples_of_run(
     reading: dict[str, Any],
     parameters: Mapping[str, Any],
 ) -> RunInput:
-    """Return the samples of one run. Raises ValueError if the metric `name` does not take them.
-
-    `reading` are arguments of `read_run`, which are changed here to fit the metric.
-    """
+    """Return the samples of one run, and fit `reading` to the metric, which may not take them."""
     has_labels = name == "score_agg" or "categories" in parameters
     reading["has_labels"] = has_labels
     reading["in_order"] = bool(computation.ordered_options(parameters))
@@ -190,10 +186,9 @@ def _scores_view(
 def _with_both_scores(
     error: MissingError, files: Sequence[str], reading: dict[str, Any], checker: Any
 ) -> MissingError:
-    """Return an error about missing answers, whose message has pass@1 for each choice.
+    """Return an error about missing answers with pass@1 for each choice: incorrect, or left out.
 
-    The choices are that a missing answer is incorrect, or is left out. The error is returned
-    unchanged if the checker may be slow, or if the message has such scores already. `files` and
+    It is unchanged if the checker may be slow, or has such scores already. `files` and
     `reading` are the arguments of the `read_run` that raised it.
     """
     is_fast = checker in ("exact_match", "numeric", "choice")
@@ -212,34 +207,26 @@ def _with_both_scores(
     return MissingError(text, error.ways)
 
 
-def _leading_score(scores: Result) -> Estimate | None:
-    """Return the score of all questions whose noise is shown, or None if it is not there.
-
-    It is a score with limits of vote@k, or else of the first metric in the result that is in
-    _WITH_NOISE, at the largest k.
-    """
-    known = [x for x in estimates_of(scores) if x.group is None and x.metric in _WITH_NOISE]
-    metrics = [x.metric for x in known]
-    metric = "vote@k" if "vote@k" in metrics else next(iter(metrics), None)
-    same_metric = [x for x in known if x.metric == metric and isinstance(x.k, int)]
-    leading = max(same_metric, key=lambda x: int(str(x.k)), default=None)
-    return leading if leading is not None and leading.interval is not None else None
-
-
 def _noise_of_leading_score(
     scores: Result, checked: Checked, options: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the key of the leading score with its causes of uncertainty, or {} if not known.
 
-    They are not known without limits, two clusters of questions, a question with two samples, k
-    samples of each question, or a standard error above 0. `options` are those of the metric.
+    The leading score is vote@k, or else the first metric of the result in _WITH_NOISE, at the
+    largest k. The causes are not known without limits, two clusters of questions, a question with
+    two samples, k samples of each question, or a standard error above 0. `options` are those of the
+    metric.
     """
-    score, outcomes, clusters = _leading_score(scores), checked.outcomes, options["clusters"]
+    known = [x for x in estimates_of(scores) if x.group is None and x.metric in _WITH_NOISE]
+    known.sort(key=lambda x: x.metric != "vote@k")
+    same_metric = [x for x in known if x.metric == known[0].metric and isinstance(x.k, int)]
+    leading = max(same_metric, key=lambda x: int(str(x.k)), default=None)
+    outcomes, clusters = checked.outcomes, options["clusters"]
     number = len(outcomes) if clusters is None else len({*clusters})
-    if score is None or number < 2 or outcomes.n.max() < 2:
+    if leading is None or leading.interval is None or number < 2 or outcomes.n.max() < 2:
         return {}
-    metric = score.metric if score.metric in WITHOUT_K else score.key
-    if metric == score.key and int(str(score.k)) > outcomes.n.min():
+    metric = leading.metric if leading.metric in WITHOUT_K else leading.key
+    if metric == leading.key and int(str(leading.k)) > outcomes.n.min():
         return {}
     errors = Errors.from_options(options.get("checker_rates"), options.get("labels"), outcomes)
     shared = {x: options[x] for x in RunOptions.__annotations__ if x in options}
@@ -263,7 +250,7 @@ def _check_published(fields: Mapping[str, str | None], output_format: str) -> No
 
 
 def _published(view: ScoresView, fields: Mapping[str, str | None]) -> str:
-    """Return the YAML of the score of all questions. Raises ValueError if there are several."""
+    """Return the YAML of the only score of all questions, with its samples and limits as notes."""
     import yaml
 
     estimate, *others = (estimate for estimate in view.estimates if estimate.group is None)
@@ -272,31 +259,17 @@ def _published(view: ScoresView, fields: Mapping[str, str | None]) -> str:
             f"The format eval-results has one score for a task, and there are {1 + len(others)}, "
             f"such as {estimate.key} and {others[0].key}: select one, as by --include pass@k --k 1."
         )
-    entry: dict[str, Any] = {
-        "dataset": {"id": fields["dataset"], "task_id": fields["task"]},
-        "value": estimate.score,
-    }
-    if fields["source_url"] is not None:
-        entry["source"] = {"url": fields["source_url"]}
-    entry["notes"] = _notes_on_score(estimate, view)
-    return yaml.safe_dump([entry], sort_keys=False, allow_unicode=True, width=88).rstrip()
-
-
-def _add_publishing_flags(command: argparse.ArgumentParser) -> None:
-    """Add the flags of _PUBLISHED_FORMAT to the parser of a metric."""
-    group = command.add_argument_group(
-        "for --format eval-results",
-        "Save it as a file .eval_results/NAME.yaml in the model's repository on the Hub.",
-    )
-    for name, text in _PUBLISHED_FIELDS.items():
-        group.add_argument(as_flag(name), metavar="TEXT", help=f"{text}.")
-
-
-def _notes_on_score(estimate: Estimate, view: ScoresView) -> str:
-    """Return one line about a score: its key, samples and limits, and the package's version."""
     notes = [estimate.key, view.scope.in_words()]
     if estimate.interval is not None and estimate.limits is not None:
         method = view.method_of(estimate)
         words = view.limits_by(method).described(Scale(False, 4), estimate.limits)
         notes += [f"standard error {estimate.interval.sigma:.4f}", f"{words} ({method})"]
-    return "; ".join([*notes, f"evaluate-at-k {at_k.__version__}"])
+    entry: dict[str, Any] = {
+        "dataset": {"id": fields["dataset"], "task_id": fields["task"]},
+        "value": estimate.score,
+        "source": {"url": fields["source_url"]},
+        "notes": "; ".join([*notes, f"evaluate-at-k {at_k.__version__}"]),
+    }
+    if fields["source_url"] is None:
+        del entry["source"]
+    return yaml.safe_dump([entry], sort_keys=False, allow_unicode=True, width=88).rstrip()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -34,7 +33,7 @@ _HEADINGS |= {"band_lo": "band lo", "band_hi": "band hi", "interval": "interval"
 _MOST_SCORES_IN_SENTENCE = 6  # More scores than this are easier to read in a table.
 
 
-@dataclass(frozen=True)
+@dataclass
 class ScoresView(View):
     """The output for the scores of a run.
 
@@ -46,6 +45,10 @@ class ScoresView(View):
         noise: the key of one score with its entry in the result of `noise`; empty for no score.
         ids: the ids of the M questions, or None.
         label: the name of the table in LaTeX.
+
+    Attributes:
+        estimates: the estimates of the scores, for all questions and for groups.
+        confidence: the confidence of the intervals, or None if there are none.
     """
 
     scores: dict[str, Any]
@@ -56,54 +59,31 @@ class ScoresView(View):
     ids: Sequence[Any] | None = None
     label: str = "scores"
 
-    @property
-    def confidence(self) -> float | None:
-        """The confidence of the intervals, or None if there are none."""
-        return self.options.get("confidence")
-
-    def limits_by(self, method: str) -> Limits:
-        """Return the words for limits by this method. There has to be a confidence."""
-        anytime = bool(self.options.get("anytime"))
-        return Limits(self.confidence or 0.0, method, self.scope.row, anytime)
-
-    @cached_property
-    def estimates(self) -> list[Estimate]:
-        """The estimates of the scores, for all questions and for groups."""
-        return estimates_of(self.scores)
-
-    @cached_property
-    def _rows(self) -> list[dict[str, Any]]:
-        """The values of each estimate, by the names of the columns."""
-        return list(map(_score_row, self.estimates))
-
-    @cached_property
-    def _by_group(self) -> dict[str | None, dict[str, Estimate]]:
-        """The estimates of each group by their keys, with all questions as the group None."""
-        groups: dict[str | None, dict[str, Estimate]] = {None: {}}
-        for estimate in self.estimates:
-            groups.setdefault(estimate.group, {})[estimate.key] = estimate
-        return groups
+    def __post_init__(self) -> None:
+        """Collect the estimates of each group, and the methods of all limits."""
+        self.estimates = estimates_of(self.scores)
+        self.confidence = self.options.get("confidence")
+        # The estimates by group and key. All questions are the group None.
+        self._by_group: dict[str | None, dict[str, Estimate]] = {None: {}}
+        for x in self.estimates:
+            self._by_group.setdefault(x.group, {})[x.key] = x
+        self._overall = list(self._by_group[None].values())
+        self._methods = {self.method_of(x) for x in self.estimates if x.limits is not None}
+        self._has_band = any(x.band is not None for x in self.estimates)
+        averaging, has_groups = self.scope.averaging, len(self._by_group) > 1
+        self._headings = [group_heading(x, has_groups, averaging) for x in self._by_group]
+        # A corrected pass@k that falls with k shows that errors of the checker are dependent.
+        self._falls_with_k = "falls_with_k" in self.scores.get("checker", {})
 
     def method_of(self, x: Estimate) -> str:
         """Return the method of a score's interval; it is the option if the interval has no name."""
         named = x.interval is not None and x.interval.interval
         return named or self.options.get("interval") or "posterior"
 
-    @property
-    def unnamed_method(self) -> str | None:
-        """The method of the intervals if they do not name it, as those of bayes_at_n; or None."""
-        is_named = any(x.interval and x.interval.interval for x in self.estimates)
-        return None if is_named else self.method_of(self.estimates[0])
-
-    @cached_property
-    def _methods(self) -> set[str]:
-        """The methods of all intervals; empty if there are none."""
-        return {self.method_of(x) for x in self.estimates if x.limits is not None}
-
-    @property
-    def _has_band(self) -> bool:
-        """Whether some score has a simultaneous band."""
-        return any(x.band is not None for x in self.estimates)
+    def limits_by(self, method: str) -> Limits:
+        """Return the words for limits by this method. There has to be a confidence."""
+        anytime = bool(self.options.get("anytime"))
+        return Limits(self.confidence or 0.0, method, self.scope.row, anytime)
 
     def data(self) -> dict[str, Any]:
         """Return the dict that `compute` returns."""
@@ -112,42 +92,42 @@ class ScoresView(View):
     def tables(self) -> list[Cells]:
         """Return the tables for the terminal.
 
-        Without intervals, it is one table with a row for each key, and columns for all questions
-        and for each group. With intervals, there is a table for each of these. A table of the
-        scores of single questions may follow.
+        Without intervals, it is one with a row for each key and a column for each group;
+        with them, one for each group. That of single questions may follow.
         """
-        tables = []
-        headings = self._group_headings("" if self._methods else "score")
         if not self._methods:
+            groups = self._by_group.values()
+            headings = self._headings if len(groups) > 1 else ["score"]
             rows = [
-                [key, *(f"{group[key].score:.4f}" for group in self._by_group.values())]
+                [key, *(f"{group[key].score:.4f}" for group in groups)]
                 for key in self._by_group[None]
             ]
-            return [[["", *headings], *rows], *self._per_question_table()]
-        for group, heading in zip(self._by_group, headings, strict=True):
-            rows_of_group = [row for row in self._rows if row["group"] == group]
+            return [[["", *headings], *rows], *self._table_of_questions()]
+        tables = []
+        for estimates, heading in zip(self._by_group.values(), self._headings, strict=True):
+            rows_of_group = list(map(_score_row, estimates.values()))
             columns = {"key": heading} | _HEADINGS
             if all(row.get("mu", row["score"]) == row["score"] for row in rows_of_group):
                 del columns["mu"]  # The intervals are centered at the scores themselves.
             tables.append(make_table(columns, rows_of_group, _table_cell))
-        return [*tables, *self._per_question_table()]
+        return [*tables, *self._table_of_questions()]
 
     def paper_tables(self) -> list[Cells]:
         """Return the tables for papers: keys and groups, and maybe scores of single questions."""
-        overall, *groups = self._group_headings("Estimate")
-        scale, heads = self._scale(self._by_group[None].values()), [""]
-        if self.confidence is not None and self._methods:
+        scale, heads = self._scale(self._overall), [""]
+        if self._methods:
             limits = self.limits_by(next(iter(self._methods)))
             is_one = len(self._methods) == 1
             heads = [f" ({limits.heading if is_one else f'{limits.percent} CI'})"]
             heads += [f"{limits.percent} band"] if self._has_band else []
+        keys, (overall, *groups) = [*self._by_group[None]], self._headings
         cells = [
             [_paper_cells(scale, group.get(key))[: len(heads)] for group in self._by_group.values()]
-            for key in self._by_group[None]
+            for key in keys
         ]
-        columns = [overall.capitalize(), *groups]
-        table = crossed(scale.heading, [*self._by_group[None]], columns, cells, heads)
-        return [table, *self._per_question_table()]
+        columns = [overall.capitalize() or "Estimate", *groups]
+        table = crossed(scale.heading, keys, columns, cells, heads)
+        return [table, *self._table_of_questions()]
 
     def records(self) -> Cells:
         """Return a row for each key and group. Raises ValueError for scores of single questions."""
@@ -157,56 +137,40 @@ class ScoresView(View):
 
     def _scale(self, estimates: Iterable[Estimate]) -> Scale:
         """Return a scale for these scores in which all numbers of the run can be shown."""
-        values = (value for row in self._rows for value in row.values())
+        values = (value for x in self.estimates for value in _score_row(x).values())
         numbers = [value for value in values if isinstance(value, (int, float))]
         return Scale.of([x.metric for x in estimates], numbers)
 
-    def _group_headings(self, without_groups: str) -> list[str]:
-        """Return a heading for all questions and each group, or [without_groups] without groups."""
-        has_groups, averaging = len(self._by_group) > 1, self.scope.averaging
-        headings = [group_heading(group, has_groups, averaging) for group in self._by_group]
-        return headings if has_groups else [without_groups]
-
-    def _per_question_table(self) -> list[Cells]:
+    def _table_of_questions(self) -> list[Cells]:
         """Return a list with the table of the scores of single questions, or [] without them."""
         if "per_question" not in self.scores:
             return []
         columns = self.scores["per_question"]
         rows = [*zip(*columns.values(), strict=True)]
-        ids = self.ids or range(len(rows))
-        names = [" ".join(i) if isinstance(i, tuple) else str(i) for i in ids]
         table = [["question", *columns]]
-        for name, row in zip(names, rows, strict=True):
-            table.append([short_label(name), *map("{:.4f}".format, row)])
+        for name, row in zip(self.ids or range(len(rows)), rows, strict=True):
+            text = " ".join(name) if isinstance(name, tuple) else str(name)
+            table.append([short_label(text), *map("{:.4f}".format, row)])
         return [table]
 
     # --- Sentences ------------------------------------------------------------------------
 
-    @property
-    def _falls_with_k(self) -> bool:
-        """Return whether a corrected pass@k falls with k, which shows that errors are dependent."""
-        return "falls_with_k" in self.scores.get("checker", {})
-
     def notes(self, for_paper: bool = False) -> list[str]:
         """Return sentences about the limits, scores without limits, mG-Pass@k, cons@k and maj@k."""
-        notes = self._notes_of_limits(for_paper)
+        notes = self._notes_on_limits(for_paper) if self._methods else []
         if self._falls_with_k:
             notes.append(
                 "The corrected pass@k falls with k, which no success rates allow: do not report it."
             )
         if not for_paper:
             notes += [self._noise_in_words(*item) for item in self.noise.items()]
-        reasons = {row["interval"] for row in self._rows if "interval" in row and "lo" not in row}
-        notes += [f"{reason.replace('none', 'No interval', 1)}." for reason in sorted(reasons)]
-        return notes + self._notes_on_metrics()
-
-    def _notes_on_metrics(self) -> list[str]:
-        """Return sentences about mG-Pass@k at odd k, a biased cons@k, and maj@k."""
-        notes, metrics = [], {x.metric for x in self.estimates}
-        odd = {x.metric for x in self.estimates if isinstance(x.k, int) and x.k % 2}
-        if "mG-Pass@k" in odd:
+        intervals = (x.interval for x in self.estimates if x.interval and x.interval.is_unknown)
+        for reason in sorted({str(interval.interval) for interval in intervals}):
+            notes.append(f"{reason.replace('none', 'No interval', 1)}.")
+        metrics = {x.metric for x in self.estimates}
+        if any(x.metric == "mG-Pass@k" and int(x.k or 0) % 2 for x in self.estimates):
             notes.append("mG-Pass@k is at most (k - 1)/k for odd k: compare it at even k.")
-        if biased := [x.key for x in self._by_group[None].values() if self._is_biased(x)]:
+        if biased := [x.key for x in self._overall if self._is_biased(x)]:
             notes.append(
                 f"{enumerated(biased)}: more than k/2 of all n samples are correct, so it rises "
                 f"with n. maj@k has no such bias."
@@ -217,6 +181,28 @@ class ScoresView(View):
                 f"maj@k: more than half of k samples are correct. The majority vote of most papers "
                 f"(maj@k, cons@64) is vote@k{where}."
             )
+        return notes
+
+    def _notes_on_limits(self, for_paper: bool) -> list[str]:
+        """Return sentences that say what the limits are for, and which scores are extrapolated."""
+        limits, band = "lo and hi are limits", "band lo and band hi are limits"
+        if for_paper:
+            percent = self.limits_by("").percent
+            limits, band = f"{percent} CI: confidence limits", f"{percent} band: limits"
+        scopes = {Limits(0.0, method, self.scope.row).scope for method in self._methods}
+        if len(scopes) > 1:
+            scopes = {f"{SAME_QUESTIONS}; by `questions`, {OTHER_QUESTIONS}"}
+        notes = [f"{limits} {scope}." for scope in scopes]
+        places = {x.key: self._extrapolation(x) for x in self._overall}
+        if extrapolated := [f"{key} {place}" for key, place in places.items() if place]:
+            notes.append(
+                f"Scores are extrapolated where a {self.scope.row} has fewer than k "
+                f"{self.scope.noun}s: {enumerated(extrapolated)}."
+            )
+        if self.options.get("anytime"):
+            notes.append("The limits hold at all looks together.")
+        if self._has_band:
+            notes.append(f"{band} that cover each score at all k together.")
         return notes
 
     def _noise_in_words(self, key: str, noise: Mapping[str, Any]) -> str:
@@ -232,101 +218,68 @@ class ScoresView(View):
         if self._methods == {"questions"} and noise["same_questions"] is not None:
             limits, population = noise["same_questions"], f"the same {noun}s, sampled again"
             of_what = f" for other {noun}s"
-        scale = Scale.of([x.metric for x in self._by_group[None].values()], limits)
+        scale = Scale.of([x.metric for x in self._overall], limits)
         lo, hi = scale.number(limits[0]), scale.with_unit(limits[1])
         return (
             f"For {population}, {key} is between {lo} and {hi}. Of the variance of {key}{of_what}, "
             f"{enumerated(shares)}, {advice}."
         )
 
-    def _notes_of_limits(self, for_paper: bool) -> list[str]:
-        """Return sentences that say what the limits are for, and which scores are extrapolated."""
-        if not self._methods or self.confidence is None:
-            return []
-        limits, band = "lo and hi are limits", "band lo and band hi are limits"
-        if for_paper:
-            percent = f"{100 * self.confidence:g} %"
-            limits, band = f"{percent} CI: confidence limits", f"{percent} band: limits"
-        scopes = {Limits(self.confidence, x, self.scope.row).scope for x in self._methods}
-        if len(scopes) > 1:
-            scopes = {f"{SAME_QUESTIONS}; by `questions`, {OTHER_QUESTIONS}"}
-        extrapolated = [
-            f"{x.key} {where}"
-            for x in self._by_group[None].values()
-            if (where := self._extrapolation(x))
-        ]
-        notes = [f"{limits} {scope}." for scope in scopes]
-        if extrapolated:
-            notes.append(
-                f"Scores are extrapolated where a {self.scope.row} has fewer than k "
-                f"{self.scope.noun}s: {enumerated(extrapolated)}."
-            )
-        if self.options.get("anytime"):
-            notes.append("The limits hold at all looks together.")
-        if self._has_band:
-            notes.append(f"{band} that cover each score at all k together.")
-        return notes
-
     def sentence(self) -> str:
-        """Return a sentence with the scores of all questions and their limits.
+        """Return a sentence with the scores of all questions and their limits, or "".
 
-        Return "" if a score has no limits, if there are too many scores, or if a corrected pass@k
-        falls with k. The sentence leaves out a biased cons@k (see `_is_biased`), and begins with
-        vote@k, which is the majority vote of most papers.
+        It begins with vote@k, the majority vote of most papers, and leaves out a biased
+        cons@k. It is "" for too many scores, and if a corrected pass@k falls with k.
         """
-        if self._falls_with_k or self.confidence is None:
-            return ""
-        stated = [x for x in self._by_group[None].values() if not self._is_biased(x)]
+        stated = [x for x in self._overall if not self._is_biased(x)]
         stated.sort(key=lambda x: x.metric != "vote@k")
         if self.options.get("interval") not in (None, "posterior"):
             # The limits are those of avg@N here, not of the posterior.
             stated = [x for x in stated if x.metric != "bayes@N"]
-        has_limits = all(x.limits is not None for x in stated)
-        if not has_limits or len(stated) > _MOST_SCORES_IN_SENTENCE:
+        has_limits = self.confidence is not None and all(x.limits is not None for x in stated)
+        if self._falls_with_k or not has_limits or len(stated) > _MOST_SCORES_IN_SENTENCE:
             return ""
         scale = self._scale(stated)
         statements = [self._statement(x, scale, is_first=x is stated[0]) for x in stated]
         return f"On {self.scope.in_words()}, {enumerated(statements)}."
 
-    def _is_biased(self, estimate: Estimate) -> bool:
-        """Return whether a score is a cons@k with a k below the number of samples of a question."""
-        if estimate.metric != "cons@k" or not isinstance(estimate.k, int):
-            return False
-        return any(int(n.max()) > estimate.k for n in self.scope.sizes)
+    def _statement(self, x: Estimate, scale: Scale, is_first: bool) -> str:
+        """Return a clause with a score, or its posterior mean, and its limits.
 
-    def _extrapolation(self, estimate: Estimate) -> str:
-        """Return for which questions a score is extrapolated, such as "for 3 of 10 questions".
-
-        Return "" if it is for none. The interval "hierarchical" extrapolates where a question has
-        fewer than k samples. By other methods, a score needs k samples, or all up to a success.
+        `is_first` adds the confidence and the method, which hold for later clauses too.
         """
-        if not isinstance(estimate.k, int) or self.method_of(estimate) != "hierarchical":
+        assert x.limits is not None
+        assert x.interval is not None
+        name, value, method = x.key, x.score, self.method_of(x)
+        if "temperature" in self.options:
+            name += f" at temperature {self.options['temperature']:g}"
+        if method == "posterior" and x.interval.mu is not None:
+            name, value = f"the posterior mean of {name}", x.interval.mu
+        limits = " to ".join(map(scale.number, x.limits))
+        if is_first:
+            limits = self.limits_by(method).described(scale, x.limits)
+        if place := self._extrapolation(x):
+            limits += f", extrapolated {place}"
+        return f"{name} is {scale.with_unit(value)} ({limits})"
+
+    def _is_biased(self, x: Estimate) -> bool:
+        """Return whether a score is a cons@k with a k below the number of samples of a question."""
+        most = max(int(n.max()) for n in self.scope.sizes)
+        return x.metric == "cons@k" and isinstance(x.k, int) and x.k < most
+
+    def _extrapolation(self, x: Estimate) -> str:
+        """Return for which questions a score is extrapolated, or "" if for none.
+
+        Only the interval "hierarchical" extrapolates, where a question has fewer than k
+        samples.
+        """
+        if not isinstance(x.k, int) or self.method_of(x) != "hierarchical":
             return ""
         sizes, noun = np.concatenate(self.scope.sizes), self.scope.row
-        number = int((sizes < estimate.k).sum())
+        number = int((sizes < x.k).sum())
         if number == len(sizes):
             return f"for all {noun}s"
         return f"for {number} of {len(sizes)} {noun}s" if number else ""
-
-    def _statement(self, estimate: Estimate, scale: Scale, is_first: bool) -> str:
-        """Return a clause with a score and its limits, such as "pass@4 is 51.2 % (48.0 to 54.1)".
-
-        Limits of a posterior need not contain the score, so the clause has the posterior mean
-        instead. `is_first` adds the confidence and the method, which hold for later clauses too.
-        """
-        assert estimate.limits is not None
-        assert estimate.interval is not None
-        name, value, method = estimate.key, estimate.score, self.method_of(estimate)
-        if "temperature" in self.options:
-            name = f"{estimate.key} at temperature {self.options['temperature']:g}"
-        if method == "posterior" and estimate.interval.mu is not None:
-            name, value = f"the posterior mean of {estimate.key}", estimate.interval.mu
-        limits = " to ".join(map(scale.number, estimate.limits))
-        if is_first:
-            limits = self.limits_by(method).described(scale, estimate.limits)
-        if extrapolated := self._extrapolation(estimate):
-            limits += f", extrapolated {extrapolated}"
-        return f"{name} is {scale.with_unit(value)} ({limits})"
 
 
 def nouns_of(metrics: Iterable[str]) -> tuple[str, str]:
@@ -341,10 +294,7 @@ def records_of(estimates: Iterable[Estimate]) -> Cells:
 
 
 def _score_row(x: Estimate) -> dict[str, Any]:
-    """Return the group, key and score of an estimate, and the entries of its interval and band.
-
-    An interval that is not known has only the entry "interval", which is the reason.
-    """
+    """Return the values of an estimate by column. An unknown interval has only its reason."""
     row: dict[str, Any] = {"group": x.group, "key": x.key, "score": x.score}
     if x.interval is not None:
         entries = x.interval._asdict()
@@ -356,13 +306,12 @@ def _score_row(x: Estimate) -> dict[str, Any]:
     return row
 
 
-def _paper_cells(scale: Scale, estimate: Estimate | None) -> list[str]:
+def _paper_cells(scale: Scale, x: Estimate | None) -> list[str]:
     """Return the cell of a score with its limits, and that of its band; "" where there is none."""
-    if estimate is None:
+    if x is None:
         return ["", ""]
-    limits = "" if estimate.limits is None else f" {scale.limits(*estimate.limits)}"
-    band = "" if estimate.band is None else scale.limits(*estimate.band)
-    return [f"{scale.number(estimate.score)}{limits}", band]
+    limits = "" if x.limits is None else f" {scale.limits(*x.limits)}"
+    return [f"{scale.number(x.score)}{limits}", "" if x.band is None else scale.limits(*x.band)]
 
 
 def _table_cell(name: str, value: float | str | None) -> str:
