@@ -1,54 +1,63 @@
 """Write the HTML of an answer. Text of visitors is escaped."""
 
 import re
-from collections.abc import Sequence
 
 from at_k.cli.formats import Cells
 from latex2mathml.converter import convert
 from markdown_it import MarkdownIt
 
 from .charts import charts_of, page_svg
+from .describing import escape, number_html
+from .python_code import python_code
+from .questions import questions_html
 from .request import Answer
 from .score_tables import views_of
-from .space import Space
+from .sharing import link_text
 
 
-def escape(text: str) -> str:
-    """Return HTML that shows a text literally, with tags and template expressions escaped."""
-    return re.sub(r"[^\w\s.,:;()%/=+@^'-]", lambda match: f"&#{ord(match[0])};", text)
-
-
-def result_html(space: Space, answer: Answer, link: str) -> str:
+def result_html(answer: Answer) -> str:
     """Return HTML of the result in words, and of the notes.
 
-    The script of the page writes `link`, the request as text or "", to the fragment of its address.
+    The script of the page writes the request, which the HTML has too, to the address of the page.
     """
-    clauses = [space.clause(run, answer.options) for run in answer.runs]
+    clauses = [answer.space.clause(run, answer.options) for run in answer.runs]
     notes, verdict = [*answer.notes], ""
     sentence = f"{clauses[0][0].upper()}{clauses[0][1:]}."
     if len(clauses) > 1:
         labelled = zip(answer.runs, clauses, strict=True)
         sentence = " ".join(f"{escape(run.label)}: {clause}." for run, clause in labelled)
         verdict = notes.pop() if answer.comparison is None else answer.comparison.view.sentence()
-    if answer.comparison is not None and answer.comparison.is_leaderboard:
-        sentence, verdict = escape(verdict), ""  # it says what is most important
+        if answer.comparison is not None and len(clauses) > 2:
+            sentence, verdict = escape(verdict), ""  # it says what is most important
     # Numbers with their units and keys such as G-Pass@4_0.5 are not broken.
     whole = re.sub(r"[\d.]+ %|[\w-]+@[\w.]+", r"<span>\g<0></span>", escape(verdict))
     compared = f'<p class="verdict">{whole}</p>' if verdict else ""
+    link = link_text(answer.request)
     return (  # screen readers read a new status aloud
         f'<div role="status" data-link="{link}"><p class="sentence">{sentence}</p>{compared}'
         f'</div><p class="note">{escape(" ".join(notes))}</p>'
     )
 
 
-def chart_html(space: Space, answer: Answer) -> str:
+def details_html(answer: Answer) -> str:
+    """Return HTML of what is below the result: charts, tables, questions, code and the link."""
+    link = "No link: the samples are too large for an address. Share the file of this page."
+    if link_text(answer.request):
+        link = '<button type="button" onclick="page.copyLink(this)">Copy link</button>'
+    parts = [part(answer) for part in (_charts_html, _scores_html, questions_html)]
+    code = _code_html(python_code(answer))
+    return f'{"".join(parts)}{code}<p id="link" class="caption">{link}</p>'
+
+
+def _charts_html(answer: Answer) -> str:
     """Return HTML of the charts of an answer with their titles and captions."""
-    return "".join(
+    charts = "".join(
         f"<section><header><h2>{escape(chart.title)}</h2>"
         f'<p class="caption">{escape(chart.caption)}</p></header>'
         f'<div class="chart">{page_svg(chart, answer)}</div></section>'
-        for chart in charts_of(space, answer)
+        for chart in charts_of(answer)
     )
+    return f'<div class="charts">{charts}</div>'
 
 
 def problem_html(problem: str) -> str:
@@ -56,32 +65,26 @@ def problem_html(problem: str) -> str:
     return f'<div class="problem" role="alert">{escape(problem)}</div>'
 
 
-def menu_html(choices: Sequence[str]) -> str:
-    """Return HTML of the menu of downloads, with an entry for each choice."""
-    options = "".join(f"<option>{escape(choice)}</option>" for choice in choices)
-    return f'<label>Download <select name="choice">{options}</select></label>'
-
-
-def code_html(code: str) -> str:
+def _code_html(code: str) -> str:
     """Return HTML with code in a box that scrolls. A click in the box selects all of it."""
     return (
-        "<details><summary>Python code for these scores and charts</summary>"
+        '<details id="code"><summary>Python code for these scores and charts</summary>'
         f'<pre tabindex="0" aria-label="Python code"><code>{escape(code)}</code></pre></details>'
     )
 
 
-def scores_html(space: Space, answer: Answer) -> str:
+def _scores_html(answer: Answer) -> str:
     """Return HTML of the tables of scores, and of notes that explain their numbers."""
-    views = views_of(space, answer)
+    views = views_of(answer)
     html = "<h2>Scores</h2>"
     for view in views:
-        html += "".join(f"<h3>{breakable(label)}</h3>" for label in view.input)
+        html += "".join(f"<h3>{_breakable(label)}</h3>" for label in view.input)
         html += "".join(map(_table_html, view.paper_tables()))
     notes = dict.fromkeys(note for view in views for note in view.notes(for_paper=True))
     return f'{html}<p class="caption">{escape(" ".join(notes))}</p>'
 
 
-def breakable(label: str) -> str:
+def _breakable(label: str) -> str:
     """Return a text as HTML: lines break after underscores, but not within G-Pass@4_0.5."""
     return re.sub(
         r"(m?G-Pass@[\w.]+)|_",
@@ -90,20 +93,15 @@ def breakable(label: str) -> str:
     )
 
 
-def number_html(number: str) -> str:
-    """Return a number as HTML, with the sign for minus in place of a hyphen."""
-    return escape(number).replace("-", "&minus;")
-
-
 def _table_html(table: Cells) -> str:
     """Return HTML of a table. Its first row has headings. Limits in brackets are printed small."""
-    head = "".join(f'<th scope="col">{breakable(heading)}</th>' for heading in table[0])
+    head = "".join(f'<th scope="col">{_breakable(heading)}</th>' for heading in table[0])
     body = ""
     for name, *cells in table[1:]:
         numbers = map(number_html, cells)
         values = [re.sub(r"\(.*\)", r"<small>\g<0></small>", number) for number in numbers]
         row = "".join(f"<td>{value}</td>" for value in values)
-        body += f'<tr><th scope="row">{breakable(name)}</th>{row}</tr>'
+        body += f'<tr><th scope="row">{_breakable(name)}</th>{row}</tr>'
     table_html = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     return f'<div class="numbers">{table_html}</div>'
 

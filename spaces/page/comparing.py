@@ -72,11 +72,6 @@ class Comparison:
     results: list[Mapping[str, Any]]
     arguments: list[dict[str, Any]]
 
-    @property
-    def is_leaderboard(self) -> bool:
-        """Return whether there are more than two runs."""
-        return isinstance(self.view, LeaderboardView)
-
 
 def compare(
     space: Space,

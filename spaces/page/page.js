@@ -82,34 +82,13 @@ const page = (() => {
     history.pushState(null, "", `${location.pathname}${location.search}${hash}`);
     return [];
   };
-  const copyLink = async () => {
+  const copyLink = async (button) => {
     try {
       await navigator.clipboard.writeText(location.href);
     } catch { // the page is in a frame, or not served by https
       prompt("Copy this link:", location.href);
     }
-    return "The link is copied";
-  };
-  // Tells the server which entry of a menu is selected.
-  const followMenu = (menu, trigger) => {
-    menu.addEventListener("change", (event) => trigger("select", { value: event.target.value }));
-  };
-  // Tells the server which row of a table is selected: by a click, or by the arrow keys.
-  const followRows = (table, trigger) => {
-    const select = (row) => {
-      if (!row) return;
-      for (const other of row.parentNode.children) other.ariaSelected = other === row;
-      row.focus();
-      trigger("select", { value: row.dataset.index });
-    };
-    table.addEventListener("click", (event) => select(event.target.closest("tbody tr")));
-    table.addEventListener("keydown", (event) => {
-      const row = event.target.closest("tbody tr");
-      const next = { ArrowDown: "nextElementSibling", ArrowUp: "previousElementSibling" }[event.key];
-      if (!row || !(next || event.key === "Enter")) return;
-      event.preventDefault();
-      select(next ? row[next] : row);
-    });
+    button.textContent = "The link is copied";
   };
   // With the key that moves the focus, a list of Gradio would open again after it is closed.
   const stopTabInLists = (event) => {
@@ -146,8 +125,5 @@ const page = (() => {
   // Back and forward, and a link that is pasted into the address of an open page.
   addEventListener("popstate", () => location.reload());
   if (hasRequestInAddress()) root.dataset.state = "scoring";
-  return {
-    ...{ begin, open, mark, markFiles, done, fail },
-    ...{ copyLink, followMenu, followRows },
-  };
+  return { begin, open, mark, markFiles, done, fail, copyLink };
 })();

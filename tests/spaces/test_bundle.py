@@ -58,18 +58,17 @@ def test_the_page_is_built_with_its_own_package_and_all_downloads(space):
 from pathlib import Path
 from app import SPACE  # which puts the package of the bundle on the path
 import at_k
-from page.downloads import Downloads
+from page.files import write_files
 from page.interface import build_page
 from page.scoring import score
 from page.sharing import example_request
 assert Path(at_k.__file__).is_relative_to(Path("page/lib").resolve())
 functions = [x["api_name"] for x in build_page(SPACE).get_config_file()["dependencies"]]
 assert functions.count("scores") == 1
-downloads = Downloads(SPACE)
-answer = score(example_request(SPACE, SPACE.examples[0]))
-folder = downloads.keep(answer, "the link")
-for choice in downloads.choices(answer):
-    assert Path(downloads.write(folder, choice)).stat().st_size
+request = example_request(SPACE, SPACE.examples[0])
+Path("files").mkdir()
+for file in write_files(request, score(request), "files"):
+    assert Path(file).stat().st_size
 """
     run(code, space)
     lib = space / "page" / "lib" / "at_k"
