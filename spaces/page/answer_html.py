@@ -40,37 +40,27 @@ def result_html(answer: Answer) -> str:
 
 
 def details_html(answer: Answer) -> str:
-    """Return HTML of what is below the result: charts, tables, questions, code and the link."""
-    link = "No link: the samples are too large for an address. Share the file of this page."
-    if link_text(answer.request):
-        link = '<button type="button" onclick="page.copyLink(this)">Copy link</button>'
-    parts = [part(answer) for part in (_charts_html, _scores_html, questions_html)]
-    code = _code_html(python_code(answer))
-    return f'{"".join(parts)}{code}<p id="link" class="caption">{link}</p>'
+    """Return HTML of what is below the result: charts, tables, questions, code and the link.
 
-
-def _charts_html(answer: Answer) -> str:
-    """Return HTML of the charts of an answer with their titles and captions."""
+    A click in the code selects all of it.
+    """
     charts = "".join(
         f"<section><header><h2>{escape(chart.title)}</h2>"
         f'<p class="caption">{escape(chart.caption)}</p></header>'
         f'<div class="chart">{page_svg(chart, answer)}</div></section>'
         for chart in charts_of(answer)
     )
-    return f'<div class="charts">{charts}</div>'
+    return (
+        f'<div class="charts">{charts}</div>{_scores_html(answer)}{questions_html(answer)}'
+        '<details id="code"><summary>Python code for these scores and charts</summary>'
+        f'<pre tabindex="0" aria-label="Python code">{escape(python_code(answer))}</pre></details>'
+        '<p id="link"><button type="button" onclick="page.copyLink(this)">Copy link</button></p>'
+    )
 
 
 def problem_html(problem: str) -> str:
     """Return HTML of a box with the text `problem`, which says why there is no result."""
     return f'<div class="problem" role="alert">{escape(problem)}</div>'
-
-
-def _code_html(code: str) -> str:
-    """Return HTML with code in a box that scrolls. A click in the box selects all of it."""
-    return (
-        '<details id="code"><summary>Python code for these scores and charts</summary>'
-        f'<pre tabindex="0" aria-label="Python code"><code>{escape(code)}</code></pre></details>'
-    )
 
 
 def _scores_html(answer: Answer) -> str:
@@ -108,15 +98,17 @@ def _table_html(table: Cells) -> str:
 
 def html_of(markdown: str) -> str:
     """Return the HTML of a text in Markdown. Formulas between dollar signs become MathML."""
+    html = re.sub(r"\$\$(.+?)\$\$", _block_formula, markdown, flags=re.DOTALL)
+    # Markdown takes <math> at the start of a line for a block of its own, and <span> for text.
+    html = re.sub(r"\$([^$]+?)\$", lambda match: f"<span>{_mathml(match[1])}</span>", html)
+    return MarkdownIt().enable("table").render(html)
 
-    def block(match: re.Match[str]) -> str:
-        """Return the MathML of a formula between double dollar signs, as a block of its own."""
-        return f'<div class="formula">{convert(" ".join(match[1].split()), display="block")}</div>'
 
-    def inline(match: re.Match[str]) -> str:
-        """Return the MathML of a formula between single dollar signs."""
-        # Markdown takes <math> at the start of a line for a block of its own, and <span> for text.
-        return f"<span>{convert(' '.join(match[1].split()))}</span>"
+def _block_formula(match: re.Match[str]) -> str:
+    """Return the MathML of a matched formula as a block of its own."""
+    return f'<div class="formula">{_mathml(match[1], display="block")}</div>'
 
-    with_blocks = re.sub(r"\$\$(.+?)\$\$", block, markdown, flags=re.DOTALL)
-    return MarkdownIt().enable("table").render(re.sub(r"\$([^$]+?)\$", inline, with_blocks))
+
+def _mathml(formula: str, display: str = "inline") -> str:
+    """Return the MathML of a formula in LaTeX."""
+    return convert(" ".join(formula.split()), display=display)

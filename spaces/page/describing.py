@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from at_k.cli.formats import Scale
+from at_k.cli.formats import Scope as Scope
 from at_k.cli.formats import enumerated as enumerated
 from at_k.core.credits import required_samples as required_samples
 

@@ -83,6 +83,10 @@ const page = (() => {
     return [];
   };
   const copyLink = async (button) => {
+    if (!document.querySelector("#answer [data-link]").dataset.link) {
+      button.textContent = "No link: the samples are too large for one. Share the file of this page.";
+      return;
+    }
     try {
       await navigator.clipboard.writeText(location.href);
     } catch { // the page is in a frame, or not served by https

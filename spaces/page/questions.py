@@ -219,7 +219,7 @@ def _samples_html(answer: Answer, run: Run, index: int) -> str:
         items += f"<li>{_mark(run, reward)}"
         if sample is not None and (answer.checker is not None or isinstance(sample, str)):
             items += f" <code>{escape(_shortened(str(sample), _MAX_SAMPLE))}</code>"
-    return f"<div>{title}<ol>{items}</ol></div>"
+    return f'<div>{title}<ol tabindex="0">{items}</ol></div>'
 
 
 def samples_csv(answer: Answer) -> str:

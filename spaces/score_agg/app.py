@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 sys.path.append(f"{sys.path[0]}/..")  # in a clone, the package `page` is beside this folder
 from page.controls import CONFIDENCE, NumberField
-from page.describing import percent
+from page.describing import Scope, percent
 from page.space import Call, Chart, Example, Options, Run, Space
 
 TEXT = """\
@@ -47,6 +47,8 @@ def clause(run: Run, options: Options) -> str:
 
 def charts(runs: Sequence[Run], options: Options) -> list[Chart | None]:
     """Return the charts of the score by temperature, and by item."""
+    scope = Scope([run.sample_counts for run in runs], None, *SPACE.nouns)
+    caption = {"caption": f"{scope.in_words()}."}  # in place of one about questions
     return [
         Chart(
             "Score by temperature",
@@ -58,6 +60,7 @@ def charts(runs: Sequence[Run], options: Options) -> list[Chart | None]:
                 "key": "score_agg",
                 "parameter": "temperature, from strict to lenient",
                 "highlight": options["temperature"],
+                **caption,
             },
         ),
         Chart(
@@ -65,7 +68,7 @@ def charts(runs: Sequence[Run], options: Options) -> list[Chart | None]:
             "The score of each item at the selected temperature.",
             function="by_question",
             call="scores",
-            arguments={"key": "score_agg", "noun": SPACE.nouns[0]},
+            arguments={"key": "score_agg", "noun": SPACE.nouns[0], **caption},
         ),
     ]
 

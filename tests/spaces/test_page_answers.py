@@ -93,7 +93,7 @@ QUESTIONS = {
         {"text": WITH_TEXTS, "k": 2},
         ["pass@2 (%)", "1", "83.3", f"2 of 4  {RIGHT}{WRONG}{RIGHT}{WRONG}"],
         f"<p>What is the sum of 1 and 0&#63;</p><p>Reference: <code>1</code>, checked with "
-        f'exact_match</p><div class="runs"><div><ol><li>{RIGHT} <code>1</code><li>',
+        f'exact_match</p><div class="runs"><div><ol tabindex="0"><li>{RIGHT} <code>1</code><li>',
     ),
     "numbers": (
         "gpassk",
