@@ -7,7 +7,7 @@ from latex2mathml.converter import convert
 from markdown_it import MarkdownIt
 
 from .charts import charts_of, page_svg
-from .describing import escape, number_html
+from .describing import breakable, escape, number_html
 from .python_code import python_code
 from .questions import questions_html
 from .request import Answer
@@ -68,30 +68,21 @@ def _scores_html(answer: Answer) -> str:
     views = views_of(answer)
     html = "<h2>Scores</h2>"
     for view in views:
-        html += "".join(f"<h3>{_breakable(label)}</h3>" for label in view.input)
+        html += "".join(f"<h3>{breakable(label)}</h3>" for label in view.input)
         html += "".join(map(_table_html, view.paper_tables()))
     notes = dict.fromkeys(note for view in views for note in view.notes(for_paper=True))
     return f'{html}<p class="caption">{escape(" ".join(notes))}</p>'
 
 
-def _breakable(label: str) -> str:
-    """Return a text as HTML: lines break after underscores, but not within G-Pass@4_0.5."""
-    return re.sub(
-        r"(m?G-Pass@[\w.]+)|_",
-        lambda match: f"<span>{match[1]}</span>" if match[1] else "_<wbr>",
-        escape(label),
-    )
-
-
 def _table_html(table: Cells) -> str:
     """Return HTML of a table. Its first row has headings. Limits in brackets are printed small."""
-    head = "".join(f'<th scope="col">{_breakable(heading)}</th>' for heading in table[0])
+    head = "".join(f'<th scope="col">{breakable(heading)}</th>' for heading in table[0])
     body = ""
     for name, *cells in table[1:]:
         numbers = map(number_html, cells)
         values = [re.sub(r"\(.*\)", r"<small>\g<0></small>", number) for number in numbers]
         row = "".join(f"<td>{value}</td>" for value in values)
-        body += f'<tr><th scope="row">{_breakable(name)}</th>{row}</tr>'
+        body += f'<tr><th scope="row">{breakable(name)}</th>{row}</tr>'
     table_html = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     return f'<div class="numbers">{table_html}</div>'
 

@@ -3,7 +3,7 @@
 A choice is a `Reading` (arguments of `read_run`) that the page offers, as {"missing": "drop"}.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from at_k.readers.reading import make_reading
@@ -32,7 +32,7 @@ _MISSING = {
 }
 _WORDS: dict[str, Callable[[Any], str]] = {
     "missing": lambda choice: _MISSING[choice],
-    "where": lambda where: f"only rows with {_conditions_in_words(where)}",
+    "where": lambda where: f"only rows with {' and '.join(f'{x} = {y}' for x, y in where)}",
     "groups": lambda name: f"Scores for each {name}",
     "questions": lambda names: f"Questions are identified by {' and '.join(_as_list(names))}",
     "pool": lambda names: f"Rows that differ in {', '.join(names)} are samples of one question",
@@ -53,14 +53,6 @@ def choice_in_words(choice: Reading) -> str:
     words = ", ".join(f"{part[0].lower()}{part[1:]}" for part in parts)
     dots = ".." if len(words) > _MAX_CHARACTERS else ""
     return f"{words[0].upper()}{words[1:_MAX_CHARACTERS]}{dots}"
-
-
-def _conditions_in_words(where: Sequence[Sequence[str]]) -> str:
-    """Return pairs of a column and an entry as text, such as "prompt = a or b and model = x"."""
-    entries: dict[str, list[str]] = {}
-    for name, entry in where:
-        entries.setdefault(name, []).append(entry)
-    return " and ".join(f"{name} = {' or '.join(texts)}" for name, texts in entries.items())
 
 
 def is_reading(reading: Any) -> bool:

@@ -28,6 +28,15 @@ def escape(text: str) -> str:
     return re.sub(r"[^\w\s.,:;()%/=+@^'-]", lambda match: f"&#{ord(match[0])};", text)
 
 
+def breakable(label: str) -> str:
+    """Return a text as HTML: lines break after underscores, but not within G-Pass@4_0.5."""
+    return re.sub(
+        r"(m?G-Pass@[\w.]+)|_",
+        lambda match: f"<span>{match[1]}</span>" if match[1] else "_<wbr>",
+        escape(label),
+    )
+
+
 def number_html(number: str) -> str:
     """Return a number as HTML, with the sign for minus in place of a hyphen."""
     return escape(number).replace("-", "&minus;")

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl
 
 import gradio as gr
 
@@ -19,7 +18,7 @@ from .layout import FILES, TEXT, Layout
 from .request import Answer, ChoiceError, Reading, Request, make_request
 from .samples import MAX_FILES
 from .scoring import score, score_in_steps
-from .sharing import check_parameters, example_request, opened_request, saved_page
+from .sharing import example_request, opened_request, saved_page
 from .space import Space
 
 _logger = logging.getLogger(__name__)
@@ -152,11 +151,8 @@ class Handlers:
             if (page := saved_page(request.files)) is None:
                 return request, {}
             request = opened_request(space, page, folder)
-        elif (address := values[layout.address]).startswith("#"):
-            request = opened_request(space, address[1:], folder)
         else:
-            check_parameters(dict(parse_qsl(address[1:])))
-            request = example_request(space, space.examples[0])
+            request = opened_request(space, values[layout.address].removeprefix("#"), folder)
         return request, self._input_updates(request)
 
     def _request_from_inputs(self, values: Values, forgets: bool = False) -> Request:
@@ -211,43 +207,40 @@ class Handlers:
         """Return updates that show an answer."""
         layout = self._layout
         return {
-            layout.problem: gr.update(value="", visible=False),
-            layout.result: gr.update(value=result_html(answer), visible=True),
+            layout.problem: "",
+            layout.result: result_html(answer),
             layout.details: details_html(answer),
-            layout.all_details: gr.update(visible=True),
             layout.written: gr.update(value=None, visible=False),
             **self._asking_updates(answer.request, ChoiceError()),
         }
 
     def _problem_updates(self, request: Request | None, problem: ValueError) -> Values:
-        """Return updates that show a problem, and the inputs for choices, instead of the answer."""
-        layout = self._layout
-        asking = problem if isinstance(problem, ChoiceError) else ChoiceError()
-        return {
-            layout.problem: gr.update(value=problem_html(str(problem)), visible=True),
-            layout.result: gr.update(visible=False),
-            layout.all_details: gr.update(visible=False),
-            **(self._asking_updates(request, asking) if request else {}),
-        }
+        """Return updates that show a problem, and inputs for choices that would settle it.
+
+        Where there is a problem, the style sheet of the page hides the answer.
+        """
+        updates: Values = {self._layout.problem: problem_html(str(problem))}
+        if request is not None:
+            asking = problem if isinstance(problem, ChoiceError) else ChoiceError()
+            updates |= self._asking_updates(request, asking)
+        return updates
 
     def _asking_updates(self, request: Request, asking: ChoiceError) -> Values:
         """Return updates that keep the choices of a request, and show the inputs for new ones.
 
         Depending on the error, these are a list of choices, a field for the correct outcomes, and
-        menus of columns. Without them they are hidden.
+        menus of columns.
         """
         layout, reading = self._layout, request.reading
         choices = [(choice_in_words(choice), json.dumps(choice)) for choice in asking.choices]
-        columns, asks_columns = list(asking.columns), bool(asking.columns)
-        is_open = bool(choices or columns or asking.asks_correct)
-        return {
+        names, are_asked = list(asking.columns), bool(asking.columns)
+        columns = {
+            component: gr.update(choices=names, value=None, visible=are_asked)
+            for component in layout.columns.values()
+        }
+        return columns | {
             layout.reading: {"choices": reading, "samples": request.fingerprint_of_samples()},
             layout.choices: gr.update(choices=choices, value=None, visible=bool(choices)),
             layout.correct: gr.update(value="", visible=asking.asks_correct),
-            layout.asking: gr.update(visible=is_open),
             layout.again: gr.update(visible=bool(reading)),
-            **{
-                component: gr.update(choices=columns, value=None, visible=asks_columns)
-                for component in layout.columns.values()
-            },
         }

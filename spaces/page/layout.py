@@ -27,6 +27,8 @@ _STATES = {
     "changed": "The inputs have changed since. Press Score.",
     "scoring": "Computing ..",
     "failed": "There is no result: the server did not answer. Press Score to try again.",
+    "unknown": "The address has a parameter that this page does not read. Choose an example, or "
+    "paste samples, and copy the link of the result.",
     "large": f"The file is too large: at most {MAX_BYTES // 1_000_000} MB are read.",
 }
 """What the page says instead of a result, by its state. The script of the page sets the state."""
@@ -37,14 +39,14 @@ class Layout:
 
     Attributes:
         number: the number of a request, by which the script of the page tells later from earlier.
-        address: the fragment or the query of the address with which the page opens, or "". The
-            script of the page fills it in.
+        address: the fragment of the address with which the page opens, or "". The script of the
+            page fills it in.
         reading: a dict with the visitor's "choices" as a `Reading`, and the "samples" for which
             they were made, as `Request.fingerprint_of_samples` returns them.
         examples: the button of each example.
-        problem: the box that says why there is no answer.
-        asking: the column with inputs for choosing how samples are read: `choices`, `columns` (by
-            role) and `correct`.
+        problem: the text that says why there is no answer, or "".
+        choices, columns, correct: inputs for choosing how samples are read: a list, a menu of
+            columns for each role, and the correct outcomes.
         again: the button that forgets what was chosen.
         result, details: the answer in words, and below it charts, tables, questions and code.
         files: the button that writes files, and `written`, the list of these.
@@ -64,8 +66,8 @@ class Layout:
                 states = "".join(f'<p class="{x}">{text}</p>' for x, text in _STATES.items())
                 gr.HTML(f'<div role="status">{states}</div>', elem_id="state")
                 self.working = gr.HTML(elem_id="working")
-                self.problem = gr.HTML(visible=False, elem_id="problem")
-                with gr.Column(visible=False, elem_id="asking") as self.asking:
+                self.problem = gr.HTML(elem_id="problem")
+                with gr.Column(elem_id="asking"):
                     self._add_choices()
                 self.result = gr.HTML(result_html(answer), elem_id="answer")
                 self.again = gr.Button(
@@ -73,7 +75,7 @@ class Layout:
                 )
             with gr.Column(elem_id="inputs"):
                 self._add_inputs(answer.request)
-            with gr.Column(elem_id="details") as self.all_details:
+            with gr.Column(elem_id="details"):
                 self.details = gr.HTML(details_html(answer))
                 name = "Make files of the scores, charts and code"
                 self.files = gr.Button(name, size="sm", elem_id="make-files")
@@ -145,8 +147,8 @@ class Layout:
     @property
     def outputs(self) -> set[Any]:
         """Return the components that a request updates."""
-        shown = {self.problem, self.asking, self.result, self.again, self.all_details, self.details}
-        return shown | {self.written} | (self.inputs - {self.address})
+        shown = {self.problem, self.result, self.again, self.details, self.written}
+        return shown | (self.inputs - {self.address})
 
 
 def _control(control: Control, value: Any) -> gr.Number | gr.Radio | gr.Textbox:

@@ -1,6 +1,6 @@
 // Keeps track of whether the result belongs to the inputs. The style sheet shows the state of the
-// page: "" if the result belongs to the inputs, and otherwise "changed", "scoring", "failed" or
-// "large". Each change of an input gives the inputs a new version.
+// page: "" if the result belongs to the inputs, and otherwise "changed", "scoring", "failed",
+// "large" or "unknown". Each change of an input gives the inputs a new version.
 const page = (() => {
   const root = document.documentElement;
   let version = 0; // of the inputs
@@ -30,7 +30,8 @@ const page = (() => {
     if (scrolls) showTop();
     return [asked, ...values.slice(1)];
   };
-  const hasRequestInAddress = () => location.hash.length > 1 || /[?&](?!__)\w/.test(location.search);
+  // Gradio knows these parameters.
+  const unknown = /[?&](?!__|view=|footer=|deep_link=|session_hash=|logs=|embed=)\w/;
   // Returns the request in the address, and the text of the field: as it was before a reload.
   const open = (text) => {
     const [hash, kept] = JSON.parse(storage?.getItem("text") || "[]");
@@ -39,9 +40,9 @@ const page = (() => {
       mark("changed");
       return ["", kept];
     }
-    const request = location.hash.length > 1 ? location.hash : location.search;
-    if (hasRequestInAddress()) return [request, text];
-    if (!asked) setState(""); // otherwise a request was faster than this event
+    if (location.hash.length > 1) return [location.hash, text];
+    // Otherwise a request was faster than this event.
+    if (!asked) setState(unknown.test(location.search) ? "unknown" : "");
     return ["", text];
   };
   // Shows that the inputs have changed.
@@ -128,6 +129,6 @@ const page = (() => {
   addEventListener("change", (event) => event.target.files && receiveFiles(event), true);
   // Back and forward, and a link that is pasted into the address of an open page.
   addEventListener("popstate", () => location.reload());
-  if (hasRequestInAddress()) root.dataset.state = "scoring";
+  if (location.hash.length > 1) root.dataset.state = "scoring";
   return { begin, open, mark, markFiles, done, fail, copyLink };
 })();

@@ -6,7 +6,7 @@ from typing import Any
 
 from at_k.cli.formats import csv_text
 
-from .describing import escape, number_html, scale_of
+from .describing import breakable, escape, number_html, scale_of
 from .request import Answer
 from .space import Run
 
@@ -150,7 +150,7 @@ def questions_html(answer: Answer) -> str:
     last, kind = f"{sample}s", "one"
     if len(_shown_runs(answer)) > 1:
         last, kind = "text" if any(answer.texts) else "", "several"
-    head = _cells_html([question, *map(escape, rows[0].numbers), last])
+    head = _cells_html([question, *map(breakable, rows[0].numbers), last])
     columns = f"--numbers: {len(rows[0].numbers)}"
     return (
         f'<section id="questions"><h2>{question.capitalize()}s</h2>'

@@ -9,7 +9,7 @@ import binascii
 import json
 import re
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,6 @@ from .space import Example, Space, sample_file
 _MAX_LINK = 16_000  # characters; programs for mail and chats cut longer links
 _MAX_JSON = 10 * MAX_BYTES
 _EXAMPLES = (COOL, WARM)
-_GRADIO_PARAMETERS = ("view", "footer", "deep_link", "session_hash", "logs", "embed")
 _BROKEN = (
     "This link or saved page is broken, or a part of it is missing. Ask the sender to copy it "
     "again, or for the page as a file."
@@ -116,13 +115,3 @@ def example_request(space: Space, example: Example) -> Request:
     """Return the request of an example."""
     files = tuple(sample_file(name) for name in example.files)
     return make_request(space, example.checker, example.options, text=example.text, files=files)
-
-
-def check_parameters(parameters: Mapping[str, str]) -> None:
-    """Raise a ValueError if the query of an address has a parameter that Gradio does not use."""
-    for name in parameters:
-        if not name.startswith("__") and name not in _GRADIO_PARAMETERS:
-            raise ValueError(
-                f"The address has the parameter {name:.40}, which this page does not read. Choose "
-                f"an example or paste samples, and copy the link of the result."
-            )

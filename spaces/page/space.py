@@ -90,11 +90,8 @@ class Chart:
 class SampleFile:
     """Hold the samples of a text or file.
 
-    Attributes:
-        label: the name of the file without its ending, or "text".
-        file: the name of the file.
-        reading: the arguments of `at_k.readers.run.read_run` that read the file.
-        samples: the samples.
+    `label` is the name of the file without its ending, or "text", and `reading` has the arguments
+    of `at_k.readers.run.read_run` that read it.
     """
 
     label: str
@@ -145,12 +142,11 @@ class Space:
         controls: the options of the page.
         compute_calls: a function that returns the calls of `compute` by name, given the options
             and the smallest n of all questions. The call named "scores" fills the table of scores.
-            The page adds the checker, the confidence and the interval to the arguments.
+            The page adds the checker, the confidence and the interval.
         clause: a function that returns the result of a run in words, as HTML. It does not start
             with a capital letter, nor end with a full stop.
         main_scores: a function that returns the keys of the scores that a paper would report, the
-            most important one first. The table of scores begins with them, and runs are compared
-            by them. The sentence and the chart of a comparison show the first one.
+            most important one first. Runs are compared by them.
         charts: a function that returns the charts of the runs. None stands for one that does not
             apply.
         compared_by_k: the score that is compared at all k of the call "by_k", or None.
