@@ -29,7 +29,7 @@ from .controls import OTHER_QUESTIONS, SAME_QUESTIONS
 from .messages import not_compared, replace_python_terms
 from .request import Answer, Request
 from .samples import read_samples
-from .space import Call, Options, Run, SampleFile, Samples
+from .space import Call, Options, Run, SampleFile, Samples, Space
 
 _LONGEST_NAME = 18  # the width of the column of names in characters
 
@@ -51,23 +51,14 @@ def answer_to(request: Request) -> Answer:
         sampled = _samples_for_metric(computation, read.files)
         sizes = [questions.n for questions in sampled.values()]
         options, changes = _used_options(request, sizes)
-        calls = _calls(request, options, min(int(n.min()) for n in sizes), checker)
-        labels = category_numbers(options.get("categories")) if space.has_references else VERDICTS
-        checking = Checking(
-            checker or "exact_match", executor=_EXECUTORS.get(checker), labels=labels
-        )
-        graded = []
-        for label, questions in sampled.items():
-            with naming_run(label):
-                checked = questions.check(checking)
-            graded.append(GradedRun(label, checked.outcomes, checked.answers))
-        has_rewards = options.get("w") or options.get("categories") or not space.has_references
+        calls = _calls(request, options, sizes, checker)
+        graded = _grade(space, sampled, options, checker)
         runs = [
             Run(
                 **vars(file),
                 rewards=_rewards_by_question(run.outcomes, options.get("w")),
                 results=_results(computation, sampled[run.name], file.samples, calls),
-                is_binary=not has_rewards and {*run.outcomes.scored_values.tolist()} <= {0, 1},
+                is_binary=_is_binary(space, options, run),
             )
             for run, file in zip(graded, read.files, strict=True)
         ]
@@ -115,12 +106,13 @@ def _used_options(request: Request, sizes: Sequence[np.ndarray]) -> tuple[Option
 
 
 def _calls(
-    request: Request, options: Options, smallest_n: int, checker: str | None
+    request: Request, options: Options, sizes: Sequence[np.ndarray], checker: str | None
 ) -> dict[str, Call]:
     """Return the calls of `compute` by name: those of the Space, with the options of all pages.
 
-    `checker` is None if samples have no references. `smallest_n` is the smallest n of a question.
+    `sizes` are as in `_used_options`. `checker` is None if samples have no references.
     """
+    smallest_n = min(int(n.min()) for n in sizes)
     shared = {name: options[name] for name in ("confidence", "interval")}
     if checker not in (None, "exact_match"):
         shared["check_correct_fn"] = checker
@@ -146,6 +138,26 @@ def _samples_for_metric(
             batch = computation.read(file.samples["predictions"], file.samples.get("references"))
         sampled[file.label] = CheckedOnce(batch, computation.validate, CheckCache())
     return sampled
+
+
+def _grade(
+    space: Space, sampled: Mapping[str, CheckedOnce], options: Options, checker: str | None
+) -> list[GradedRun]:
+    """Return the outcomes and answers of each run. Raise a ValueError if a check fails."""
+    labels = category_numbers(options.get("categories")) if space.has_references else VERDICTS
+    checking = Checking(checker or "exact_match", executor=_EXECUTORS.get(checker), labels=labels)
+    runs = []
+    for label, questions in sampled.items():
+        with naming_run(label):
+            checked = questions.check(checking)
+        runs.append(GradedRun(label, checked.outcomes, checked.answers))
+    return runs
+
+
+def _is_binary(space: Space, options: Options, run: GradedRun) -> bool:
+    """Return whether each sample is correct or incorrect, and has no reward."""
+    has_rewards = options.get("w") or options.get("categories") or not space.has_references
+    return not has_rewards and {*run.outcomes.scored_values.tolist()} <= {0, 1}
 
 
 def _results(

@@ -41,15 +41,21 @@ def python_code(answer: Answer) -> str:
             expression = f"{{label: {expression} for label, samples in runs.items()}}"
         lines.append(f"{name} = {expression}")
     lines.append("print(scores)")
-    if answer.comparison is not None:
-        start = "leaderboard(runs" if len(answer.runs) > 2 else "compare(*runs.values()"
-        calls = [", ".join([start, *_keywords(x)]) for x in answer.comparison.arguments]
-        lines += [f"comparison = at_k.{calls[0]})", "print(comparison)"]
-        lines += [f"print(at_k.{call})" for call in calls[1:]]
+    lines += _comparison_lines(answer)
     for number, chart in enumerate(charts_of(answer), start=1):
         arguments = ", ".join([chart.call, *_keywords(chart_arguments(chart, answer))])
         lines.append(f'charts.{chart.function}({arguments}).save("{metric}-{number}.pdf")')
     return "\n".join(lines) + "\n"
+
+
+def _comparison_lines(answer: Answer) -> list[str]:
+    """Return lines that compare the runs and print the result, or [] if they are not compared."""
+    if answer.comparison is None:
+        return []
+    start = "leaderboard(runs" if len(answer.runs) > 2 else "compare(*runs.values()"
+    calls = [", ".join([start, *_keywords(x)]) for x in answer.comparison.arguments]
+    first = [f"comparison = at_k.{calls[0]})", "print(comparison)"]
+    return [*first, *(f"print(at_k.{call}))" for call in calls[1:])]
 
 
 def _read_call(run: Run) -> str:

@@ -1,10 +1,11 @@
 """List the questions of an answer, each with its samples, marked as correct or incorrect."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from at_k.cli.formats import csv_text
+import numpy as np
+from at_k.cli.formats import Scale, csv_text
 
 from .describing import breakable, escape, number_html, scale_of
 from .request import Answer
@@ -13,6 +14,7 @@ from .space import Run
 _MAX_HTML = 1_000_000  # the size of the list in characters
 _MAX_TEXT, _MAX_SAMPLE = 120, 1_000  # characters of a text in a row, and of a sample
 _MAX_MARKS = 64
+_DIFFERENCE = "difference"
 _MARKS: dict[float | None, str] = {0: "\u2717", 1: "\u2713", None: "?"}
 _FILTERS: dict[str, Callable[[float], bool]] = {
     "All correct": lambda share: share == 1,
@@ -47,28 +49,33 @@ def question_rows(answer: Answer) -> list[Row]:
     If there are several runs, the headings are their labels. The questions with the largest
     difference of two runs are first.
     """
-    runs = _shown_runs(answer)
+    runs, scale = _shown_runs(answer), scale_of(answer.runs)
     key, scores = _scores_of_questions(answer, runs)
-    scale = scale_of(answer.runs)
     headings = [run.label for run in runs]
     if len(runs) == 1:
         headings = [f"{key}{scale.heading.removeprefix('Score')}"]
-    differences = [b - a for a, b in zip(*scores, strict=True)] if len(scores) == 2 else []
-    rows = []
-    for i, name in enumerate(answer.questions):
-        numbers = {x: scale.number(own[i]) for x, own in zip(headings, scores, strict=False)}
-        if differences:
-            numbers = {"difference": scale.number(differences[i], sign=True)} | numbers
-        text = _shortened(answer.texts[i], _MAX_TEXT)
-        if len(runs) == 1:
-            text = f"{_summary(runs[0], i)}  {_marks(runs[0], i)}".strip()
-        scored = [x for run in runs for x in run.rewards[i] if x is not None]
-        share = sum(scored) / len(scored) if scored else 0.0
-        filter_name = next((x for x in _FILTERS if _FILTERS[x](share)), "")
-        rows.append(Row(i, _shortened(name, _MAX_TEXT), numbers, text, filter_name))
-    if differences:
-        rows.sort(key=lambda row: -abs(differences[row.index]))
-    return rows
+    columns = dict(zip(headings, scores, strict=False))
+    if len(scores) != 2:
+        return [_row(answer, i, scale, columns) for i in range(len(answer.questions))]
+    columns = {_DIFFERENCE: [b - a for a, b in zip(*scores, strict=True)]} | columns
+    largest_first = np.argsort(-np.abs(columns[_DIFFERENCE]), kind="stable").tolist()
+    return [_row(answer, i, scale, columns) for i in largest_first]
+
+
+def _row(answer: Answer, index: int, scale: Scale, columns: Mapping[str, list[float]]) -> Row:
+    """Return the row of a question. `columns` has the numbers of all questions by heading."""
+    runs = _shown_runs(answer)
+    numbers = {
+        heading: scale.number(column[index], sign=heading == _DIFFERENCE)
+        for heading, column in columns.items()
+    }
+    text = _shortened(answer.texts[index], _MAX_TEXT)
+    if len(runs) == 1:
+        text = f"{_summary(runs[0], index)}  {_marks(runs[0], index)}".strip()
+    scored = [x for run in runs for x in run.rewards[index] if x is not None]
+    share = sum(scored) / len(scored) if scored else 0.0
+    filter_name = next((x for x in _FILTERS if _FILTERS[x](share)), "")
+    return Row(index, _shortened(answer.questions[index], _MAX_TEXT), numbers, text, filter_name)
 
 
 def _shown_runs(answer: Answer) -> list[Run]:

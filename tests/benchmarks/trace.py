@@ -60,7 +60,7 @@ def ways() -> Iterator[dict[str, Callable[[], object]]]:
     def paste() -> object:
         asked = request.make_request(space, "exact_match", {"k": 2}, text=LINES)
         answer = answering.answer_to(asked)
-        return answer_html.result_html(asked, answer), answer_html.details_html(asked, answer)
+        return answer_html.result_html(answer), answer_html.details_html(answer)
 
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         Path("run.jsonl").write_text(LINES)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import at_k
 import pytest
@@ -87,7 +88,7 @@ RIGHT, WRONG = "\u2713", "\u2717"
 COUNTS = "question_id,n,correct\nq1,6,2\nq2,6,6\n"
 GRADES = {"text": '{"id": "q1", "outcomes": ["A", "C"]}', "categories": "C, B, A", "w": "0, 0.5, 1"}
 # The heading of the score, the row of the first question, and a part of the HTML.
-QUESTIONS = {
+QUESTIONS: dict[str, tuple[str, dict[str, Any], list[str], str]] = {
     "answers": (
         "gpassk",
         {"text": WITH_TEXTS, "k": 2},

@@ -8,15 +8,11 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-import at_k
 import pytest
-from apps import NAMES, answer_of, refusal_of, samples_of, uploaded
-from conftest import ROOT
+from apps import answer_of, refusal_of, samples_of, uploaded
 
 pytest_plugins = ["space_fixtures"]
 
-FIXTURES = ROOT / "tests" / "readers" / "fixtures"
-LM_EVAL = "lm_eval/org__replay-1b/samples_sums_{}_2026-11-22T06-03-47.795372.jsonl"
 CHECKED = {"predictions": [["12", "13"], ["7", "7"]], "references": ["12", "7"]}
 GRADED = {"predictions": [[1, 0], [1, 1]]}
 READ = {
@@ -222,15 +218,16 @@ def test_rewards_are_refused_with_the_way_to_their_pages(page, text):
     assert answer.runs[0].samples["predictions"] == [[float(x) for x in text.split()]]
 
 
-@pytest.mark.parametrize("metric", NAMES)
+@pytest.mark.parametrize("metric", ["gpassk", "bayes_at_n", "score_agg"])
 def test_scores_beside_predictions_are_asked_about(page, metric):
     text = "id,prediction,Grades\na,1,0.25\na,0,0.75\nb,1,1"
     error = refusal_of(page, metric, text)
     assert "can be read in 4 ways" in str(error)
     assert list(error.choices) == [{"outcomes": "Grades"}, {"outcomes": "prediction"}]
     assert error.asks_correct == (metric != "score_agg")
-    chosen, predictions = {"outcomes": "Grades"}, [[0.25, 0.75], [1]]
-    if metric in ("gpassk", "cons_at_k"):
+    chosen: dict[str, Any] = {"outcomes": "Grades"}
+    predictions: list[list[Any]] = [[0.25, 0.75], [1]]
+    if metric == "gpassk":
         error = refusal_of(page, metric, text, reading=chosen)
         assert "is 0.25" in str(error)
         assert error.asks_correct
@@ -247,7 +244,7 @@ def test_samples_and_outcomes_are_not_both_chosen(page):
 
 def test_choices_add_up_and_conditions_hold_together(page):
     ways = [{"missing": "drop"}, {"where": [["a", "1"]]}, {"where": [["b", "2"]]}]
-    merged = functools.reduce(page.asking.merged, ways, {})
+    merged: dict[str, Any] = functools.reduce(page.asking.merged, ways, {})
     assert merged == {"missing": "drop", "where": [["a", "1"], ["b", "2"]]}
     assert page.asking.choice_in_words(merged) == (
         "Missing samples are left out, only rows with a = 1 and b = 2"
@@ -291,32 +288,6 @@ def test_files_whose_questions_cannot_be_paired_are_scored_by_themselves(page, t
     assert "The questions of a." in page.questions.questions_html(answer)
 
 
-# What a visitor chooses of the columns and rows of a log, as arguments of `at_k.read`.
-LOGS: dict[str, dict[str, Any]] = {
-    "evalplus/plus_eval_results.json": {"outcomes": "plus"},
-    "inspect_ai/sums_several.eval": {"outcomes": "score_letters", "correct_at_least": 1},
-    LM_EVAL.format("plain"): {},
-    LM_EVAL.format("first"): {"predictions": "resps", "references": "target"},
-    LM_EVAL.format("pass"): {"where": [["filter", "strict"]]},
-    "trl/completions_00001.parquet": {"outcomes": "is_three"},
-}
-
-
-@pytest.mark.parametrize("name", LOGS)
-def test_a_log_has_the_samples_that_the_command_reads(page, name):
-    chosen, given = LOGS[name], {"files": (str(FIXTURES / name),), "checker": "numeric"}
-    if chosen:
-        error = refusal_of(page, "gpassk", **given)
-        is_way = any(way.items() <= chosen.items() for way in error.choices)
-        assert is_way or {*chosen.values()} <= {*error.columns}
-    (read,) = samples_of(page, "gpassk", **given, reading=chosen).values()
-    named: dict[str, Any] = {x: dict(y) if x == "where" else y for x, y in chosen.items()}
-    expected = at_k.read(FIXTURES / name, **named)
-    for role in ("predictions", "references"):
-        column = expected.get(role)
-        assert read.get(role) == (column.to_pylist() if hasattr(column, "to_pylist") else column)
-
-
 ROW = '{"outcomes": [1, 0]}\n'
 REFUSED = {
     "large.jsonl": (" " * 40_000_000 + ROW, "The limit for a file, and for a text, is 40 MB."),
@@ -350,19 +321,11 @@ def test_the_checker_choice_takes_a_column_of_options_as_the_command_does(page):
 
 
 def test_a_zip_of_one_file_and_a_plain_text_are_read(page, tmp_path):
-    files = uploaded(tmp_path, dict.fromkeys(("run.1.txt", "run.2.txt"), "1 0\n1 1\n"))
+    names = ("run.1.txt", "run-with-a-very-long-name-at-0.8.txt")
+    files = uploaded(tmp_path, dict.fromkeys(names, "1 0\n1 1\n"))
     read = samples_of(page, "gpassk", files=files)
-    assert read == dict.fromkeys(("run_1", "run_2"), GRADED)
+    assert read == dict.fromkeys(("run_1", "run-with-a-__name-at-0_8"), GRADED)
     with zipfile.ZipFile(tmp_path / "uploaded" / "run.zip", "w") as archive:
         archive.writestr("run.csv", "id,outcome\na,1\na,0\n")
     files = (str(tmp_path / "uploaded" / "run.zip"),)
     assert samples_of(page, "gpassk", files=files)["run"]["predictions"] == [[1, 0]]
-
-
-def test_labels_of_files_with_long_names_keep_both_ends(page, tmp_path):
-    names = [f"a-small-model-with-a-long-name-at-{degree}.csv" for degree in ("0.2", "0.8")]
-    files = uploaded(tmp_path, dict.fromkeys(names, "id,outcome\na,1\na,0\n"))
-    assert [*samples_of(page, "gpassk", files=files)] == [
-        "a-small-mod..name-at-0.2",
-        "a-small-mod..name-at-0.8",
-    ]
