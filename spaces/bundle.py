@@ -3,9 +3,8 @@
     python spaces/bundle.py gpassk ../gpassk-space
 
 The folder must be empty or not exist. It gets the files of the metric, app.py, and a folder `page`
-with everything else: the page that all Spaces share, the samples of the examples, the modules of
-the package at_k that the page imports, and the pictures of the card. A card is the README.md of a
-Space.
+with everything else: the page that all Spaces share, the samples of the examples, and the modules
+of the package at_k that the page imports. The card of the metric is the README.md of the Space.
 """
 
 import configparser
@@ -48,7 +47,11 @@ def bundle(name: str, target: Path) -> None:
         raise SystemExit(f"{target} is not empty.")
     page = target / "page"
     page.mkdir(parents=True)
-    _copy([*(METRICS / name).glob("*.py"), SPACES / name / "app.py"], target)
+    _copy((METRICS / name).glob("*.py"), target)
+    app = (SPACES / name / "app.py").read_text(encoding="utf-8")
+    # In a bundle, `page` is beside app.py.
+    app = re.sub(r"^import sys\n|^sys\.path\.append.+\n", "", app, flags=re.MULTILINE)
+    (target / "app.py").write_text(app, encoding="utf-8")
     _copy([path for path in (SPACES / "page").iterdir() if path.is_file()], page)
     _copy_package(target, page / "lib")
 
@@ -58,7 +61,7 @@ def bundle(name: str, target: Path) -> None:
     if version is None:
         raise SystemExit(f"{card.relative_to(ROOT)} names no sdk_version.")
     text = text.replace(version[0], f'{version[0]}\npython_version: "{PYTHON_VERSION}"', 1)
-    (target / "README.md").write_text(with_links_of_a_space(text, card, page), encoding="utf-8")
+    (target / "README.md").write_text(_with_links_to_repository(text, card), encoding="utf-8")
     needed = (METRICS / name / "requirements.txt").read_text(encoding="utf-8").split()
     extras = "\n".join(SETUP["options.extras_require"][extra] for extra in EXTRAS).split()
     needed += [x for x in extras if not x.startswith(("evaluate-at-k", "gradio"))]
@@ -95,25 +98,19 @@ def _copy_package(target: Path, lib: Path) -> None:
             path.unlink()
 
 
-def with_links_of_a_space(text: str, card: Path, page: Path) -> str:
-    """Return the text of a card with relative links replaced by links that work from a Space.
+def _with_links_to_repository(text: str, card: Path) -> str:
+    """Return the text of a card whose relative links, also of pictures, lead to the repository.
 
-    Pictures are copied to the folder `page`. Links to other files of the project become links to
-    its repository. `card` is the path of the card in the project.
+    `card` is the path of the card in the project.
     """
-    repository = SETUP["metadata"]["url"]
 
     def replaced(link: re.Match[str]) -> str:
-        """Return the link that takes the place of a match, and copy its picture if it has one."""
-        file = (card.parent / link["path"]).resolve()
-        if link["picture"]:
-            _copy([file], page)
-            return f"{link['picture']}({page.name}/{file.name})"
-        return f"]({repository}/blob/main/{file.relative_to(ROOT)}{link['anchor'] or ''})"
+        """Return the link that takes the place of a match."""
+        path = (card.parent / link["path"]).resolve().relative_to(ROOT)
+        kind = "raw" if path.suffix in (".svg", ".png") else "blob"
+        return f"]({SETUP['metadata']['url']}/{kind}/main/{path}{link['anchor'] or ''})"
 
-    picture = r"(?P<picture>!\[[^]]*\])"
-    pattern = rf"(?:{picture}|\])\((?!https?:|#)(?P<path>[^)#]+)(?P<anchor>#[^)]*)?\)"
-    return re.sub(pattern, replaced, text)
+    return re.sub(r"\]\((?!https?:|#)(?P<path>[^)#]+)(?P<anchor>#[^)]*)?\)", replaced, text)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,4 @@
-"""Describe the Space of Bayes@N: the expected reward of a sample, with a credible interval.
-
-In a clone, `python spaces/bayes_at_n/app.py` serves it.
-"""
+"""Describe the Space of Bayes@N: the expected reward of a sample, with a credible interval."""
 
 import sys
 from collections.abc import Sequence
@@ -39,7 +36,7 @@ q3,C,C,B,C
 
 
 def compute_calls(options: Options, smallest_n: int) -> dict[str, Call]:
-    """Return the calls of `compute` by name. They do not depend on `smallest_n`."""
+    """Return the calls of `compute`, which do not depend on the numbers of samples."""
     rewards = {"w": options["w"], "categories": options["categories"]}
     return {"scores": Call({**rewards, "return_per_question": True})}
 
@@ -121,5 +118,5 @@ SPACE = Space(
     charts=charts,
 )
 
-if __name__ == "__main__":  # worker processes import this file too, without the page
+if __name__ == "__main__":  # worker processes only import this file
     SPACE.serve()

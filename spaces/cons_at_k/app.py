@@ -1,7 +1,4 @@
-"""Describe the Space of cons@k: how often a majority vote of k samples is correct.
-
-In a clone, `python spaces/cons_at_k/app.py` serves it.
-"""
+"""Describe the Space of cons@k: how often a majority vote of k samples is correct."""
 
 import sys
 from collections.abc import Sequence
@@ -36,10 +33,7 @@ def vote_ks(maximum: int) -> list[int]:
 
 
 def compute_calls(options: Options, smallest_n: int) -> dict[str, Call]:
-    """Return the calls of `compute` by name: "scores" and the curves of the charts.
-
-    The curves by k end at `smallest_n`, the smallest number of samples of a question.
-    """
+    """Return the calls of `compute`. Curves by k end at `smallest_n`, the least of all n."""
     ks = sorted({*vote_ks(smallest_n), options["k"]})
     return {
         "scores": Call({"k": options["k"]}),
@@ -114,5 +108,5 @@ SPACE = Space(
     charts=charts,
 )
 
-if __name__ == "__main__":  # worker processes import this file too, without the page
+if __name__ == "__main__":  # worker processes only import this file
     SPACE.serve()

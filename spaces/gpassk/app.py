@@ -1,10 +1,7 @@
 """Describe the Space of G-Pass@k: how often at least one, most or all of k samples are correct.
 
 k is the number of samples that are drawn of a question, and the threshold tau the share of them
-that must be correct.
-
-In a clone, `python spaces/gpassk/app.py` serves it.
-"""
+that must be correct."""
 
 import sys
 from collections.abc import Sequence
@@ -32,10 +29,7 @@ def compared_ks(k: int) -> list[int]:
 
 
 def compute_calls(options: Options, smallest_n: int) -> dict[str, Call]:
-    """Return the calls of `compute` by name: "scores" and the curves of the charts.
-
-    The curves by k end at `smallest_n`, the smallest number of samples of a question.
-    """
+    """Return the calls of `compute`. Curves by k end at `smallest_n`, the least of all n."""
     ks = compared_ks(options["k"])
     thresholds = sorted({i / k for k in ks for i in range(1, k + 1)})
     return {
@@ -139,5 +133,5 @@ SPACE = Space(
     compared_by_k="pass@k",
 )
 
-if __name__ == "__main__":  # worker processes import this file too, without the page
+if __name__ == "__main__":  # worker processes only import this file
     SPACE.serve()

@@ -1,7 +1,4 @@
-"""Describe the Space of Max@k: the expected reward of the best of k samples.
-
-In a clone, `python spaces/max_at_k/app.py` serves it.
-"""
+"""Describe the Space of Max@k: the expected reward of the best of k samples."""
 
 import sys
 from collections.abc import Sequence
@@ -30,10 +27,7 @@ q4,0,0,1,0,0,0
 
 
 def compute_calls(options: Options, smallest_n: int) -> dict[str, Call]:
-    """Return the calls of `compute` by name: "scores" and the curves of the charts.
-
-    The curves by k end at `smallest_n`, the smallest number of samples of a question.
-    """
+    """Return the calls of `compute`. Curves by k end at `smallest_n`, the least of all n."""
     k, w = options["k"], options["w"]
     ks = sorted({*curve_ks(smallest_n), k})
     return {
@@ -106,5 +100,5 @@ SPACE = Space(
     compared_by_k="max@k",
 )
 
-if __name__ == "__main__":  # worker processes import this file too, without the page
+if __name__ == "__main__":  # worker processes only import this file
     SPACE.serve()

@@ -1,53 +1,60 @@
 """Write the HTML of an answer. Text of visitors is escaped."""
 
 import re
-from collections.abc import Sequence
 
 from at_k.cli.formats import Cells
 from latex2mathml.converter import convert
 from markdown_it import MarkdownIt
 
 from .charts import charts_of, page_svg
+from .describing import breakable, escape, number_html
+from .python_code import python_code
+from .questions import questions_html
 from .request import Answer
 from .score_tables import views_of
-from .space import Space
+from .sharing import link_text
 
 
-def escape(text: str) -> str:
-    """Return HTML that shows a text literally, with tags and template expressions escaped."""
-    return re.sub(r"[^\w\s.,:;()%/=+@^'-]", lambda match: f"&#{ord(match[0])};", text)
-
-
-def result_html(space: Space, answer: Answer, link: str) -> str:
+def result_html(answer: Answer) -> str:
     """Return HTML of the result in words, and of the notes.
 
-    The script of the page writes `link`, the request as text or "", to the fragment of its address.
+    The script of the page writes the request, which the HTML has too, to the address of the page.
     """
-    clauses = [space.clause(run, answer.options) for run in answer.runs]
+    clauses = [answer.space.clause(run, answer.options) for run in answer.runs]
     notes, verdict = [*answer.notes], ""
     sentence = f"{clauses[0][0].upper()}{clauses[0][1:]}."
     if len(clauses) > 1:
         labelled = zip(answer.runs, clauses, strict=True)
         sentence = " ".join(f"{escape(run.label)}: {clause}." for run, clause in labelled)
         verdict = notes.pop() if answer.comparison is None else answer.comparison.view.sentence()
-    if answer.comparison is not None and answer.comparison.is_leaderboard:
-        sentence, verdict = escape(verdict), ""  # it says what is most important
+        if answer.comparison is not None and len(clauses) > 2:
+            sentence, verdict = escape(verdict), ""  # it says what is most important
     # Numbers with their units and keys such as G-Pass@4_0.5 are not broken.
     whole = re.sub(r"[\d.]+ %|[\w-]+@[\w.]+", r"<span>\g<0></span>", escape(verdict))
     compared = f'<p class="verdict">{whole}</p>' if verdict else ""
+    link = link_text(answer.request)
     return (  # screen readers read a new status aloud
         f'<div role="status" data-link="{link}"><p class="sentence">{sentence}</p>{compared}'
         f'</div><p class="note">{escape(" ".join(notes))}</p>'
     )
 
 
-def chart_html(space: Space, answer: Answer) -> str:
-    """Return HTML of the charts of an answer with their titles and captions."""
-    return "".join(
+def details_html(answer: Answer) -> str:
+    """Return HTML of what is below the result: charts, tables, questions, code and the link.
+
+    A click in the code selects all of it.
+    """
+    charts = "".join(
         f"<section><header><h2>{escape(chart.title)}</h2>"
         f'<p class="caption">{escape(chart.caption)}</p></header>'
         f'<div class="chart">{page_svg(chart, answer)}</div></section>'
-        for chart in charts_of(space, answer)
+        for chart in charts_of(answer)
+    )
+    return (
+        f'<div class="charts">{charts}</div>{_scores_html(answer)}{questions_html(answer)}'
+        '<details id="code"><summary>Python code for these scores and charts</summary>'
+        f'<pre tabindex="0" aria-label="Python code">{escape(python_code(answer))}</pre></details>'
+        '<p id="link"><button type="button" onclick="page.copyLink(this)">Copy link</button></p>'
     )
 
 
@@ -56,43 +63,15 @@ def problem_html(problem: str) -> str:
     return f'<div class="problem" role="alert">{escape(problem)}</div>'
 
 
-def menu_html(choices: Sequence[str]) -> str:
-    """Return HTML of the menu of downloads, with an entry for each choice."""
-    options = "".join(f"<option>{escape(choice)}</option>" for choice in choices)
-    return f'<label>Download <select name="choice">{options}</select></label>'
-
-
-def code_html(code: str) -> str:
-    """Return HTML with code in a box that scrolls. A click in the box selects all of it."""
-    return (
-        "<details><summary>Python code for these scores and charts</summary>"
-        f'<pre tabindex="0" aria-label="Python code"><code>{escape(code)}</code></pre></details>'
-    )
-
-
-def scores_html(space: Space, answer: Answer) -> str:
+def _scores_html(answer: Answer) -> str:
     """Return HTML of the tables of scores, and of notes that explain their numbers."""
-    views = views_of(space, answer)
+    views = views_of(answer)
     html = "<h2>Scores</h2>"
     for view in views:
         html += "".join(f"<h3>{breakable(label)}</h3>" for label in view.input)
         html += "".join(map(_table_html, view.paper_tables()))
     notes = dict.fromkeys(note for view in views for note in view.notes(for_paper=True))
     return f'{html}<p class="caption">{escape(" ".join(notes))}</p>'
-
-
-def breakable(label: str) -> str:
-    """Return a text as HTML: lines break after underscores, but not within G-Pass@4_0.5."""
-    return re.sub(
-        r"(m?G-Pass@[\w.]+)|_",
-        lambda match: f"<span>{match[1]}</span>" if match[1] else "_<wbr>",
-        escape(label),
-    )
-
-
-def number_html(number: str) -> str:
-    """Return a number as HTML, with the sign for minus in place of a hyphen."""
-    return escape(number).replace("-", "&minus;")
 
 
 def _table_html(table: Cells) -> str:
@@ -110,15 +89,17 @@ def _table_html(table: Cells) -> str:
 
 def html_of(markdown: str) -> str:
     """Return the HTML of a text in Markdown. Formulas between dollar signs become MathML."""
+    html = re.sub(r"\$\$(.+?)\$\$", _block_formula, markdown, flags=re.DOTALL)
+    # Markdown takes <math> at the start of a line for a block of its own, and <span> for text.
+    html = re.sub(r"\$([^$]+?)\$", lambda match: f"<span>{_mathml(match[1])}</span>", html)
+    return MarkdownIt().enable("table").render(html)
 
-    def block(match: re.Match[str]) -> str:
-        """Return the MathML of a formula between double dollar signs, as a block of its own."""
-        return f'<div class="formula">{convert(" ".join(match[1].split()), display="block")}</div>'
 
-    def inline(match: re.Match[str]) -> str:
-        """Return the MathML of a formula between single dollar signs."""
-        # Markdown takes <math> at the start of a line for a block of its own, and <span> for text.
-        return f"<span>{convert(' '.join(match[1].split()))}</span>"
+def _block_formula(match: re.Match[str]) -> str:
+    """Return the MathML of a matched formula as a block of its own."""
+    return f'<div class="formula">{_mathml(match[1], display="block")}</div>'
 
-    with_blocks = re.sub(r"\$\$(.+?)\$\$", block, markdown, flags=re.DOTALL)
-    return MarkdownIt().enable("table").render(re.sub(r"\$([^$]+?)\$", inline, with_blocks))
+
+def _mathml(formula: str, display: str = "inline") -> str:
+    """Return the MathML of a formula in LaTeX."""
+    return convert(" ".join(formula.split()), display=display)

@@ -24,15 +24,12 @@ from at_k.runs.options import naming_run
 from at_k.runs.outcomes_of_runs import Run as GradedRun
 from at_k.runs.outcomes_of_runs import check_same_questions
 
-from .comparing import Comparison, compare
+from .comparing import compare
 from .controls import OTHER_QUESTIONS, SAME_QUESTIONS
-from .messages import message_for_page, replace_python_terms
+from .messages import not_compared, replace_python_terms
 from .request import Answer, Request
 from .samples import read_samples
-from .space import Call, Options, Run, Samples, Space
-
-_QUESTION_TEXTS = ("question", "problem", "prompt", "instruction", "input", "query")
-"""Names of columns with the texts of questions, in lower case."""
+from .space import Call, Options, Run, SampleFile, Samples, Space
 
 _LONGEST_NAME = 18  # the width of the column of names in characters
 
@@ -47,57 +44,51 @@ def answer_to(request: Request) -> Answer:
     """
     space, computation = request.space, COMPUTATIONS[request.space.metric]
     read = read_samples(request, computation.parameters)
-    has_references = any("references" in samples for samples in read.runs.values())
+    has_references = any("references" in file.samples for file in read.files)
     checker = request.checker if has_references else None
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        sampled = _samples_for_metric(computation, read.runs)
+        sampled = _samples_for_metric(computation, read.files)
         sizes = [questions.n for questions in sampled.values()]
-        smallest_n = min(int(n.min()) for n in sizes)
-        options, changes = _used_options(request, sizes, smallest_n)
-        calls = _calls(space, options, smallest_n, checker)
-        labels = category_numbers(options.get("categories")) if space.has_references else VERDICTS
-        checking = Checking(
-            checker or "exact_match", executor=_EXECUTORS.get(checker), labels=labels
-        )
-        graded = _grade(sampled, checking)
+        options, changes = _used_options(request, sizes)
+        calls = _calls(request, options, sizes, checker)
+        graded = _grade(space, sampled, options, checker)
         runs = [
             Run(
-                label=run.name,
-                file=read.files[run.name],
-                reading=read.arguments[run.name],
-                samples=samples,
+                **vars(file),
                 rewards=_rewards_by_question(run.outcomes, options.get("w")),
-                results=_results(computation, sampled[run.name], samples, calls),
+                results=_results(computation, sampled[run.name], file.samples, calls),
                 is_binary=_is_binary(space, options, run),
             )
-            for run, samples in zip(graded, read.runs.values(), strict=True)
+            for run, file in zip(graded, read.files, strict=True)
         ]
         comparison, problem = None, read.problem
         if len(runs) > 1 and not problem:
-            batches = [GradedRun(label, x.batch) for label, x in sampled.items()]
+            scope = Scope(sizes, checker, *space.nouns)
             keys = space.main_scores(runs[0], options)
-            comparison, problem = _compared(request, batches, graded, keys, calls, checker)
+            try:
+                check_same_questions([GradedRun(label, x.batch) for label, x in sampled.items()])
+                comparison = compare(space, graded, keys, calls, scope)
+            except ValueError as error:
+                problem = not_compared(error, request)
     messages = [*read.notes, *changes, *dict.fromkeys(str(warning.message) for warning in caught)]
     notes = tuple(map(replace_python_terms, filter(None, [*messages, problem])))
     names, texts = _names_and_texts(read.identifiers, len(sizes[0]))
-    return Answer(runs, calls, options, request.reading, checker, names, texts, comparison, notes)
+    return Answer(request, runs, calls, options, checker, names, texts, comparison, notes)
 
 
 # --- Options and calls --------------------------------------------------------------------
 
 
-def _used_options(
-    request: Request, sizes: Sequence[np.ndarray], smallest_n: int
-) -> tuple[Options, list[str]]:
+def _used_options(request: Request, sizes: Sequence[np.ndarray]) -> tuple[Options, list[str]]:
     """Return the options that are used, and sentences that say which ones were changed.
 
-    `sizes` has an array for each run, with the number of samples of each question. The smallest
-    number is `smallest_n`. A ValueError is raised if a k other than the default is larger.
+    `sizes` has an array for each run, with the number of samples of each question. A ValueError is
+    raised if a k other than the default is larger than the smallest number.
     """
     space, options, changes = request.space, dict(request.options), []
     question, sample = space.nouns
-    k = options.get("k", 1)
+    k, smallest_n = options.get("k", 1), min(int(n.min()) for n in sizes)
     if k > smallest_n:
         reason = f"the smallest number of {sample}s of any {question}"
         if k != space.defaults["k"]:  # nobody has chosen the default
@@ -114,11 +105,14 @@ def _used_options(
     return options, changes
 
 
-def _calls(space: Space, options: Options, smallest_n: int, checker: str | None) -> dict[str, Call]:
+def _calls(
+    request: Request, options: Options, sizes: Sequence[np.ndarray], checker: str | None
+) -> dict[str, Call]:
     """Return the calls of `compute` by name: those of the Space, with the options of all pages.
 
-    `checker` is None if samples have no references. `smallest_n` is the smallest n of a question.
+    `sizes` are as in `_used_options`. `checker` is None if samples have no references.
     """
+    smallest_n = min(int(n.min()) for n in sizes)
     shared = {name: options[name] for name in ("confidence", "interval")}
     if checker not in (None, "exact_match"):
         shared["check_correct_fn"] = checker
@@ -127,7 +121,7 @@ def _calls(space: Space, options: Options, smallest_n: int, checker: str | None)
             call,
             arguments={x: y for x, y in call.arguments.items() if y is not None} | shared,
         )
-        for name, call in space.compute_calls(options, smallest_n).items()
+        for name, call in request.space.compute_calls(options, smallest_n).items()
     }
 
 
@@ -135,25 +129,35 @@ def _calls(space: Space, options: Options, smallest_n: int, checker: str | None)
 
 
 def _samples_for_metric(
-    computation: Computation, runs: Mapping[str, Samples]
+    computation: Computation, files: Sequence[SampleFile]
 ) -> dict[str, CheckedOnce]:
     """Return {label: samples in the form of the metric}. Raise a ValueError if one is invalid."""
     sampled = {}
-    for label, samples in runs.items():
-        with naming_run(label):
-            batch = computation.read(samples["predictions"], samples.get("references"))
-        sampled[label] = CheckedOnce(batch, computation.validate, CheckCache())
+    for file in files:
+        with naming_run(file.label):
+            batch = computation.read(file.samples["predictions"], file.samples.get("references"))
+        sampled[file.label] = CheckedOnce(batch, computation.validate, CheckCache())
     return sampled
 
 
-def _grade(sampled: Mapping[str, CheckedOnce], checking: Checking) -> list[GradedRun]:
+def _grade(
+    space: Space, sampled: Mapping[str, CheckedOnce], options: Options, checker: str | None
+) -> list[GradedRun]:
     """Return the outcomes and answers of each run. Raise a ValueError if a check fails."""
+    labels = category_numbers(options.get("categories")) if space.has_references else VERDICTS
+    checking = Checking(checker or "exact_match", executor=_EXECUTORS.get(checker), labels=labels)
     runs = []
     for label, questions in sampled.items():
         with naming_run(label):
             checked = questions.check(checking)
         runs.append(GradedRun(label, checked.outcomes, checked.answers))
     return runs
+
+
+def _is_binary(space: Space, options: Options, run: GradedRun) -> bool:
+    """Return whether each sample is correct or incorrect, and has no reward."""
+    has_rewards = options.get("w") or options.get("categories") or not space.has_references
+    return not has_rewards and {*run.outcomes.scored_values.tolist()} <= {0, 1}
 
 
 def _results(
@@ -183,35 +187,7 @@ def _results(
     return results
 
 
-def _compared(
-    request: Request,
-    batches: Sequence[GradedRun],
-    graded: Sequence[GradedRun],
-    keys: Sequence[str],
-    calls: Mapping[str, Call],
-    checker: str | None,
-) -> tuple[Comparison | None, str]:
-    """Return the comparison of runs by the scores with these keys, or None and why there is none.
-
-    `batches` are the samples of the runs, and `graded` their outcomes.
-    """
-    space = request.space
-    try:
-        check_same_questions(batches)
-        scope = Scope([run.outcomes.n for run in graded], checker, *space.nouns)
-        return compare(space, graded, keys, calls, scope), ""
-    except ValueError as error:
-        message = message_for_page(error, *space.nouns, show_run_names=bool(request.files))
-        return None, f"The runs are not compared: {message}"
-
-
 # --- What tables show ---------------------------------------------------------------------
-
-
-def _is_binary(space: Space, options: Options, run: GradedRun) -> bool:
-    """Return whether each sample is correct or incorrect, and has no reward."""
-    has_rewards = options.get("w") or options.get("categories") or not space.has_references
-    return not has_rewards and bool(np.isin(run.outcomes.scored_values, (0, 1)).all())
 
 
 def _names_and_texts(
@@ -219,19 +195,18 @@ def _names_and_texts(
 ) -> tuple[list[str], list[str]]:
     """Return a list of the names and a list of the texts of the `total` questions.
 
-    `identifiers` are columns that identify the questions, by name in lower case. One may have the
-    texts, which are "" otherwise. The first other one has the names, which are "1", .. otherwise.
-    Texts that are as short as names are names.
+    `identifiers` are columns that identify the questions. The first one with long entries of
+    several words has the texts, which are "" otherwise. The first other one has the names, which
+    are "1", "2", .. otherwise.
     """
-    columns = {name: [str(entry) for entry in entries] for name, entries in identifiers.items()}
-    has_texts = [
-        name
-        for name, entries in columns.items()
-        if name in _QUESTION_TEXTS and max(map(len, entries)) > _LONGEST_NAME
-    ]
-    texts = columns[has_texts[0]] if has_texts else [""] * total
-    numbers = [str(number) for number in range(1, total + 1)]
-    return next((columns[name] for name in columns if name not in has_texts), numbers), texts
+    names: list[list[str]] = []
+    texts: list[list[str]] = []
+    for entries in identifiers.values():
+        column = [str(entry) for entry in entries]
+        is_text = any(" " in x and len(x) > _LONGEST_NAME for x in column)
+        (texts if is_text else names).append(column)
+    names.append([str(number) for number in range(1, total + 1)])
+    return names[0], [*texts, [""] * total][0]
 
 
 def _rewards_by_question(

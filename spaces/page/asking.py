@@ -3,17 +3,15 @@
 A choice is a `Reading` (arguments of `read_run`) that the page offers, as {"missing": "drop"}.
 """
 
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from at_k.readers.names import COLUMN_NAMES, columns_named
 from at_k.readers.reading import make_reading
 from at_k.readers.sources import load_files
 from at_k.readers.table import Columns, SelectionError, column_at
 from at_k.readers.words import entry_text
 
-from .request import MAX_SAMPLES_PER_QUESTION, ChoiceError, Reading
+from .request import ChoiceError, Reading
 
 ROLES = {
     "predictions": "Samples",
@@ -23,35 +21,28 @@ ROLES = {
 }
 """The roles of columns that a visitor can choose, and their labels."""
 
-_ONE_PER_QUESTION = ("references", "questions", "groups")
+SEVERAL = ("predictions", "outcomes")
+"""The roles of which each sample may have a column."""
+
 _CORRECT = ("correct_values", "correct_at_least")
 _MAX_ENTRIES, _MAX_COLUMNS, _MAX_CHARACTERS = 40, 200, 120
-_NUMBERED = re.compile(r"(.*?)(\d{1,4})")
 _MISSING = {
     "incorrect": "Missing samples are incorrect",
     "drop": "Missing samples are left out",
 }
-_BY_ITSELF = "Score each by itself"
 _WORDS: dict[str, Callable[[Any], str]] = {
     "missing": lambda choice: _MISSING[choice],
-    "where": lambda where: f"only rows with {_conditions_in_words(where)}",
+    "where": lambda where: f"only rows with {' and '.join(f'{x} = {y}' for x, y in where)}",
     "groups": lambda name: f"Scores for each {name}",
     "questions": lambda names: f"Questions are identified by {' and '.join(_as_list(names))}",
     "pool": lambda names: f"Rows that differ in {', '.join(names)} are samples of one question",
-    "by_order": lambda holds: (
-        "The files have the same questions in the same order" if holds else _BY_ITSELF
-    ),
-    "common": lambda holds: "Only the questions that all files have" if holds else _BY_ITSELF,
-    "predictions": lambda names: (
-        f"Samples in {names}"
-        if isinstance(names, str)
-        else f"A sample in each of {len(names)} columns, {names[0]} to {names[-1]}"
-    ),
-    "outcomes": lambda name: f"Outcomes in {name}",
+    "predictions": lambda names: f"Samples in {', '.join(_as_list(names))}",
+    "outcomes": lambda names: f"Outcomes in {', '.join(_as_list(names))}",
     "references": lambda name: f"References in {name}",
     "records": lambda path: f"The rows in {path}",
     "n": lambda name: f"Numbers of samples in {name}",
-    "counts": lambda name: f"Numbers of equal samples in {name}",
+    "correct": lambda name: f"Numbers of correct samples in {name}",
+    "counts": lambda names: f"Numbers of equal samples in {', '.join(_as_list(names))}",
 }
 """Functions that return the words for the value of an argument, by the name of the argument."""
 
@@ -62,14 +53,6 @@ def choice_in_words(choice: Reading) -> str:
     words = ", ".join(f"{part[0].lower()}{part[1:]}" for part in parts)
     dots = ".." if len(words) > _MAX_CHARACTERS else ""
     return f"{words[0].upper()}{words[1:_MAX_CHARACTERS]}{dots}"
-
-
-def _conditions_in_words(where: Sequence[Sequence[str]]) -> str:
-    """Return pairs of a column and an entry as text, such as "prompt = a or b and model = x"."""
-    entries: dict[str, list[str]] = {}
-    for name, entry in where:
-        entries.setdefault(name, []).append(entry)
-    return " and ".join(f"{name} = {' or '.join(texts)}" for name, texts in entries.items())
 
 
 def is_reading(reading: Any) -> bool:
@@ -84,15 +67,27 @@ def is_reading(reading: Any) -> bool:
         return False
 
 
-def merged(choices: Sequence[Reading]) -> Reading:
-    """Merge choices into one reading. Later choices win, but all conditions "where" are kept."""
-    reading: Reading = {}
-    for choice in choices:
-        where = [*reading.get("where", ()), *choice.get("where", ())]
-        reading |= choice
-        if where:
-            reading["where"] = where
-    return reading
+def merged(reading: Reading, choice: Reading) -> Reading:
+    """Return a reading with one more choice, which wins. All conditions "where" are kept."""
+    where = [*reading.get("where", ()), *choice.get("where", ())]
+    return reading | choice | ({"where": where} if where else {})
+
+
+def parse_correct_outcomes(text: str) -> Reading:
+    """Parse "A, B" to {"correct_values": ["A", "B"]}, and ">= 0.75" to {"correct_at_least": 0.75}.
+
+    Return {} for an empty text. Raise a ValueError if it starts with >, and is not >= and a number.
+    """
+    text = text.strip().replace("\N{GREATER-THAN OR EQUAL TO}", ">=", 1)
+    if not text.startswith(">"):
+        words = [word.strip() for word in text.split(",") if word.strip()]
+        return {"correct_values": words} if words else {}
+    try:
+        return {"correct_at_least": float(text.removeprefix(">="))}
+    except ValueError as error:
+        raise ValueError(
+            f"Give the least correct score after >=, such as >= 0.75. Got {text!r:.40}."
+        ) from error
 
 
 def choice_error(error: SelectionError, path: str, has_references: bool) -> ChoiceError:
@@ -101,14 +96,13 @@ def choice_error(error: SelectionError, path: str, has_references: bool) -> Choi
     `has_references` says whether the page checks samples against references.
     """
     columns = load_columns(path)
-    names = [name for name in columns if name]
-    choices = list(_choices_from_error(error, columns))
     asks_columns = error.is_open and error.roles & {*ROLES, "counts"}
-    if asks_columns:
-        choices += _column_choices(names)
-    offered = names[:_MAX_COLUMNS] if asks_columns else ()
-    asks_correct = has_references and "correct_at_least" in error.roles
-    return ChoiceError(*error.args, choices=choices, columns=offered, asks_correct=asks_correct)
+    return ChoiceError(
+        *error.args,
+        choices=_choices_from_error(error, columns),
+        columns=[name for name in columns if name][:_MAX_COLUMNS] if asks_columns else (),
+        asks_correct=has_references and "correct_at_least" in error.roles,
+    )
 
 
 def load_columns(path: str) -> Columns:
@@ -143,23 +137,6 @@ def _row_filter_choices(columns: Columns, where: Mapping[str, str]) -> Iterator[
     combinations = dict.fromkeys(zip(*(map(entry_text, x) for x in cells), strict=True))
     for entries in [*combinations][:_MAX_ENTRIES]:
         yield {"where": [list(pair) for pair in zip(where, entries, strict=True)]}
-
-
-def _column_choices(names: Sequence[str]) -> Iterator[Reading]:
-    """Yield the choice of several columns with a sample each, guessed by their names."""
-    usual = {x for role in _ONE_PER_QUESTION for x in columns_named(names, COLUMN_NAMES[role])}
-    samples = _numbered(names) or [x for x in names if x not in usual]
-    if usual and 1 < len(samples) <= MAX_SAMPLES_PER_QUESTION:
-        yield {"predictions": samples}
-
-
-def _numbered(names: Sequence[str]) -> list[str]:
-    """Return the names that are a text and a number, such as a1 and a2.
-
-    The list is empty unless they all begin with the same text.
-    """
-    matches = [match for match in map(_NUMBERED.fullmatch, names) if match and match[1]]
-    return [match[0] for match in matches] if len({match[1] for match in matches}) == 1 else []
 
 
 def _as_list(names: Any) -> list[str]:

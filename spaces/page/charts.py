@@ -3,7 +3,6 @@
 import re
 from typing import Any
 
-import numpy as np
 from altair.utils import schemapi
 from at_k import charts
 from at_k.charts.figure import Figure
@@ -13,13 +12,13 @@ from at_k.runs.comparison import differences_in
 from .controls import SAME_QUESTIONS
 from .describing import scale_of
 from .request import Answer
-from .space import Chart, Space
+from .space import Chart
 
 # Altair would validate each part of a chart, which takes longer than all the rest.
 schemapi.disable_debug_mode()
 
 
-def charts_of(space: Space, answer: Answer) -> list[Chart]:
+def charts_of(answer: Answer) -> list[Chart]:
     """Return the charts of an answer that apply to its runs. That of a comparison is the second.
 
     A curve of one point is left out.
@@ -28,7 +27,7 @@ def charts_of(space: Space, answer: Answer) -> list[Chart]:
         "by_k": min(run.sample_counts.min() for run in answer.runs),
         "by_question": max(len(run.sample_counts) for run in answer.runs),
     }
-    first, *others = space.charts(answer.runs, answer.options)
+    first, *others = answer.space.charts(answer.runs, answer.options)
     charts = [first, _comparison_chart(answer), *others]
     return [chart for chart in charts if chart and points.get(chart.function) != 1]
 
@@ -91,27 +90,12 @@ def page_svg(chart: Chart, answer: Answer) -> str:
 
 
 def chart_arguments(chart: Chart, answer: Answer) -> dict[str, Any]:
-    """Return the keyword arguments of the function that draws a chart.
-
-    They include the options for its caption. A leaderboard needs only the checker there, because
-    its results have the numbers of questions and samples, and the limits.
-    """
+    """Return the keyword arguments of the function that draws a chart."""
     arguments = dict(chart.arguments)
     if scale_of(answer.runs).percent:
         arguments["percent"] = True
-    if answer.checker is not None:
-        arguments["checker"] = answer.checker
-    if chart.function == "forest":
-        return arguments
-    counts = np.concatenate([run.sample_counts for run in answer.runs])
-    lowest, highest = int(counts.min()), int(counts.max())
-    arguments["n"] = lowest if lowest == highest else f"{lowest} to {highest}"
-    if chart.function == "by_question":  # it counts the questions itself, and shows no limits
-        return arguments
-    question_counts = {len(run.sample_counts) for run in answer.runs}
-    if len(question_counts) == 1:
-        arguments["questions"] = question_counts.pop()
-    arguments["confidence"] = answer.options["confidence"]
-    if answer.options["interval"] != SAME_QUESTIONS:  # with "auto", the results name the interval
-        arguments.setdefault("interval", answer.options["interval"])
+    if chart.function not in ("forest", "by_question"):  # the first has its limits, the other none
+        arguments["confidence"] = answer.options["confidence"]
+        if answer.options["interval"] != SAME_QUESTIONS:  # with "auto", results name the interval
+            arguments.setdefault("interval", answer.options["interval"])
     return arguments

@@ -39,9 +39,12 @@ class MeasuresView(ComparisonView):
         is the interval, and its column is left out.
         """
         differences = self.differences[None]  # those over all questions
-        rows = [x for x in differences if x.key == self.key or _is_power_of_two(x.k)]
-        rows += self.others
-        view = ComparisonView({None: rows}, self.names, self.options, self.scope)
+        rows = [
+            x
+            for x in differences
+            if x.key == self.key or not isinstance(x.k, int) or x.k.bit_count() == 1
+        ]
+        view = ComparisonView({None: [*rows, *self.others]}, self.names, self.options, self.scope)
         (table,) = view.paper_tables()
         if len(differences) > 1:
             return [table]
@@ -51,11 +54,6 @@ class MeasuresView(ComparisonView):
     def sentence(self, key: str | None = None) -> str:
         """Return a sentence about the difference with a key. Default: the one at the selected k."""
         return super().sentence(key or self.key)
-
-
-def _is_power_of_two(k: Any) -> bool:
-    """Return whether k is a power of two, or no integer because the score has no k."""
-    return not isinstance(k, int) or k & (k - 1) == 0
 
 
 @dataclass(frozen=True)
@@ -71,11 +69,6 @@ class Comparison:
     view: MeasuresView | LeaderboardView
     results: list[Mapping[str, Any]]
     arguments: list[dict[str, Any]]
-
-    @property
-    def is_leaderboard(self) -> bool:
-        """Return whether there are more than two runs."""
-        return isinstance(self.view, LeaderboardView)
 
 
 def compare(

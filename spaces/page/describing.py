@@ -1,8 +1,9 @@
-"""Help apps to describe a Space: its examples, the numbers in its sentences, and its curves.
+"""Help to describe a Space: its examples, its numbers and texts in HTML, and its curves.
 
 k is the number of samples that a score is about.
 """
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,6 +21,25 @@ COOL, WARM = "smollm2_cool.jsonl", "smollm2_warm.jsonl"
 def model_example(name: str, *files: str, **options: Any) -> Example:
     """Return an example of files of a small model, with the checker `numeric` and `options`."""
     return Example(name, files=files, checker="numeric", options=options)
+
+
+def escape(text: str) -> str:
+    """Return HTML that shows a text literally, with tags and template expressions escaped."""
+    return re.sub(r"[^\w\s.,:;()%/=+@^'-]", lambda match: f"&#{ord(match[0])};", text)
+
+
+def breakable(label: str) -> str:
+    """Return a text as HTML: lines break after underscores, but not within G-Pass@4_0.5."""
+    return re.sub(
+        r"(m?G-Pass@[\w.]+)|_",
+        lambda match: f"<span>{match[1]}</span>" if match[1] else "_<wbr>",
+        escape(label),
+    )
+
+
+def number_html(number: str) -> str:
+    """Return a number as HTML, with the sign for minus in place of a hyphen."""
+    return escape(number).replace("-", "&minus;")
 
 
 def percent(share: float) -> str:

@@ -3,39 +3,22 @@
 import json
 import logging
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl
 
 import gradio as gr
 
-from .answer_html import (
-    chart_html,
-    code_html,
-    escape,
-    menu_html,
-    problem_html,
-    result_html,
-    scores_html,
-)
-from .asking import choice_in_words, merged
-from .downloads import Downloads
-from .layout import COPY_LINK, FILES, NO_LINK, TEXT, Layout
-from .python_code import python_code
-from .question_table import ALL, questions_html, samples_html
+from .answer_html import details_html, problem_html, result_html
+from .asking import choice_in_words, merged, parse_correct_outcomes
+from .describing import escape
+from .files import write_files
+from .layout import FILES, TEXT, Layout
 from .request import Answer, ChoiceError, Reading, Request, make_request
 from .samples import MAX_FILES
-from .scoring import score_in_steps
-from .sharing import (
-    MAX_LINK,
-    check_parameters,
-    example_request,
-    is_saved_page,
-    opened_request,
-    shared_text,
-)
+from .scoring import score, score_in_steps
+from .sharing import example_request, opened_request, saved_page
 from .space import Space
 
 _logger = logging.getLogger(__name__)
@@ -46,52 +29,28 @@ Values = dict[Any, Any]
 _UNEXPECTED = "An error on this server prevents a result for these inputs."
 
 
-def shown_values(
-    space: Space, request: Request, answer: Answer, downloads: Downloads
-) -> dict[str, Any]:
-    """Save an answer for downloads. Return a dict from names in `Layout` to values that show it.
-
-    A value is HTML, an update of Gradio, or for "file" and "folder" a path.
-    """
-    shared = shared_text(request)
-    link = shared if len(shared) <= MAX_LINK else ""
-    folder = downloads.keep(answer, shared)
-    choices = downloads.choices(answer)
-    return {
-        "result": result_html(space, answer, link),
-        "scores": scores_html(space, answer),
-        "charts": chart_html(space, answer),
-        "code": code_html(python_code(space, answer)),
-        "questions": questions_html(space, answer),
-        "download": menu_html(choices),
-        "file": downloads.write(folder, choices[0]),
-        "folder": folder,
-        "copy_link": gr.update(value=COPY_LINK if link else NO_LINK, interactive=bool(link)),
-    }
-
-
-def connect_events(space: Space, blocks: gr.Blocks, layout: Layout, downloads: Downloads) -> None:
+def connect_events(space: Space, blocks: gr.Blocks, layout: Layout) -> None:
     """Connect the components of a page with their handlers, in the current `gr.Blocks`.
 
     The script of the page marks the result as outdated when an input changes, until there is a new
     result. The script listens itself for what is typed, pasted and selected.
     """
-    handlers = Handlers(space, layout, downloads)
+    handlers = Handlers(space, layout)
     private: dict[str, Any] = {"api_visibility": "private"}
     columns = [component.input for component in layout.columns.values()]
     gr.on(columns, js="() => page.mark()", **private)
-    files = [layout.files.upload, layout.files.delete, layout.files.clear]
-    gr.on(files, js="() => page.markFiles()", **private)
+    uploads = [layout.uploads.upload, layout.uploads.delete, layout.uploads.clear]
+    gr.on(uploads, js="() => page.markFiles()", **private)
     layout.source.input(
-        handlers.show_source,
+        lambda source: [gr.update(visible=source == x) for x in (TEXT, FILES)],
         layout.source,
-        [layout.text, layout.files],
+        [layout.text, layout.uploads],
         queue=False,
         trigger_mode="always_last",  # the answer to an earlier choice would hide what is chosen
         **private,
     )
-    clicks = [button.click for button in (layout.score, *layout.examples)]
-    others = [layout.choices.input, layout.chosen.input, layout.address.change]
+    clicks = [button.click for button in (layout.score, layout.again, *layout.examples)]
+    others = [layout.choices.input, layout.address.change]
     options = [component.input for component in layout.controls.values()]
     for triggers, js, mode in (
         # Each of these events starts at once: a later request of a visitor ends an earlier one.
@@ -115,22 +74,15 @@ def connect_events(space: Space, blocks: gr.Blocks, layout: Layout, downloads: D
     blocks.unload(handlers.forget)
     opened = [layout.address, layout.text]
     blocks.load(None, layout.text, opened, js="(text) => page.open(text)", **private)
-    quick: dict[str, Any] = {"show_progress": "hidden", **private}
-    by_filter = [layout.folder, layout.filter]
-    layout.filter.input(handlers.show_questions, by_filter, layout.questions, **quick)
-    last: dict[str, Any] = {"trigger_mode": "always_last"}
-    layout.questions.select(handlers.show_samples, layout.folder, layout.samples, **last, **quick)
-    layout.download.select(handlers.write_file, layout.folder, layout.file, **last, **private)
-    layout.copy_link.click(None, None, layout.copy_link, js="() => page.copyLink()", **private)
+    layout.files.click(handlers.write_files, layout.inputs, layout.written, **private)
 
 
 class Handlers:
     """Handle the events of a page."""
 
-    def __init__(self, space: Space, layout: Layout, downloads: Downloads):
+    def __init__(self, space: Space, layout: Layout):
         self._space = space
         self._layout = layout
-        self._downloads = downloads
         self._latest: dict[str | None, int] = {}  # the number of the last request of each session
 
     def score(self, values: Values, visitor: gr.Request, event: gr.EventData) -> Iterator[Values]:
@@ -164,12 +116,22 @@ class Handlers:
             with tempfile.TemporaryDirectory() as folder:
                 request, updates = self._request(trigger, values, Path(folder))
                 for answer in score_in_steps(request):
-                    yield updates | self._answer_updates(request, answer) if answer else {}
+                    yield updates | self._answer_updates(answer) if answer else {}
         except ValueError as error:
             yield updates | self._problem_updates(request, error)
         except Exception:
             _logger.exception("Unexpected error while preparing the scores for the page")
             yield self._problem_updates(None, ValueError(_UNEXPECTED))
+
+    def write_files(self, values: Values) -> Iterator[Any]:
+        """Score the request in the inputs again, and yield the list of its files."""
+        try:
+            request = self._request_from_inputs(values)
+            with tempfile.TemporaryDirectory() as folder:
+                paths = write_files(score(request), folder)
+                yield gr.update(value=paths, visible=True)
+        except ValueError as error:
+            raise gr.Error(escape(str(error)), print_exception=False) from error
 
     # --- Requests ---------------------------------------------------------------------------
 
@@ -183,21 +145,21 @@ class Handlers:
         if trigger in layout.examples:
             request = example_request(space, space.examples[layout.examples.index(trigger)])
         elif trigger is not layout.address:
-            request = self._request_from_inputs(values)
-            if (text := _saved_page(request.files)) is None:
+            # A session has its own copy of a component that it has updated.
+            forgets = trigger.elem_id == layout.again.elem_id
+            request = self._request_from_inputs(values, forgets)
+            if (page := saved_page(request.files)) is None:
                 return request, {}
-            request = opened_request(space, text, folder)
-        elif (address := values[layout.address]).startswith("#"):
-            request = opened_request(space, address[1:], folder)
+            request = opened_request(space, page, folder)
         else:
-            check_parameters(dict(parse_qsl(address[1:])))
-            request = example_request(space, space.examples[0])
+            request = opened_request(space, values[layout.address].removeprefix("#"), folder)
         return request, self._input_updates(request)
 
-    def _request_from_inputs(self, values: Values) -> Request:
+    def _request_from_inputs(self, values: Values, forgets: bool = False) -> Request:
         """Return the request that the inputs hold. Choices made for other samples are left out.
 
-        Raises a ValueError if the request is incomplete or invalid.
+        With `forgets`, choices for these samples are left out, too. Raises a ValueError if the
+        request is incomplete or invalid.
         """
         layout = self._layout
         options = {name: values[component] for name, component in layout.controls.items()}
@@ -205,26 +167,28 @@ class Handlers:
         if values[layout.source] == FILES:
             # Gradio passes instances of its own str class. A worker process could not load them
             # without importing Gradio.
-            samples = {"files": tuple(map(str, values[layout.files] or ()))}
+            samples = {"files": tuple(map(str, values[layout.uploads] or ()))}
             if not samples["files"]:
                 raise ValueError("There are no files. Choose one, or paste samples.")
             if len(samples["files"]) > MAX_FILES:
                 number = len(samples["files"])
                 raise ValueError(f"{number} files are too many. The limit is {MAX_FILES}.")
         request = make_request(self._space, values[layout.checker], options, **samples)
-        # The visitor made the choices for the samples with the fingerprint `asked_for`.
-        if request.fingerprint_of_samples() == values[layout.asked_for]:
-            request = replace(request, reading=self._reading(values))
-        return request
+        are_same = request.fingerprint_of_samples() == values[layout.reading]["samples"]
+        keeps_choices = are_same and not forgets
+        return replace(request, reading=self._reading(values)) if keeps_choices else request
 
     def _reading(self, values: Values) -> Reading:
         """Return the visitor's choices as one reading. Raise a ValueError if one is invalid."""
-        layout = self._layout
-        columns = {role: values[component] for role, component in layout.columns.items()}
-        named = {role: name for role, name in columns.items() if name}
-        choices = [*(values[layout.chosen] or ()), *filter(None, [values[layout.choices]])]
-        reading = merged([named, *map(json.loads, choices)])
+        layout, reading = self._layout, dict(values[self._layout.reading]["choices"])
+        for role, component in layout.columns.items():
+            if names := values[component]:
+                reading[role] = names[0] if isinstance(names, list) and len(names) == 1 else names
+        if values[layout.choices]:
+            reading = merged(reading, json.loads(values[layout.choices]))
         return reading | parse_correct_outcomes(values[layout.correct] or "")
+
+    # --- Updates ------------------------------------------------------------------------------
 
     def _input_updates(self, request: Request) -> Values:
         """Return updates that let the inputs show a request."""
@@ -234,130 +198,49 @@ class Handlers:
         return {
             layout.source: FILES if has_files else TEXT,
             layout.text: gr.update(value=request.text, visible=not has_files),
-            layout.files: gr.update(value=list(request.files) or None, visible=has_files),
+            layout.uploads: gr.update(value=list(request.files) or None, visible=has_files),
             layout.checker: request.checker,
             **options,
         }
 
-    def show_source(self, source: str) -> tuple[Any, Any]:
-        """Return updates of the text field and the file field, which show only the chosen one."""
-        return gr.update(visible=source != FILES), gr.update(visible=source == FILES)
-
-    # --- Answers and problems -----------------------------------------------------------------
-
-    def _answer_updates(self, request: Request, answer: Answer) -> Values:
-        """Save an answer for downloads, and return updates that show it."""
+    def _answer_updates(self, answer: Answer) -> Values:
+        """Return updates that show an answer."""
         layout = self._layout
-        shown = shown_values(self._space, request, answer, self._downloads)
-        file = shown.pop("file")
         return {
-            **{getattr(layout, name): value for name, value in shown.items()},
-            layout.problem: gr.update(value="", visible=False),
-            layout.answer: gr.update(visible=True),
-            layout.details: gr.update(visible=True),
-            layout.filter: ALL,
-            layout.samples: "",
-            layout.file: _file_update(file),
-            **self._asking_updates(request),
+            layout.problem: "",
+            layout.result: result_html(answer),
+            layout.details: details_html(answer),
+            layout.written: gr.update(value=None, visible=False),
+            **self._asking_updates(answer.request, ChoiceError()),
         }
 
     def _problem_updates(self, request: Request | None, problem: ValueError) -> Values:
-        """Return updates that show a problem, and the inputs for choices, instead of the answer."""
-        layout = self._layout
-        asking = problem if isinstance(problem, ChoiceError) else None
-        return {
-            layout.problem: gr.update(value=problem_html(str(problem)), visible=True),
-            layout.answer: gr.update(visible=False),
-            layout.details: gr.update(visible=False),
-            **(self._asking_updates(request, asking) if request else {}),
-        }
+        """Return updates that show a problem, and inputs for choices that would settle it.
 
-    def _asking_updates(self, request: Request, asking: ChoiceError | None = None) -> Values:
-        """Return updates that list the choices in a request, and show the inputs for new ones.
+        Where there is a problem, the style sheet of the page hides the answer.
+        """
+        updates: Values = {self._layout.problem: problem_html(str(problem))}
+        if request is not None:
+            asking = problem if isinstance(problem, ChoiceError) else ChoiceError()
+            updates |= self._asking_updates(request, asking)
+        return updates
+
+    def _asking_updates(self, request: Request, asking: ChoiceError) -> Values:
+        """Return updates that keep the choices of a request, and show the inputs for new ones.
 
         Depending on the error, these are a list of choices, a field for the correct outcomes, and
-        menus of columns. Without an error they are hidden.
+        menus of columns.
         """
-        layout, reading, asking = self._layout, request.reading, asking or ChoiceError()
+        layout, reading = self._layout, request.reading
         choices = [(choice_in_words(choice), json.dumps(choice)) for choice in asking.choices]
-        chosen = [
-            (choice_in_words({name: value}), json.dumps({name: value}))
-            for name, value in reading.items()
-            if not name.startswith("correct_")
-        ]
-        correct = correct_outcomes_text(reading)
-        columns = [("none", ""), *((name, name) for name in asking.columns)]
-        updates: Values = {
-            layout.choices: gr.update(choices=choices, value=None, visible=bool(choices)),
-            layout.correct: gr.update(value=correct, visible=asking.asks_correct or bool(correct)),
-            layout.chosen: gr.update(
-                choices=chosen, value=[choice for _, choice in chosen], visible=bool(chosen)
-            ),
+        names, are_asked = list(asking.columns), bool(asking.columns)
+        columns = {
+            component: gr.update(choices=names, value=None, visible=are_asked)
+            for component in layout.columns.values()
         }
-        for role, component in layout.columns.items():
-            value = reading[role] if reading.get(role) in asking.columns else ""
-            is_asked = bool(asking.columns)
-            updates[component] = gr.update(choices=columns, value=value, visible=is_asked)
-        is_open = any(update["visible"] for update in updates.values())
-        updates[layout.asking] = gr.update(visible=is_open)
-        return updates | {layout.asked_for: request.fingerprint_of_samples()}
-
-    # --- Parts of an answer --------------------------------------------------------------------
-
-    def show_questions(self, folder: str, filter_name: str) -> str:
-        """Return the HTML of the questions that pass a filter."""
-        return questions_html(self._space, self._answer(folder), filter_name)
-
-    def show_samples(self, folder: str, selected: gr.EventData) -> str:
-        """Return the HTML of the samples of the question in the selected row."""
-        return samples_html(self._space, self._answer(folder), int(selected.value))
-
-    def write_file(self, folder: str, selected: gr.EventData) -> Any:
-        """Write the download that is selected in the menu, and return an update of its button."""
-        self._answer(folder)
-        return _file_update(self._downloads.write(folder, selected.value))
-
-    def _answer(self, folder: str) -> Answer:
-        """Return the answer in a folder. Raise an error of Gradio if the server has removed it."""
-        try:
-            return self._downloads.answer(folder)
-        except ValueError as error:
-            raise gr.Error(escape(str(error)), print_exception=False) from error
-
-
-def _saved_page(files: Sequence[str]) -> str | None:
-    """Return the content of the only file if it is a saved page, and otherwise None."""
-    if len(files) != 1 or not files[0].endswith(".txt"):
-        return None
-    text = Path(files[0]).read_text(encoding="ascii", errors="replace")
-    return text if is_saved_page(text) else None
-
-
-def _file_update(path: str) -> Any:
-    """Return the update of the button that downloads a file."""
-    return gr.update(value=path, label=f"Download {Path(path).name}")
-
-
-def correct_outcomes_text(reading: Reading) -> str:
-    """Return the text from which `parse_correct_outcomes` returns the correct outcomes again."""
-    if "correct_at_least" in reading:
-        return f">= {reading['correct_at_least']:g}"
-    return ", ".join(reading.get("correct_values", ()))
-
-
-def parse_correct_outcomes(text: str) -> Reading:
-    """Parse "A, B" to {"correct_values": ["A", "B"]}, and ">= 0.75" to {"correct_at_least": 0.75}.
-
-    Return {} for an empty text. Raise a ValueError if it starts with >, and is not >= and a number.
-    """
-    text = text.strip()
-    if not text.startswith((">", "\N{GREATER-THAN OR EQUAL TO}")):
-        words = [word.strip() for word in text.split(",") if word.strip()]
-        return {"correct_values": words} if words else {}
-    least = text.removeprefix(">=").removeprefix("\N{GREATER-THAN OR EQUAL TO}")
-    try:
-        return {"correct_at_least": float(least)}
-    except ValueError as error:
-        raise ValueError(
-            f"Give the least correct score after >=, such as >= 0.75. Got {text!r:.40}."
-        ) from error
+        return columns | {
+            layout.reading: {"choices": reading, "samples": request.fingerprint_of_samples()},
+            layout.choices: gr.update(choices=choices, value=None, visible=bool(choices)),
+            layout.correct: gr.update(value="", visible=asking.asks_correct),
+            layout.again: gr.update(visible=bool(reading)),
+        }

@@ -15,8 +15,8 @@ from starlette.middleware.gzip import GZipMiddleware
 
 from .asking import is_reading
 from .controls import Choice, Control, NumberField
-from .downloads import Downloads, result_dict
-from .events import connect_events, shown_values
+from .events import connect_events
+from .files import result_dict
 from .layout import Layout
 from .request import ChoiceError, make_request
 from .samples import MAX_BYTES, MAX_SAMPLES
@@ -58,15 +58,12 @@ def serve(space: Space) -> None:
 
 def build_page(space: Space) -> gr.Blocks:
     """Score the first example, and return the page of a Space that shows it."""
-    request = example_request(space, space.examples[0])
     preload(space)
-    answer = score(request)
-    downloads = Downloads(space)
-    shown = shown_values(space, request, answer, downloads)
+    answer = score(example_request(space, space.examples[0]))
     with gr.Blocks(
         title=TITLES[space.metric], analytics_enabled=False, delete_cache=(600, 3600)
     ) as blocks:
-        connect_events(space, blocks, Layout(space, request, shown), downloads)
+        connect_events(space, blocks, Layout(answer))
         connect_api(space)
     return blocks
 
@@ -99,7 +96,7 @@ def connect_api(space: Space) -> None:
             chosen = dict(zip(space.defaults, option_values, strict=True))
             request = make_request(space, checker, chosen, text=samples, reading=reading)
             answer = score(request)
-            result = result_dict(space, answer) | {"notes": answer.notes}
+            result = result_dict(answer) | {"notes": answer.notes}
             # JSON texts can have lone surrogates, which UTF-8 cannot encode. They become "?".
             return json.loads(json.dumps(result, ensure_ascii=False).encode(errors="replace"))
         except ValueError as error:

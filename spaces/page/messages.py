@@ -1,15 +1,16 @@
 """Word messages of the package for a page: "Row 1, sample 2" instead of `predictions[0][1]`."""
 
-import re
-
 from at_k.core.checks import Index, InputError, InPython, Noun, Place, RunName
 from at_k.core.samples import GRADED_SCORES
 
-NO_SAMPLES = "There are no samples. Paste a table, rows of outcomes, or JSON."
+from .request import Request
+
 REWARDS = " (the pages Max@k and Bayes@N score rewards)"
 
 _NOUNS = {"references": "reference", "groups": "group", "clusters": "cluster"}
 _PYTHON_TERMS = {
+    "name the column of their ids (questions; in the shell --questions), or give by_order=True if "
+    "all runs have the same questions in the same order": "add a column id",
     GRADED_SCORES: REWARDS,
     " If the samples of a question follow each other, give their number as group_size (in the "
     "shell --group-size).": "",
@@ -30,32 +31,30 @@ _PYTHON_TERMS = {
 """Phrases about Python, exactly as messages of the package have them, and what a page says."""
 
 
-def message_for_page(
-    error: Exception, question_noun: str, sample_noun: str, show_run_names: bool = True
-) -> str:
+def message_for_page(error: Exception, request: Request) -> str:
     """Return the message of an error in the words of a page, with places that count from 1.
 
-    Without `show_run_names`, names of runs and files are left out: the samples are a pasted text,
-    whose name "text" the visitor does not know.
+    The name of a run is left out if it is a pasted text.
     """
-    nouns = {"question": question_noun, "sample": sample_noun}
-    message = ""
+    nouns = dict(zip(("question", "sample"), request.space.nouns, strict=True))
+    message, has_names = "", bool(request.files)
     for part in error.args if isinstance(error, InputError) else [str(error)]:
         if isinstance(part, Place):
-            words = _place_in_words(part, question_noun, sample_noun)
+            words = _place_in_words(part, *request.space.nouns)
             is_start = not message or message.rstrip().endswith((".", ":"))
             message += f"{words[0].upper()}{words[1:]}" if is_start else words
         elif isinstance(part, Noun):
             message += nouns[part]
         elif isinstance(part, Index):
             message += str(part + 1)
-        elif not isinstance(part, InPython if show_run_names else (InPython, RunName)):
+        elif not isinstance(part, InPython if has_names else (InPython, RunName)):
             message += str(part)
-    if not show_run_names:
-        if message.startswith("text has no "):
-            return NO_SAMPLES
-        message = without_name(message, "text")
     return replace_python_terms(message)
+
+
+def not_compared(error: ValueError, request: Request) -> str:
+    """Return a sentence that says why runs are not compared."""
+    return f"The runs are not compared: {message_for_page(error, request)}"
 
 
 def _place_in_words(place: Place, question_noun: str, sample_noun: str) -> str:
@@ -67,11 +66,6 @@ def _place_in_words(place: Place, question_noun: str, sample_noun: str) -> str:
         words += f", {sample_noun} {place.sample + 1}"
     noun = _NOUNS.get(place.parameter)
     return f"the {noun} of {words}" if noun else words
-
-
-def without_name(message: str, name: str) -> str:
-    """Return a message without the name of a run or file at its start."""
-    return re.sub(f"^{re.escape(name)}[:,] (.)", lambda match: match[1].upper(), message)
 
 
 def replace_python_terms(message: str) -> str:

@@ -1,6 +1,6 @@
 // Keeps track of whether the result belongs to the inputs. The style sheet shows the state of the
-// page: "" if the result belongs to the inputs, and otherwise "changed", "scoring", "failed" or
-// "large". Each change of an input gives the inputs a new version.
+// page: "" if the result belongs to the inputs, and otherwise "changed", "scoring", "failed",
+// "large" or "unknown". Each change of an input gives the inputs a new version.
 const page = (() => {
   const root = document.documentElement;
   let version = 0; // of the inputs
@@ -30,7 +30,8 @@ const page = (() => {
     if (scrolls) showTop();
     return [asked, ...values.slice(1)];
   };
-  const hasRequestInAddress = () => location.hash.length > 1 || /[?&](?!__)\w/.test(location.search);
+  // Gradio knows these parameters.
+  const unknown = /[?&](?!__|view=|footer=|deep_link=|session_hash=|logs=|embed=)\w/;
   // Returns the request in the address, and the text of the field: as it was before a reload.
   const open = (text) => {
     const [hash, kept] = JSON.parse(storage?.getItem("text") || "[]");
@@ -39,9 +40,9 @@ const page = (() => {
       mark("changed");
       return ["", kept];
     }
-    const request = location.hash.length > 1 ? location.hash : location.search;
-    if (hasRequestInAddress()) return [request, text];
-    if (!asked) setState(""); // otherwise a request was faster than this event
+    if (location.hash.length > 1) return [location.hash, text];
+    // Otherwise a request was faster than this event.
+    if (!asked) setState(unknown.test(location.search) ? "unknown" : "");
     return ["", text];
   };
   // Shows that the inputs have changed.
@@ -82,34 +83,17 @@ const page = (() => {
     history.pushState(null, "", `${location.pathname}${location.search}${hash}`);
     return [];
   };
-  const copyLink = async () => {
+  const copyLink = async (button) => {
+    if (!document.querySelector("#answer [data-link]").dataset.link) {
+      button.textContent = "No link: the samples are too large for one. Share the file of this page.";
+      return;
+    }
     try {
       await navigator.clipboard.writeText(location.href);
     } catch { // the page is in a frame, or not served by https
       prompt("Copy this link:", location.href);
     }
-    return "The link is copied";
-  };
-  // Tells the server which entry of a menu is selected.
-  const followMenu = (menu, trigger) => {
-    menu.addEventListener("change", (event) => trigger("select", { value: event.target.value }));
-  };
-  // Tells the server which row of a table is selected: by a click, or by the arrow keys.
-  const followRows = (table, trigger) => {
-    const select = (row) => {
-      if (!row) return;
-      for (const other of row.parentNode.children) other.ariaSelected = other === row;
-      row.focus();
-      trigger("select", { value: row.dataset.index });
-    };
-    table.addEventListener("click", (event) => select(event.target.closest("tbody tr")));
-    table.addEventListener("keydown", (event) => {
-      const row = event.target.closest("tbody tr");
-      const next = { ArrowDown: "nextElementSibling", ArrowUp: "previousElementSibling" }[event.key];
-      if (!row || !(next || event.key === "Enter")) return;
-      event.preventDefault();
-      select(next ? row[next] : row);
-    });
+    button.textContent = "The link is copied";
   };
   // With the key that moves the focus, a list of Gradio would open again after it is closed.
   const stopTabInLists = (event) => {
@@ -145,9 +129,6 @@ const page = (() => {
   addEventListener("change", (event) => event.target.files && receiveFiles(event), true);
   // Back and forward, and a link that is pasted into the address of an open page.
   addEventListener("popstate", () => location.reload());
-  if (hasRequestInAddress()) root.dataset.state = "scoring";
-  return {
-    ...{ begin, open, mark, markFiles, done, fail },
-    ...{ copyLink, followMenu, followRows },
-  };
+  if (location.hash.length > 1) root.dataset.state = "scoring";
+  return { begin, open, mark, markFiles, done, fail, copyLink };
 })();

@@ -10,60 +10,52 @@ from at_k.readers.run import COLUMNS
 
 from .charts import chart_arguments, charts_of
 from .request import Answer
-from .space import Call, Run, Space
+from .space import Call, Run
 
 _PACKAGE = "evaluate-at-k[{extras}] @ git+https://github.com/evaluate-at-k/evaluate-at-k"
+_AS_FLOATS = '[[x if x is None else float(x) for x in row] for row in samples["predictions"]]'
 
 
-def python_code(space: Space, answer: Answer) -> str:
+def python_code(answer: Answer) -> str:
     """Return code that reads the files of an answer, prints its scores, and writes its charts.
 
     The result of each call of `compute` is in a variable with the name of the call. If there are
     several runs, it is a dict by the label of the run.
     """
-    metric = space.metric
+    metric, has_several = answer.space.metric, len(answer.runs) > 1
     extras = "charts,math" if answer.checker == "math_verify" else "charts"
     lines = [f'# pip install "{_PACKAGE.format(extras=extras)}"', "import at_k"]
-    lines += ["from at_k import charts", "", *_reading_lines(answer)]
+    lines += ["from at_k import charts", ""]
+    if has_several:
+        lines += ["runs = {", *(f"    {x.label!r}: {_read_call(x)}," for x in answer.runs), "}"]
+    else:
+        lines.append(f"samples = {_read_call(answer.runs[0])}")
+    if any(map(_has_rewards_below_0, answer.runs)):
+        lines += ["for samples in runs.values():"] if has_several else []
+        indent = "    " if has_several else ""
+        lines.append(f'{indent}samples["predictions"] = {_AS_FLOATS}  # rewards')
     lines.append(f'{metric} = at_k.load("{metric}")')
     for name, call in answer.calls.items():
         expression = _compute_call(metric, call)
-        if len(answer.runs) > 1:
+        if has_several:
             expression = f"{{label: {expression} for label, samples in runs.items()}}"
         lines.append(f"{name} = {expression}")
-        if name == "scores":
-            lines.append("print(scores)")
+    lines.append("print(scores)")
     lines += _comparison_lines(answer)
-    for number, chart in enumerate(charts_of(space, answer), start=1):
+    for number, chart in enumerate(charts_of(answer), start=1):
         arguments = ", ".join([chart.call, *_keywords(chart_arguments(chart, answer))])
         lines.append(f'charts.{chart.function}({arguments}).save("{metric}-{number}.pdf")')
     return "\n".join(lines) + "\n"
 
 
-def _reading_lines(answer: Answer) -> list[str]:
-    """Return code that sets `samples` for one run, or `runs`, {label: samples}, for several."""
-    lines, indent = [], ""
-    if len(answer.runs) == 1:
-        (run,) = answer.runs
-        if run.file == "text":
-            lines.append("# text: a file with the samples")
-        lines.append(f"samples = {_read_call(run)}")
-    else:
-        lines += ["runs = {", *(f"    {x.label!r}: {_read_call(x)}," for x in answer.runs), "}"]
-    if answer.reading.get("common"):
-        lines += [
-            "shared = set.intersection(*(set(run.ids) for run in runs.values()))",
-            "for label, run in runs.items():",
-            "    common = [i for i, question in enumerate(run.ids) if question in shared]",
-            "    runs[label] = run.select(common)",
-        ]
-    if any(map(_has_rewards_below_0, answer.runs)):
-        if len(answer.runs) > 1:
-            lines.append("for samples in runs.values():")
-            indent = "    "
-        floats = '[[x if x is None else float(x) for x in row] for row in samples["predictions"]]'
-        lines.append(f'{indent}samples["predictions"] = {floats}  # rewards')
-    return lines
+def _comparison_lines(answer: Answer) -> list[str]:
+    """Return lines that compare the runs and print the result, or [] if they are not compared."""
+    if answer.comparison is None:
+        return []
+    start = "leaderboard(runs" if len(answer.runs) > 2 else "compare(*runs.values()"
+    calls = [", ".join([start, *_keywords(x)]) for x in answer.comparison.arguments]
+    first = [f"comparison = at_k.{calls[0]})", "print(comparison)"]
+    return [*first, *(f"print(at_k.{call}))" for call in calls[1:])]
 
 
 def _read_call(run: Run) -> str:
@@ -94,23 +86,6 @@ def _compute_call(metric: str, call: Call) -> str:
     name, values = call.sweep
     arguments.append(f"{name}=value")
     return f"{{value: {metric}.compute({', '.join(arguments)}) for value in {values!r}}}"
-
-
-def _comparison_lines(answer: Answer) -> list[str]:
-    """Return lines that call `at_k.compare` or `at_k.leaderboard` and print the result.
-
-    The list is empty if the runs are not compared.
-    """
-    if answer.comparison is None:
-        return []
-    start = "leaderboard(runs" if answer.comparison.is_leaderboard else "compare(*runs.values()"
-    if answer.reading.get("by_order"):
-        start += ", by_order=True"
-    first, *others = [
-        f"at_k.{', '.join([start, *_keywords(arguments)])})"
-        for arguments in answer.comparison.arguments
-    ]
-    return [f"comparison = {first}", "print(comparison)", *(f"print({x})" for x in others)]
 
 
 def _keywords(arguments: Mapping[str, Any]) -> list[str]:

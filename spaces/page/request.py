@@ -12,14 +12,8 @@ from at_k.core.checks import InputError
 from .comparing import Comparison
 from .space import CHECKERS, Call, Options, Run, Space
 
-MAX_SAMPLES_PER_QUESTION = 512
-
 Reading = dict[str, Any]
-"""What a visitor has chosen about samples: arguments of `read_run`, such as {"missing": "drop"}.
-
-Two entries are no arguments of `read_run`. `by_order` says whether files without question ids have
-the same questions in the same order. `common` says whether only questions in all files are kept.
-"""
+"""What a visitor has chosen about samples: arguments of `read_run`, such as {"missing": "drop"}."""
 
 
 class ChoiceError(InputError):
@@ -73,7 +67,7 @@ class Request:
         }
 
     def fingerprint_of_samples(self) -> str:
-        """Return a text that is equal for requests with the same samples."""
+        """Return a text that is equal only for requests with the same samples."""
         content = hashlib.sha256(self.text.encode(errors="replace"))
         for file in self.files:
             content.update(Path(file).name.encode() + b"\0" + Path(file).read_bytes() + b"\0")
@@ -85,10 +79,10 @@ class Answer:
     """Hold the scores of a request, and how they were computed.
 
     Attributes:
+        request: the request.
         runs: the runs with their scores.
         calls: the calls of `compute` that gave the scores, by name.
         options: the options that were used. k can be lower than its default.
-        reading: what the visitor has chosen about the samples.
         checker: the name of the checker, or None if the samples have no references.
         questions: the name of each question, or its number from 1 as text.
         texts: the text of each question, or "" if the samples do not have it.
@@ -97,15 +91,25 @@ class Answer:
         notes: sentences that say how the samples were read, and what to beware of.
     """
 
+    request: Request
     runs: list[Run]
     calls: dict[str, Call]
     options: Options
-    reading: Reading
     checker: str | None
     questions: list[str]
     texts: list[str]
     comparison: Comparison | None = None
     notes: tuple[str, ...] = ()
+
+    @property
+    def space(self) -> Space:
+        """Return the page of the metric."""
+        return self.request.space
+
+    @property
+    def main_scores(self) -> list[str]:
+        """Return the keys of the scores that a paper would report, the most important one first."""
+        return self.space.main_scores(self.runs[0], self.options)
 
 
 def make_request(space: Space, checker: str, options: Options, **samples: Any) -> Request:

@@ -7,13 +7,13 @@ from at_k.core.estimates import Estimate, as_dict
 from at_k.results import Result
 
 from .request import Answer
-from .space import Run, Space
+from .space import Run
 
 FORMATS = {"CSV": "csv", "LaTeX": "tex", "Markdown": "md"}
 """The formats of tables, and the types of their files."""
 
 
-def views_of(space: Space, answer: Answer, for_paper: bool = False) -> list[View]:
+def views_of(answer: Answer, for_paper: bool = False) -> list[View]:
     """Return the views of an answer, each of which can print its tables.
 
     For two compared runs, it is only the comparison. Otherwise there is a view of each run, after
@@ -21,13 +21,13 @@ def views_of(space: Space, answer: Answer, for_paper: bool = False) -> list[View
     """
     views: list[View] = [] if answer.comparison is None else [answer.comparison.view]
     if answer.comparison is None or len(answer.runs) > 2:
-        views += [_run_view(space, answer, run, for_paper) for run in answer.runs]
+        views += [_run_view(answer, run, for_paper) for run in answer.runs]
     return views
 
 
-def _run_view(space: Space, answer: Answer, run: Run, for_paper: bool) -> ScoresView:
+def _run_view(answer: Answer, run: Run, for_paper: bool) -> ScoresView:
     """Return a view of the main scores of a run, followed by all others unless `for_paper`."""
-    main_keys = space.main_scores(run, answer.options)
+    main_keys = answer.space.main_scores(run, answer.options)
     all_estimates = [x for x in run.scores().estimates if not _is_repeated(x)]
     estimates = [x for key in main_keys for x in all_estimates if x.key == key]
     if not for_paper:
@@ -35,7 +35,7 @@ def _run_view(space: Space, answer: Answer, run: Run, for_paper: bool) -> Scores
     has_several_runs = len(answer.runs) > 1
     return ScoresView(
         Result(as_dict(estimates), estimates),
-        Scope([run.sample_counts], answer.checker, *space.nouns),
+        Scope([run.sample_counts], answer.checker, *answer.space.nouns),
         [run.label] if has_several_runs else (),
         answer.options,
         label=f"scores-{run.label}" if has_several_runs else "scores",
@@ -50,14 +50,14 @@ def _is_repeated(estimate: Estimate) -> bool:
     return tau is not None and isinstance(k, int) and required_samples(k, tau) in (1, k)
 
 
-def table_text(space: Space, answer: Answer, name: str) -> str:
+def table_text(answer: Answer, name: str) -> str:
     """Return the tables of an answer as text in one of `FORMATS`.
 
     CSV has a row for each run, group and key, in full precision. The other formats have the scores
     that a paper would report.
     """
     if name != "CSV":
-        views = views_of(space, answer, for_paper=True)
+        views = views_of(answer, for_paper=True)
         return "\n\n".join(view.printed(name.lower()) for view in views) + "\n"
     labelled = [(run.label, x) for run in answer.runs for x in run.scores().estimates]
     head, *records = records_of([estimate for _, estimate in labelled])

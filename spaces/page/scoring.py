@@ -148,7 +148,7 @@ def _work(request: Request, folder: str, connection: Connection) -> None:
 
 def error_for_page(error: Exception, request: Request) -> ValueError:
     """Return an error in the words of the page, cut if long. A ChoiceError keeps its choices."""
-    message = message_for_page(error, *request.space.nouns, show_run_names=bool(request.files))
+    message = message_for_page(error, request)
     if len(message) >= _MAX_MESSAGE:
         message = f"{message[:_MAX_MESSAGE]}.."
     if isinstance(error, ChoiceError):

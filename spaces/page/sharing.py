@@ -9,20 +9,19 @@ import binascii
 import json
 import re
 import zlib
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from .asking import is_reading
+from .describing import COOL, WARM
 from .request import Request, make_request
 from .samples import MAX_BYTES, MAX_FILES
 from .space import Example, Space, sample_file
 
-MAX_LINK = 16_000
-"""The number of characters of the longest link. Programs for mail and chats cut longer ones."""
-
+_MAX_LINK = 16_000  # characters; programs for mail and chats cut longer links
 _MAX_JSON = 10 * MAX_BYTES
-_GRADIO_PARAMETERS = ("view", "footer", "deep_link", "session_hash", "logs", "embed")
+_EXAMPLES = (COOL, WARM)
 _BROKEN = (
     "This link or saved page is broken, or a part of it is missing. Ask the sender to copy it "
     "again, or for the page as a file."
@@ -38,28 +37,32 @@ def shared_text(request: Request) -> str:
         "reading": request.reading,
     }
     if request.files:
-        content["files"] = [_shared_file(request.space, Path(file)) for file in request.files]
+        content["files"] = [_shared_file(Path(file)) for file in request.files]
     else:
         content["text"] = request.text
     return base64.urlsafe_b64encode(zlib.compress(json.dumps(content).encode(), 9)).decode()
 
 
-def _shared_file(space: Space, file: Path) -> list[str | None]:
+def link_text(request: Request) -> str:
+    """Return a request as `shared_text` does, or "" if it is too long for a link."""
+    shared = shared_text(request)
+    return shared if len(shared) <= _MAX_LINK else ""
+
+
+def _shared_file(file: Path) -> list[str | None]:
     """Return [name, bytes decoded as Latin-1], or [name, None] for a file of an example."""
     content = file.read_bytes()
-    if file.name in _example_files(space) and content == Path(sample_file(file.name)).read_bytes():
+    if file.name in _EXAMPLES and content == Path(sample_file(file.name)).read_bytes():
         return [file.name, None]
     return [file.name, content.decode("latin-1")]
 
 
-def _example_files(space: Space) -> set[str]:
-    """Return the names of the files of all examples."""
-    return {name for example in space.examples for name in example.files}
-
-
-def is_saved_page(text: str) -> bool:
-    """Return whether a text looks like what `shared_text` returns."""
-    return re.fullmatch(r"\s*eN[\w=-]{20,}\s*", text) is not None
+def saved_page(files: Sequence[str]) -> str | None:
+    """Return the text in the only file if `shared_text` seems to have made it; otherwise None."""
+    if len(files) != 1 or not files[0].endswith(".txt"):
+        return None
+    text = Path(files[0]).read_text(encoding="ascii", errors="replace")
+    return text if re.fullmatch(r"\s*eN[\w=-]{20,}\s*", text) else None
 
 
 def opened_request(space: Space, text: str, folder: Path) -> Request:
@@ -74,7 +77,7 @@ def opened_request(space: Space, text: str, folder: Path) -> Request:
         compressed = base64.b64decode(characters, altchars=b"-_", validate=True)
         content = json.loads(decompressor.decompress(compressed, _MAX_JSON))
         metric, checker, options = (content[name] for name in ("metric", "checker", "options"))
-        samples = _samples(space, content, folder)
+        samples = _samples(content, folder)
         reading = content["reading"]
         is_complete = decompressor.eof and not decompressor.unused_data
         if not (is_complete and isinstance(options, dict) and is_reading(reading)):
@@ -86,7 +89,7 @@ def opened_request(space: Space, text: str, folder: Path) -> Request:
     return make_request(space, checker, options, **samples, reading=reading)
 
 
-def _samples(space: Space, content: dict[str, Any], folder: Path) -> dict:
+def _samples(content: dict[str, Any], folder: Path) -> dict:
     """Return the samples in a link as {"text": text} or {"files": paths}, for `make_request`.
 
     Write files into the folder. Raise a ValueError for an unknown file without content.
@@ -96,7 +99,7 @@ def _samples(space: Space, content: dict[str, Any], folder: Path) -> dict:
     files = []
     for number, (name, text) in enumerate(content["files"][:MAX_FILES]):
         if text is None:
-            if name not in _example_files(space):
+            if name not in _EXAMPLES:
                 raise ValueError(_BROKEN)
             files.append(sample_file(name))
         else:
@@ -112,13 +115,3 @@ def example_request(space: Space, example: Example) -> Request:
     """Return the request of an example."""
     files = tuple(sample_file(name) for name in example.files)
     return make_request(space, example.checker, example.options, text=example.text, files=files)
-
-
-def check_parameters(parameters: Mapping[str, str]) -> None:
-    """Raise a ValueError if the query of an address has a parameter that Gradio does not use."""
-    for name in parameters:
-        if not name.startswith("__") and name not in _GRADIO_PARAMETERS:
-            raise ValueError(
-                f"The address has the parameter {name:.40}, which this page does not read. Choose "
-                f"an example or paste samples, and copy the link of the result."
-            )

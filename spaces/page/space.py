@@ -12,6 +12,7 @@ from typing import Any
 
 import at_k
 import numpy as np
+from at_k.cli.score_tables import nouns_of
 from at_k.core.estimates import Estimate
 from at_k.results import Result
 
@@ -37,14 +38,9 @@ Samples = dict[str, Any]
 
 @dataclass(frozen=True)
 class Example:
-    """Describe an example that a visitor can choose.
+    """Describe an example that a visitor can choose: a text, or files that the project ships.
 
-    Attributes:
-        name: the text of its button.
-        text: the samples as text, or "" if the example has files.
-        files: the names of files of samples that the project ships.
-        checker: the name of the checker.
-        options: the options that differ from their defaults.
+    `name` is the text of its button, and `options` has those that differ from their defaults.
     """
 
     name: str
@@ -76,11 +72,8 @@ class Call:
 class Chart:
     """Describe a chart as a call of a function of `at_k.charts`.
 
-    The page draws the chart, and shows the code that draws it again.
-
     Attributes:
-        title: the title above the chart.
-        caption: what the chart shows, in a sentence or two.
+        title, caption: what the chart shows, in a few words and in a sentence or two.
         function: the name of the function that draws the chart.
         call: the name of the call of `compute` with the results to draw, or "comparison".
         arguments: further arguments of the function.
@@ -94,14 +87,24 @@ class Chart:
 
 
 @dataclass(frozen=True)
-class Run:
+class SampleFile:
+    """Hold the samples of a text or file.
+
+    `label` is the name of the file without its ending, or "text", and `reading` has the arguments
+    of `at_k.readers.run.read_run` that read it.
+    """
+
+    label: str
+    file: str
+    reading: Mapping[str, Any]
+    samples: Samples
+
+
+@dataclass(frozen=True)
+class Run(SampleFile):
     """Hold the samples of a text or file, and their scores.
 
     Attributes:
-        label: the name of the file without its ending, or "text".
-        file: the name of the file.
-        reading: the arguments of `at_k.readers.run.read_run` that read the file.
-        samples: the samples.
         rewards: for each question, a list of the outcome of each sample, or of the reward of its
             category; None for a sample that is not scored. The order is arbitrary if the samples
             are given as counts.
@@ -110,10 +113,6 @@ class Run:
         is_binary: whether each sample is correct or incorrect, and has no reward.
     """
 
-    label: str
-    file: str
-    reading: Mapping[str, Any]
-    samples: Samples
     rewards: list[list[float | None]]
     results: dict[str, Any]
     is_binary: bool
@@ -143,18 +142,14 @@ class Space:
         controls: the options of the page.
         compute_calls: a function that returns the calls of `compute` by name, given the options
             and the smallest n of all questions. The call named "scores" fills the table of scores.
-            The page adds the checker, the confidence and the interval to the arguments.
+            The page adds the checker, the confidence and the interval.
         clause: a function that returns the result of a run in words, as HTML. It does not start
             with a capital letter, nor end with a full stop.
         main_scores: a function that returns the keys of the scores that a paper would report, the
-            most important one first. The table of scores begins with them, and runs are compared
-            by them. The sentence and the chart of a comparison show the first one.
+            most important one first. Runs are compared by them.
         charts: a function that returns the charts of the runs. None stands for one that does not
             apply.
         compared_by_k: the score that is compared at all k of the call "by_k", or None.
-        question_noun: what the page calls a question.
-        sample_noun: what the page calls a sample.
-        has_references: whether samples can be checked against references.
     """
 
     metric: str
@@ -166,9 +161,6 @@ class Space:
     main_scores: Callable[[Run, Options], list[str]]
     charts: Callable[[Sequence[Run], Options], list[Chart | None]]
     compared_by_k: str | None = None
-    question_noun: str = "question"
-    sample_noun: str = "sample"
-    has_references: bool = True
 
     @property
     def defaults(self) -> Options:
@@ -178,7 +170,12 @@ class Space:
     @property
     def nouns(self) -> tuple[str, str]:
         """Return what the page calls a question and a sample."""
-        return self.question_noun, self.sample_noun
+        return nouns_of([self.metric])
+
+    @property
+    def has_references(self) -> bool:
+        """Return whether samples can be checked against references, which verdicts cannot."""
+        return self.metric != "score_agg"
 
     @property
     def has_binary_outcomes(self) -> bool:

@@ -1,7 +1,4 @@
-"""Describe the Space of score_agg, which aggregates verdicts on statements into one score.
-
-In a clone, `python spaces/score_agg/app.py` serves it.
-"""
+"""Describe the Space of score_agg, which aggregates verdicts on statements into one score."""
 
 import sys
 from collections.abc import Sequence
@@ -19,12 +16,11 @@ c,fully,fully,fully,fully,none
 d,partial,minor,minor,partial,minor
 """
 
-NOUNS = ("item", "verdict")
 TEMPERATURES = [round(0.1 + 0.025 * step, 3) for step in range(37)]
 
 
 def compute_calls(options: Options, smallest_n: int) -> dict[str, Call]:
-    """Return the calls of `compute` by name. They do not depend on `smallest_n`."""
+    """Return the calls of `compute`, which do not depend on the numbers of samples."""
     common = {"penalty": options["penalty"], "return_per_question": True}
     return {
         "scores": Call({"temperature": options["temperature"], **common}),
@@ -51,8 +47,8 @@ def clause(run: Run, options: Options) -> str:
 
 def charts(runs: Sequence[Run], options: Options) -> list[Chart | None]:
     """Return the charts of the score by temperature, and by item."""
-    scope = Scope([run.sample_counts for run in runs], None, *NOUNS)
-    sizes = {"caption": f"{scope.in_words()}."}
+    scope = Scope([run.sample_counts for run in runs], None, *SPACE.nouns)
+    caption = {"caption": f"{scope.in_words()}."}  # in place of one about questions
     return [
         Chart(
             "Score by temperature",
@@ -64,7 +60,7 @@ def charts(runs: Sequence[Run], options: Options) -> list[Chart | None]:
                 "key": "score_agg",
                 "parameter": "temperature, from strict to lenient",
                 "highlight": options["temperature"],
-                **sizes,
+                **caption,
             },
         ),
         Chart(
@@ -72,7 +68,7 @@ def charts(runs: Sequence[Run], options: Options) -> list[Chart | None]:
             "The score of each item at the selected temperature.",
             function="by_question",
             call="scores",
-            arguments={"key": "score_agg", "noun": NOUNS[0], **sizes},
+            arguments={"key": "score_agg", "noun": SPACE.nouns[0], **caption},
         ),
     ]
 
@@ -99,10 +95,7 @@ SPACE = Space(
     clause=clause,
     main_scores=main_scores,
     charts=charts,
-    question_noun=NOUNS[0],
-    sample_noun=NOUNS[1],
-    has_references=False,
 )
 
-if __name__ == "__main__":  # worker processes import this file too, without the page
+if __name__ == "__main__":  # worker processes only import this file
     SPACE.serve()

@@ -53,29 +53,23 @@ def ways() -> Iterator[dict[str, Callable[[], object]]]:
     """Yield the call of each way, in a new folder that holds the file of the command."""
     metric, (predictions, references) = at_k.load("gpassk"), QUESTIONS
     sys.path.insert(0, str(ROOT / "spaces"))
-    from page import answering, downloads, events, request
+    from page import answer_html, answering, request
 
     space = runpy.run_path(str(ROOT / "spaces/gpassk/app.py"))["SPACE"]
 
     def paste() -> object:
         asked = request.make_request(space, "exact_match", {"k": 2}, text=LINES)
         answer = answering.answer_to(asked)
-        return events.shown_values(space, asked, answer, kept)
+        return answer_html.result_html(answer), answer_html.details_html(answer)
 
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         Path("run.jsonl").write_text(LINES)
-        kept = downloads.Downloads(space)
-        with kept._root:
-            yield {
-                "compute": lambda: metric.compute(
-                    predictions=predictions, references=references, k=2
-                ),
-                "command": lambda: command(
-                    ["gpassk", "run.jsonl", "--k", "2", "--confidence", "0.95"]
-                ),
-                "compare": lambda: at_k.compare(OUTCOMES, OUTCOMES[::-1], "pass@k", k=2),
-                "page": paste,
-            }
+        yield {
+            "compute": lambda: metric.compute(predictions=predictions, references=references, k=2),
+            "command": lambda: command(["gpassk", "run.jsonl", "--k", "2", "--confidence", "0.95"]),
+            "compare": lambda: at_k.compare(OUTCOMES, OUTCOMES[::-1], "pass@k", k=2),
+            "page": paste,
+        }
 
 
 def calls(run: Callable[[], object]) -> Functions:

@@ -28,8 +28,24 @@ def request_for(page, metric, text="", files=(), reading=None, checker="exact_ma
     )
 
 
-def answer_to(page, request):
-    return page.answering.answer_to(request)
+def answer_of(page, metric, text="", **given):
+    return page.answering.answer_to(request_for(page, metric, text, **given))
+
+
+def samples_of(page, metric, text="", **given):
+    """Return the samples of each file by its label, as the page reads them."""
+    read = page.samples.read_samples(request_for(page, metric, text, **given), ())
+    return {file.label: file.samples for file in read.files}
+
+
+def refusal_of(page, metric, text="", **given):
+    """Return the error for samples that the page refuses, in the words of the page."""
+    request = request_for(page, metric, text, **given)
+    try:
+        page.answering.answer_to(request)
+    except ValueError as error:
+        return page.scoring.error_for_page(error, request)
+    raise AssertionError("The samples are scored.")
 
 
 def uploaded(folder, files):
@@ -39,9 +55,3 @@ def uploaded(folder, files):
     for path, text in zip(paths, files.values(), strict=True):
         path.write_bytes(text.encode(errors="surrogateescape"))
     return tuple(map(str, paths))
-
-
-def answer_of(page, metric, text="", **given):
-    """Return the Space of a metric, and the answer of its page to samples."""
-    request = request_for(page, metric, text, **given)
-    return request.space, answer_to(page, request)

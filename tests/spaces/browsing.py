@@ -5,7 +5,6 @@ Screenshots are kept in build/screenshots, or in the folder that SCREENSHOTS nam
 
 import contextlib
 import os
-import time
 from pathlib import Path
 
 from conftest import ROOT
@@ -130,12 +129,3 @@ def smallest_text(page):
         ).filter(size => size > 0))""",
         CHART,
     )
-
-
-def wait_until(check):
-    """Wait until a function returns something true, and return it."""
-    end = time.monotonic() + LIMIT
-    while not (found := check()):
-        assert time.monotonic() < end
-        time.sleep(0.05)
-    return found

@@ -13,8 +13,6 @@ from pathlib import Path
 import gradio_client
 from conftest import ROOT
 
-NAMES = sorted(path.parent.name for path in (ROOT / "spaces").glob("*/app.py"))
-
 
 @dataclass
 class RunningSpace:

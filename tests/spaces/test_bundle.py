@@ -6,10 +6,10 @@ import subprocess
 import sys
 
 import pytest
+from apps import NAMES
 from conftest import ROOT
 from hub import Hub
 
-NAMES = sorted(path.parent.name for path in (ROOT / "spaces").glob("*/app.py"))
 PACKAGE = ROOT / "shared" / "at_k"
 
 
@@ -39,65 +39,56 @@ def test_a_bundle_has_the_files_of_the_metric_the_app_and_the_page(space):
     files = {"app.py", f"{space.name}.py", "kernel.py", "README.md", "requirements.txt"}
     assert {path.name for path in space.iterdir()} == {*files, "page"}
     assert not any(path.is_symlink() for path in space.rglob("*"))
-    for path in (ROOT / "metrics" / space.name).glob("*.py"):
-        assert (space / path.name).read_bytes() == path.read_bytes()
-    pages = [path for path in (ROOT / "spaces" / "page").iterdir() if path.is_file()]
-    for path in pages:
-        assert (space / "page" / path.name).read_bytes() == path.read_bytes()
     lib = space / "page" / "lib" / "at_k"
     copies = [path for path in lib.rglob("*.py") if path != lib / "__init__.py"]
     assert {lib / "core" / "votes.py", lib / "charts" / "curves.py"} <= {*copies}
-    for copy in copies:
-        assert copy.read_bytes() == (PACKAGE / copy.relative_to(lib)).read_bytes()
-    app = ROOT / "spaces" / space.name / "app.py"
-    assert (space / "app.py").read_bytes() == app.read_bytes()
-
-
-def test_the_page_is_built_with_its_own_package_and_all_downloads(space):
-    code = """
-from pathlib import Path
-from app import SPACE  # which puts the package of the bundle on the path
-import at_k
-from page.downloads import Downloads
-from page.interface import build_page
-from page.scoring import score
-from page.sharing import example_request
-assert Path(at_k.__file__).is_relative_to(Path("page/lib").resolve())
-functions = [x["api_name"] for x in build_page(SPACE).get_config_file()["dependencies"]]
-assert functions.count("scores") == 1
-downloads = Downloads(SPACE)
-answer = score(example_request(SPACE, SPACE.examples[0]))
-folder = downloads.keep(answer, "the link")
-for choice in downloads.choices(answer):
-    assert Path(downloads.write(folder, choice)).stat().st_size
-"""
-    run(code, space)
-    lib = space / "page" / "lib" / "at_k"
+    sources = {copy: PACKAGE / copy.relative_to(lib) for copy in copies}
+    sources |= {space / x.name: x for x in (ROOT / "metrics" / space.name).glob("*.py")}
+    page = [path for path in (ROOT / "spaces" / "page").iterdir() if path.is_file()]
+    sources |= {space / "page" / path.name: path for path in page}
+    for copy, source in sources.items():
+        assert copy.read_bytes() == source.read_bytes()
     for module in ("cli/command", "cli/gate_files", "integrations/lm_eval", "runs/plan"):
         assert (PACKAGE / f"{module}.py").exists()
         assert not (lib / f"{module}.py").exists()
 
 
-def test_the_card_has_the_header_of_a_space(space):
-    header = (space / "README.md").read_text(encoding="utf-8").split("---")[1]
-    for field in ("sdk: gradio", "sdk_version: 6.", "app_file: app.py", 'python_version: "3.11"'):
-        assert f"\n{field}" in header
-    (version,) = re.findall(r"sdk_version: (\S+)", header)
-    assert f"gradio=={version}\n" in (space / "requirements.txt").read_text()
+def test_the_page_is_built_with_its_own_package_and_all_files(space):
+    code = """
+import sys
+from pathlib import Path
+from app import SPACE  # which puts the package of the bundle on the path
+import at_k
+from page.files import write_files
+from page.interface import build_page
+from page.scoring import score
+from page.sharing import example_request
+assert Path(at_k.__file__).is_relative_to(Path("page/lib").resolve())
+assert not [path for path in sys.path if path.endswith("..")]
+functions = [x["api_name"] for x in build_page(SPACE).get_config_file()["dependencies"]]
+assert functions.count("scores") == 1
+Path("files").mkdir()
+for file in write_files(score(example_request(SPACE, SPACE.examples[0])), "files"):
+    assert Path(file).stat().st_size
+"""
+    run(code, space)
 
 
-def test_every_link_of_the_card_leads_somewhere(space):
+def test_the_card_has_the_header_of_a_space_and_links_that_lead_somewhere(space):
     card = (space / "README.md").read_text(encoding="utf-8")
     original = (ROOT / "metrics" / space.name / "README.md").read_text(encoding="utf-8")
+    for field in ("sdk: gradio", "sdk_version: 6.", "app_file: app.py", 'python_version: "3.11"'):
+        assert f"\n{field}" in card.split("---")[1]
+    (version,) = re.findall(r"sdk_version: (\S+)", card)
+    assert f"gradio=={version}\n" in (space / "requirements.txt").read_text()
     links = re.findall(r"\]\(([^)]+)\)", card)
     assert len(links) == len(re.findall(r"\]\(([^)]+)\)", original))
     for link in links:
-        url, _, path = link.partition("/blob/main/")
-        if path:
+        url, *parts = re.split("/(?:blob|raw)/main/", link)
+        for path in parts:
             assert f"\nurl = {url}\n" in (ROOT / "setup.cfg").read_text()
             assert (ROOT / path.partition("#")[0]).exists()
-        elif not link.startswith(("https:", "http:", "#")):
-            assert (space / link).is_file()
+        assert link.startswith(("https:", "http:", "#"))
 
 
 def test_a_metric_loads_from_its_space_on_the_hub(tmp_path):
@@ -114,15 +105,13 @@ print(metric.compute(predictions=[[1, 0]], k=1, include="pass@k"))
         assert run(code, tmp_path, **home, **hub.environment) == "{'pass@1': 0.5}\n"
 
 
-def test_a_bundle_overwrites_nothing(tmp_path):
+def test_a_bundle_overwrites_nothing_and_an_unknown_name_is_refused(tmp_path):
     (tmp_path / "mine").touch()
-    result = bundle("gpassk", tmp_path)
-    assert result.returncode == 1
-    assert "is not empty" in result.stderr
+    for name, target, message in (
+        ("gpassk", tmp_path, "is not empty"),
+        ("gpass", tmp_path / "new", "There is no Space 'gpass'. The Spaces are bayes_at_n, "),
+    ):
+        result = bundle(name, target)
+        assert result.returncode == 1
+        assert message in result.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
-
-
-def test_a_name_without_a_space_is_refused_with_the_names(tmp_path):
-    result = bundle("gpass", tmp_path / "space")
-    assert result.returncode == 1
-    assert "There is no Space 'gpass'. The Spaces are bayes_at_n, " in result.stderr

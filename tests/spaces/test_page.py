@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import signal
 
 import pytest
@@ -13,6 +12,7 @@ from browsing import (
     FRESH,
     PHONE,
     SETTLED,
+    STATE,
     TABLET,
     choose_source,
     note,
@@ -26,7 +26,6 @@ from browsing import (
     take_screenshot,
     upload,
     wait_for_state,
-    wait_until,
 )
 from conftest import ROOT
 from running_space import wait_for_worker
@@ -37,8 +36,7 @@ SAMPLES = ROOT / "shared" / "at_k" / "samples"
 TWO_FILES = [str(SAMPLES / f"smollm2_{name}.jsonl") for name in ("cool", "warm")]
 SIZES = {"phone": PHONE, "tablet": TABLET, "desktop": DESKTOP}
 NUMBER = "#k input"
-SHOWN = "document.querySelector('.sentence')?.innerText"
-ROWS = "#questions tbody tr"
+QUESTION = "#questions details"
 STALE = "The inputs have changed since. Press Score."
 
 
@@ -72,6 +70,12 @@ def test_the_page_opens_at_all_sizes_light_and_dark_with_an_example(browser, spa
         assert requests <= 57
         assert size < 260_000
         assert sentence(page).startswith("Of 4 samples of a question, at least one is correct 88 %")
+        number = page.locator(NUMBER).bounding_box()
+        assert number["y"] + number["height"] <= DESKTOP["height"]
+        assert page.locator("button:visible").count() <= 12
+        titles = page.locator("#details h2").all_inner_texts()
+        assert titles[0] == "pass@k and pass^k by k"
+        assert titles[-2:] == ["Scores", "Questions"]
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
             page.wait_for_selector("body.dark" if scheme == "dark" else "body:not(.dark)")
@@ -87,20 +91,10 @@ def test_the_page_opens_at_all_sizes_light_and_dark_with_an_example(browser, spa
             violations = axe.run(page).response["violations"]
             serious = [x for x in violations if x["impact"] in ("serious", "critical")]
             assert not serious, [(x["id"], [node["html"] for node in x["nodes"]]) for x in serious]
-
-
-def test_a_phone_has_the_sentence_then_the_inputs_and_then_the_rest(browser, space):
-    with opened(browser, space, PHONE) as page:
+        page.set_viewport_size(PHONE)
         tops = [page.locator(x).bounding_box()["y"] for x in (".sentence", "#inputs", "#details")]
         assert tops == sorted(tops)
         assert tops[1] < PHONE["height"]
-    with opened(browser, space) as page:
-        number = page.locator(NUMBER).bounding_box()
-        assert number["y"] + number["height"] <= DESKTOP["height"]
-        assert page.locator("button:visible").count() <= 12
-        titles = page.locator("#details h2").all_inner_texts()
-        assert titles[0] == "pass@k and pass^k by k"
-        assert titles[-2:] == ["Scores", "Questions"]
 
 
 def test_every_example_is_scored_with_one_click(browser, space):
@@ -108,14 +102,13 @@ def test_every_example_is_scored_with_one_click(browser, space):
         shown = [sentence(page)]
         for button in page.locator("#examples button").all()[1:]:
             button.click()
-            page.wait_for_function(f"before => {SHOWN} !== before", arg=shown[-1])
             settle(page)
+            assert sentence(page) not in shown
             shown.append(sentence(page))
             assert page.locator("#source input:checked").get_attribute("value") == "Files"
         page.locator("#examples button").first.click()
         settle(page)
-        page.wait_for_function(f"text => {SHOWN} === text", arg=shown[0])
-        assert page.locator("#text textarea").is_visible()
+        assert sentence(page) == shown[0]
         assert page.input_value("#text textarea").startswith("reference,1,2")
 
 
@@ -141,34 +134,14 @@ def test_a_result_is_marked_as_soon_as_an_input_changes(browser, space):
             assert sentence(page) == first
             if name == "source":
                 page.wait_for_selector("#files input[type=file]", state="attached")
-            else:
-                page.click("#score") if name == "file" else None
+        page.click("#score")
         settle(page)
         assert sentence(page) != first
         assert not page.locator("#state p:visible").count()
 
 
-def test_a_text_that_is_not_scored_outlives_a_reload(browser, space):
+def test_options_act_at_once_and_only_the_default_of_k_is_lowered(browser, space):
     with opened(browser, space) as page:
-        paste(page, "1 1\n1 0")
-        page.wait_for_function("location.hash.length > 1")
-        first = sentence(page)
-        page.fill("#text textarea", "not scored")
-        for _ in range(2):
-            page.reload()
-            wait_for_state(page, "changed")
-            page.wait_for_function("document.querySelector('textarea').value === 'not scored'")
-        paste(page, "1 1\n1 0")
-        page.reload()
-        page.wait_for_function(FRESH)
-        assert sentence(page) == first
-
-
-def test_an_option_acts_at_once_and_the_result_is_hidden_until_it_fits(browser, space):
-    with opened(browser, space) as page:
-        page.fill(NUMBER, "5")
-        settle(page)
-        assert sentence(page).startswith("Of 5 samples")
         page.fill("#tau input", "1")
         settle(page)
         assert sentence(page).count("%") == 2  # of at least one, and of all
@@ -176,11 +149,7 @@ def test_an_option_acts_at_once_and_the_result_is_hidden_until_it_fits(browser, 
         settle(page)
         assert "for other questions like these" in page.inner_text(".numbers + .caption")
         assert "interval='questions'" in page.locator("#code pre").text_content()
-
-
-def test_only_the_default_of_k_is_lowered_where_there_are_too_few_samples(browser, space):
-    with opened(browser, space) as page:
-        for text, k in ("1 0", 2), ("1 0 1 1 1 0 1 1", 4):
+        for text, k in ("1 0\n1 1", 2), ("1 0 1 1 1 0 1 1\n1 1 1 1 1 1 1 0", 4):
             paste(page, text)
             assert sentence(page).startswith(f"Of {k} samples")
             assert ("k was lowered to 2" in note(page)) == (k == 2)
@@ -203,7 +172,8 @@ def test_a_slow_request_gives_way_to_a_later_one(browser, space):
         os.kill(wait_for_worker(space), signal.SIGSTOP)
         page.wait_for_selector("#state .scoring:visible")
         take_screenshot(page, "gpassk-computing")
-        wait_until(lambda: sentence(page) == "")
+        page.wait_for_timeout(2500)
+        assert sentence(page) == ""
         for number in (0, 1, 0, 1, 0):
             page.locator("#examples button").nth(number).click()
         settle(page)
@@ -218,7 +188,7 @@ def test_what_is_refused_leaves_no_earlier_result(browser, space, tmp_path):
     (tmp_path / "large.jsonl").write_text('{"outcomes": [1, 0]}\n' * 2_000_000)
     with opened(browser, space) as page:
         paste(page, '{"predictions": [')
-        assert "Line 1: invalid JSON" in problem(page)
+        assert "line 1: invalid JSON" in problem(page)
         take_screenshot(page, "gpassk-refused")
         (tmp_path / "asked.csv").write_text("id,correct\na,1\na,\n")
         upload(page, tmp_path / "asked.csv")
@@ -226,20 +196,11 @@ def test_what_is_refused_leaves_no_earlier_result(browser, space, tmp_path):
         page.wait_for_selector("#choices:visible")
         page.set_input_files("#files input[type=file]", tmp_path / "large.jsonl")
         wait_for_state(page, "large")
-        assert not page.locator("#asking:visible").count()
-        page.locator("#examples button").first.click()
-        page.wait_for_function(FRESH)
-        choose_source(page, "Files")
-        page.wait_for_selector("#files input[type=file]", state="attached")
-        page.set_input_files("#files input[type=file]", tmp_path / "large.jsonl")
-        wait_for_state(page, "large")
         limit = "The file is too large: at most 40 MB are read."
         assert page.locator("#state p:visible").inner_text() == limit
+        assert not page.locator("#asking:visible").count()
         assert sentence(page) == ""
         take_screenshot(page, "gpassk-too-large")
-        page.click("#score")
-        settle(page)
-        assert "There are no files" in problem(page)
 
 
 @pytest.mark.parametrize("answer", ["503", "none"])
@@ -273,38 +234,47 @@ def test_a_page_asks_with_choices_which_hold_for_these_samples_only(browser, spa
         settle(page)
         assert "1 of 4 outcomes are missing" in problem(page)
         page.locator("#choices").get_by_text("Missing samples are incorrect").click()
-        settle(page)
         page.wait_for_function(FRESH)
         assert note(page).startswith("2 questions, 2 samples each (1 of them missing, counted as")
-        chosen = page.locator("#chosen label").all_inner_texts()
-        assert [x.strip() for x in chosen] == [
-            "Only rows with strategy = y",
-            "Missing samples are incorrect",
-        ]
         page.fill(NUMBER, "1")
         settle(page)
         assert sentence(page) == "A sample is correct 50 % of the time."
-        page.locator("#chosen").get_by_text("Missing samples are incorrect").click()
+        page.click("#again")
         settle(page)
-        assert "1 of 4 outcomes are missing" in problem(page)
+        assert "different values of strategy" in problem(page)
+        page.locator("#choices").get_by_text("Only rows with strategy = y").click()
+        settle(page)
         paste(page, text.replace("b,y,0", "b,y,1"))  # other samples
         assert "different values of strategy" in problem(page)
-        assert not page.locator("#chosen:visible").count()
+        assert not page.locator("#again:visible").count()
 
 
 def test_columns_and_correct_outcomes_are_named(browser, space):
-    with opened(browser, space) as page:
-        paste(page, "item,resp,gold\nq1,12,12\nq1,13,12\nq2,7,7\nq2,7,7")
-        assert "no column with a usual name for samples" in problem(page)
-        for role, column in ("predictions", "resp"), ("references", "gold"), ("questions", "item"):
+    def choose(role, *columns):
+        for column in columns:
             page.click(f"#column-{role} input")
             page.locator("[role=option]:visible", has_text=column).click()
-            page.wait_for_selector("[role=listbox]", state="hidden")
+        page.keyboard.press("Escape")
+        page.wait_for_selector("[role=listbox]", state="hidden")
+
+    with opened(browser, space) as page:
+        paste(page, "item,resp1,resp2,gold\nq1,12,13,12\nq2,7,7,7")
+        assert "no column with a usual name for samples" in problem(page)
+        page.locator("#column-questions input").focus()
+        page.wait_for_selector("[role=listbox]")
+        page.wait_for_timeout(300)  # a person is slower than the script that opens the list
+        page.keyboard.press("Tab")
+        page.wait_for_selector("[role=listbox]", state="hidden")
+        choose("predictions", "resp1", "resp2")
+        choose("references", "gold")
+        choose("questions", "item")
         page.click("#score")
         settle(page)
-        assert note(page).startswith("2 questions, 2 samples each in resp, checked against gold")
+        assert note(page).startswith(
+            "2 questions, 2 samples each in resp1 to resp2, checked against gold"
+        )
         paste(page, "id,outcome\na,A\na,B\nb,A\nb,A")
-        assert "'B', which is no outcome" in problem(page) or "'A'" in problem(page)
+        assert "sample 1 is 'A', which is no outcome" in problem(page)
         page.fill("#correct textarea, #correct input", "A")
         page.click("#score")
         settle(page)
@@ -329,26 +299,24 @@ def test_two_files_are_compared_and_fit(browser, space, viewport):
         verdict = page.inner_text(".verdict")
         assert "percentage points (95 % " in verdict or "a difference of " in verdict
         assert page.evaluate("document.documentElement.scrollWidth") == viewport["width"]
-        widths = page.locator(".numbers:not(#questions *)").evaluate_all(
+        widths = page.locator(".numbers, #questions .list").evaluate_all(
             "tables => tables.map(table => [table.scrollWidth, table.clientWidth])"
         )
         assert all(needed <= there for needed, there in widths), widths
-        page.locator(ROWS).nth(2).click()
-        page.wait_for_selector("#samples .runs")
-        assert page.locator("#samples .runs > div").count() == 2
+        page.locator(f"{QUESTION} summary").nth(2).click()
+        assert page.locator("#questions .runs > div:visible").count() == 2
         take_screenshot(page, f"gpassk-two-files-{viewport['width']}")
 
 
 def test_questions_are_filtered_and_show_their_samples(browser, space):
     with opened(browser, space) as page:
-        page.get_by_role("radio", name="All correct").check()
-        page.wait_for_function("rows => document.querySelectorAll(rows).length === 1", arg=ROWS)
-        page.locator(ROWS).click()
-        page.wait_for_selector("#samples li")
-        shown = page.inner_text("#samples")
-        assert "Question 1" in shown
+        for name, number in (("Some correct", 5), ("None correct", 0), ("All correct", 1)):
+            page.get_by_role("radio", name=name).check()
+            assert page.locator(f"{QUESTION}:visible").count() == number
+        page.locator(f"{QUESTION}:visible summary").press("Enter")
+        shown = page.inner_text(f"{QUESTION}[open]")
         assert "Reference: 56, checked with exact_match" in shown
-        assert re.search(r"\bcorrect\s+56", shown)
+        assert "\u2713 56" in shown
 
 
 def test_a_link_shows_the_same_result_and_back_returns_to_the_last_one(browser, space):
@@ -356,65 +324,49 @@ def test_a_link_shows_the_same_result_and_back_returns_to_the_last_one(browser, 
         paste(page, "1 1\n1 0")
         page.wait_for_function("location.hash.length > 1")
         link, first = page.evaluate("location.hash"), sentence(page)
-        paste(page, "0 0\n1 0")
-        page.wait_for_function("link => location.hash !== link", arg=link)
-        second = sentence(page)
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        page.click("#link button")
+        page.wait_for_function("document.querySelector('#link').innerText.includes('is copied')")
+        assert page.evaluate("navigator.clipboard.readText()") == page.evaluate("location.href")
         paste(page, "x")
         assert page.evaluate("location.hash") == ""
-        for expected in (second, first):
-            page.go_back()
-            page.wait_for_function(
-                "text => document.querySelector('.sentence')?.innerText === text", arg=expected
-            )
-            page.wait_for_function(FRESH)
+        page.go_back()
+        page.wait_for_function(FRESH)
+        assert sentence(page) == first
         assert page.input_value("#text textarea") == "1 1\n1 0"
-    for scheme, shape in (("light", PHONE), ("dark", DESKTOP)):
-        with opened(browser, space, shape, scheme, query=f"/{link}") as page:
-            assert sentence(page) == first
-            assert page.evaluate("location.hash") == link
-            take_screenshot(page, f"gpassk-link-{scheme}")
+        page.fill("#text textarea", "not scored")
+        page.reload()
+        wait_for_state(page, "changed")
+        page.wait_for_function("document.querySelector('textarea').value === 'not scored'")
+        paste(page, "\n".join(" ".join(f"{i:0512b}") for i in range(3**300, 3**320, 3**315)))
+        page.click("#link button")
+        assert "the samples are too large" in page.inner_text("#link")
+    with opened(browser, space, PHONE, "dark", query=f"/{link}") as page:
+        assert sentence(page) == first
+        assert page.evaluate("location.hash") == link
+        take_screenshot(page, "gpassk-link-dark")
     with opened(browser, space, PHONE, query="/#nonsense", ready=SETTLED) as page:
         assert "is broken, or a part of it is missing" in problem(page)
+    with opened(browser, space, query="/?example=2", ready=f"{STATE} === 'unknown'") as page:
+        assert "a parameter that this page does not read" in page.inner_text("#state p:visible")
+        assert sentence(page) == ""
 
 
-def test_a_result_that_is_too_large_for_a_link_says_so(browser, space):
-    with opened(browser, space) as page:
-        limits = "At most 40 MB, 10,000 questions, 512 samples each, 200,000 in all."
-        assert page.inner_text("#limits") == limits
-        paste(page, "\n".join(" ".join(f"{i:0512b}") for i in range(3**300, 3**320, 3**315)))
-        assert page.locator("#copy-link").is_disabled()
-        assert "too large for an address" in page.inner_text("#copy-link")
-        page.locator("#examples button").first.click()
-        page.wait_for_selector("#copy-link:enabled")
-        assert page.inner_text("#copy-link") == "Copy link"
-
-
-def test_an_address_with_parameters_is_refused(browser, space):
-    with opened(browser, space, query="/?example=2", ready=SETTLED) as page:
-        assert "the parameter example, which this page does not read" in problem(page)
-
-
-def test_downloads_and_a_saved_page_that_is_opened_again(browser, space, tmp_path):
+def test_files_and_a_saved_page_that_is_opened_again(browser, space, tmp_path):
     with opened(browser, space) as page:
         paste(page, "1 1 0\n1 0 0")
         expected = sentence(page)
-        for choice, name in (
-            ("Scores as LaTeX", "gpassk.tex"),
-            ("Chart 1 as PDF", "gpassk-1.pdf"),
-            ("This page, to be opened again", "gpassk-page.txt"),
-        ):
-            page.get_by_label("Download").select_option(choice)
-            page.wait_for_function(
-                "name => document.querySelector('#file').innerText.includes(name)", arg=name
-            )
+        page.click("#make-files")
+        for name in ("gpassk-scores.tex", "gpassk-chart-1.pdf", "gpassk-page.txt"):
             with page.expect_download() as download:
-                page.click("#file")
+                page.locator(f"#written a[download='{name}']").click()
             assert download.value.suggested_filename == name
         download.value.save_as(tmp_path / name)
-    with opened(browser, space, TABLET) as page:
-        upload(page, tmp_path / name)
         page.click("#score")
         settle(page)
+        assert not page.locator("#written:visible").count()
+        upload(page, tmp_path / name)
+        page.click("#score")
         page.wait_for_function(FRESH)
         assert sentence(page) == expected
         assert page.input_value("#text textarea") == "1 1 0\n1 0 0"
@@ -432,28 +384,12 @@ FOCUSED = """() => {
 def test_the_focus_goes_through_the_page_in_its_order_and_is_seen(browser, space):
     with opened(browser, space) as page:
         parts: list[str] = []
-        for _ in range(60):
+        while parts[-1:] != ["about"]:
+            assert len(parts) < 60
             page.keyboard.press("Tab")
-            part = page.evaluate(FOCUSED)
-            if part is not None:
-                parts.append(part)
-            if part == "about":
-                break
-        order = ["examples", "inputs", "details", "about"]
-        assert list(dict.fromkeys(parts)) == order
+            parts += filter(None, [page.evaluate(FOCUSED)])
+        assert list(dict.fromkeys(parts)) == ["examples", "inputs", "details", "about"]
         page.locator("#checker input").first.focus()
         page.keyboard.press("ArrowRight")
         label = page.locator("#checker label:has(input:focus)")
         assert label.evaluate("label => getComputedStyle(label).outlineStyle") == "solid"
-        page.locator(ROWS).first.focus()
-        page.keyboard.press("ArrowDown")
-        page.wait_for_function(
-            "document.querySelector('#samples').innerText.includes('Question 2')"
-        )
-        paste(page, "item,resp,gold\nq1,12,12\nq2,7,7")
-        page.locator("#column-questions input").focus()
-        page.keyboard.press("ArrowDown")
-        page.wait_for_selector("[role=listbox]")
-        page.wait_for_timeout(300)  # a person is slower than the script that opens the list
-        page.keyboard.press("Tab")
-        page.wait_for_selector("[role=listbox]", state="hidden")

@@ -1,20 +1,18 @@
 """A page reads what is pasted and uploaded as the command does, and asks where that has to."""
 
+import functools
 import json
 import pickle
 import warnings
 import zipfile
+from pathlib import Path
 from typing import Any
 
-import at_k
 import pytest
-from apps import NAMES, answer_of, answer_to, request_for, uploaded
-from conftest import ROOT
+from apps import answer_of, refusal_of, samples_of, uploaded
 
 pytest_plugins = ["space_fixtures"]
 
-FIXTURES = ROOT / "tests" / "readers" / "fixtures"
-LM_EVAL = "lm_eval/org__replay-1b/samples_sums_{}_2026-11-22T06-03-47.795372.jsonl"
 CHECKED = {"predictions": [["12", "13"], ["7", "7"]], "references": ["12", "7"]}
 GRADED = {"predictions": [[1, 0], [1, 1]]}
 READ = {
@@ -38,8 +36,7 @@ READ = {
 @pytest.mark.parametrize("name", READ)
 def test_tables_are_read_as_people_paste_them(page, name):
     text, expected = READ[name]
-    read = page.samples.read_samples(request_for(page, "gpassk", text), ())
-    assert read.runs == {"text": expected}
+    assert samples_of(page, "gpassk", text) == {"text": expected}
 
 
 @pytest.mark.parametrize(
@@ -48,14 +45,21 @@ def test_tables_are_read_as_people_paste_them(page, name):
         "item,statement,verdict\na,s,Fully\na,t,none\nb,s,mostly\nb,t,minor",
         "answer\t1\t2\na\tFully\tnone\nb\tmostly\tminor",
         "Fully,none\nmostly,minor",
-        "fully none mostly\nmostly minor none".replace(" mostly\n", "\n").replace(" none", " none"),
         '[["fully", "none"], ["mostly", "minor"]]',
     ],
 )
 def test_the_answer_of_a_table_of_verdicts_is_no_reference(page, text):
-    read = page.samples.read_samples(request_for(page, "score_agg", text), ())
-    rows = [[x.lower() for x in row[:2]] for row in read.runs["text"]["predictions"]]
-    assert rows == [["fully", "none"], ["mostly", "minor"]]
+    rows = samples_of(page, "score_agg", text)["text"]["predictions"]
+    assert [[x.lower() for x in row] for row in rows] == [["fully", "none"], ["mostly", "minor"]]
+
+
+def run_code(page, answer):
+    """Run the code that a page shows, in the folder of the test, and return its variables."""
+    variables: dict[str, Any] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # which are notes on the page
+        exec(page.python_code.python_code(answer), variables)
+    return variables
 
 
 # Samples, the choices that a page offers, one of them, and the samples that it gives.
@@ -104,13 +108,13 @@ ASKED: dict[str, Any] = {
     ),
     "numbered columns": (
         "reference,a1,a2,a3\nParis,Paris,paris,Lyon\nRome,Rome,Rome,Milan",
-        [{"predictions": ["a1", "a2", "a3"]}],
+        [],
         {"predictions": ["a1", "a2", "a3"]},
         [["Paris", "paris", "Lyon"], ["Rome", "Rome", "Milan"]],
     ),
     "a header of any names": (
         "reference,a,b,c\nParis,Paris,paris,Lyon\nRome,Rome,Rome,Milan",
-        [{"predictions": ["a", "b", "c"]}],
+        [],
         {"predictions": ["a", "b", "c"]},
         [["Paris", "paris", "Lyon"], ["Rome", "Rome", "Milan"]],
     ),
@@ -123,7 +127,7 @@ ASKED: dict[str, Any] = {
     "words": ("id,outcome\na,A\na,B\nb,A", [], {"correct_values": ["A"]}, [[True, False], [True]]),
     "columns without usual names": (
         "item,resp,gold\nq1,12,12\nq1,13,12",
-        [{"predictions": ["item", "resp"]}],
+        [],
         {"predictions": "resp", "references": "gold", "questions": "item"},
         [["12", "13"]],
     ),
@@ -132,44 +136,27 @@ ASKED: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", ASKED)
 def test_a_page_asks_where_the_rules_of_reading_need_an_answer(page, name):
+    """The code of the page reads what was chosen."""
     text, ways, chosen, predictions = ASKED[name]
-    with pytest.raises(page.request.ChoiceError) as error:
-        page.samples.read_samples(request_for(page, "gpassk", text), ())
-    assert list(error.value.choices) == ways
+    error = refusal_of(page, "gpassk", text)
+    assert list(error.choices) == ways
     assert all(map(page.asking.choice_in_words, ways))
-    assert error.value.asks_correct == (name in ("scores", "words"))
+    assert error.asks_correct == (name in ("scores", "words"))
     asks_columns = {"words", "columns without usual names", "numbered columns"}
     asks_columns |= {"two columns of references", "a header of any names"}
-    assert bool(error.value.columns) == (name in asks_columns)
-    again = pickle.loads(pickle.dumps(error.value))  # as it comes from the worker
-    assert (again.choices, again.columns, str(again)) == (
-        error.value.choices,
-        error.value.columns,
-        str(error.value),
-    )
-    read = page.samples.read_samples(request_for(page, "gpassk", text, reading=chosen), ())
-    assert read.runs["text"]["predictions"] == predictions
-
-
-def run_code(page, space, answer):
-    """Run the code that a page shows, in the folder of the test, and return its variables."""
-    variables: dict[str, Any] = {}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # which are notes on the page
-        exec(page.python_code.python_code(space, answer), variables)
-    return variables
-
-
-@pytest.mark.parametrize("name", ASKED)
-def test_the_code_reads_what_was_chosen(page, name):
-    text, ways, chosen, _ = ASKED[name]
+    assert bool(error.columns) == (name in asks_columns)
+    again = pickle.loads(pickle.dumps(error))  # as it comes from the worker
+    assert vars(again) == vars(error)
+    assert str(again) == str(error)
+    assert samples_of(page, "gpassk", text, reading=chosen)["text"]["predictions"] == predictions
     for reading in [chosen, *(way for way in ways if way != chosen)]:
         try:
-            space, answer = answer_of(page, "gpassk", text, reading=reading, k=1)
+            answer = answer_of(page, "gpassk", text, reading=reading, k=1)
         except ValueError:  # the page asks once more, or refuses
             assert reading != chosen
             continue
-        assert run_code(page, space, answer)["scores"] == answer.runs[0].scores()
+        Path("text").write_text(text)
+        assert run_code(page, answer)["scores"] == answer.runs[0].scores()
 
 
 VERDICTS = "item,response,verdict\na,x,Fully\na,x,None\nb,y,mostly\nb,z,minor"
@@ -206,63 +193,58 @@ SHOWN_BY_CODE: dict[str, tuple[str, str, dict[str, Any]]] = {
 @pytest.mark.parametrize("name", SHOWN_BY_CODE)
 def test_the_code_reads_as_the_page_does(page, name):
     metric, text, options = SHOWN_BY_CODE[name]
-    space, answer = answer_of(page, metric, text, **options)
-    assert run_code(page, space, answer)["scores"] == answer.runs[0].scores()
+    answer = answer_of(page, metric, text, **options)
+    Path("text").write_text(text)
+    assert run_code(page, answer)["scores"] == answer.runs[0].scores()
 
 
 def test_the_code_reads_files_by_the_names_that_visitors_know(page, tmp_path):
     texts = {"my run with a long name, and spaces.csv": "1,0\n1,1", "my second run.txt": "1 1\n0 0"}
-    files = uploaded(tmp_path, texts)
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
-    for by_order in (False, True):
-        reading = {"by_order": by_order}
-        space, answer = answer_of(page, "gpassk", files=files, reading=reading, k=1)
-        variables = run_code(page, space, answer)
-        assert [*variables["scores"].values()] == [run.scores() for run in answer.runs]
+    answer = answer_of(page, "gpassk", files=uploaded(tmp_path, texts), k=1)
+    variables = run_code(page, answer)
+    assert [*variables["scores"].values()] == [run.scores() for run in answer.runs]
     assert variables["comparison"] == answer.comparison.results[0]
 
 
 @pytest.mark.parametrize("text", ["-1 1 1", "0.5 0.2 1"])
 def test_rewards_are_refused_with_the_way_to_their_pages(page, text):
-    with pytest.raises(page.request.ChoiceError) as error:
-        answer_of(page, "gpassk", text)
-    message = str(page.scoring.error_for_page(error.value, request_for(page, "gpassk", text)))
-    assert message.startswith("Question 1, sample 1 is ")
-    assert "1 if correct (the pages Max@k and Bayes@N score rewards). Say" in message
-    _, answer = answer_of(page, "max_at_k", text)
+    error = refusal_of(page, "gpassk", text)
+    assert error.asks_correct
+    assert str(error).startswith("Question 1, sample 1 is ")
+    assert "ticks and crosses (the pages Max@k and Bayes@N score rewards). Say" in str(error)
+    answer = answer_of(page, "max_at_k", text)
     assert answer.runs[0].samples["predictions"] == [[float(x) for x in text.split()]]
 
 
-@pytest.mark.parametrize("metric", NAMES)
-@pytest.mark.parametrize("scores", ["score", "Grades"])
-def test_scores_beside_predictions_are_asked_about(page, metric, scores):
-    text = f"id,prediction,{scores}\na,1,0.25\na,0,0.75\nb,1,1"
-    with pytest.raises(page.request.ChoiceError, match="can be read in 4 ways") as error:
-        answer_of(page, metric, text)
-    assert list(error.value.choices) == [{"outcomes": scores}, {"outcomes": "prediction"}]
-    assert error.value.asks_correct == (metric != "score_agg")
-    chosen, predictions = {"outcomes": scores}, [[0.25, 0.75], [1]]
-    if metric in ("gpassk", "cons_at_k"):
-        with pytest.raises(page.request.ChoiceError, match=r"is 0\.25") as error:
-            answer_of(page, metric, text, reading=chosen)
-        assert error.value.asks_correct
+@pytest.mark.parametrize("metric", ["gpassk", "bayes_at_n", "score_agg"])
+def test_scores_beside_predictions_are_asked_about(page, metric):
+    text = "id,prediction,Grades\na,1,0.25\na,0,0.75\nb,1,1"
+    error = refusal_of(page, metric, text)
+    assert "can be read in 4 ways" in str(error)
+    assert list(error.choices) == [{"outcomes": "Grades"}, {"outcomes": "prediction"}]
+    assert error.asks_correct == (metric != "score_agg")
+    chosen: dict[str, Any] = {"outcomes": "Grades"}
+    predictions: list[list[Any]] = [[0.25, 0.75], [1]]
+    if metric == "gpassk":
+        error = refusal_of(page, metric, text, reading=chosen)
+        assert "is 0.25" in str(error)
+        assert error.asks_correct
         chosen, predictions = chosen | {"correct_at_least": 0.5}, [[False, True], [True]]
-    request = request_for(page, metric, text, reading=chosen)
-    read = page.samples.read_samples(request, ())
-    assert read.runs["text"]["predictions"] == predictions
+    assert samples_of(page, metric, text, reading=chosen)["text"]["predictions"] == predictions
 
 
 def test_samples_and_outcomes_are_not_both_chosen(page):
     reading = {"predictions": "response", "outcomes": "correct"}
     text = "id,response,correct\na,x,1\na,y,0"
-    with pytest.raises(ValueError, match="Choose a column of samples, or one of outcomes"):
-        answer_of(page, "cons_at_k", text, reading=reading)
+    error = refusal_of(page, "cons_at_k", text, reading=reading)
+    assert "Choose a column of samples, or one of outcomes" in str(error)
 
 
 def test_choices_add_up_and_conditions_hold_together(page):
     ways = [{"missing": "drop"}, {"where": [["a", "1"]]}, {"where": [["b", "2"]]}]
-    merged = page.asking.merged(ways)
+    merged: dict[str, Any] = functools.reduce(page.asking.merged, ways, {})
     assert merged == {"missing": "drop", "where": [["a", "1"], ["b", "2"]]}
     assert page.asking.choice_in_words(merged) == (
         "Missing samples are left out, only rows with a = 1 and b = 2"
@@ -272,89 +254,38 @@ def test_choices_add_up_and_conditions_hold_together(page):
         assert not page.asking.is_reading(broken)
 
 
-def test_files_are_not_compared_by_order_unless_that_is_chosen(page, tmp_path):
-    texts = {
-        "a.csv": "predictions,reference\n\"['1', '2']\",1\n\"['3', '4']\",3\n",
-        "b.csv": "predictions,reference\n\"['1', '1']\",1\n\"['3', '3']\",3\n",
-    }
-    files = uploaded(tmp_path, texts)
-    with pytest.raises(page.request.ChoiceError, match="a and b have no ids") as error:
-        answer_of(page, "gpassk", files=files, k=2)
-    assert error.value.choices == ({"by_order": True}, {"by_order": False})
-    for way in error.value.choices:
-        _, answer = answer_of(page, "gpassk", files=files, k=2, reading=way)
-        assert (answer.comparison is not None) == way["by_order"]
+def test_correct_outcomes_are_words_or_a_least_score(page):
+    parse = page.asking.parse_correct_outcomes
+    assert parse(" ") == {}
+    assert parse("A, B,") == {"correct_values": ["A", "B"]}
+    for text in (">= 0.75", ">=0.75", "\N{GREATER-THAN OR EQUAL TO} 0.75"):
+        assert parse(text) == {"correct_at_least": 0.75}
+    for text in ("> 0.75", ">= A"):
+        with pytest.raises(ValueError, match="Give the least correct score after >="):
+            parse(text)
 
 
-def test_files_with_other_questions_are_compared_by_those_that_all_have(page, tmp_path):
-    head = "id,outcome\n"
-    texts = {
-        "a.csv": f"{head}q0,0\nq0,0\nq1,1\nq1,0\nq2,0\nq2,0",
-        "b.csv": f"{head}q2,1\nq2,1\nq1,1\nq1,1\nq3,1\nq3,1",
-    }
-    files = uploaded(tmp_path, texts)
-    for name, text in texts.items():
-        (tmp_path / name).write_text(text)
-    with pytest.raises(page.request.ChoiceError) as error:
-        answer_of(page, "gpassk", files=files, k=2)
-    assert str(error.value) == (
-        "The files have different questions: a has 3 and b has 3; 2 are in all."
-    )
-    common, alone = error.value.choices
-    space, answer = answer_of(page, "gpassk", files=files, k=2, reading=common)
-    assert answer.questions == ["q1", "q2"]
-    assert [run.scores()["pass@2"] for run in answer.runs] == [0.5, 1.0]
-    assert "a: 2 questions, 2 samples each (without 1 question that others lack)" in answer.notes[0]
-    variables = run_code(page, space, answer)
-    assert variables["scores"]["a"] == answer.runs[0].scores()
-    assert variables["comparison"] == answer.comparison.results[0]
-    space, answer = answer_of(page, "gpassk", files=files, k=2, reading=alone)
-    assert answer.comparison is None
-    assert answer.notes[-1] == "Each file is scored by itself."
-    assert "The questions of a." in page.question_table.questions_html(space, answer)
-
-
-def test_files_without_a_question_in_common_are_scored_by_themselves(page, tmp_path):
-    texts = {"a.csv": "id,outcome\nq1,1\nq1,0\n", "c.csv": "id,outcome\nq2,1\nq2,1\n"}
-    files = uploaded(tmp_path, texts)
-    space, answer = answer_of(page, "gpassk", files=files, k=2)
-    assert answer.comparison is None
-    shown = page.answer_html.result_html(space, answer, "")
-    assert "vs." not in shown
-    assert shown.index("a: of 2 samples") < shown.index("c: of 2 samples")
-    assert '<p class="verdict">The runs are not compared: ' in shown
-    assert "common=True" not in shown  # a word of Python
-
-
-# What a visitor chooses of the columns and rows of a log, as arguments of `at_k.read`.
-LOGS: dict[str, dict[str, Any]] = {
-    "evalplus/plus_eval_results.json": {"outcomes": "plus"},
-    "inspect_ai/sums_several.eval": {"outcomes": "score_letters", "correct_at_least": 1},
-    LM_EVAL.format("plain"): {},
-    LM_EVAL.format("first"): {"predictions": "resps", "references": "target"},
-    LM_EVAL.format("pass"): {"where": [["filter", "strict"]]},
-    "trl/completions_00001.parquet": {"outcomes": "is_three"},
+HEAD, WITHOUT_IDS = "id,outcome\n", "predictions,reference\n\"['1', '2']\",1\n\"['3', '4']\",3\n"
+UNPAIRED = {
+    "no question in common": (f"{HEAD}q1,1\nq1,0\n", f"{HEAD}q2,1\nq2,1\n", "lacks 1 of the"),
+    "other questions": (f"{HEAD}p,1\np,0\nq,1\nq,1", f"{HEAD}q,0\nq,1\n", "such as id 'p': give"),
+    "no ids": (WITHOUT_IDS, WITHOUT_IDS, "cannot be paired with those of the others: add a column"),
 }
 
 
-@pytest.mark.parametrize("name", LOGS)
-def test_a_log_has_the_samples_that_the_command_reads(page, name):
-    chosen, given = LOGS[name], {"files": (str(FIXTURES / name),), "checker": "numeric"}
-    if chosen:
-        with pytest.raises(page.request.ChoiceError) as error:
-            page.samples.read_samples(request_for(page, "gpassk", **given), ())
-        is_way = any(way.items() <= chosen.items() for way in error.value.choices)
-        assert is_way or {*chosen.values()} <= {*error.value.columns}
-    request = request_for(page, "gpassk", **given, reading=chosen)
-    (read,) = page.samples.read_samples(request, ()).runs.values()
-    named: dict[str, Any] = {x: dict(y) if x == "where" else y for x, y in chosen.items()}
-    expected = at_k.read(FIXTURES / name, **named)
-    for role in ("predictions", "references"):
-        assert plain(read.get(role)) == plain(expected.get(role))
-
-
-def plain(column):
-    return column.to_pylist() if hasattr(column, "to_pylist") else column
+@pytest.mark.parametrize("name", UNPAIRED)
+def test_files_whose_questions_cannot_be_paired_are_scored_by_themselves(page, tmp_path, name):
+    first, second, reason = UNPAIRED[name]
+    files = uploaded(tmp_path, {"a.csv": first, "c.csv": second})
+    answer = answer_of(page, "gpassk", files=files, k=2)
+    assert answer.comparison is None
+    shown = page.answer_html.result_html(answer)
+    assert "vs." not in shown
+    assert shown.index("a: of 2 samples") < shown.index("c: of 2 samples")
+    assert '<p class="verdict">The runs are not compared: ' in shown
+    assert reason in answer.notes[-1]
+    assert "=True" not in shown  # words of Python
+    assert "The questions of a." in page.questions.questions_html(answer)
 
 
 ROW = '{"outcomes": [1, 0]}\n'
@@ -372,54 +303,29 @@ REFUSED = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_files_that_are_too_large_or_not_readable_are_refused_with_a_sentence(page, tmp_path, name):
     text, message = REFUSED[name]
-    files = uploaded(tmp_path, {name: text})
-    with pytest.raises(ValueError, match=message.replace("(", r"\(")):
-        page.samples.read_samples(request_for(page, "gpassk", files=files), ())
+    error = refusal_of(page, "gpassk", files=uploaded(tmp_path, {name: text}))
+    assert message in str(error)
 
 
-def test_the_checker_choice_takes_a_column_of_options_as_the_command_does(page, tmp_path):
+def test_the_checker_choice_takes_a_column_of_options_as_the_command_does(page):
     rows = [
         {"id": 1, "response": x, "answer": "B", "choices": ["Oslo", "Rome", "Bern"]}
         for x in ("Rome", "(A)", "b", "Bern")
     ]
     text = "\n".join(map(json.dumps, rows))
-    space, answer = answer_of(page, "gpassk", text, checker="choice", k=1)
+    answer = answer_of(page, "gpassk", text, checker="choice", k=1)
     assert answer.runs[0].scores()["pass@1"] == 0.5
     assert "options from choices" in answer.notes[0]
-    (tmp_path / "text").write_text(text)
-    code, _, _ = page.python_code.python_code(space, answer).partition("by_k")
-    names: dict[str, Any] = {}
-    exec(code.replace("'text'", repr(str(tmp_path / "text"))), names)
-    assert names["scores"]["pass@1"] == 0.5
+    Path("text").write_text(text)
+    assert run_code(page, answer)["scores"]["pass@1"] == 0.5
 
 
 def test_a_zip_of_one_file_and_a_plain_text_are_read(page, tmp_path):
-    files = uploaded(tmp_path, dict.fromkeys(("run.1.txt", "run.2.txt"), "1 0\n1 1\n"))
-    read = page.samples.read_samples(request_for(page, "gpassk", files=files), ())
-    assert read.runs == dict.fromkeys(("run_1", "run_2"), GRADED)
+    names = ("run.1.txt", "run-with-a-very-long-name-at-0.8.txt")
+    files = uploaded(tmp_path, dict.fromkeys(names, "1 0\n1 1\n"))
+    read = samples_of(page, "gpassk", files=files)
+    assert read == dict.fromkeys(("run_1", "run-with-a-__name-at-0_8"), GRADED)
     with zipfile.ZipFile(tmp_path / "uploaded" / "run.zip", "w") as archive:
         archive.writestr("run.csv", "id,outcome\na,1\na,0\n")
-    request = request_for(page, "gpassk", files=(str(tmp_path / "uploaded" / "run.zip"),))
-    assert page.samples.read_samples(request, ()).runs["run"]["predictions"] == [[1, 0]]
-
-
-def test_labels_of_files_with_long_names_keep_both_ends(page, tmp_path):
-    names = [f"a-small-model-with-a-long-name-at-{degree}.csv" for degree in ("0.2", "0.8")]
-    files = uploaded(tmp_path, dict.fromkeys(names, "id,outcome\na,1\na,0\n"))
-    request = request_for(page, "gpassk", files=files)
-    read = page.samples.read_samples(request, ())
-    first, second = read.runs
-    assert (first, second) == ("a-small-mod..name-at-0.2", "a-small-mod..name-at-0.8")
-    shown = page.answer_html.result_html(request.space, answer_to(page, request), "")
-    assert f"{first}: of 2 samples" in shown
-
-
-def test_correct_outcomes_are_words_or_a_least_score(page):
-    parse = page.events.parse_correct_outcomes
-    assert parse(" ") == {}
-    assert parse("A, B,") == {"correct_values": ["A", "B"]}
-    for text in (">= 0.75", ">=0.75", "\N{GREATER-THAN OR EQUAL TO} 0.75"):
-        assert parse(text) == {"correct_at_least": 0.75}
-    for text in ("> 0.75", ">= A"):
-        with pytest.raises(ValueError, match="Give the least correct score after >="):
-            parse(text)
+    files = (str(tmp_path / "uploaded" / "run.zip"),)
+    assert samples_of(page, "gpassk", files=files)["run"]["predictions"] == [[1, 0]]

@@ -27,8 +27,13 @@ def test_a_link_has_the_text_the_options_and_what_was_chosen(page, tmp_path):
     text = "\u2713 \u2717\n"
     request = request_for(page, "gpassk", text, checker="numeric", reading=reading, k=2)
     shared = page.sharing.shared_text(request)
-    assert page.sharing.is_saved_page(f"{shared}\n")
-    assert not page.sharing.is_saved_page("1 0 1\n0 1 1")
+    for name, saved, found in (
+        ("page.txt", f"{shared}\n", f"{shared}\n"),
+        ("page.csv", shared, None),
+        ("rows.txt", "1 0 1\n0 1 1", None),
+    ):
+        (tmp_path / name).write_text(saved)
+        assert page.sharing.saved_page([str(tmp_path / name)]) == found
     assert opened(page, shared, tmp_path) == request
 
 
