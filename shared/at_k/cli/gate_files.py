@@ -104,10 +104,13 @@ def _gate_files(
             gate = gate_at_least(runs[0], bound, options)
         else:
             gate = gate_not_worse(runs[0], runs[1], bound, options)
-    read, status = (
-        "\n".join(f"{run.name}: {run.described()}" for run in inputs),
-        EXIT_STATUS[gate.status],
-    )
+    read = "\n".join(f"{run.name}: {run.described()}" for run in inputs)
+    return _print_verdict(gate, read, output_format)
+
+
+def _print_verdict(gate: Gate, read: str, output_format: str) -> int:
+    """Print what was read and the verdict, and return the exit status."""
+    status = EXIT_STATUS[gate.status]
     if output_format == "table":
         print_output(f"{read}\n{verdict(gate)}")
         return status
