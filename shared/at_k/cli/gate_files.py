@@ -46,21 +46,12 @@ def add_gate_flags(command: argparse.ArgumentParser) -> None:
     helps["k"] = "size of the subsets of samples. Default: 1."
     helps["confidence"] = "probability that the interval covers the true score or difference."
     claim = command.add_argument_group("what the run has to reach")
-    claim.add_argument(
-        "--at-least", type=partial(value_of_text, float), metavar="SCORE", help="the least score."
-    )
-    claim.add_argument(
-        "--baseline",
-        metavar="FILE",
-        help="a run on the same questions. The score has to be at least that of the baseline, "
-        "minus the margin.",
-    )
-    claim.add_argument(
-        "--margin",
-        type=partial(value_of_text, float),
-        metavar="DIFFERENCE",
-        help="by how much the score may be lower than that of the baseline. Default: 0.",
-    )
+    number = partial(value_of_text, float)
+    claim.add_argument("--at-least", type=number, metavar="SCORE", help="the least score.")
+    text = "a run on the same questions. The score has to be at least its score minus the margin."
+    claim.add_argument("--baseline", metavar="FILE", help=text)
+    text = "by how much the score may be lower than that of the baseline. Default: 0."
+    claim.add_argument("--margin", type=number, metavar="DIFFERENCE", help=text)
     add_flags(
         command,
         "FILE... (--at-least SCORE | --baseline FILE)",

@@ -29,7 +29,7 @@ class FileArguments(NamedTuple):
 
     `reading` are arguments of `read_run`, and `second` those that differ for the second run.
     `parameters` are the options of the comparison or plan, and `grading` the arguments of
-    `grade_sources` that are no options: checker_rates, labels, by_order and common.
+    `grade_sources` that are no options: checker_rates, by_order and common.
     """
 
     reading: dict[str, Any]
@@ -52,7 +52,7 @@ def file_arguments(flags: dict[str, Any], files: Sequence[str] = ()) -> FileArgu
     reading, parameters = split_arguments(flags)
     if "include" in parameters:
         parameters["metric"] = parameters.pop("include")
-    names = parameters.keys() & {"checker_rates", "labels", "common"}
+    names = parameters.keys() & {"checker_rates", "common"}
     grading = {"by_order": bool(reading.get("by_order"))}
     grading |= {name: parameters.pop(name) for name in names}
     return FileArguments(reading, second, parameters, grading)
@@ -75,14 +75,6 @@ def graded_files(
     `sources` are the name and the files of each run. The options are validated before any
     sample is checked, and get the groups, clusters and weights that the runs were read with.
     """
-    grading = dict(arguments.grading)
-    if (labels := grading.get("labels")) is not None:  # counts of labels in place of a column
-        if len(sources) != 1:
-            raise ValueError(
-                f"--labels has the counts of one run, and there are {len(sources)} runs: name a "
-                f"column with the labels of each run."
-            )
-        grading["labels"] = [labels]
     # The value None stands for a column with a usual name. These roles need a named column.
     named_only = {"groups"} if options.interval == "questions" else {"groups", "clusters"}
     values = arguments.reading.items()
@@ -101,7 +93,7 @@ def graded_files(
         options.clusters = read[0][1].get("clusters")
     # What a checker prints goes to standard error, so that it does not mix with the scores.
     with contextlib.redirect_stdout(sys.stderr):
-        runs, options = grade_sources(read, options, **grading)
+        runs, options = grade_sources(read, options, **arguments.grading)
     checker, interval = options.check_correct_fn, options.interval
     inputs = [RunInput(x.source, checker, x.name, x.unanswered, interval) for x in runs]
     return inputs, runs, options
