@@ -39,17 +39,12 @@ def assert_at_least(
     """Assert that the score of a run is at least a threshold.
 
     Args:
-        R: the outcomes of M questions; or a dict of predictions and references, as `at_k.read`
-            returns it. If it was read with labels, the score is corrected; see `at_k.compare`.
+        R: the outcomes of M questions, or a run that `at_k.read` returns, as in `at_k.compare`.
         threshold: the least score.
-        metric: the score, see `at_k.compare`.
+        metric, interval, confidence, anytime: as in `at_k.compare`.
         k: size of the subsets of samples. Default: 1, for metrics that have a k.
-        interval: "questions", for other questions like these; or "sampling", for the same
-            questions, sampled again. Default: "questions" where it applies.
-        confidence: probability that the interval covers the true score.
-        anytime: whether limits hold at all looks together, see `at_k.compare`.
         options: tau, clusters, w, check_correct_fn, num_proc, groups, average and question_weights,
-            see `at_k.compare`. Groups only have an effect with average "groups".
+            as in `at_k.compare`. Groups only have an effect with average "groups".
 
     Raises:
         AssertionError: if the lower confidence limit is below the threshold.
@@ -91,11 +86,9 @@ def assert_not_worse(
 
     Args:
         R: a run. For this and all parameters that are not here, see `assert_at_least`.
-        baseline: a run on the same questions, which are paired as in `at_k.compare`.
+        baseline: a run on the same questions.
         margin: the most that the score may be below that of the baseline, 0 or more.
-        by_order: whether questions are paired by their order, if runs were read without ids, or
-            are data frames of pandas with different labels of rows.
-        common: whether only the questions that both runs have are compared.
+        by_order, common: how questions are paired, as in `at_k.compare`.
 
     Raises:
         AssertionError: if the lower confidence limit of the difference is below minus the margin.

@@ -34,7 +34,6 @@ FILES = {
     "negative": [{"outcomes": [1, -1, -3]}],
     "rewards": [{"step": 2, "prompt": "p", "completion": x, "reward_total": 0.5} for x in "ab"],
 }
-COUNTS = '{"tp":90,"fn":8,"fp":3,"tn":99}'
 MAYBE = "Question 1 has the outcome 'maybe' in verdict: name those that are correct with --corr"
 NOTHING = "Question 0 has the sample '12' in response, and there is nothing to check it against: "
 NAME_IT = "name the column of references, or a file of them, with --references"
@@ -108,7 +107,6 @@ compare new old grouped --names a b >> --names a b: give each of the 3 files a n
 compare new old grouped --names a b a >> --names a b a: give each of the 3 files a name of its
 compare new old --groups id >> Group 0:
 compare new old --include pass_hat_k >> --include has 'pass_hat_k'
-compare new old --labels {COUNTS} >> --labels has the counts of one run, and there are 2 runs
 gate new >> Give either the least score as --at-least, or a run to compare as --baseline
 gate new --at-least 0.5 --baseline b >> Give either the least score as --at-least
 gate new --baseline new >> is given twice
@@ -121,11 +119,10 @@ gate new --at-least 1 --where-b model=x >> flags that end in -b belong
 gate new --at-least 0.5 --k 1 2 >> There are 2 values of k: a gate has one score
 gate new --at-least 0.5 --k 13 >> new: --k is 13, but question 0 has n = 12
 gate new --at-least 0.5 --include picked@k >> --include has 'picked@k'
-gate new --at-least 0.5 --labels {{}} >> counts of labels have the keys tp, fn, fp, tn
+gate new --at-least 0.5 --labels {{"tp":9}} >> There is no column '{{"tp":9}}'.|one with --labels.
 gate new --baseline old --margin 2 --include maj@k >> --margin is 2.0: maj@k is from 0 to 1, so
 plan >> success rates, such as --rates 0.2 0.8
 plan --rates 0.5 --number-of-labels 100 >> such as --checker-rates 0.9 0.1.
-plan --rates 0.5 --labels {COUNTS} >> --labels has the labels of a pilot run: give its file too
 plan a b c >> There are 3 files
 plan new --include pass_hat_k >> --include has 'pass_hat_k'
 """

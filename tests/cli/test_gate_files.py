@@ -130,14 +130,12 @@ def test_assertions_pass_fail_and_name_their_arguments():
 
 
 LABELS = [[int(x) if i % 4 == 0 else None for i, x in enumerate(row)] for row in OUTCOMES]
-COUNTS = {"tp": 90, "fn": 8, "fp": 3, "tn": 99}
 
 
 @pytest.mark.parametrize(
     ("flags", "options"),
     [
         (("--labels", "human"), {"labels": LABELS}),
-        (("--labels", json.dumps(COUNTS)), {"labels": COUNTS}),
         (("--checker-rates", 0.9, 0.1), {"checker_rates": (0.9, 0.1)}),
     ],
 )

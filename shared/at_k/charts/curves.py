@@ -73,14 +73,18 @@ def by_k(
     metrics = shown_names(metric, curves, "metric", "scores for several k", remedy)
     first = next(iter(curves.values()))
     titles = {shown: metric_title(next(iter(first[shown].values()))) for shown in metrics}
-    rows = _rows_of_curves(curves, titles)
-    x = k_axis(row["x"] for row in rows)
-    sentences = [correction(runs)]
-    majorities = {row["x"] for row in rows if row["metric"] == "maj@k"}
-    if len({k % 2 for k in majorities}) == 2 and sum(k % 2 for k in majorities) > 1:
-        rows = [row for row in rows if row["metric"] != "maj@k" or row["x"] % 2]
+    all_rows = _rows_of_curves(curves, titles)
+    rows, sentences = _without_ties(all_rows), [correction(runs)]
+    if len(rows) < len(all_rows):
         sentences.append("maj@k is drawn at odd k: at even k, ties count as incorrect.")
+    x = k_axis(row["x"] for row in all_rows)
     return figure_of_lines(rows, x, ChartDetails(**options), *sentences, highlight=highlight)
+
+
+def _without_ties(rows: Sequence[Row]) -> Sequence[Row]:
+    """Return the rows without those of maj@k at even k, if it has two or more at odd k."""
+    odd = {row["x"] for row in rows if row["metric"] == "maj@k" and row["x"] % 2}
+    return [row for row in rows if row["metric"] != "maj@k" or row["x"] in odd or len(odd) < 2]
 
 
 def _curves_with_several_k(
@@ -293,16 +297,9 @@ def by_question(
     sizes = set()
     for name, by_key in per_question.items():
         for shown in keys:
-            values = entries_of("per_question", by_key[shown])
-            if not all(isinstance(value, Real) for value in values):
-                raise TypeError(f"per_question has no numbers under {shown}.")
-            texts = range(len(values)) if labels is None else entries_of("labels", labels)
-            if len(texts) != len(values):
-                raise ValueError(f"labels has {len(texts)} entries for {len(values)} {noun}s")
-            sizes.add(len(values))
-            for rank, i in enumerate(sorted(range(len(values)), key=values.__getitem__), start=1):
-                row = {"run": name, "metric": shown, "key": shown, "x": rank, "score": values[i]}
-                rows.append(row | {noun: texts[i] if labels is None else str(texts[i])})
+            ranked = _ranked_rows(by_key[shown], shown, labels, noun)
+            rows += [{"run": name, "metric": shown, "key": shown, **row} for row in ranked]
+            sizes.add(len(ranked))
     most = max(sizes)
     order = "hardest to the easiest" if noun == "question" else "lowest to the highest"
     ticks = range(1, most + 1) if most <= MOST_LABELED else None
@@ -311,6 +308,20 @@ def by_question(
     known = {"questions": questions, **options}
     rows = with_panels(rows, score_titles(keys), f"score of the {noun}")
     return figure_of_lines(rows, x, ChartDetails(**known), correction(runs))
+
+
+def _ranked_rows(values: Any, key: str, labels: Any, noun: str) -> list[Row]:
+    """Return a row for each question by ascending score: its rank x, score, and label or index.
+
+    Raises TypeError if `values` are no numbers, and ValueError if `labels` has another length.
+    """
+    if not all(isinstance(value, Real) for value in entries_of("per_question", values)):
+        raise TypeError(f"per_question has no numbers under {key}.")
+    names = range(len(values)) if labels is None else [*map(str, entries_of("labels", labels))]
+    if len(names) != len(values):
+        raise ValueError(f"labels has {len(names)} entries for {len(values)} {noun}s")
+    order = sorted(range(len(values)), key=values.__getitem__)
+    return [{"x": x, "score": values[i], noun: names[i]} for x, i in enumerate(order, start=1)]
 
 
 def difference(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import altair as alt
@@ -62,32 +62,32 @@ def by_group(
         name: {(x.group, x.key): x for x in estimates_of(scores)}
         for name, scores in scores_of_runs.items()
     }
-    keys_of_runs = {}
-    for name, estimates in runs.items():
-        keys = [key for group, key in estimates if group is None]
-        keys_of_runs[name] = keys if len(keys) < len(estimates) else []
     remedy = "compute with groups, a label for each question"
+    keys_of_runs = {name: _overall_keys(estimates) for name, estimates in runs.items()}
     shown = shown_names(key, keys_of_runs, "key", "scores of groups", remedy, MOST_KEYS)
-    groups = dict.fromkeys(group for estimates in runs.values() for group, _ in estimates)
     first = next(iter(scores_of_runs.values()))
-    all_questions = overall_label(getattr(first, "averaging", ""))
+    labels = {group: group for estimates in runs.values() for group, _ in estimates}
+    labels[None] = overall_label(getattr(first, "averaging", ""))
     rows = with_panels(
         (
-            row_of(
-                estimate, run=name, metric=score, label=all_questions if group is None else group
-            )
+            row_of(estimates[group, score], run=name, metric=score, label=label)
             for score in shown
-            for group in groups
+            for group, label in labels.items()
             for name, estimates in runs.items()
-            if (estimate := estimates.get((group, score)))
+            if (group, score) in estimates
         ),
         score_titles(shown),
         "score",
     )
     details = ChartDetails(**options)
-    return _figure_of_rows(
-        rows, details, details.caption_of(rows, "Bars", correction(scores_of_runs))
-    )
+    caption = details.caption_of(rows, "Bars", correction(scores_of_runs))
+    return _figure_of_rows(rows, details, caption)
+
+
+def _overall_keys(estimates: Collection[tuple[str | None, str]]) -> list[str]:
+    """Return the keys of all questions among pairs (group, key), or [] if there are no groups."""
+    keys = [key for group, key in estimates if group is None]
+    return keys if len(keys) < len(estimates) else []
 
 
 def forest(
@@ -186,8 +186,34 @@ def _figure_of_rows(
         labelOverlap="greedy",
         labelSeparation=3,
     )
+    layers = _mark_layers(rows, view + right, scale, axis)
+    most_lines = max(map(len, labels))
+    layers[0] = layers[0].encode(y=_row_channel(most_lines))
+    for i, (heading, field) in enumerate(columns.items()):
+        start = alt.XValue(view + _TEXT_GAP + sum(widths[:i]))
+        text = alt.Chart().mark_text(align="left", baseline="middle")
+        layers.append(text.encode(x=start, y=_ROWS, text=alt.Text(f"{field}:N")))
+        text = alt.Chart(inline_data([{"text": heading}]))
+        text = text.mark_text(align="left", baseline="bottom")
+        layers.append(text.encode(x=start, y=alt.value(-2), text=alt.Text("text:N")))
+    series = len({row["series"] for row in rows})
+    step = max(_SERIES_HEIGHT * series + _ROW_GAP, LINE_HEIGHT * most_lines + 2)
+    height = alt.Step(step, **{"for": "position"})
+    panel = alt.LayerChart(layer=layers, width=view, height=height)
+    scales = {"x": "independent"} if columns else {}
+    scales |= {"y": "independent", "yOffset": "independent"}
+    return make_figure(panel, rows, caption, details.width, **scales)
+
+
+def _mark_layers(
+    rows: Sequence[Row], room: float, scale: alt.Scale, axis: alt.Axis
+) -> list[alt.Chart]:
+    """Return the layers of a panel: bars for limits, and markers for scores.
+
+    `room` is the width of the legend. `scale` and `axis` are those of the horizontal channel.
+    """
     series = list(dict.fromkeys(row["series"] for row in rows))
-    channels = series_channels(series, view + right)
+    channels = series_channels(series, room)
     base = alt.Chart().encode(y=_ROWS, color=channels["color"])
     if len(series) > 1:
         offset = alt.Scale(domain=series, paddingOuter=0.5)
@@ -198,22 +224,7 @@ def _figure_of_rows(
         bars = base.transform_filter("isValid(datum.lo)").mark_rule(strokeWidth=1.2)
         bars = bars.encode(x=alt.X("lo:Q", scale=scale, axis=axis), x2=alt.X2("hi:Q"))
         layers.insert(0, bars)
-    most_lines = max(map(len, labels))
-    layers[0] = layers[0].encode(y=_row_channel(most_lines))
-    for i, (heading, field) in enumerate(columns.items()):
-        start = alt.XValue(view + _TEXT_GAP + sum(widths[:i]))
-        text = alt.Chart().mark_text(align="left", baseline="middle")
-        layers.append(text.encode(x=start, y=_ROWS, text=alt.Text(f"{field}:N")))
-        text = alt.Chart(inline_data([{"text": heading}])).mark_text(
-            align="left", baseline="bottom"
-        )
-        layers.append(text.encode(x=start, y=alt.value(-2), text=alt.Text("text:N")))
-    step = max(_SERIES_HEIGHT * len(series) + _ROW_GAP, LINE_HEIGHT * most_lines + 2)
-    height = alt.Step(step, **{"for": "position"})
-    panel = alt.LayerChart(layer=layers, width=view, height=height)
-    scales = {"x": "independent"} if columns else {}
-    scales |= {"y": "independent", "yOffset": "independent"}
-    return make_figure(panel, rows, caption, details.width, **scales)
+    return layers
 
 
 def _row_channel(most_lines: int) -> alt.Y:

@@ -85,13 +85,18 @@ def check_scores(name: str, scores: Any) -> None:
                 f"{name} has only one limit of {short(x.full_key)}: give the dict that was "
                 f"returned."
             )
-        for number in (x.score, *limits, *(x.band or ())):
-            is_number = isinstance(number, Real) and not isinstance(number, bool)
-            if number is not None and not (is_number and -1e308 < number < 1e308):
-                raise TypeError(
-                    f"{name} has {short(x.score)} under the key {short(x.full_key)}: give the "
-                    f"dict that was returned, whose scores are numbers."
-                )
+        numbers = (x.score, *filter(None, limits), *(x.band or ()))
+        if not all(map(_is_number, numbers)):
+            raise TypeError(
+                f"{name} has {short(x.score)} under the key {short(x.full_key)}: give the dict "
+                f"that was returned, whose scores are numbers."
+            )
+
+
+def _is_number(value: Any) -> bool:
+    """Return whether a value is a real number of size below 1e308, and no bool."""
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    return is_number and -1e308 < value < 1e308
 
 
 def correction(runs: Mapping[str, ChartScores], checkers: Mapping[str, Any] | None = None) -> str:
@@ -160,19 +165,25 @@ def shown_names(
     known = [name for name in dict.fromkeys(first) if all(name in names for names in others)]
     if not known:
         raise ValueError(f"The runs {', '.join(by_run)} have no {what} in common.")
-    shown = dict.fromkeys(known if requested is None else ())
-    for name in () if requested is None else as_list(parameter, requested):
-        check_text(parameter, name)
-        matching = [other for other in known if f"{other}_".startswith(f"{name}_")]
-        if not matching:
-            raise ValueError(f"{parameter} is {short(name)}: the results have {', '.join(known)}.")
-        shown |= dict.fromkeys(matching)
+    shown = known if requested is None else _named(as_list(parameter, requested), known, parameter)
     if len(shown) > most:
         raise ValueError(
             f"{len(shown)} scores are too many for a chart of questions or groups: choose at most "
             f"{most} of {', '.join(shown)}."
         )
-    return list(shown)
+    return shown
+
+
+def _named(requested: Iterable[str], known: Sequence[str], parameter: str) -> list[str]:
+    """Return the known names that requested ones stand for. Raise ValueError if there are none."""
+    named: dict[str, None] = {}
+    for name in requested:
+        check_text(parameter, name)
+        matching = [other for other in known if f"{other}_".startswith(f"{name}_")]
+        if not matching:
+            raise ValueError(f"{parameter} is {short(name)}: the results have {', '.join(known)}.")
+        named |= dict.fromkeys(matching)
+    return list(named)
 
 
 def metric_label(score: Estimate | Difference | ScoreId, k: int | str = "k") -> str:

@@ -42,10 +42,8 @@ files are ranked, and a difference A - B is the score of A minus that of B.
 """,
     "register": """
 After it, evaluate.load("gpassk") in any program of this user loads the metric of
-this installation. For each metric, a script of two lines that imports it is
-written to the cache of Hugging Face (~/.cache/huggingface, or $HF_HOME). Run it
-once after installing, and again after the cache was emptied. It is not needed
-for at-k, for at_k.load, nor for evaluate.load with the path of a folder.
+this installation, by a script of two lines in the cache of Hugging Face. Run it
+again after the cache was emptied. at-k and at_k.load do not need it.
 """,
 }
 
@@ -262,10 +260,7 @@ def _summary(name: str) -> str:
 def _register(remove: bool) -> None:
     """Register the metrics with `evaluate.load`, or unregister them, and print their names."""
     names = ", ".join(f'"{name}"' for name in (unregister if remove else register)())
-    text = (
-        f"evaluate.load now finds {names} by name, in the cache of this user, unless the Hub has a "
-        f"metric of the same name."
-    )
-    if remove:
-        text = f"evaluate.load no longer finds {names} in the cache of this user."
-    print_output(textwrap.fill(text))
+    finds, unless = "no longer finds" if remove else "now finds", ""
+    if not remove:
+        unless = ", unless the Hub has a metric of the same name"
+    print_output(textwrap.fill(f"evaluate.load {finds} {names} in the cache of this user{unless}."))

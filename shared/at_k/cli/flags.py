@@ -83,8 +83,7 @@ _COLUMN_HELPS = {
 _LABELS_HELP = (
     "what a person says of a sample: 1 if it is correct, 0 if not, and empty where there is no "
     "label. The rates of the checker are estimated from the labels, of each run from its own, and "
-    "the scores are corrected. Or the counts of labels "
-    '{"tp": 90, "fn": 8, "fp": 3, "tn": 99}.'
+    "the scores are corrected."
 )
 _ROW_FLAGS: dict[str, dict[str, Any]] = {
     "where": {
@@ -194,8 +193,7 @@ def _column_options(role: str) -> dict[str, Any]:
     """Return the options of `add_argument` for the column (or columns) of a role."""
     if role in ("predictions", "outcomes", "questions", "counts"):
         return {"metavar": "COLUMN", "nargs": "+", "action": "extend"}
-    kind = _column_or_counts if role in PER_SAMPLE else str
-    return {"metavar": "COLUMN", "action": _Once, "type": kind}
+    return {"metavar": "COLUMN", "action": _Once}
 
 
 def _column_help(role: str, text: str) -> str:
@@ -235,10 +233,6 @@ def split_arguments(flags: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str,
     """Split the values of flags into the arguments of `read_run` and all others."""
     reading = {name: value for name, value in flags.items() if name in _READING}
     parameters = {name: value for name, value in flags.items() if name not in _READING}
-    for role in PER_SAMPLE:
-        if isinstance(reading.get(role), dict):
-            # A dict has counts of labels. It does not name a column.
-            parameters[role] = reading.pop(role)
     reading["checker"] = parameters.get("check_correct_fn")
     return reading, parameters
 
@@ -279,11 +273,6 @@ def _value_options(annotation: Any, has_default: bool) -> dict[str, Any]:
     is_optional = types.NoneType in kinds and has_default
     metavar = f"{kind.__name__.upper()}{'|none' if is_optional else ''}"
     return options | {"type": partial(value_of_text, kind, none=is_optional), "metavar": metavar}
-
-
-def _column_or_counts(text: str) -> Any:
-    """Return a text that starts with "{" as a dict of counts, and another as the column's name."""
-    return _json_of_text(text) if text.startswith("{") else text
 
 
 def _json_of_text(text: str) -> Any:

@@ -91,14 +91,7 @@ class View(abc.ABC):
             return text.rstrip("\n")
         lines = [" ".join(printable(line).split("\n")) for line in self.input]
         if output_format == "latex":
-            scope = [f"{self.scope.in_words()}."] if self.scope else []
-            caption = " ".join([*scope, *self.notes(for_paper=True)])
-            tables = [
-                _latex_table(table, f"{self.label}{f'-{i}' if i else ''}", caption)
-                for i, table in enumerate(self.paper_tables())
-            ]
-            sentence = _wrapped(_latex_text(self.sentence()), 80)
-            return _paragraphs("\n".join(f"% {line}" for line in lines), *tables, sentence)
+            return self._latex("\n".join(f"% {line}" for line in lines))
         for_paper = output_format == "markdown"
         tables = [
             *(map(_markdown, self.paper_tables()) if for_paper else map(aligned, self.tables()))
@@ -108,6 +101,14 @@ class View(abc.ABC):
         if for_paper:
             texts = [html.escape(text, quote=False) for text in texts]
         return _paragraphs(texts[0], *tables, *texts[1:])
+
+    def _latex(self, comment: str) -> str:
+        """Return a comment, the tables with captions, and the sentence in LaTeX."""
+        scope = [f"{self.scope.in_words()}."] if self.scope else []
+        caption = " ".join([*scope, *self.notes(for_paper=True)])
+        labels = (f"{self.label}{f'-{i}' if i else ''}" for i in itertools.count())
+        tables = [_latex_table(*x, caption) for x in zip(self.paper_tables(), labels, strict=False)]
+        return _paragraphs(comment, *tables, _wrapped(_latex_text(self.sentence()), 80))
 
 
 def _paragraphs(*texts: str) -> str:

@@ -46,21 +46,12 @@ def add_gate_flags(command: argparse.ArgumentParser) -> None:
     helps["k"] = "size of the subsets of samples. Default: 1."
     helps["confidence"] = "probability that the interval covers the true score or difference."
     claim = command.add_argument_group("what the run has to reach")
-    claim.add_argument(
-        "--at-least", type=partial(value_of_text, float), metavar="SCORE", help="the least score."
-    )
-    claim.add_argument(
-        "--baseline",
-        metavar="FILE",
-        help="a run on the same questions. The score has to be at least that of the baseline, "
-        "minus the margin.",
-    )
-    claim.add_argument(
-        "--margin",
-        type=partial(value_of_text, float),
-        metavar="DIFFERENCE",
-        help="by how much the score may be lower than that of the baseline. Default: 0.",
-    )
+    number = partial(value_of_text, float)
+    claim.add_argument("--at-least", type=number, metavar="SCORE", help="the least score.")
+    text = "a run on the same questions. The score has to be at least its score minus the margin."
+    claim.add_argument("--baseline", metavar="FILE", help=text)
+    text = "by how much the score may be lower than that of the baseline. Default: 0."
+    claim.add_argument("--margin", type=number, metavar="DIFFERENCE", help=text)
     add_flags(
         command,
         "FILE... (--at-least SCORE | --baseline FILE)",
@@ -104,10 +95,13 @@ def _gate_files(
             gate = gate_at_least(runs[0], bound, options)
         else:
             gate = gate_not_worse(runs[0], runs[1], bound, options)
-    read, status = (
-        "\n".join(f"{run.name}: {run.described()}" for run in inputs),
-        EXIT_STATUS[gate.status],
-    )
+    read = "\n".join(f"{run.name}: {run.described()}" for run in inputs)
+    return _print_verdict(gate, read, output_format)
+
+
+def _print_verdict(gate: Gate, read: str, output_format: str) -> int:
+    """Print what was read and the verdict, and return the exit status."""
+    status = EXIT_STATUS[gate.status]
     if output_format == "table":
         print_output(f"{read}\n{verdict(gate)}")
         return status

@@ -18,10 +18,10 @@ from .flags import ROLES_OF_SECOND, split_arguments
 from .run_input import RunInput, refuse_ungraded
 
 # What helps, by the role of the column that the second file lacks.
-_REMEDIES_OF_SECOND = {
-    "where": " To read all rows of this file, add --where-b ''.",
-    "predictions": " If it is graded: --predictions-b '' --references-b '' --outcomes-b COLUMN.",
-}
+_REMEDIES_OF_SECOND = (
+    ("where", " To read all rows of this file, add --where-b ''."),
+    ("predictions", " If it is graded: --predictions-b '' --references-b '' --outcomes-b COLUMN."),
+)
 
 
 class FileArguments(NamedTuple):
@@ -29,7 +29,7 @@ class FileArguments(NamedTuple):
 
     `reading` are arguments of `read_run`, and `second` those that differ for the second run.
     `parameters` are the options of the comparison or plan, and `grading` the arguments of
-    `grade_sources` that are no options: checker_rates, labels, by_order and common.
+    `grade_sources` that are no options: checker_rates, by_order and common.
     """
 
     reading: dict[str, Any]
@@ -40,12 +40,8 @@ class FileArguments(NamedTuple):
 
 def file_arguments(flags: dict[str, Any], files: Sequence[str] = ()) -> FileArguments:
     """Return the values of flags by use. Raises ValueError if a run is compared with itself."""
-    second: dict[str, Any] = {}
-    for role in ROLES_OF_SECOND:
-        value = flags.pop(f"{role}_b", None)
-        if value is not None:  # An empty text stands for no column.
-            entries = [entry for entry in value if entry] if isinstance(value, list) else value
-            second[role] = entries or None
+    values = {role: flags.pop(f"{role}_b", None) for role in ROLES_OF_SECOND}
+    second = {role: _without_empty(value) for role, value in values.items() if value is not None}
     paths = list(map(os.path.realpath, files))
     repeated = [file for file, path in zip(files, paths, strict=True) if paths.count(path) > 1]
     if repeated and all((flags.get(role) or None) == x for role, x in second.items()):
@@ -56,10 +52,17 @@ def file_arguments(flags: dict[str, Any], files: Sequence[str] = ()) -> FileArgu
     reading, parameters = split_arguments(flags)
     if "include" in parameters:
         parameters["metric"] = parameters.pop("include")
-    names = parameters.keys() & {"checker_rates", "labels", "common"}
+    names = parameters.keys() & {"checker_rates", "common"}
     grading = {"by_order": bool(reading.get("by_order"))}
     grading |= {name: parameters.pop(name) for name in names}
     return FileArguments(reading, second, parameters, grading)
+
+
+def _without_empty(value: Any) -> Any:
+    """Return the value of a flag without empty texts, which stand for no column; or else None."""
+    if isinstance(value, list):
+        return [entry for entry in value if entry] or None
+    return value or None
 
 
 def graded_files(
@@ -72,14 +75,6 @@ def graded_files(
     `sources` are the name and the files of each run. The options are validated before any
     sample is checked, and get the groups, clusters and weights that the runs were read with.
     """
-    grading = dict(arguments.grading)
-    if (labels := grading.get("labels")) is not None:  # counts of labels in place of a column
-        if len(sources) != 1:
-            raise ValueError(
-                f"--labels has the counts of one run, and there are {len(sources)} runs: name a "
-                f"column with the labels of each run."
-            )
-        grading["labels"] = [labels]
     # The value None stands for a column with a usual name. These roles need a named column.
     named_only = {"groups"} if options.interval == "questions" else {"groups", "clusters"}
     values = arguments.reading.items()
@@ -98,7 +93,7 @@ def graded_files(
         options.clusters = read[0][1].get("clusters")
     # What a checker prints goes to standard error, so that it does not mix with the scores.
     with contextlib.redirect_stdout(sys.stderr):
-        runs, options = grade_sources(read, options, **grading)
+        runs, options = grade_sources(read, options, **arguments.grading)
     checker, interval = options.check_correct_fn, options.interval
     inputs = [RunInput(x.source, checker, x.name, x.unanswered, interval) for x in runs]
     return inputs, runs, options
@@ -114,19 +109,24 @@ def _read_files(
     try:
         return read_run(files, **reading)
     except SelectionError as error:
-        roles, ways, end = {*error.roles}, error.ways, ""
+        roles = {*error.roles}
         if index and roles and roles <= {"groups", "clusters", "question_weights"}:
             others = {role: value for role, value in reading.items() if role not in roles}
             return _read_files(files, others, index, number)
+        ways, end = error.ways, ""
         if (index, number) == (1, 2):
-            names = {role: f"{role}_b" for role in ROLES_OF_SECOND}
-            ways = [
-                Way({names.get(x, x): value for x, value in way.arguments.items()}, way.meaning)
-                for way in ways
-            ]
-            missing = [role for role in _REMEDIES_OF_SECOND if role in roles and reading.get(role)]
-            end = "".join(map(_REMEDIES_OF_SECOND.__getitem__, missing))
+            ways = list(map(_way_of_second, ways))
+            end = "".join(
+                x for role, x in _REMEDIES_OF_SECOND if role in roles and reading.get(role)
+            )
         elif index:
             end = " If other files have other columns, at_k.leaderboard takes runs of at_k.read."
         start = "" if files[0] in str(error) else f"{files[0]}: "
         raise type(error)([start, *error.args, end], ways) from None
+
+
+def _way_of_second(way: Way) -> Way:
+    """Return a way to resolve an error with the flags of the second file, which end in -b."""
+    names = {role: f"{role}_b" for role in ROLES_OF_SECOND}
+    arguments = {names.get(role, role): value for role, value in way.arguments.items()}
+    return Way(arguments, way.meaning)

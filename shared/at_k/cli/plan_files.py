@@ -65,12 +65,9 @@ def _plan_files(files: Sequence[str], output_format: str, **flags: Any) -> None:
     if len(files) > 2:
         raise ValueError(f"There are {len(files)} files: give one pilot run, or two.")
     arguments = file_arguments(flags)
-    parameters, grading = arguments.parameters, arguments.grading
-    if grading.get("labels") is not None and not files:
-        raise ValueError("--labels has the labels of a pilot run: give its file too.")
     names = {flag: name for name, flag in _FLAG_NAMES.items()}
-    parameters = {names.get(flag, flag): value for flag, value in parameters.items()}
-    options = PlanOptions(**parameters, checker_rates=grading.get("checker_rates"))
+    parameters = {names.get(flag, flag): value for flag, value in arguments.parameters.items()}
+    options = PlanOptions(**parameters, checker_rates=arguments.grading.get("checker_rates"))
     inputs: list[RunInput] = []
     runs: list[Run] = []
     if files:

@@ -44,7 +44,7 @@ def check_plot(file: str | None) -> None:
         )
     if not path.parent.is_dir():
         raise ValueError(f"--plot {file}: there is no folder {path.parent}.")
-    from .. import charts  # noqa: F401  (imported here because it is slow and needs an extra)
+    from ..charts import by_k  # noqa: F401  (imported here because it is slow and needs an extra)
 
 
 def chart_of_scores(view: ScoresView, run: RunInput) -> Figure:
@@ -52,20 +52,20 @@ def chart_of_scores(view: ScoresView, run: RunInput) -> Figure:
 
     It is that of questions or groups if there are any, else over several k or thresholds.
     """
-    from .. import charts
+    from ..charts import by_group, by_k, by_question, by_threshold
 
     if "per_question" in view.scores:
-        return charts.by_question(view.scores, n=run.caption["n"], checker=run.checker)
+        return by_question(view.scores, n=run.caption["n"], checker=run.checker)
     with_k = [x for x in view.estimates if isinstance(x.k, int)]
     numbers_of_k = Counter((x.metric, x.tau) for x in with_k)
     numbers_of_thresholds = Counter(x.k for x in with_k if x.metric == "G-Pass@k")
     chart: Callable[..., Figure]
     if any(x.group is not None for x in view.estimates):
-        chart = charts.by_group
+        chart = by_group
     elif max(numbers_of_k.values(), default=0) > 1:
-        chart = charts.by_k
+        chart = by_k
     elif max(numbers_of_thresholds.values(), default=0) > 1:
-        chart = charts.by_threshold
+        chart = by_threshold
     else:
         raise ValueError(
             "give several k, such as --k 1 2 4 8, or groups (--groups COLUMN), or the scores of "
@@ -78,16 +78,16 @@ def chart_of_scores(view: ScoresView, run: RunInput) -> Figure:
 
 def chart_of_comparison(compared: Compared, inputs: Sequence[RunInput]) -> Figure:
     """Return the chart of the difference of two runs against k, or else of all scores."""
-    from .. import charts
+    from ..charts import difference, forest
     from ..runs.differences import differences_of
     from ..runs.leaderboard import leaderboard_of
 
     checker, checkers, options = checker_of_all(inputs), compared.checkers, compared.options
     if len(compared.scores) == 1 or len(inputs) > 2:
-        return charts.forest(leaderboard_of(compared), checker=checker)
+        return forest(leaderboard_of(compared), checker=checker)
     others = {"checker": checkers} if checkers else {}
     sizes = {run.caption["n"] for run in inputs}
-    return charts.difference(
+    return difference(
         differences_as_dict(differences_of(compared), others, options.weighting.words),
         [run.name for run in compared.runs],
         questions=inputs[0].caption["questions"],

@@ -18,6 +18,7 @@ from ..core.checking import Checked
 from ..core.choice import KnownClusters
 from ..core.computation import Computation
 from ..core.computations import COMPUTATIONS, GPASSK
+from ..core.estimates import Estimate
 from ..intervals.labelled import Errors
 from ..loading import metric_script
 from ..readers.missing import CHOICES, MissingError
@@ -207,23 +208,25 @@ def _with_both_scores(
     return MissingError(text, error.ways)
 
 
+def _leading_score(scores: Result) -> Estimate | None:
+    """Return vote@k, or else the first metric in _WITH_NOISE, at the largest k, or None."""
+    known = [x for x in estimates_of(scores) if x.group is None and x.metric in _WITH_NOISE]
+    known.sort(key=lambda x: x.metric != "vote@k")
+    same_metric = [x for x in known if x.metric == known[0].metric and isinstance(x.k, int)]
+    return max(same_metric, key=lambda x: int(str(x.k)), default=None)
+
+
 def _noise_of_leading_score(
     scores: Result, checked: Checked, options: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the key of the leading score with its causes of uncertainty, or {} if not known.
 
-    The leading score is vote@k, or else the first metric of the result in _WITH_NOISE, at the
-    largest k. The causes are not known without limits, two clusters of questions, a question with
-    two samples, k samples of each question, or a standard error above 0. `options` are those of the
-    metric.
+    They are not known without limits, two clusters of questions, a question with two samples, k
+    samples of each question, or a standard error above 0. `options` are those of the metric.
     """
-    known = [x for x in estimates_of(scores) if x.group is None and x.metric in _WITH_NOISE]
-    known.sort(key=lambda x: x.metric != "vote@k")
-    same_metric = [x for x in known if x.metric == known[0].metric and isinstance(x.k, int)]
-    leading = max(same_metric, key=lambda x: int(str(x.k)), default=None)
-    outcomes, clusters = checked.outcomes, options["clusters"]
+    leading, outcomes, clusters = _leading_score(scores), checked.outcomes, options["clusters"]
     number = len(outcomes) if clusters is None else len({*clusters})
-    if leading is None or leading.interval is None or number < 2 or outcomes.n.max() < 2:
+    if leading is None or leading.interval is None or min(number, outcomes.n.max()) < 2:
         return {}
     metric = leading.metric if leading.metric in WITHOUT_K else leading.key
     if metric == leading.key and int(str(leading.k)) > outcomes.n.min():

@@ -164,11 +164,17 @@ class ScoresView(View):
             )
         if not for_paper:
             notes += [self._noise_in_words(*item) for item in self.noise.items()]
-        intervals = (x.interval for x in self.estimates if x.interval and x.interval.is_unknown)
-        for reason in sorted({str(interval.interval) for interval in intervals}):
+        reasons = {x.interval.interval for x in self.estimates if x.interval and x.limits is None}
+        for reason in sorted(filter(None, reasons)):
             notes.append(f"{reason.replace('none', 'No interval', 1)}.")
-        metrics = {x.metric for x in self.estimates}
-        if any(x.metric == "mG-Pass@k" and int(x.k or 0) % 2 for x in self.estimates):
+        return notes + self._notes_on_metrics()
+
+    def _notes_on_metrics(self) -> list[str]:
+        """Return sentences about mG-Pass@k at odd k, a biased cons@k, and maj@k."""
+        notes, metrics = [], {x.metric for x in self.estimates}
+        if ("mG-Pass@k", 1) in {
+            (x.metric, x.k % 2) for x in self.estimates if isinstance(x.k, int)
+        }:
             notes.append("mG-Pass@k is at most (k - 1)/k for odd k: compare it at even k.")
         if biased := [x.key for x in self._overall if self._is_biased(x)]:
             notes.append(

@@ -33,13 +33,10 @@ from .request import REQUESTED, ScoreRequest, log_problems
 
 
 class ScoreOfDocument(float):
-    """A score of one document, with the data for the score of the task.
+    """A score of one document, with the outcomes of its responses and the request of the task.
 
-    Attributes:
-        name: the name of the score; or that of a standard error or a limit, which the task has.
-        outcomes: the outcomes of the responses to the document.
-        request: all scores that the task requests.
-        compares_texts: whether the checker is "exact_match".
+    `name` may be that of a standard error or a limit, which only the task has. `compares_texts` is
+    whether the checker is "exact_match".
     """
 
     name: str
@@ -49,13 +46,10 @@ class ScoreOfDocument(float):
 
 
 class ScoresOfDocument(dict[str, ScoreOfDocument]):
-    """The scores of one document by their names.
-
-    If a document has several targets, the harness looks up the name "at_k", which raises an error.
-    """
+    """The scores of one document by their names."""
 
     def __missing__(self, name: str) -> Any:
-        """Raise a ValueError that says how to score documents with several targets."""
+        """Raise a ValueError: the harness looks up "at_k" if a document has several targets."""
         raise ValueError(
             "at_k: the task has documents with several targets, which the harness checks one by "
             "one. Score its log instead: at-k gpassk samples_*.jsonl --references target_list."
@@ -110,10 +104,9 @@ def _aggregate_at_k(scores: Sequence[ScoreOfDocument]) -> float:
 def _values_of_task(
     request: ScoreRequest, documents: tuple[tuple[Any, ...], ...], compares_texts: bool
 ) -> dict[str, float]:
-    """Return the scores, standard errors and limits of a task by name, and log why some are NaN.
+    """Return the values of a task by name from the outcomes of documents; log why some are NaN.
 
-    `documents` are the outcomes of each document. A document without outcomes is left out. The
-    results are cached, because the harness asks for one value after the other.
+    They are cached, because the harness asks for one after the other.
     """
     scored = {f"document {i}": outcomes for i, outcomes in enumerate(documents) if outcomes}
     values, problems = request.values([*scored.values()], [*scored])

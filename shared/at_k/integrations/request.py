@@ -81,7 +81,6 @@ class ScoreRequest:
         values: dict[str, float] = {}
         problems: dict[str, float] = {}
         for k in self.k if outcomes else ():
-            too_small = [question for question, size in enumerate(n) if size < k]
             if max(n) == 1 < k:
                 # Scores with k > n are extrapolated from how questions differ, which n = 1 does not
                 # show.
@@ -97,13 +96,8 @@ class ScoreRequest:
                     values |= self._values_at(outcomes, options)
                     break
                 except ValueError as error:
-                    text = str(error).rstrip(".")
-                    if too_small:
-                        text = (
-                            f"questions with fewer than {k} scored samples, such as "
-                            f"{ids[too_small[0]]} with {n[too_small[0]]}: no scores at k = {k}"
-                        )
-                    problems[text] = float(len(too_small)) or math.nan
+                    text, number = _problem(error, k, n, ids)
+                    problems[text] = number
         # A missing score becomes NaN. A missing standard error or limit is left out.
         requested_first = {
             name: values.get(name, math.nan)
@@ -132,6 +126,18 @@ class ScoreRequest:
                 numbers = {"stderr": x.interval.sigma, "lo": x.limits[0], "hi": x.limits[1]}
                 values |= {f"{x.full_key}_{end}": number for end, number in numbers.items()}
         return {name: math.nan if x is None else float(x) for name, x in values.items()}
+
+
+def _problem(error: ValueError, k: int, n: Sequence[int], ids: Sequence[Any]) -> tuple[str, float]:
+    """Return a sentence for an error at this k, and the number of questions that it is about.
+
+    If questions have fewer than k samples, it names one. Otherwise the number is NaN.
+    """
+    too_small = [question for question, size in enumerate(n) if size < k]
+    if not too_small:
+        return str(error).rstrip("."), math.nan
+    text = f"questions with fewer than {k} scored samples, such as {ids[too_small[0]]} with "
+    return f"{text}{n[too_small[0]]}: no scores at k = {k}", float(len(too_small))
 
 
 def log_problems(problems: Mapping[str, float]) -> None:
