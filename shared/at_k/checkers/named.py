@@ -16,10 +16,9 @@ import threading
 import warnings
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
-from inspect import signature
 from typing import Any, NoReturn
 
 import numpy as np
@@ -118,9 +117,9 @@ class MathVerify(NamedChecker):
             text += f" {TIME_LIMIT} s of math-verify, and count as incorrect."
             warnings.warn(text, stacklevel=4)
         grades = [0 if grade == TIMED_OUT else grade for grade, _ in read]
-        return Checked(
-            pairs.outcomes(grades), _sample_answers(pairs, [answer for _, answer in read])
-        )
+        answers = pa.array([*(answer for _, answer in read), None], TEXTS)
+        sample_answers = answers.take(from_numpy(pairs.index))  # the last one of samples without
+        return Checked(pairs.outcomes(grades), pa.chunked_array([sample_answers]))
 
     def _check_pairs(
         self, checking: Checking, pairs: list[PairToCheck]
@@ -130,17 +129,6 @@ class MathVerify(NamedChecker):
         limit = checking.timeout or (LONGEST_CHECK if checking.executor is None else None)
         check = portable_check(partial(verify_math, stop=self.stop), None)
         return run_check(checking, check, pairs, checking.executor, limit)
-
-
-def _sample_answers(pairs: DistinctPairs, answers: Sequence[str | None]) -> pa.ChunkedArray:
-    """Return the code of each sample's answer, (S,), or null, from the answers of the pairs.
-
-    Equal answers have equal codes, also in different questions.
-    """
-    codes: dict[str | None, int] = {None: -1}
-    pair_codes = [codes.setdefault(answer, len(codes)) for answer in (*answers, None)]
-    sample_codes = np.array(pair_codes)[pairs.index]
-    return pa.chunked_array([from_numpy(sample_codes, sample_codes >= 0)])
 
 
 def numeric(
@@ -318,10 +306,6 @@ def math_verify_library():
             f"check_correct_fn='math_verify' needs the math-verify library (pip install "
             f"math-verify), which cannot be imported: {type(error).__name__}: {error}."
         ) from error
-    # Old versions set a handler of signals even without a limit, and hide that they may not.
-    if not _has_signals() and "raise_on_error" not in signature(math_verify.parse).parameters:
-        text = "This version of math-verify only works in a main thread, and not on Windows"
-        raise ImportError(f"{text}: install 0.9 or newer, or compute in the main thread.")
     logging.getLogger("math_verify").setLevel(logging.ERROR)
     return math_verify
 
@@ -330,10 +314,16 @@ def check_references(references: pa.ChunkedArray) -> None:
     """Raise a ValueError for a reference in which math-verify finds no answer."""
     for question, reference in enumerate(to_python(references)):
         for answer in reference if isinstance(reference, list) else [reference]:
-            text = str(answer) if isinstance(answer, (str, int, float)) else ""
-            if not _parse_reference(text):
-                what = f" is {short(reference)}, in which math-verify finds no answer."
-                raise InputError(Place("references", question), what)
+            text = str(answer).strip() if isinstance(answer, (str, int, float)) else ""
+            try:
+                with _time_limit():
+                    answers = _parse_math(text)
+            except _OutOfTime:
+                answers = []
+            if not answers:
+                what = f" is {short(reference)}, in which math-verify finds no answer"
+                where = "" if _has_signals() else " (before version 0.9, it needs the main thread)"
+                raise InputError(Place("references", question), what, where, ".")
 
 
 TIMED_OUT = 2  # a result of `verify_math`
@@ -347,26 +337,29 @@ def verify_math(
     If each reference is a single value, only the last box of several in the prediction counts.
 
     Returns:
-        1 if the text or an answer in it equals a reference, TIMED_OUT if none does and math-verify
-        ran out of time, and 0 otherwise; and `_normal_form` of the first answer, None without one.
+        1 if the text or an answer in it equals a reference, TIMED_OUT if TIME_LIMIT ends the
+        comparison, and 0 otherwise; and `_normal_form` of the first answer, None without one.
     """
     text = answer_part(str(prediction), stop, _may_mark_answer).strip()
     references = [*map(str, reference if isinstance(reference, list) else [reference])]
     if text.count("\\boxed") > 1 and not any(map(_is_collection, references)):
         text = _last_box(text)
-    answers, timed_out = _parse_math(text)
-    first = _normal_form(answers[0], text) if answers else None
-    if text in (accepted.strip() for accepted in references):
-        return 1, first
-    for accepted in references:
-        if _is_sequence_with_dots(accepted) or _is_sequence_with_dots(text):
-            continue  # equal only as texts
-        for expected, answer in itertools.product(_parse_reference(accepted), answers or []):
-            equal, late = _are_equal_answers(expected, answer)
-            if equal:
-                return 1, first
-            timed_out |= late
-    return TIMED_OUT if timed_out else 0, first
+    is_same = text in (accepted.strip() for accepted in references)
+    first = None
+    try:
+        with _time_limit():
+            answers = _parse_math(text)
+            first = _normal_form(answers[0], text) if answers else None
+            is_equal = is_same or any(
+                _are_equal_answers(expected, answer)
+                for accepted in references
+                if not _is_sequence_with_dots(accepted) and not _is_sequence_with_dots(text)
+                for expected in _parse_math(accepted.strip())
+                for answer in answers
+            )
+    except _OutOfTime:
+        return 1 if is_same else TIMED_OUT, first
+    return int(is_equal), first
 
 
 def _may_mark_answer(text: str) -> bool:
@@ -394,19 +387,20 @@ def _is_sequence_with_dots(text: str) -> bool:
 _TINY = 1e-12
 
 
-def _are_equal_answers(expected: Any, answer: Any) -> tuple[bool, bool]:
-    """Return whether two parsed answers are equal, and whether math-verify ran out of time.
+def _are_equal_answers(expected: Any, answer: Any) -> bool:
+    """Return whether two parsed answers are equal, by math-verify except for numbers near 0.
 
     Numbers near 0 are compared here, because math-verify would find all of them equal.
     """
-    # Some answers have no numbers.
+    # Some answers have no numbers, and some cannot be compared.
     with suppress(TypeError, ValueError, AttributeError, OverflowError):
         a, b = _numbers_in(expected), _numbers_in(answer)
         if any(0 < abs(number) < _TINY for number in (*a, *b)):
             pairs = zip(a, b, strict=True)  # a ValueError if one has more numbers
-            return all(math.isclose(x, y, rel_tol=1e-6) for x, y in pairs), False
-    verify = math_verify_library().verify
-    return _call_math_verify(verify, expected, answer, timeout_seconds=0)
+            return all(math.isclose(x, y, rel_tol=1e-6) for x, y in pairs)
+    with suppress(Exception):
+        return math_verify_library().verify(expected, answer, timeout_seconds=0)
+    return False
 
 
 def _numbers_in(answer: Any) -> list[float]:
@@ -423,29 +417,23 @@ def _numbers_in(answer: Any) -> list[float]:
 
 
 def _normal_form(answer: Any, text: str) -> str:
-    """Return a parsed answer as SymPy writes it, or `text` if SymPy cannot write it."""
-    try:
-        return str(_with_simple_roots(answer))
-    except Exception:  # Python does not write integers of many thousands of digits
-        return text
+    """Return a parsed answer as SymPy writes it, with 2*sqrt(3) for sqrt(12), or else `text`.
 
-
-def _with_simple_roots(answer: Any) -> Any:
-    """Return an expression with its roots of integers simplified, as 2 sqrt(3) for sqrt(12).
-
-    Nothing else is evaluated, because 9^(9^9) would not end.
+    Only roots of integers are evaluated, because 9^(9^9) would not end.
     """
-    parts = getattr(answer, "args", ())
-    simple = [_with_simple_roots(part) for part in parts]
-    if getattr(answer, "is_Pow", False):
-        base, exponent = simple
-        is_root = exponent.is_Rational and not exponent.is_Integer and abs(exponent) < 1
-        if base.is_Integer and is_root and abs(base) < _LARGEST_RADICAND:
-            return answer.func(base, exponent)
-    return answer.func(*simple) if simple != list(parts) else answer
 
+    def is_root(part: Any) -> bool:
+        if not part.is_Pow:
+            return False
+        base, exponent = part.args
+        is_fraction = exponent.is_Rational and not exponent.is_Integer and abs(exponent) < 1
+        return bool(is_fraction and base.is_Integer and abs(base) < 10**9)
 
-_LARGEST_RADICAND = 10**9
+    if isinstance(answer, str):
+        return answer
+    with suppress(Exception):  # Python does not write integers of many thousands of digits
+        return str(answer.replace(is_root, lambda root: root.func(*root.args), simultaneous=False))
+    return text
 
 
 class _OutOfTime(BaseException):
@@ -457,18 +445,15 @@ def _has_signals() -> bool:
     return os.name == "posix" and threading.current_thread() is threading.main_thread()
 
 
-def _call_math_verify(
-    function: Callable[..., Any], *arguments: Any, **no_limit: int
-) -> tuple[Any, bool]:
-    """Call a function of math-verify; return its result, and whether it ran into TIME_LIMIT.
+@contextmanager
+def _time_limit() -> Generator[None, None, None]:
+    """Raise `_OutOfTime` in a block that takes more than TIME_LIMIT, if there are signals.
 
-    The result is None if the function fails or is stopped. `no_limit` switches off its own limit,
-    because versions before 0.6.1 do not report that they reach it. Without signals there is none.
+    The limits of math-verify are switched off: versions before 0.6.1 do not report reaching them.
     """
     if not _has_signals():
-        with suppress(Exception):  # it cannot read or compare the answer
-            return function(*arguments, **no_limit), False
-        return None, False
+        yield
+        return
 
     def stop(*_: Any) -> NoReturn:
         raise _OutOfTime
@@ -476,9 +461,7 @@ def _call_math_verify(
     previous = signal.signal(signal.SIGVTALRM, stop)
     signal.setitimer(signal.ITIMER_VIRTUAL, TIME_LIMIT)
     try:
-        return function(*arguments, **no_limit), False
-    except (Exception, _OutOfTime) as error:
-        return None, isinstance(error, _OutOfTime)
+        yield
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, previous)
@@ -486,15 +469,11 @@ def _call_math_verify(
 
 # Cached, because reading takes most of the time of a check, and questions may share texts.
 @lru_cache(maxsize=1 << 13)
-def _parse_math(text: str) -> tuple[list[Any] | None, bool]:
-    """Return the answers that math-verify finds (or None), and whether it ran out of time."""
-    parse = math_verify_library().parse
-    return _call_math_verify(parse, _as_math(text), parsing_timeout=0)
-
-
-def _parse_reference(reference: str) -> list[Any]:
-    """Return the answers that math-verify finds in a reference, which may be none."""
-    return _parse_math(reference.strip())[0] or []
+def _parse_math(text: str) -> list[Any]:
+    """Return the answers that math-verify finds in a text, which may be none."""
+    with suppress(Exception):
+        return math_verify_library().parse(_as_math(text), parsing_timeout=0)
+    return []
 
 
 def _as_math(text: str) -> str:
@@ -532,5 +511,5 @@ _BARE_ANSWER = re.compile(
 )
 _PLAIN_NAMES = frozenset({"pi", "sqrt", "sin", "cos", "tan", "log", "ln", "exp"})
 
-TIME_LIMIT = 5  # seconds of CPU time that math-verify may take to read an answer or compare two
+TIME_LIMIT = 5  # seconds of CPU time that `verify_math` may take
 LONGEST_CHECK = 20  # seconds after which the process of a check that ignores TIME_LIMIT is ended
