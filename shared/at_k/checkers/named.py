@@ -105,9 +105,15 @@ class MathVerify(NamedChecker):
         """Return the outcome and the answer of each sample. `Checking.check` calls this.
 
         Samples that run into the limit of math-verify are incorrect, and a warning counts them;
-        those that exceed the timeout of `checking` are not scored. Raises as `check_references`.
+        those that exceed the timeout of `checking` are not scored. Raises a ValueError for a
+        reference in which math-verify finds no answer.
         """
-        check_references(rows.references)
+        expected = (
+            "math_verify compares with an answer that math-verify finds, such as 1/2 or $x^2$"
+        )
+        if not _has_signals():
+            expected += ", and before version 0.9 it finds none outside of the main thread"
+        acceptable_answers(rows.references, _parse_reference, expected)
         pairs = DistinctPairs.from_samples(rows)
         results = checking.results(pairs, cache, self._check_pairs)
         unfinished = (TIMED_OUT if checking.timeout is None else None, None)
@@ -220,22 +226,32 @@ def match_numbers(rows: Samples, stop: Sequence[str]) -> tuple[np.ndarray, pa.Ch
     A number is in normal form, 0.5 for 50%, or null. Responses end at a text in `stop`. Raises a
     ValueError if the samples are neither texts nor numbers, or if a reference is not one number.
     """
-    values = rows.values
-    if pa.types.is_boolean(values.type) or sample_kind(values) == "other values":
+
+    def read_sample(sample: Any) -> str | None:
+        if isinstance(sample, bool):
+            raise no_texts_or_numbers("numeric")
+        return read_response(sample, stop) if isinstance(sample, str) else number_form(sample)
+
+    def number_form(value: Any) -> str | None:
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        return exact_form(value) if is_number and math.isfinite(value) else None
+
+    def read_number(reference: Any) -> str | None:
+        return read_reference(reference) if isinstance(reference, str) else number_form(reference)
+
+    if pa.types.is_boolean(rows.values.type) or sample_kind(rows.values) == "other values":
         raise no_texts_or_numbers("numeric")
     expected = (
         "numeric compares the number that a response gives with a reference that is one number, "
         "such as 12, -1,200.5, 3/4 or 50% (math_verify compares other expressions)"
     )
-    answers, counts = acceptable_answers(rows.references, _number_of_reference, expected)
-    distinct, numbers = read_distinct(values, lambda sample: _number_of_sample(sample, stop))
+    answers, counts = acceptable_answers(rows.references, read_number, expected)
+    distinct, numbers = read_distinct(rows.values, read_sample)
     if not any(number and "%" in number for number in (*answers, *distinct)):
-        accepted = pa.array(answers, TEXTS)
-        return equals_any(numbers, accepted, counts, rows.sizes), numbers
+        return equals_any(numbers, pa.array(answers, TEXTS), counts, rows.sizes), numbers
     forms = [*map(equal_forms, answers)]
     accepted = pa.array(itertools.chain.from_iterable(forms), TEXTS)
-    per_answer = np.array([*map(len, forms)])
-    per_question = np.add.reduceat(per_answer, np.cumsum(counts) - counts)
+    per_question = np.add.reduceat([*map(len, forms)], np.cumsum(counts) - counts)
     correct = equals_any(numbers, accepted, per_question, rows.sizes)
     # 50% and 0.5 are one answer.
     _, merged = read_distinct(numbers, lambda x: equal_forms(x)[1] if x.endswith("%") else x)
@@ -250,18 +266,16 @@ def match_choices(rows: Samples, stop: Sequence[str]) -> tuple[np.ndarray, pa.Ch
     """
     if sample_kind(rows.values) != "texts":
         raise InputError("choice compares texts, and some predictions are not texts.")
-    options = []
-    for question, reference in enumerate(to_python(rows.references)):
-        references = reference if isinstance(reference, list) else [reference]
-        accepted = [option for x in references if (option := read_options(x)) is not None]
-        kinds = {(option.letters, option.texts) for option in accepted}
-        if len(accepted) < len(references) or len(kinds) != 1:
-            what = (
-                f" is {short(reference)}, but choice compares with a letter, yes or no, or with "
-                f'{{"answer": "B", "options": [..]}}'
-            )
-            raise InputError(Place("references", question), what, ".")
-        options.append(accepted)
+    expected = (
+        'choice compares with a letter, yes or no, or with {"answer": "B", "options": [..]}, whose '
+        "options are the same for all answers to a question"
+    )
+    answers, counts = acceptable_answers(rows.references, read_options, expected)
+    options = [answers[end - n : end] for end, n in zip(np.cumsum(counts), counts, strict=True)]
+    for question, accepted in enumerate(options):
+        if len({(option.letters, option.texts) for option in accepted}) > 1:
+            what = f" has answers with different options, but {expected}."
+            raise InputError(Place("references", question), what)
     questions = np.repeat(np.arange(len(options)), rows.sizes).tolist()
     read = lru_cache(maxsize=None)(read_choice)
     chosen: list[str | None] = []
@@ -271,27 +285,6 @@ def match_choices(rows: Samples, stop: Sequence[str]) -> tuple[np.ndarray, pa.Ch
         chosen.append(None if text is None else read(text, accepted[0], stop))
         correct.append(chosen[-1] in {option.correct for option in accepted})
     return np.array(correct, dtype=bool), pa.chunked_array([pa.array(chosen, TEXTS)])
-
-
-# --- Texts and numbers --------------------------------------------------------------------
-
-
-def _number_of_sample(sample: str | int | float, stop: Sequence[str] = ()) -> str | None:
-    """Return the normal form of the number in a sample, or None; raise a ValueError for a bool."""
-    if isinstance(sample, str):
-        return read_response(sample, stop)
-    if isinstance(sample, bool):
-        raise no_texts_or_numbers("numeric")
-    return exact_form(sample) if math.isfinite(sample) else None
-
-
-def _number_of_reference(reference: Any) -> str | None:
-    """Return the normal form of the number that a reference is, or None if it is not one number."""
-    if isinstance(reference, str):
-        return read_reference(reference)
-    if isinstance(reference, bool) or not isinstance(reference, (int, float)):
-        return None
-    return _number_of_sample(reference)
 
 
 # --- math-verify --------------------------------------------------------------------------
@@ -308,22 +301,6 @@ def math_verify_library():
         ) from error
     logging.getLogger("math_verify").setLevel(logging.ERROR)
     return math_verify
-
-
-def check_references(references: pa.ChunkedArray) -> None:
-    """Raise a ValueError for a reference in which math-verify finds no answer."""
-    for question, reference in enumerate(to_python(references)):
-        for answer in reference if isinstance(reference, list) else [reference]:
-            text = str(answer).strip() if isinstance(answer, (str, int, float)) else ""
-            try:
-                with _time_limit():
-                    answers = _parse_math(text)
-            except _OutOfTime:
-                answers = []
-            if not answers:
-                what = f" is {short(reference)}, in which math-verify finds no answer"
-                where = "" if _has_signals() else " (before version 0.9, it needs the main thread)"
-                raise InputError(Place("references", question), what, where, ".")
 
 
 TIMED_OUT = 2  # a result of `verify_math`
@@ -474,6 +451,15 @@ def _parse_math(text: str) -> list[Any]:
     with suppress(Exception):
         return math_verify_library().parse(_as_math(text), parsing_timeout=0)
     return []
+
+
+def _parse_reference(reference: Any) -> list[Any] | None:
+    """Return the answers that math-verify finds in a reference, or None if it finds none."""
+    if not isinstance(reference, (str, int, float)):
+        return None
+    with suppress(_OutOfTime), _time_limit():
+        return _parse_math(str(reference).strip()) or None
+    return None
 
 
 def _as_math(text: str) -> str:

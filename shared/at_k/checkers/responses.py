@@ -103,19 +103,8 @@ def sentences(text: str) -> list[str]:
     return _SENTENCE_BREAK.split(text)
 
 
-def text_after_retraction(text: str) -> str:
-    """Return the text after the last "Wait", "Correction" or the like, or "" if there is none."""
-    words = [*_RETRACTION.finditer(text)]
-    return text[words[-1].end() :].lstrip(" ,:") if words else ""
-
-
-def marks_in(text: str, pattern: re.Pattern[str]) -> list[re.Match[str]]:
-    """Return the matches of a mark in a text, except in assumptions such as "if the answer is"."""
-    return [mark for mark in pattern.finditer(text) if not _is_assumption(text, mark)]
-
-
 def _is_assumption(text: str, mark: re.Match[str]) -> bool:
-    """Return whether a mark is part of an assumption, such as "the answer would be" after "if"."""
+    """Return whether a mark assumes, as in "if the answer is" or "if so, the answer would be"."""
     before = text[max(0, mark.start() - 160) : mark.start()]
     sentence = sentences(before)[-1]
     is_conditional = "would" in mark[0].lower() and _CONDITION.match(sentence) is not None
@@ -130,20 +119,22 @@ def last_answer(
 ) -> str | None:
     """Return the answer after the last mark in a text, or else one without a mark, or None.
 
-    If a retraction such as "Wait" and another answer follow, return that one.
-    `answer_after(text, mark)` returns the answer that follows a mark, "" if that is unclear, or
-    None if none follows, so that the mark before it counts.
+    A mark in an assumption does not count. An answer after a retraction such as "Wait" counts
+    before others. `answer_after(text, mark)` returns the answer that follows a mark, "" if that is
+    unclear, or None if none follows, so that the mark before it counts.
     """
 
     def answer_and_rest(part: str) -> tuple[str | None, str]:
-        for mark in reversed(marks_in(part, marks)):
-            answer = answer_after(part, mark)
-            if answer is not None:
-                return answer, part[mark.end() :]
+        for mark in reversed([*marks.finditer(part)]):
+            if not _is_assumption(part, mark):
+                answer = answer_after(part, mark)
+                if answer is not None:
+                    return answer, part[mark.end() :]
         return answer_without_mark(part), part
 
     answer, rest = answer_and_rest(text)
-    correction = text_after_retraction(rest)
+    *_, retraction = [None, *_RETRACTION.finditer(rest)]
+    correction = rest[retraction.end() :].lstrip(" ,:") if retraction else ""
     corrected = answer_and_rest(correction)[0] if correction else None
     return corrected or answer or None
 
