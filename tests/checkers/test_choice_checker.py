@@ -27,8 +27,6 @@ def chosen(text, reference="A"):
         ("First D.\n\nThe answer is D\n\nQ: 2 + 2?\nThe answer is A", "D"),
         ("Answer: A\nActually no, D.", "D"),
         ("Answer: B. Wait, is that so? It is.", "B"),
-        ("If the answer is B, x is 3. So option D.", "D"),
-        ("I'd guess D. If it were colder, the answer would be A.", "D"),
         ("<think>(A), surely</think>D", "D"),
         ("(A), surely</think>D", "D"),
         ("故答案是\uff1aD。", "D"),
@@ -87,8 +85,6 @@ def test_a_letter_is_read_as_a_person_reads_it(text, letter):
         ("The answer is Mars, not Venus.", "B"),
         ("Not Mars.", None),
         ("Answer: Venus, because Mars is colder.", "A"),
-        ("The planet is **Mars**. Venus is hot.", "B"),
-        ("**Mars** or **Venus**", None),
     ],
 )
 def test_the_text_of_an_option_is_a_choice_where_the_reference_has_the_options(text, letter):

@@ -185,7 +185,10 @@ def test_an_old_math_verify_finds_no_reference_in_a_thread(monkeypatch):
     """Version 0.5.2 hides that it cannot set a signal there, and finds no answer in any text."""
     monkeypatch.setattr(named_checkers.math_verify_library(), "parse", lambda *_, **__: [])
     named_checkers._parse_math.cache_clear()
-    with ThreadPoolExecutor(1) as thread, pytest.raises(ValueError, match="none outside of the main thread"):
+    with (
+        ThreadPoolExecutor(1) as thread,
+        pytest.raises(ValueError, match="none outside of the main thread"),
+    ):
         thread.submit(check, [["1"]], ["1"], "math_verify").result()
 
 

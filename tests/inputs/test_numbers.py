@@ -109,8 +109,6 @@ RESPONSES = [
     ("The answer is 12. Wait, that is right.", "12"),
     ("Answer: 7? No, 8.", "8"),
     ("**12**. Wait, I missed one. It is 13.", "13"),
-    # an assumption is no mark
-    ("Suppose the answer is 4. Then 4 > 5. Thus it is 6.", "6"),
     # thinking
     ("6 <think>8</think>", "6"),
     ("a <thin> 6", "6"),

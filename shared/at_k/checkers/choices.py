@@ -195,7 +195,6 @@ _DENIED = r"(?<!not )(?<!not the )(?<!n't )(?<!n\u2019t )(?<!than )(?<!than the 
 _REASON = re.compile(r"[,;(]|\b(?:since|because|as)\b")
 _STRAIGHT_QUOTES = str.maketrans("\u201c\u201d\u201e\u2018\u2019", '"""\'\'')
 _TAG = re.compile(r"</?(?:b|i|u|p|br|em|strong)\b[^<>]*>")
-_BOLD = re.compile(r"(?<!not )\*\*([^*\n]+)\*\*")
 
 
 def read_choice(text: str, options: Options, stop: Sequence[str] = ()) -> str | None:
@@ -249,10 +248,6 @@ def _letter_without_mark(options: Options, text: str) -> str | None:
         # Of "option A" and "option B", the last one counts.
         if matches and (pattern.pattern == _NAMED_LETTER or len({*map(_letter, matches)}) == 1):
             return _single_letter(matches[-1], text, options)
-    # the only option in bold, or else the option in the last sentence that names exactly one
-    bold = {_normal(words) for words in _BOLD.findall(text)} & {*options.texts}
-    if len(bold) == 1:
-        return _option_in(bold.pop(), options)
     named = (_option_in(sentence, options) for sentence in reversed(sentences(text)))
     return next(filter(None, named), None)
 

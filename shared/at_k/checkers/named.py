@@ -317,10 +317,12 @@ def verify_math(
         1 if the text or an answer in it equals a reference, TIMED_OUT if TIME_LIMIT ends the
         comparison, and 0 otherwise; and `_normal_form` of the first answer, None without one.
     """
-    text = answer_part(str(prediction), stop, _may_mark_answer).strip()
+    text = answer_part(str(prediction), stop, _MARK.search).strip()
     references = [*map(str, reference if isinstance(reference, list) else [reference])]
     if text.count("\\boxed") > 1 and not any(map(_is_collection, references)):
-        text = _last_box(text)
+        box = f"\\boxed{{{boxed(text)}}}"
+        # Dollars keep math-verify from adding other numbers. A box without an end starts the rest.
+        text = f"${box}$" if box in text else text[text.rfind("\\boxed") :]
     is_same = text in (accepted.strip() for accepted in references)
     first = None
     try:
@@ -330,7 +332,7 @@ def verify_math(
             is_equal = is_same or any(
                 _are_equal_answers(expected, answer)
                 for accepted in references
-                if not _is_sequence_with_dots(accepted) and not _is_sequence_with_dots(text)
+                if not any(map(_is_sequence_with_dots, (accepted, text)))  # equal as texts only
                 for expected in _parse_math(accepted.strip())
                 for answer in answers
             )
@@ -339,29 +341,19 @@ def verify_math(
     return int(is_equal), first
 
 
-def _may_mark_answer(text: str) -> bool:
-    r"""Return whether a text may have an answer: \boxed, $, "answer", or "=" near its end."""
-    return "boxed" in text or "$" in text or re.search(r"answer|=\s*\S+\s*$", text) is not None
-
-
 def _is_collection(reference: str) -> bool:
     """Return whether a reference has several values, as in "1, 2", "x or y" or "\\pm 3"."""
     text = re.sub(r"\d,\d{3}(?!\d)|[(\[][^()\[\]]*[)\]]", "", reference)
     return bool(re.search(r",|;|\\boxed.*\\boxed|\band\b|\bor\b|\\(?:pm|cup|lor|in)\b", text))
 
 
-def _last_box(text: str) -> str:
-    """Put the last box of a text between dollars; without an end, return the text from it on."""
-    box = f"\\boxed{{{boxed(text)}}}"
-    return f"${box}$" if box in text else text[text.rfind("\\boxed") :]
+_MARK = re.compile(r"boxed|\$|answer|=\s*\S+\s*$")  # A text with it may have an answer.
+_TINY = 1e-12
 
 
 def _is_sequence_with_dots(text: str) -> bool:
     """Return whether a text is a sequence that goes on, as in "1, 2, ..."."""
     return bool(re.search(r"\\[lcd]?dots\b|,\s*\.\.\.|…", text)) and "," in text
-
-
-_TINY = 1e-12
 
 
 def _are_equal_answers(expected: Any, answer: Any) -> bool:

@@ -10,6 +10,7 @@ import re
 import textwrap
 from collections.abc import Callable, Collection, Sequence
 from itertools import islice
+from typing import Any
 
 # --- The part of a response that has its answer -------------------------------------------
 
@@ -52,7 +53,7 @@ def _without_thinking(text: str) -> str:
     return "" if depth else "\n".join([*outside, text[stop:]])
 
 
-def answer_part(text: str, stop: Sequence[str], has_answer: Callable[[str], bool]) -> str:
+def answer_part(text: str, stop: Sequence[str], has_answer: Callable[[str], Any]) -> str:
     """Return a response without its thinking, and without prompts that the model wrote at its end.
 
     The response ends before the first text in `stop`. It also ends at a new prompt, such as
@@ -87,28 +88,14 @@ _RETRACTION = re.compile(
     r"(?:^|[\n.!?])[ \t]*(?:Wait|Actually|Hold on|Correction|Sorry|Oops|Hmm)\b(?:,? no\b)?"
     r"|\bno, (?:sorry|wait)\b|\?\s*No\b(?=,)"
 )
-_ASSUMPTION = re.compile(
-    r"\b(?:if|whether|suppose|assum(?:e|ing)|(?:might|may|could|would) (?:think|say|guess|expect))"
-    r"(?:,?\sthat)?\s(?:the\s)?(?:\w+\s)?$",
-    re.IGNORECASE,
-)
 _SENTENCE_BREAK = re.compile(
     r"\n|(?<=。)|(?<!i\.e\.)(?<!e\.g\.)(?<!\\!)(?<=[.!?])[*_]*\s"  # \! is of LaTeX
 )
-_CONDITION = re.compile(r"\W*(?:if|had|were)\b", re.IGNORECASE)
 
 
 def sentences(text: str) -> list[str]:
     """Return the lines and sentences of a text, some of which may be empty."""
     return _SENTENCE_BREAK.split(text)
-
-
-def _is_assumption(text: str, mark: re.Match[str]) -> bool:
-    """Return whether a mark assumes, as in "if the answer is" or "if so, the answer would be"."""
-    before = text[max(0, mark.start() - 160) : mark.start()]
-    sentence = sentences(before)[-1]
-    is_conditional = "would" in mark[0].lower() and _CONDITION.match(sentence) is not None
-    return is_conditional or _ASSUMPTION.search(before[-40:]) is not None
 
 
 def last_answer(
@@ -119,17 +106,16 @@ def last_answer(
 ) -> str | None:
     """Return the answer after the last mark in a text, or else one without a mark, or None.
 
-    A mark in an assumption does not count. An answer after a retraction such as "Wait" counts
-    before others. `answer_after(text, mark)` returns the answer that follows a mark, "" if that is
-    unclear, or None if none follows, so that the mark before it counts.
+    An answer after a retraction such as "Wait" counts before others. `answer_after(text, mark)`
+    returns the answer that follows a mark, "" if that is unclear, or None if none follows, so that
+    the mark before it counts.
     """
 
     def answer_and_rest(part: str) -> tuple[str | None, str]:
         for mark in reversed([*marks.finditer(part)]):
-            if not _is_assumption(part, mark):
-                answer = answer_after(part, mark)
-                if answer is not None:
-                    return answer, part[mark.end() :]
+            answer = answer_after(part, mark)
+            if answer is not None:
+                return answer, part[mark.end() :]
         return answer_without_mark(part), part
 
     answer, rest = answer_and_rest(text)
