@@ -156,6 +156,7 @@ RESPONSES = [
     ("entre 6 et 8", None),
     ("at most 6", None),
     ("$y = 1$ and $y = -1$", None),
+    (r"$y = 2 \pm \sqrt{3}$", None),
     ("I cannot determine it from these 3 facts.", None),
     ("用时 2小时30分钟", None),
     ("The shop opens at 9 pm.", None),
@@ -312,9 +313,11 @@ def test_the_table_in_the_guide_is_what_is_read():
 
 @pytest.mark.parametrize(
     ("name", "false_positives", "misses"),
-    [("first", 1, 4), ("several-answers", 0, 1), ("many-models", 0, 1), ("adjusted", 0, 1),
-     ("held-back", 0, 2), ("distracting", 0, 5)],
-)  # fmt: skip
+    [
+        *(("first", 1, 4), ("several-answers", 0, 1), ("many-models", 0, 2), ("adjusted", 0, 1)),
+        *(("held-back", 0, 2), ("distracting", 0, 5), ("later", 0, 11)),
+    ],
+)
 def test_the_texts_of_the_study_are_read_as_the_guide_says(
     monkeypatch, name, false_positives, misses
 ):

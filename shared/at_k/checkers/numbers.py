@@ -191,7 +191,7 @@ _UNIT = r"(?:h|hours?|min(?:ute)?s?|days?|weeks?|months?|years?|feet|ft|小时)"
 _CONNECTED = re.compile(  # A number that touches such a text does not stand alone.
     rf"""
     (?:(?<=[\d%)\]}}])|(?<![^\W\d_]){_LETTER})\s?{_OPERATOR}\s?[({{]?\s?
-      (?:{_N}|{_LETTER}\b(?!')|\\(?:sqrt|pi|frac))                         # 3 * 4
+      (?={_N}|{_LETTER}\b(?!')|\\(?:sqrt|pi|frac))                         # 3 * 4
     |[(\[{{]\s?{_N}(?:\s?,(?!\d{{3}}(?!\d))\s?{_N})+|\}}\{{{_N}            # (3, 4)
     |(?<=\d)(?::\d+|\s?[ap]\.?m\b)                                         # 3:30, 3 pm
     |\b(?:between|entre|zwischen)\s\S+\s(?:and|et|und|y)\s{_N}
@@ -252,7 +252,7 @@ _NO_ANSWER = re.compile(
     re.IGNORECASE,
 )
 _REFUSAL = re.compile(
-    r"\b(?:can(?:no|['\u2019])t|unable to|impossible to)"
+    r"\b(?:can(?:no|['\u2019])t|unable to|(?:im|not )possible to)"
     r" (?:be )?(?:determine|answer|solve|find|say|tell|compute|calculate)"
     r"|\bthere is no (?:answer|solution)",
     re.IGNORECASE,
@@ -276,12 +276,15 @@ _REMARK = re.compile(
 )
 _LONGEST_SENTENCE = 400  # characters, of which the last are read
 _RESULT = re.compile(
-    r"=|≈|\b(?:is|are|was|were|be|equals?|mak(?:es?|ing)|giv(?:es?|ing)|gets?|has|have"
+    r"=|≈|\b(?:is|are|was|were|be|equals?|mak(?:es?|ing)|giv(?:es?|ing)|gets?|ha(?:s|ve)(?! to)"
     r"|leav(?:es?|ing)|comes to|total of|costs?|needs?|takes?|pays?|paid"
-    r"|so|thus|hence|therefore|then|he|she|it|they|we|est|ist|es)\b|所以|因此|一共",
+    r"|so|thus|hence|therefore|then|est|ist|es)\b|所以|因此|一共",
     re.IGNORECASE,
 )
-_PREPOSITION = r"(?:with|out\sof|of|for|in|at|by|from|on|as|given|where|just|only|car|da|denn|si)\b"
+_PREPOSITION = (
+    r"(?:with|out\sof|of|for(?!\sa\stotal)|in|at|by|from|on|as|given|where|just|only|car|da|denn"
+    r"|si)\b"
+)
 _CONJUNCTION = (
     r"(?:because|since|although|though|whereas|while|who|if|when|after|before|until|unless"
     r"|which(?!\s(?:\w+ly\s)?(?:equals|gives|means|makes|leaves))"
