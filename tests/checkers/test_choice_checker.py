@@ -19,55 +19,34 @@ def chosen(text, reference="A"):
     [
         # the last mark counts, with the letter after it, or a correction
         (r"\boxed{\textbf{(D) } 12}", "D"),
-        ("I would select D", "D"),
         ("The answer is \u201cD\u201d.", "D"),
-        ("The answer is probably D.", "D"),
-        ("answer = **d**", "D"),
         ("That leaves us with D.", "D"),
         ("First D.\n\nThe answer is D\n\nQ: 2 + 2?\nThe answer is A", "D"),
         ("Answer: A\nActually no, D.", "D"),
-        ("Answer: B. Wait, is that so? It is.", "B"),
-        ("If the answer is B, x is 3. So option D.", "D"),
-        ("I'd guess D. If it were colder, the answer would be A.", "D"),
-        ("<think>(A), surely</think>D", "D"),
         ("(A), surely</think>D", "D"),
         ("故答案是\uff1aD。", "D"),
-        ("Die richtige Antwort lautet D.", "D"),
-        ("La risposta corretta è la D.", "D"),
         ("La opción correcta es la D.", "D"),
         ("Верный ответ — D", "D"),
         # a letter that is alone, at the start, at the end, named, or called correct
-        ("(D)", "D"),
-        ("'D'", "D"),
         ("<b>D</b>", "D"),
         ("<D>", "D"),
         ("D) 12 m\n\nA) is too small.", "D"),
         ("B \u2013 because of the tides", "B"),
-        ("B it is!", "B"),
         ("Option D\n\nOption B is close.", "D"),
         ("**D**\n\nExplanation: Option A melts, whereas option B boils.", "D"),
-        ("It rains. Hence D.", "D"),
         ("2 < 3 \u21d2 B", "B"),
         ("The best answer in this case is D: it is colder than A.", "D"),
-        ("choice d is right", "D"),
-        ("Option D matches, option A is not right.", "D"),
         ("选项A错误\uff0c选项D正确", "D"),
-        ("Choice D is the best answer. Choice A is too broad.", "D"),
         ("D is correct. A would be correct if it were colder.", "D"),
         ("A) Wrong.\nB) Wrong.\nD) Correct.", "D"),
         ("Each option:\nA) Too low\nB) Too low\nC) Too low\nD) High\n\nSo D is correct.", "D"),
         ("A? No, D.", "D"),
         # no letter, or several
-        ("The answer is D or A", None),
         ("Answer: (A)/(D)", None),
         ("答案\uff1aA或B", None),
         ('{"answer": ["A", "D"]}', None),
-        ("(a) is false and (b) is true, says the text", None),
         ("Option A: 5\nOption B: 6\nOption D: 8", None),
-        ("The answer is not (A).", None),
-        ("The answer is a function of time.", None),
         ("The answer is F = ma.", None),
-        ("A cat sat.", None),
         ("D' is the image of D.", None),
         ("<D>Saturn</D>", None),
         ("Vitamin D is the most plausible.", None),
@@ -80,15 +59,11 @@ def test_a_letter_is_read_as_a_person_reads_it(text, letter):
 @pytest.mark.parametrize(
     ("text", "letter"),
     [
-        ("It is Mars.", "B"),
         ("Mars or Venus", None),
         ("Venus is too hot. So it must be the moon!", "C"),
-        ("The answer is (E).", None),
         ("The answer is Mars, not Venus.", "B"),
         ("Not Mars.", None),
         ("Answer: Venus, because Mars is colder.", "A"),
-        ("The planet is **Mars**. Venus is hot.", "B"),
-        ("**Mars** or **Venus**", None),
     ],
 )
 def test_the_text_of_an_option_is_a_choice_where_the_reference_has_the_options(text, letter):
@@ -105,7 +80,6 @@ def test_the_text_of_an_option_is_a_choice_where_the_reference_has_the_options(t
         ("false", "False, although it is true that 2 < 3.", "FALSE"),
         ("yes", "The answer is yes or no.", None),
         # "no" before a noun, and a word that is denied, are no answer
-        ("no", "There are no such numbers.", None),
         ("no", "No-one can say.", None),
         ("true", "The claim is never true.", None),
         ("true", "It isn't true.", None),
@@ -141,12 +115,6 @@ def test_the_forms_of_a_reference(reference, correct):
     assert options.correct == correct
 
 
-def test_an_option_has_the_letter_of_its_label():
-    reference = {"options": {"B": "fish", "A": "bird"}, "answer": "B"}
-    texts = ("The answer is fish", "A", "It is a bird.")
-    assert [chosen(text, reference) for text in texts] == [*"BAA"]
-
-
 def test_a_list_of_the_options_is_no_choice():
     reference = {"options": ["4", "5", "6", "7"], "answer": "D"}
     assert chosen("A. 4\nB. 5\nC. 6\nD. 7", reference) is None
@@ -174,7 +142,7 @@ def test_lines_that_a_model_repeats_after_its_choice_take_linear_time(repeated):
     ],
 )
 def test_a_reference_that_is_no_choice_is_an_error_with_its_index(reference):
-    with pytest.raises(ValueError, match=r"references\[1\] is .*choice compares with a letter"):
+    with pytest.raises(ValueError, match=r"references\[1\] .*choice compares with a letter"):
         at_k.load("gpassk").compute(
             predictions=[["A"], ["B"]], references=["A", reference], check_correct_fn="choice", k=1
         )
@@ -216,16 +184,11 @@ def test_named_checkers_take_texts_with_which_a_response_ends():
         at_k.checkers.numeric(stop=[3])  # type: ignore[list-item]
 
 
-@pytest.mark.parametrize(("name", "most_wrong"), [("letters", 0), ("letters-of-many-models", 2)])
-def test_the_texts_of_the_study_are_read_as_a_person_reads_them(monkeypatch, name, most_wrong):
+@pytest.mark.parametrize(("name", "misses"), [("letters", 0), ("letters-of-many-models", 2)])
+def test_the_texts_of_the_study_are_read_as_a_person_reads_them(monkeypatch, name, misses):
     monkeypatch.syspath_prepend(ROOT / "tests/benchmarks")
-    from extraction import read_cases
+    from extraction import read_cases, wrong_verdicts
 
-    wrong = []
-    for reference, text, is_correct in read_cases(name):
-        options = read_options(reference)
-        assert options is not None
-        if (read_choice(text, options) == options.correct) != is_correct:
-            wrong.append((text, is_correct))
-    assert len(wrong) <= most_wrong
-    assert all(is_correct for _, is_correct in wrong)
+    assert [case.is_correct for case in wrong_verdicts("choice", read_cases(name))] == [
+        True
+    ] * misses

@@ -83,131 +83,91 @@ def test_a_reference_that_is_not_one_number_is_refused(reference):
         check([["1"], ["2"]], ["1", reference], "numeric")
 
 
-@pytest.mark.parametrize(
-    ("response", "number"),
-    [
-        # the number that is marked counts, and not the last number
-        ("The answer is 12, because 12 > 5.", "12"),
-        ("The answer is 2 + 6 which equals 10.", "1E+1"),
-        ("The answer is not 12 but 13", "13"),
-        ("The answer is\n\n**12**\n\nNote that 5 is odd", "12"),
-        ("Answer: $1,200 for 3 people", "1.2E+3"),
-        ("Answer: 12 3/4", "12.75"),
-        ("Answer: 21 = 3 * 7", "21"),
-        ("Answer: - 12", "-12"),
-        ("Answer:\n- 12", "12"),
-        ("<answer>5</answer> as 7 - 2 = 5", "5"),
-        ("The answer is:\n\n$$\n6\n$$\n(8 is wrong)", "6"),
-        ("| of | 8 |\n| answer | 6 |\n| pages | 9 |", "6"),
-        ('{"result": 31, "retries": 2}', "31"),
-        (r"so \boxed{12}. Check: 3 + 9", "12"),
-        ("\\boxed{\\text{(C) } 62}", "62"),
-        # the last mark counts, of whichever kind, or a correction after it
-        (r"\boxed{1} no, \boxed{\text{about } 2 \text{ km}} of 3", "2"),
-        ("#### 8\n<answer>6</answer>", "6"),
-        ("The answer is 7. Wait, the final answer is 8. I checked 3 times.", "8"),
-        ("The answer is 12. Wait, that's wrong. It's 14.", "14"),
-        ("The answer is 12. Wait, that is right.", "12"),
-        ("Answer: 7? No, 8.", "8"),
-        ("**12**. Wait, I missed one. It is 13.", "13"),
-        # an assumption is no mark
-        ("Suppose the answer is 4. Then 4 > 5. Thus it is 6.", "6"),
-        # thinking
-        ("6 <think>8</think>", "6"),
-        ("a <thin> 6", "6"),
-        ("[THINK]8", None),
-        # languages
-        ("Die richtige Antwort ist 6, nicht 8", "6"),
-        ("La respuesta correcta es 6 de 8", "6"),
-        ("答え\uff1a6\uff088個中\uff09", "6"),
-        ("En total son los 4.500 pesos.", "4.5E+3"),
-        ("The answer is 4.500 dollars.", "4.5"),
-        # no single number
-        ("The answer is (3, 4).", None),
-        (r"\boxed{(3, 4)} and 5", None),
-        ("The answer is 5 or 6", None),
-        ("The answer is from 6 to 8", None),
-        ("The answer is 8 und 9.", None),
-        ("Answer: 12 34", None),
-        ("The answer is x^2", None),
-        ("The answer is a = 3, b = 4.", None),
-        ("The answer is 4 minutes 10 seconds.", None),
-        ("Answer: March 3", None),
-        ("Answer: undefined (0 in the denominator)", None),
-        ("The shares are 5 and 6.\nAnswer: unknown", None),
-        ("The answer can't be determined from 4 sides.", None),
-    ],
-)
-def test_the_last_marked_number_is_the_answer(response, number):
-    assert read_response(response) == number
+RESPONSES = [
+    # the first number after a mark counts, and not the last number
+    ("The answer is 12, because 12 > 5.", "12"),
+    ("The answer is 2 + 6 which equals 10.", "1E+1"),
+    ("The answer is not 12 but 13", "13"),
+    ("The answer is\n\n**12**\n\nNote that 5 is odd", "12"),
+    ("Answer: $1,200 for 3 people", "1.2E+3"),
+    ("Answer: 21 = 3 * 7", "21"),
+    ("Answer: - 12", "-12"),
+    ("Answer:\n- 12", "12"),
+    ("The answer is:\n\n$$\n6\n$$\n(8 is wrong)", "6"),
+    ("| of | 8 |\n| answer | 6 |\n| pages | 9 |", "6"),
+    ('{"result": 31, "retries": 2}', "31"),
+    ('{"answer": null, "retries": 2}', None),
+    ("\\boxed{\\text{(C) } 62}", "62"),
+    # the last mark counts, of whichever kind, or a correction after it
+    (r"\boxed{1} no, \boxed{\text{about } 2 \text{ km}} of 3", "2"),
+    ("#### 8\n<answer>6</answer>", "6"),
+    ("The answer is 12. Wait, that's wrong. It's 14.", "14"),
+    ("The answer is 12. Wait, that is right.", "12"),
+    ("Answer: 7? No, 8.", "8"),
+    # thinking
+    ("6 <think>8</think>", "6"),
+    ("[THINK]8", None),
+    # languages
+    ("La respuesta correcta es 6 de 8", "6"),
+    ("答え\uff1a6\uff088個中\uff09", "6"),
+    ("En total son los 4.500 pesos.", "4.5E+3"),
+    ("The answer is 4.500 dollars.", "4.5"),
+    # no single number after a mark
+    ("The answer is (3, 4).", None),
+    (r"\boxed{(3, 4)} and 5", None),
+    (r"\boxed{2(x + 1)}", None),
+    ("The answer is from 6 to 8", None),
+    ("The answer is 8 und 9.", None),
+    ("Answer: 3, 4 and 5", None),
+    ("The answer is a = 3, b = 4.", None),
+    ("Answer: 3 cats and 4 dogs", None),
+    ("Answer: undefined (0 in the denominator)", None),
+    ("The answer can't be determined from 4 sides.", None),
+    # without a mark, the first number after the last word of a result in the last sentence
+    ("It is 3 times 9, which is 27.", "27"),
+    ("Max is 4 more than 9, so 13.", "13"),
+    ("31 euros, 3 times the price", "31"),
+    ("He had 12, and 5 were lost, so he has 7.", "7"),
+    ("Ann has 31 cards and Bob has 28.", "28"),
+    ("He has 3 * 4", None),
+    # or else the first number
+    ("You roll it 6 times before you see a 4.", "6"),
+    ("Recibe 7 euros por las 5 horas.", "7"),
+    ("The bus drives 31 miles in 2 hours.", "31"),
+    ("Ada sold 41 cones more than Bob, who sold 12.", "41"),
+    ("还剩8天\uff0c比原来少2天", "8"),
+    ("17 is the 5th number.", "17"),
+    # a clause that explains is not read, unless there is nothing else
+    ("She saved 6 coins, whereas 2 + 9 = 11 were spent.", "6"),
+    ("The least value is -4, at x = 3.", "-4"),
+    ("Out of 30, with 4 absent, 8 are new.", "8"),
+    ("8 are new. This is because it was 30 before.", "8"),
+    ("With 30", "3E+1"),
+    # nor is a remark, a question, or the number of an item
+    ("It has 31 floors.\nSource: page 7", "31"),
+    ("It has 31 floors. Feel free to ask 2 more questions.", "31"),
+    ("It has 31 floors. Would it have 12 in 1999?", "31"),
+    ("n = 31. Let me double-check: 2 * 31 = 62, as required.", "31"),
+    ("Note: a box has 4 pens.\nSo there are 31 pens.", "31"),
+    # bold, and headings
+    ("It holds **8**.\n\nIt has 2 other lids.", "8"),
+    ("**Step 1: Add 4**\n27 + 4 = 31\n\nIt has 31 floors.", "31"),
+    # no single number
+    ("entre 6 et 8", None),
+    ("at most 6", None),
+    ("$y = 1$ and $y = -1$", None),
+    (r"$y = 2 \pm \sqrt{3}$", None),
+    ("I cannot determine it from these 3 facts.", None),
+    ("用时 2小时30分钟", None),
+    ("The shop opens at 9 pm.", None),
+    ("It costs $7K.", None),
+    ("2 dozen rolls", None),
+    ("x = 1.666...", None),
+]
 
 
-@pytest.mark.parametrize(
-    ("response", "number"),
-    [
-        ("9 - 5 is 4, the result of 9 minus 5", "4"),
-        ("It is 3 times 9, which is 27.", "27"),
-        # a clause that explains a number, or a number that is known from before
-        ("She saved 6 coins, whereas 2 + 9 = 11 were spent.", "6"),
-        ("y=4 is a solution of 3y-2=10.", "4"),
-        ("He paid $9 instead of $12.", "9"),
-        ("You roll it 6 times before you see a 4.", "6"),
-        ("He had 12, and after losing 5 he has 7.", "7"),
-        ("It fills 31 vats at a rate of 4 a day.", "31"),
-        ("That makes 48 tiles for the 3 rooms.", "48"),
-        ("Recibe 7 euros por las 5 horas.", "7"),
-        # a number that belongs to another one before it
-        ("He pays $24 for 8 stamps.", "24"),
-        ("The bus drives 31 miles in 2 hours.", "31"),
-        ("It takes 4 hours to paint 6 doors.", "4"),
-        ("The least value is -4, at x = 3.", "-4"),
-        ("Ada sold 41 cones more than Bob, who sold 12.", "41"),
-        ("Lea hat 9 Murmeln, 4 weniger als Kai.", "9"),
-        ("还剩8天\uff0c比原来少2天", "8"),
-        ("There are 31 pets: 12 cats and 19 dogs.", "31"),
-        ("There are 31 pets (12 cats) and 19", "19"),
-        ("31 tickets, 7 of which were free.", "31"),
-        ("31 tickets, of which 7 were free.", "31"),
-        ("17 is the 5th number.", "17"),
-        ("It's 61, I'm 100% certain.", "61"),
-        ("He owes 31 euros on May 4.", "31"),
-        ("It has 31 floors [4].", "31"),
-        # what follows an answer
-        ("It has 31 floors since 12 March 2021.", "31"),
-        ("It has 31 floors.\nSource: page 7", "31"),
-        ("31 floors\nConfidence score: 0.8", "31"),
-        ("It has 31 floors. Feel free to ask 2 more questions.", "31"),
-        ("It has 31 floors. (In 1999, it had 12 more.)", "31"),
-        ("It has 31 floors.\n\n(It had 12 before.)", "31"),
-        ("It has 31 floors.\n\n**Verification:** 31 + 2 = 33", "31"),
-        ("n = 31. Let me double-check: 2 * 31 = 62, as required.", "31"),
-        ("Hence w = 31. Indeed, 31 - 2 = 29.", "31"),
-        ("Note: a box has 4 pens.\nSo there are 31 pens.", "31"),
-        ("12 eggs.\nCheck: 6 in each box.\n\nSo it is 2 boxes.", "2"),
-        # bold, and headings
-        ("It holds **8**.\n\nIs there anything else? I know 2 other methods.", "8"),
-        ("**The cost is $31.** You get $5 change.", "31"),
-        ("**Step 1: Add 4**\n27 + 4 = 31\n\nIt has 31 floors.", "31"),
-        # no single number
-        ("entre 6 et 8", None),
-        ("at most 6", None),
-        ("The chance is 5 in 9.", None),
-        ("Ann has 31 cards and Bob has 28.", None),
-        ("Its length is 5 cm and its width is 3 cm.", None),
-        ("$y = 1$ and $y = -1$", None),
-        ("I cannot determine it from these 3 facts.", None),
-        # a part of something else
-        ("It took 1 day and 6 hours.", None),
-        ("用时 2小时30分钟", None),
-        ("on the 5th of May 1999", None),
-        ("The shop opens at 9 pm.", None),
-        ("That is 0.3\\overline{1}", None),
-        ("It costs $7K.", None),
-        ("2 dozen rolls", None),
-        ("x = 1.666...", None),
-    ],
-)
-def test_without_a_mark_the_last_number_that_is_no_aside_is_the_answer(response, number):
+@pytest.mark.parametrize(("response", "number"), RESPONSES)
+def test_the_number_that_a_response_gives_as_its_answer(response, number):
     assert read_response(response) == number
 
 
@@ -242,7 +202,7 @@ def test_an_equation_in_a_box_is_its_single_number(content, number):
 
 
 def test_a_response_ends_with_a_text_of_its_own():
-    assert read_response("6 STOP 8") == "8"
+    assert read_response("so 6 STOP so 8") == "8"
     assert read_response("6 STOP 8 END 9", ["END", "STOP"]) == "6"
 
 
@@ -352,26 +312,18 @@ def test_the_table_in_the_guide_is_what_is_read():
 
 
 @pytest.mark.parametrize(
-    ("name", "first_cell", "false_positives", "misses"),
+    ("name", "false_positives", "misses"),
     [
-        ("first", "| 123 of many", 1, 2),
-        ("several-answers", None, 0, 0),
-        ("many-models", "| 201 in the styles", 1, 2),
+        *(("first", 1, 4), ("several-answers", 0, 1), ("many-models", 0, 2), ("adjusted", 0, 1)),
+        *(("held-back", 0, 2), ("distracting", 0, 5), ("later", 0, 11)),
     ],
 )
 def test_the_texts_of_the_study_are_read_as_the_guide_says(
-    monkeypatch, name, first_cell, false_positives, misses
+    monkeypatch, name, false_positives, misses
 ):
-    """The guide has the rates of the first run for the texts with several answers."""
     monkeypatch.syspath_prepend(ROOT / "tests/benchmarks")
-    from extraction import by_at_k, read_cases, wrong_verdicts
+    from extraction import read_cases, wrong_verdicts
 
-    cases = read_cases(name)
-    wrong, correct = wrong_verdicts(by_at_k("numeric"), cases), sum(x.is_correct for x in cases)
+    wrong = wrong_verdicts("numeric", read_cases(name))
     assert sum(case.is_correct for case in wrong) == misses
     assert len(wrong) - misses == false_positives
-    if first_cell is not None:
-        lines = GUIDE.read_text(encoding="utf-8").splitlines()
-        (row,) = (line for line in lines if line.startswith(first_cell))
-        rates = false_positives / (len(cases) - correct), misses / correct
-        assert row.split(" | ")[1] == f"{100 * rates[0]:.0f}, {100 * rates[1]:.0f}"

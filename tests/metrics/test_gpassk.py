@@ -92,11 +92,11 @@ def test_samples_of_a_model_have_the_scores_of_outcomes_graded_by_hand(gpassk):
     def last(text):
         return str(int((re.findall(r"\d+", text) or ["-1"])[-1]))
 
-    # `last` reads 5 in 12.5, 24 in 1,024, operands, "25 and 27", "not 3" and the 4 in "10, since
-    # 4": only texts without these are compared.
+    # `last` reads 5 in 12.5, 24 in 1,024, operands, "25 and 27", "not 3", "3 of 4" and the 4 in
+    # "10, since 4": only texts without these are compared.
     other = re.compile(
         r"\d[.,]\d|nswer\D*\d+\D+\d|(?:[-+*/:]|times|times by|or|not)\s*\d+\D*$|\d+ and \d+"
-        r"|, since"
+        r"|, (?:since|where|which)|shells to 1"
     )
     plain = [[text for text in row if not other.search(text)] for row in rows["predictions"]]
     assert sum(map(len, plain)) > 2000
@@ -104,4 +104,4 @@ def test_samples_of_a_model_have_the_scores_of_outcomes_graded_by_hand(gpassk):
     answers = zip(plain, rows["reference"], strict=True)
     assert ours == [sum(last(x) == answer for x in row) / len(row) for row, answer in answers]
     scores = gpassk.compute(predictions=rows["predictions"], groups=rows["topic"], **options)
-    assert scores["pass@1"] == pytest.approx(0.235, abs=5e-4)
+    assert scores["pass@1"] == pytest.approx(0.238, abs=5e-4)

@@ -166,20 +166,17 @@ _LETTER_CALLED_CORRECT = (
 )
 _TO_END_OF_LINE = r"(?=[ .)*}\]$:_`\"']*$)"
 _NAME_IN_LINE = rf"[ \t#>-]*(?:{_LETTER}(?=[).:*\n]|[^\x00-\x7f]|\s+[-\u2013\u2014]\s+\w\w|\Z)"
-_PLACES = [  # where a text without a mark has its letter; and whether all such letters must agree
-    (re.compile(pattern, re.MULTILINE), must_agree)
-    for pattern, must_agree in (
-        (rf"\A(?:{_MARKED_LETTER}|{_NAMED_LETTER}){_TO_END_OF_LINE}", True),
-        (_LETTER_CALLED_CORRECT, True),
-        (_NAMED_LETTER, False),
-        (rf"\A{_NAME_IN_LINE}|\(([A-Za-z])\)(?![\s\S]*\([A-Za-z]\)))", True),
-        (rf"^[ \t#>-]*{_LETTER}{_TO_END_OF_LINE}", False),
-        (r"\(([A-Z])\)|\*\*([A-Z])\*\*", True),
-        (
-            r"(?:\b(?:[Ii]s|[Ss]o|[Tt]herefore|[Tt]hus|[Hh]ence)[,\s]++|[.!?]\s++|=>|[\u2192\u21d2\u2234])\s*+"
-            rf"{_LETTER}[)*\].\s]*\Z|\bis\s+{_LETTER}[)*\]]*:\s",
-            True,
-        ),
+_PLACES = [  # where a text without a mark has its letter, if all letters there agree
+    re.compile(pattern, re.MULTILINE)
+    for pattern in (
+        rf"\A(?:{_MARKED_LETTER}|{_NAMED_LETTER}){_TO_END_OF_LINE}",
+        _LETTER_CALLED_CORRECT,
+        _NAMED_LETTER,
+        rf"\A{_NAME_IN_LINE}|\(([A-Za-z])\)(?![\s\S]*\([A-Za-z]\)))",
+        rf"^[ \t#>-]*{_LETTER}{_TO_END_OF_LINE}",
+        r"\(([A-Z])\)|\*\*([A-Z])\*\*",
+        r"(?:\b(?:[Ii]s|[Ss]o|[Tt]herefore|[Tt]hus|[Hh]ence)[,\s]++|[.!?]\s++|=>|[\u2192\u21d2\u2234])\s*+"
+        rf"{_LETTER}[)*\].\s]*\Z|\bis\s+{_LETTER}[)*\]]*:\s",
     )
 ]
 _RULED_OUT = re.compile(
@@ -198,7 +195,6 @@ _DENIED = r"(?<!not )(?<!not the )(?<!n't )(?<!n\u2019t )(?<!than )(?<!than the 
 _REASON = re.compile(r"[,;(]|\b(?:since|because|as)\b")
 _STRAIGHT_QUOTES = str.maketrans("\u201c\u201d\u201e\u2018\u2019", '"""\'\'')
 _TAG = re.compile(r"</?(?:b|i|u|p|br|em|strong)\b[^<>]*>")
-_BOLD = re.compile(r"(?<!not )\*\*([^*\n]+)\*\*")
 
 
 def read_choice(text: str, options: Options, stop: Sequence[str] = ()) -> str | None:
@@ -238,18 +234,22 @@ def _letter_after(options: Options, text: str, mark: re.Match[str]) -> str | Non
 
 
 def _letter_without_mark(options: Options, text: str) -> str | None:
-    """Return the letter that a text names without a mark, or that of an option's text, or None."""
-    for pattern, must_agree in _PLACES:
-        matches = [match for match in pattern.finditer(text) if not _is_ruled_out(text, match)]
-        if matches and not (must_agree and len({*map(_letter, matches)}) > 1):
+    """Return the letter that a text names without a mark, or that of an option's text, or None.
+
+    A letter that is denied, as in "not C" or "C is wrong", is not named.
+    """
+    for pattern in _PLACES:
+        matches = [
+            match
+            for match in pattern.finditer(text)
+            if not text[: match.start()].rstrip().endswith(" not")
+            and not _RULED_OUT.match(text, match.end())
+        ]
+        # Of "option A" and "option B", the last one counts.
+        if matches and (pattern.pattern == _NAMED_LETTER or len({*map(_letter, matches)}) == 1):
             return _single_letter(matches[-1], text, options)
-    return _option_without_mark(text, options)
-
-
-def _is_ruled_out(text: str, match: re.Match[str]) -> bool:
-    """Return whether a text denies the letter of a match, as in "not C" or "C is wrong"."""
-    is_denied = text[: match.start()].rstrip().endswith(" not")
-    return is_denied or _RULED_OUT.match(text, match.end()) is not None
+    named = (_option_in(sentence, options) for sentence in reversed(sentences(text)))
+    return next(filter(None, named), None)
 
 
 def _letter(match: re.Match[str]) -> str:
@@ -269,43 +269,23 @@ def _single_letter(match: re.Match[str], text: str, options: Options) -> str | N
     return letter if letter in options.letters else None
 
 
-def _option_without_mark(text: str, options: Options) -> str | None:
-    """Return the letter of the option that a text chooses by the text of the option, or None.
-
-    It is the only option in bold, or else the option in the last sentence that names exactly one.
-    """
-    bold = {_normal(words) for words in _BOLD.findall(text)} & {*options.texts}
-    if len(bold) == 1:
-        return _option_in(bold.pop(), options)
-    named = (_option_in(sentence, options) for sentence in reversed(sentences(text)))
-    return next(filter(None, named), None)
-
-
 def _option_in(sentence: str, options: Options) -> str | None:
     """Return the letter of the only option whose text occurs in a sentence, or None.
 
-    If several occur, only the part before a reason counts, which starts with ",", "because" etc.
+    If several occur, only the part before a reason counts, which starts with ",", "because" etc. If
+    the text of one option is part of the text of another one, only the longer of the two counts.
     """
-    normal = _normal(sentence)
-    chosen = _options_in(normal, options)
-    if len(chosen) > 1:
-        chosen = _options_in(_REASON.split(normal)[0], options)
-    return options.letters[chosen[0]] if len(chosen) == 1 else None
-
-
-def _options_in(normal: str, options: Options) -> list[int]:
-    """Return the indices of the options whose text occurs in a sentence and is not denied.
-
-    The sentence is given as `_normal` returns it. If the text of one option is part of the text of
-    another one, only the longer of the two counts.
-    """
-    chosen = [
-        index
-        for index, text in enumerate(options.texts)
-        if text and re.search(rf"(?<![\w.-]){_DENIED}{re.escape(text)}(?![\w-]|\.\d)", normal)
-    ]
-    texts = options.texts
-    return [i for i in chosen if not any(i != j and texts[i] in texts[j] for j in chosen)]
+    normal, texts = _normal(sentence), options.texts
+    for part in (normal, _REASON.split(normal)[0]):
+        chosen = [
+            index
+            for index, text in enumerate(texts)
+            if text and re.search(rf"(?<![\w.-]){_DENIED}{re.escape(text)}(?![\w-]|\.\d)", part)
+        ]
+        chosen = [i for i in chosen if not any(i != j and texts[i] in texts[j] for j in chosen)]
+        if len(chosen) < 2:
+            return options.letters[chosen[0]] if chosen else None
+    return None
 
 
 # --- Yes or no, true or false ---------------------------------------------------------------
@@ -333,16 +313,20 @@ def _word_after(options: Options, text: str, mark: re.Match[str]) -> str | None:
 def _word_in(options: Options, text: str) -> str | None:
     """Return in capitals the word that a text without a mark chooses, such as "YES", or None.
 
-    The word at the start of the text counts, or else that in the last sentence that has one.
+    The word at the start of the text counts, or else that in the last sentence that has one, unless
+    it is denied or the sentence has different words.
     """
     first, *others = sentences(text)
     if word := _word_at(first, 0, options):
         return word
     for sentence in reversed([first, *others]):
+        if word := _word_at(sentence, 0, options):
+            return word
         words = [word for word in _YES_OR_NO.finditer(sentence) if word[0].lower() in options.texts]
-        start = _word_at(sentence, 0, options)
-        if start or words:
-            return start or _word_of_sentence(sentence, words)
+        if words:
+            is_denied = _DENIAL.search(sentence[: words[0].start()]) is not None
+            different = {word[0].upper() for word in words}
+            return different.pop() if len(different) == 1 and not is_denied else None
     return None
 
 
@@ -350,14 +334,3 @@ def _word_at(text: str, start: int, options: Options) -> str | None:
     """Return in capitals the word that stands at `start` as an answer, as in "Yes, ..", or None."""
     word = _ANSWER_WORD.match(text, start)
     return word["word"].upper() if word and word["word"].lower() in options.texts else None
-
-
-def _word_of_sentence(sentence: str, words: list[re.Match[str]]) -> str | None:
-    """Return the word that a sentence chooses, in capitals, from matches of its `words`, or None.
-
-    It chooses none if the first word is denied, or if there are different words.
-    """
-    is_denied = _DENIAL.search(sentence[: words[0].start()]) is not None
-    if is_denied or len({word[0].lower() for word in words}) > 1:
-        return None
-    return words[0][0].upper()

@@ -16,10 +16,9 @@ import threading
 import warnings
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
-from inspect import signature
 from typing import Any, NoReturn
 
 import numpy as np
@@ -106,9 +105,15 @@ class MathVerify(NamedChecker):
         """Return the outcome and the answer of each sample. `Checking.check` calls this.
 
         Samples that run into the limit of math-verify are incorrect, and a warning counts them;
-        those that exceed the timeout of `checking` are not scored. Raises as `check_references`.
+        those that exceed the timeout of `checking` are not scored. Raises a ValueError for a
+        reference in which math-verify finds no answer.
         """
-        check_references(rows.references)
+        expected = (
+            "math_verify compares with an answer that math-verify finds, such as 1/2 or $x^2$"
+        )
+        if not _has_signals():
+            expected += ", and before version 0.9 it finds none outside of the main thread"
+        acceptable_answers(rows.references, _parse_reference, expected)
         pairs = DistinctPairs.from_samples(rows)
         results = checking.results(pairs, cache, self._check_pairs)
         unfinished = (TIMED_OUT if checking.timeout is None else None, None)
@@ -118,9 +123,9 @@ class MathVerify(NamedChecker):
             text += f" {TIME_LIMIT} s of math-verify, and count as incorrect."
             warnings.warn(text, stacklevel=4)
         grades = [0 if grade == TIMED_OUT else grade for grade, _ in read]
-        return Checked(
-            pairs.outcomes(grades), _sample_answers(pairs, [answer for _, answer in read])
-        )
+        answers = pa.array([*(answer for _, answer in read), None], TEXTS)
+        sample_answers = answers.take(from_numpy(pairs.index))  # the last one of samples without
+        return Checked(pairs.outcomes(grades), pa.chunked_array([sample_answers]))
 
     def _check_pairs(
         self, checking: Checking, pairs: list[PairToCheck]
@@ -130,17 +135,6 @@ class MathVerify(NamedChecker):
         limit = checking.timeout or (LONGEST_CHECK if checking.executor is None else None)
         check = portable_check(partial(verify_math, stop=self.stop), None)
         return run_check(checking, check, pairs, checking.executor, limit)
-
-
-def _sample_answers(pairs: DistinctPairs, answers: Sequence[str | None]) -> pa.ChunkedArray:
-    """Return the code of each sample's answer, (S,), or null, from the answers of the pairs.
-
-    Equal answers have equal codes, also in different questions.
-    """
-    codes: dict[str | None, int] = {None: -1}
-    pair_codes = [codes.setdefault(answer, len(codes)) for answer in (*answers, None)]
-    sample_codes = np.array(pair_codes)[pairs.index]
-    return pa.chunked_array([from_numpy(sample_codes, sample_codes >= 0)])
 
 
 def numeric(
@@ -232,22 +226,32 @@ def match_numbers(rows: Samples, stop: Sequence[str]) -> tuple[np.ndarray, pa.Ch
     A number is in normal form, 0.5 for 50%, or null. Responses end at a text in `stop`. Raises a
     ValueError if the samples are neither texts nor numbers, or if a reference is not one number.
     """
-    values = rows.values
-    if pa.types.is_boolean(values.type) or sample_kind(values) == "other values":
+
+    def read_sample(sample: Any) -> str | None:
+        if isinstance(sample, bool):
+            raise no_texts_or_numbers("numeric")
+        return read_response(sample, stop) if isinstance(sample, str) else number_form(sample)
+
+    def number_form(value: Any) -> str | None:
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        return exact_form(value) if is_number and math.isfinite(value) else None
+
+    def read_number(reference: Any) -> str | None:
+        return read_reference(reference) if isinstance(reference, str) else number_form(reference)
+
+    if pa.types.is_boolean(rows.values.type) or sample_kind(rows.values) == "other values":
         raise no_texts_or_numbers("numeric")
     expected = (
         "numeric compares the number that a response gives with a reference that is one number, "
         "such as 12, -1,200.5, 3/4 or 50% (math_verify compares other expressions)"
     )
-    answers, counts = acceptable_answers(rows.references, _number_of_reference, expected)
-    distinct, numbers = read_distinct(values, lambda sample: _number_of_sample(sample, stop))
+    answers, counts = acceptable_answers(rows.references, read_number, expected)
+    distinct, numbers = read_distinct(rows.values, read_sample)
     if not any(number and "%" in number for number in (*answers, *distinct)):
-        accepted = pa.array(answers, TEXTS)
-        return equals_any(numbers, accepted, counts, rows.sizes), numbers
+        return equals_any(numbers, pa.array(answers, TEXTS), counts, rows.sizes), numbers
     forms = [*map(equal_forms, answers)]
     accepted = pa.array(itertools.chain.from_iterable(forms), TEXTS)
-    per_answer = np.array([*map(len, forms)])
-    per_question = np.add.reduceat(per_answer, np.cumsum(counts) - counts)
+    per_question = np.add.reduceat([*map(len, forms)], np.cumsum(counts) - counts)
     correct = equals_any(numbers, accepted, per_question, rows.sizes)
     # 50% and 0.5 are one answer.
     _, merged = read_distinct(numbers, lambda x: equal_forms(x)[1] if x.endswith("%") else x)
@@ -262,18 +266,16 @@ def match_choices(rows: Samples, stop: Sequence[str]) -> tuple[np.ndarray, pa.Ch
     """
     if sample_kind(rows.values) != "texts":
         raise InputError("choice compares texts, and some predictions are not texts.")
-    options = []
-    for question, reference in enumerate(to_python(rows.references)):
-        references = reference if isinstance(reference, list) else [reference]
-        accepted = [option for x in references if (option := read_options(x)) is not None]
-        kinds = {(option.letters, option.texts) for option in accepted}
-        if len(accepted) < len(references) or len(kinds) != 1:
-            what = (
-                f" is {short(reference)}, but choice compares with a letter, yes or no, or with "
-                f'{{"answer": "B", "options": [..]}}'
-            )
-            raise InputError(Place("references", question), what, ".")
-        options.append(accepted)
+    expected = (
+        'choice compares with a letter, yes or no, or with {"answer": "B", "options": [..]}, whose '
+        "options are the same for all answers to a question"
+    )
+    answers, counts = acceptable_answers(rows.references, read_options, expected)
+    options = [answers[end - n : end] for end, n in zip(np.cumsum(counts), counts, strict=True)]
+    for question, accepted in enumerate(options):
+        if len({(option.letters, option.texts) for option in accepted}) > 1:
+            what = f" has answers with different options, but {expected}."
+            raise InputError(Place("references", question), what)
     questions = np.repeat(np.arange(len(options)), rows.sizes).tolist()
     read = lru_cache(maxsize=None)(read_choice)
     chosen: list[str | None] = []
@@ -283,27 +285,6 @@ def match_choices(rows: Samples, stop: Sequence[str]) -> tuple[np.ndarray, pa.Ch
         chosen.append(None if text is None else read(text, accepted[0], stop))
         correct.append(chosen[-1] in {option.correct for option in accepted})
     return np.array(correct, dtype=bool), pa.chunked_array([pa.array(chosen, TEXTS)])
-
-
-# --- Texts and numbers --------------------------------------------------------------------
-
-
-def _number_of_sample(sample: str | int | float, stop: Sequence[str] = ()) -> str | None:
-    """Return the normal form of the number in a sample, or None; raise a ValueError for a bool."""
-    if isinstance(sample, str):
-        return read_response(sample, stop)
-    if isinstance(sample, bool):
-        raise no_texts_or_numbers("numeric")
-    return exact_form(sample) if math.isfinite(sample) else None
-
-
-def _number_of_reference(reference: Any) -> str | None:
-    """Return the normal form of the number that a reference is, or None if it is not one number."""
-    if isinstance(reference, str):
-        return read_reference(reference)
-    if isinstance(reference, bool) or not isinstance(reference, (int, float)):
-        return None
-    return _number_of_sample(reference)
 
 
 # --- math-verify --------------------------------------------------------------------------
@@ -318,22 +299,8 @@ def math_verify_library():
             f"check_correct_fn='math_verify' needs the math-verify library (pip install "
             f"math-verify), which cannot be imported: {type(error).__name__}: {error}."
         ) from error
-    # Old versions set a handler of signals even without a limit, and hide that they may not.
-    if not _has_signals() and "raise_on_error" not in signature(math_verify.parse).parameters:
-        text = "This version of math-verify only works in a main thread, and not on Windows"
-        raise ImportError(f"{text}: install 0.9 or newer, or compute in the main thread.")
     logging.getLogger("math_verify").setLevel(logging.ERROR)
     return math_verify
-
-
-def check_references(references: pa.ChunkedArray) -> None:
-    """Raise a ValueError for a reference in which math-verify finds no answer."""
-    for question, reference in enumerate(to_python(references)):
-        for answer in reference if isinstance(reference, list) else [reference]:
-            text = str(answer) if isinstance(answer, (str, int, float)) else ""
-            if not _parse_reference(text):
-                what = f" is {short(reference)}, in which math-verify finds no answer."
-                raise InputError(Place("references", question), what)
 
 
 TIMED_OUT = 2  # a result of `verify_math`
@@ -347,31 +314,31 @@ def verify_math(
     If each reference is a single value, only the last box of several in the prediction counts.
 
     Returns:
-        1 if the text or an answer in it equals a reference, TIMED_OUT if none does and math-verify
-        ran out of time, and 0 otherwise; and `_normal_form` of the first answer, None without one.
+        1 if the text or an answer in it equals a reference, TIMED_OUT if TIME_LIMIT ends the
+        comparison, and 0 otherwise; and `_normal_form` of the first answer, None without one.
     """
-    text = answer_part(str(prediction), stop, _may_mark_answer).strip()
+    text = answer_part(str(prediction), stop, _MARK.search).strip()
     references = [*map(str, reference if isinstance(reference, list) else [reference])]
     if text.count("\\boxed") > 1 and not any(map(_is_collection, references)):
-        text = _last_box(text)
-    answers, timed_out = _parse_math(text)
-    first = _normal_form(answers[0], text) if answers else None
-    if text in (accepted.strip() for accepted in references):
-        return 1, first
-    for accepted in references:
-        if _is_sequence_with_dots(accepted) or _is_sequence_with_dots(text):
-            continue  # equal only as texts
-        for expected, answer in itertools.product(_parse_reference(accepted), answers or []):
-            equal, late = _are_equal_answers(expected, answer)
-            if equal:
-                return 1, first
-            timed_out |= late
-    return TIMED_OUT if timed_out else 0, first
-
-
-def _may_mark_answer(text: str) -> bool:
-    r"""Return whether a text may have an answer: \boxed, $, "answer", or "=" near its end."""
-    return "boxed" in text or "$" in text or re.search(r"answer|=\s*\S+\s*$", text) is not None
+        box = f"\\boxed{{{boxed(text)}}}"
+        # Dollars keep math-verify from adding other numbers. A box without an end starts the rest.
+        text = f"${box}$" if box in text else text[text.rfind("\\boxed") :]
+    is_same = text in (accepted.strip() for accepted in references)
+    first = None
+    try:
+        with _time_limit():
+            answers = _parse_math(text)
+            first = _normal_form(answers[0], text) if answers else None
+            is_equal = is_same or any(
+                _are_equal_answers(expected, answer)
+                for accepted in references
+                if not any(map(_is_sequence_with_dots, (accepted, text)))  # equal as texts only
+                for expected in _parse_math(accepted.strip())
+                for answer in answers
+            )
+    except _OutOfTime:
+        return 1 if is_same else TIMED_OUT, first
+    return int(is_equal), first
 
 
 def _is_collection(reference: str) -> bool:
@@ -380,10 +347,8 @@ def _is_collection(reference: str) -> bool:
     return bool(re.search(r",|;|\\boxed.*\\boxed|\band\b|\bor\b|\\(?:pm|cup|lor|in)\b", text))
 
 
-def _last_box(text: str) -> str:
-    """Put the last box of a text between dollars; without an end, return the text from it on."""
-    box = f"\\boxed{{{boxed(text)}}}"
-    return f"${box}$" if box in text else text[text.rfind("\\boxed") :]
+_MARK = re.compile(r"boxed|\$|answer|=\s*\S+\s*$")  # A text with it may have an answer.
+_TINY = 1e-12
 
 
 def _is_sequence_with_dots(text: str) -> bool:
@@ -391,22 +356,20 @@ def _is_sequence_with_dots(text: str) -> bool:
     return bool(re.search(r"\\[lcd]?dots\b|,\s*\.\.\.|…", text)) and "," in text
 
 
-_TINY = 1e-12
-
-
-def _are_equal_answers(expected: Any, answer: Any) -> tuple[bool, bool]:
-    """Return whether two parsed answers are equal, and whether math-verify ran out of time.
+def _are_equal_answers(expected: Any, answer: Any) -> bool:
+    """Return whether two parsed answers are equal, by math-verify except for numbers near 0.
 
     Numbers near 0 are compared here, because math-verify would find all of them equal.
     """
-    # Some answers have no numbers.
+    # Some answers have no numbers, and some cannot be compared.
     with suppress(TypeError, ValueError, AttributeError, OverflowError):
         a, b = _numbers_in(expected), _numbers_in(answer)
         if any(0 < abs(number) < _TINY for number in (*a, *b)):
             pairs = zip(a, b, strict=True)  # a ValueError if one has more numbers
-            return all(math.isclose(x, y, rel_tol=1e-6) for x, y in pairs), False
-    verify = math_verify_library().verify
-    return _call_math_verify(verify, expected, answer, timeout_seconds=0)
+            return all(math.isclose(x, y, rel_tol=1e-6) for x, y in pairs)
+    with suppress(Exception):
+        return math_verify_library().verify(expected, answer, timeout_seconds=0)
+    return False
 
 
 def _numbers_in(answer: Any) -> list[float]:
@@ -423,29 +386,23 @@ def _numbers_in(answer: Any) -> list[float]:
 
 
 def _normal_form(answer: Any, text: str) -> str:
-    """Return a parsed answer as SymPy writes it, or `text` if SymPy cannot write it."""
-    try:
-        return str(_with_simple_roots(answer))
-    except Exception:  # Python does not write integers of many thousands of digits
-        return text
+    """Return a parsed answer as SymPy writes it, with 2*sqrt(3) for sqrt(12), or else `text`.
 
-
-def _with_simple_roots(answer: Any) -> Any:
-    """Return an expression with its roots of integers simplified, as 2 sqrt(3) for sqrt(12).
-
-    Nothing else is evaluated, because 9^(9^9) would not end.
+    Only roots of integers are evaluated, because 9^(9^9) would not end.
     """
-    parts = getattr(answer, "args", ())
-    simple = [_with_simple_roots(part) for part in parts]
-    if getattr(answer, "is_Pow", False):
-        base, exponent = simple
-        is_root = exponent.is_Rational and not exponent.is_Integer and abs(exponent) < 1
-        if base.is_Integer and is_root and abs(base) < _LARGEST_RADICAND:
-            return answer.func(base, exponent)
-    return answer.func(*simple) if simple != list(parts) else answer
 
+    def is_root(part: Any) -> bool:
+        if not part.is_Pow:
+            return False
+        base, exponent = part.args
+        is_fraction = exponent.is_Rational and not exponent.is_Integer and abs(exponent) < 1
+        return bool(is_fraction and base.is_Integer and abs(base) < 10**9)
 
-_LARGEST_RADICAND = 10**9
+    if isinstance(answer, str):
+        return answer
+    with suppress(Exception):  # Python does not write integers of many thousands of digits
+        return str(answer.replace(is_root, lambda root: root.func(*root.args), simultaneous=False))
+    return text
 
 
 class _OutOfTime(BaseException):
@@ -457,18 +414,15 @@ def _has_signals() -> bool:
     return os.name == "posix" and threading.current_thread() is threading.main_thread()
 
 
-def _call_math_verify(
-    function: Callable[..., Any], *arguments: Any, **no_limit: int
-) -> tuple[Any, bool]:
-    """Call a function of math-verify; return its result, and whether it ran into TIME_LIMIT.
+@contextmanager
+def _time_limit() -> Generator[None, None, None]:
+    """Raise `_OutOfTime` in a block that takes more than TIME_LIMIT, if there are signals.
 
-    The result is None if the function fails or is stopped. `no_limit` switches off its own limit,
-    because versions before 0.6.1 do not report that they reach it. Without signals there is none.
+    The limits of math-verify are switched off: versions before 0.6.1 do not report reaching them.
     """
     if not _has_signals():
-        with suppress(Exception):  # it cannot read or compare the answer
-            return function(*arguments, **no_limit), False
-        return None, False
+        yield
+        return
 
     def stop(*_: Any) -> NoReturn:
         raise _OutOfTime
@@ -476,9 +430,7 @@ def _call_math_verify(
     previous = signal.signal(signal.SIGVTALRM, stop)
     signal.setitimer(signal.ITIMER_VIRTUAL, TIME_LIMIT)
     try:
-        return function(*arguments, **no_limit), False
-    except (Exception, _OutOfTime) as error:
-        return None, isinstance(error, _OutOfTime)
+        yield
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, previous)
@@ -486,15 +438,20 @@ def _call_math_verify(
 
 # Cached, because reading takes most of the time of a check, and questions may share texts.
 @lru_cache(maxsize=1 << 13)
-def _parse_math(text: str) -> tuple[list[Any] | None, bool]:
-    """Return the answers that math-verify finds (or None), and whether it ran out of time."""
-    parse = math_verify_library().parse
-    return _call_math_verify(parse, _as_math(text), parsing_timeout=0)
+def _parse_math(text: str) -> list[Any]:
+    """Return the answers that math-verify finds in a text, which may be none."""
+    with suppress(Exception):
+        return math_verify_library().parse(_as_math(text), parsing_timeout=0)
+    return []
 
 
-def _parse_reference(reference: str) -> list[Any]:
-    """Return the answers that math-verify finds in a reference, which may be none."""
-    return _parse_math(reference.strip())[0] or []
+def _parse_reference(reference: Any) -> list[Any] | None:
+    """Return the answers that math-verify finds in a reference, or None if it finds none."""
+    if not isinstance(reference, (str, int, float)):
+        return None
+    with suppress(_OutOfTime), _time_limit():
+        return _parse_math(str(reference).strip()) or None
+    return None
 
 
 def _as_math(text: str) -> str:
@@ -532,5 +489,5 @@ _BARE_ANSWER = re.compile(
 )
 _PLAIN_NAMES = frozenset({"pi", "sqrt", "sin", "cos", "tan", "log", "ln", "exp"})
 
-TIME_LIMIT = 5  # seconds of CPU time that math-verify may take to read an answer or compare two
+TIME_LIMIT = 5  # seconds of CPU time that `verify_math` may take
 LONGEST_CHECK = 20  # seconds after which the process of a check that ignores TIME_LIMIT is ended

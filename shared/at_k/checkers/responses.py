@@ -10,6 +10,7 @@ import re
 import textwrap
 from collections.abc import Callable, Collection, Sequence
 from itertools import islice
+from typing import Any
 
 # --- The part of a response that has its answer -------------------------------------------
 
@@ -52,7 +53,7 @@ def _without_thinking(text: str) -> str:
     return "" if depth else "\n".join([*outside, text[stop:]])
 
 
-def answer_part(text: str, stop: Sequence[str], has_answer: Callable[[str], bool]) -> str:
+def answer_part(text: str, stop: Sequence[str], has_answer: Callable[[str], Any]) -> str:
     """Return a response without its thinking, and without prompts that the model wrote at its end.
 
     The response ends before the first text in `stop`. It also ends at a new prompt, such as
@@ -87,39 +88,14 @@ _RETRACTION = re.compile(
     r"(?:^|[\n.!?])[ \t]*(?:Wait|Actually|Hold on|Correction|Sorry|Oops|Hmm)\b(?:,? no\b)?"
     r"|\bno, (?:sorry|wait)\b|\?\s*No\b(?=,)"
 )
-_ASSUMPTION = re.compile(
-    r"\b(?:if|whether|suppose|assum(?:e|ing)|(?:might|may|could|would) (?:think|say|guess|expect))"
-    r"(?:,?\sthat)?\s(?:the\s)?(?:\w+\s)?$",
-    re.IGNORECASE,
-)
 _SENTENCE_BREAK = re.compile(
     r"\n|(?<=。)|(?<!i\.e\.)(?<!e\.g\.)(?<!\\!)(?<=[.!?])[*_]*\s"  # \! is of LaTeX
 )
-_CONDITION = re.compile(r"\W*(?:if|had|were)\b", re.IGNORECASE)
 
 
 def sentences(text: str) -> list[str]:
     """Return the lines and sentences of a text, some of which may be empty."""
     return _SENTENCE_BREAK.split(text)
-
-
-def text_after_retraction(text: str) -> str:
-    """Return the text after the last "Wait", "Correction" or the like, or "" if there is none."""
-    words = [*_RETRACTION.finditer(text)]
-    return text[words[-1].end() :].lstrip(" ,:") if words else ""
-
-
-def marks_in(text: str, pattern: re.Pattern[str]) -> list[re.Match[str]]:
-    """Return the matches of a mark in a text, except in assumptions such as "if the answer is"."""
-    return [mark for mark in pattern.finditer(text) if not _is_assumption(text, mark)]
-
-
-def _is_assumption(text: str, mark: re.Match[str]) -> bool:
-    """Return whether a mark is part of an assumption, such as "the answer would be" after "if"."""
-    before = text[max(0, mark.start() - 160) : mark.start()]
-    sentence = sentences(before)[-1]
-    is_conditional = "would" in mark[0].lower() and _CONDITION.match(sentence) is not None
-    return is_conditional or _ASSUMPTION.search(before[-40:]) is not None
 
 
 def last_answer(
@@ -130,20 +106,21 @@ def last_answer(
 ) -> str | None:
     """Return the answer after the last mark in a text, or else one without a mark, or None.
 
-    If a retraction such as "Wait" and another answer follow, return that one.
-    `answer_after(text, mark)` returns the answer that follows a mark, "" if that is unclear, or
-    None if none follows, so that the mark before it counts.
+    An answer after a retraction such as "Wait" counts before others. `answer_after(text, mark)`
+    returns the answer that follows a mark, "" if that is unclear, or None if none follows, so that
+    the mark before it counts.
     """
 
     def answer_and_rest(part: str) -> tuple[str | None, str]:
-        for mark in reversed(marks_in(part, marks)):
+        for mark in reversed([*marks.finditer(part)]):
             answer = answer_after(part, mark)
             if answer is not None:
                 return answer, part[mark.end() :]
         return answer_without_mark(part), part
 
     answer, rest = answer_and_rest(text)
-    correction = text_after_retraction(rest)
+    *_, retraction = [None, *_RETRACTION.finditer(rest)]
+    correction = rest[retraction.end() :].lstrip(" ,:") if retraction else ""
     corrected = answer_and_rest(correction)[0] if correction else None
     return corrected or answer or None
 
