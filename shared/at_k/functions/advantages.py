@@ -433,13 +433,13 @@ def _pmf(n: int, c: np.ndarray, k: int) -> np.ndarray:
     """Return the pmf of the number of correct samples among k of n, (U, k + 1), for (U,) c."""
     if (n + 1) * (k + 1) <= _CACHED_CELLS:
         return _pmf_table(n, k)[c]
-    return pmf(np.full(len(c), n), c, k).hi
+    return pmf(np.full(len(c), n), c, k)
 
 
 @lru_cache(maxsize=64)
 def _pmf_table(n: int, k: int) -> np.ndarray:
     """Return the pmf for c = 0 .. n, (n + 1, k + 1). All steps of a training run need the same."""
-    return pmf(np.full(n + 1, n), np.arange(n + 1), k).hi
+    return pmf(np.full(n + 1, n), np.arange(n + 1), k)
 
 
 @lru_cache(maxsize=64)

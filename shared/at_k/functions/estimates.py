@@ -19,7 +19,7 @@ from ..core.posterior import PosteriorIntervals
 from ..core.samples import read_outcomes
 from ..core.score import Moments, Score, Scores, number_terms
 from ..functions import Bounds, OutcomesLike, Summary
-from ..scores.covariances import pass_moments
+from ..scores.distributions import pass_moments
 
 ScoreOfK = Callable[[int], Score | Credits]
 """A function that returns the score, or the credits of the score, for a given k."""

@@ -33,7 +33,7 @@ from ..core.posterior import PosteriorIntervals
 from ..core.questions import Ranges
 from ..core.score import ColumnPair, Score, ScoreKey, Scores
 from ..scores.checker_rates import NO_ERRORS, CheckerRates, Estimator, corrected_scores, estimator
-from ..scores.covariances import pass_moments
+from ..scores.distributions import pass_moments, scores_of_log_odds
 from .family import Candidates, Family, Fit, Shifted, Statistics, with_extrapolated
 from .prior import LOG_ODDS_STEP, Observed, inflated_prior, whole_prior
 from .sampling import family_intervals
@@ -443,17 +443,8 @@ def scores_with_ends(credits: Sequence[Credits]) -> np.ndarray:
 
 def scores_of_rates(credits: Sequence[Credits]) -> np.ndarray:
     """Return expected credits of k samples at each rate of the support, (161, e)."""
-    from scipy.special import betainc  # imported here, because it takes longer than all of at_k
-
-    columns = []
-    for credit in credits:
-        k = len(credit)
-        if event := event_of(Score((credit,))):
-            columns.append(betainc(event.r, k - event.r + 1, RATES))
-            continue
-        pmf_of_correct = binomial_likelihood(np.full(k + 1, k), np.arange(k + 1), RATE_SUPPORT)
-        columns.append(np.cumsum([0.0, *credit]) @ (pmf_of_correct / pmf_of_correct.sum(axis=0)))
-    return np.array(columns).reshape(len(credits), RATE_SUPPORT.stop - RATE_SUPPORT.start).T
+    columns = [scores_of_log_odds(_LOG_ODDS[RATE_SUPPORT], [credit])[0, 0] for credit in credits]
+    return np.array(columns).reshape(len(credits), len(RATES)).T
 
 
 def _likelihood_with_ends(n: np.ndarray, c: np.ndarray, rates: CheckerRates) -> np.ndarray:

@@ -20,8 +20,7 @@ from ..core.rewards import Rewards
 from ..core.samples import Samples
 from ..core.score import Moments, ScoreId, ScoreKey, Scores, one_column_each
 from ..core.votes import AnswerCounts, vote_at_k, vote_probability
-from ..scores.covariances import credit_covariances
-from ..scores.distributions import Prior, posterior_means
+from ..scores.distributions import Prior, credit_covariances, posterior_means
 from . import Intervals
 from .binary_family import BinaryFamily
 from .sampling import ONE_SAMPLE_EACH, AutoIntervals, family_intervals
