@@ -45,7 +45,7 @@ def consensus_limits(consensus: Consensus, options: IntervalOptions) -> Interval
         """Return the scores that are functions of counts, (U, m), for (U,) n and c."""
         return np.stack([score(n, c) for score in scores.values()], axis=1)
 
-    family = BinaryFamily.from_counts(counts, one_column_each(scores), estimate, {}, weights)
+    family = BinaryFamily(counts, one_column_each(scores), estimate, {}, weights)
     estimated = _estimated_scores(consensus)
     method: IntervalMethod = VarianceIntervals(estimated, weights=weights)
     if options.method == "auto":

@@ -158,12 +158,11 @@ def scores_of_log_odds(log_odds: np.ndarray, credits: Sequence[Credits]) -> np.n
 
     `log_odds`, (T,), are those of the success rates. All scores are at one k.
     """
-    from scipy.special import betainc, gammaln  # imported here: it takes longer than all of at_k
+    from scipy.special import betainc  # imported here, because it takes longer than all of at_k
 
     k, log_q, log_p = len(credits[0]), -np.logaddexp(0, log_odds), -np.logaddexp(0, -log_odds)
     result = np.empty((2, len(credits), len(log_odds)))
     j = np.arange(k + 1)
-    log_choose = gammaln(k + 1) - gammaln(j + 1) - gammaln(k - j + 1)
     for i, credit in enumerate(credits):
         if np.count_nonzero(credit) == 1:  # at least r of k samples
             r = int(np.argmax(credit)) + 1
@@ -172,7 +171,9 @@ def scores_of_log_odds(log_odds: np.ndarray, credits: Sequence[Credits]) -> np.n
             continue
         values = np.cumsum([0.0, *credit]), np.cumsum([0.0, *credit[::-1]])[::-1]
         for rows in blocks_of_rows(np.arange(len(log_odds)), k):
-            pmf_of_j = np.exp(log_choose + log_p[rows, None] * j + log_q[rows, None] * (k - j))
+            pmf_of_j = np.exp(
+                log_choose(k, j) + log_p[rows, None] * j + log_q[rows, None] * (k - j)
+            )
             result[:, i, rows] = [(pmf_of_j * x).sum(axis=1) for x in values]
     return result
 
@@ -213,12 +214,30 @@ def pmf(n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None = None) -> np.
     mode = np.rint(k * ((c + a) / np.maximum(n + a + b, 1e-300)))  # The sum n + a + b may be 0.
     if prior is None:
         mode = np.clip(mode, np.maximum(0, k - (n - c)), np.minimum(c, k))
-    # P(j + 1) / P(j) = gain / loss. Ratios are taken in the direction away from the mode, where
-    # they are at most about 1, so that no product overflows.
     gain = (k - j) * (np.maximum(c + step * j, 0) + a)
     loss = (j + 1) * (np.maximum(n - c + step * (k - 1 - j), 0) + b)
-    is_above, result = j >= mode, np.ones((len(n), k + 1))
-    result[:, 1:] *= np.cumprod(np.divide(gain, loss, out=np.ones(gain.shape), where=is_above), 1)
-    down = np.divide(loss, gain, out=np.ones(gain.shape), where=~is_above)
-    result[:, :-1] *= np.cumprod(down[:, ::-1], axis=1)[:, ::-1]
+    result = relative_to_mode(gain, loss, mode)
     return result / result.sum(axis=1, keepdims=True)
+
+
+def relative_to_mode(gain: np.ndarray, loss: np.ndarray, mode: np.ndarray) -> np.ndarray:
+    """Return P(j) / P(mode) for j = 0 .. k, (U, k + 1), where P(j + 1) / P(j) = gain / loss.
+
+    `gain` and `loss` are (U, k), and `mode` is (U, 1).
+    """
+    # Ratios are taken in the direction away from the mode, where they are at most about 1, so that
+    # no product overflows.
+    is_above = np.arange(gain.shape[1]) >= mode
+    up = np.divide(gain, loss, out=(~is_above).astype(float), where=is_above & (loss > 0))
+    down = np.divide(loss, gain, out=is_above.astype(float), where=~is_above & (gain > 0))
+    result = np.ones((len(gain), gain.shape[1] + 1))
+    result[:, 1:] = np.cumprod(up, axis=1)
+    result[:, :-1] *= np.cumprod(down[:, ::-1], axis=1)[:, ::-1]
+    return result
+
+
+def log_choose(n, c):
+    """Return the logarithms of the binomial coefficients C(n, c), for numbers or arrays."""
+    from scipy.special import gammaln  # imported here, because it takes longer than all of at_k
+
+    return gammaln(np.add(n, 1)) - gammaln(np.add(c, 1)) - gammaln(np.subtract(n, c) + 1)
