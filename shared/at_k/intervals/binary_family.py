@@ -20,6 +20,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from ..core.checks import InputError, Place
 from ..core.choice import IntervalOptions
@@ -206,7 +207,7 @@ class BinaryFamily(Family):
         share = fit.multiplicity / fit.multiplicity.sum()
         least, most = share @ self._none_correct, share @ self._all_correct
         for estimate in fit.prior:
-            parts = [_shifted_priors(prior) @ self._moments(n) for n, prior in estimate.items()]
+            parts = [_means_of_shifts(self._moments(n), prior) for n, prior in estimate.items()]
             means = np.sum(parts, axis=0)
             theta = np.clip(means[:, :m], least, most)  # Rounding may exceed the range.
             covariance = dict(zip(self._pairs, means[len(means) // 2, m:].tolist(), strict=True))
@@ -347,17 +348,15 @@ class BinaryFamily(Family):
         return Statistics(expected, observed, covariance / questions + slack)
 
 
-def _shifted_priors(prior: np.ndarray) -> np.ndarray:
-    """Return a (161,) prior at each of 123 shifts along the grid, (123, 283).
+def _means_of_shifts(moments: np.ndarray, prior: np.ndarray) -> np.ndarray:
+    """Return means of (283, x) moments under a (161,) prior at each of 123 shifts, (123, x).
 
     The first and the last shift move all rates to 0 and to 1.
     """
-    shifts = GRID_SIZE - len(prior) + 1
-    # In rows that are longer by 1 than the result, the prior is in the same columns of each.
-    cells = np.zeros((shifts, GRID_SIZE + 1))
-    cells[1:-1, : len(prior)] = prior
-    result = cells.reshape(-1)[: shifts * GRID_SIZE].reshape(shifts, GRID_SIZE)
-    result[0, 0] = result[-1, -1] = prior.sum()
+    # Unlike a product with a matrix of shifted priors, this is too small for threads of BLAS, which
+    # wait for each other where other programs run.
+    result = sliding_window_view(moments, len(prior), axis=0) @ prior
+    result[[0, -1]] = moments[[0, -1]] * prior.sum()
     return result
 
 
