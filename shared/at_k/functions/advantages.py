@@ -139,17 +139,8 @@ def advantages(
 
     def weigh(rows: np.ndarray, prompt: str) -> np.ndarray:
         """Return (G, n) weights for (G, n) rewards; `prompt` names the first one in messages."""
-        n = rows.shape[1]
-        if (largest := max(k_weights)) > n:
-            raise ValueError(
-                f"k is {largest}, but {prompt} has n = {n} scored samples: give a k of at most n, "
-                f"or leave the prompt out."
-            )
-        if largest == n and baseline in _BELOW_N and normalize is None:
-            raise ValueError(
-                f"k is {n}, and {prompt} has n = {n} scored samples: baseline={baseline!r} needs "
-                f"k < n."
-            )
+        is_below_n = baseline in _BELOW_N and normalize is None
+        _check_size(max(k_weights), rows.shape[1], prompt, baseline if is_below_n else None)
         prompts = _Sorted(rows) if None in credits.values() else _Counted(rows)
         first, *others = (
             weight * _weights_at(prompts, size, credits[size], baseline, normalize is not None)
@@ -211,6 +202,22 @@ def _credits_of_score(score, k: int) -> Credits | None:
             f"subsets of k samples: train on its factors, such as 'pass@k' and 'pass^k'."
         )
     return terms[0]
+
+
+def _check_size(k: int, n: int, prompt: str, below_n: str | None) -> None:
+    """Raise a ValueError if k is too large for a prompt with n scored samples.
+
+    It must not exceed n. `below_n` is the name of a baseline that needs k < n, or None.
+    """
+    if k > n:
+        raise ValueError(
+            f"k is {k}, but {prompt} has n = {n} scored samples: give a k of at most n, or leave "
+            f"the prompt out."
+        )
+    if k == n and below_n:
+        raise ValueError(
+            f"k is {k}, and {prompt} has n = {n} scored samples: baseline={below_n!r} needs k < n."
+        )
 
 
 # --- Means over subsets -------------------------------------------------------------------

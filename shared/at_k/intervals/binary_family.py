@@ -83,8 +83,9 @@ def pass_intervals(
         return pass_scores(counts, scores), method
     least = int(counts.n.min())
     # The k of a score is the number of its credits. Scores of k > n are extrapolated.
-    observed = {key: score for key, score in scores.items() if len(score.terms[0]) <= least}
-    beyond = {key: score for key, score in scores.items() if key not in observed}
+    observed, beyond = {}, {}
+    for key, score in scores.items():
+        (observed if len(score.terms[0]) <= least else beyond)[key] = score
     # Coherent limits of a score depend on those of its neighbors.
     are_ordered = are_ordered and rates.are_exact
     estimated = with_neighbors(scores, least) if are_ordered else observed
