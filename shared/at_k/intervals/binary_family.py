@@ -83,7 +83,8 @@ def pass_intervals(
         return pass_scores(counts, scores), method
     least = int(counts.n.min())
     # The k of a score is the number of its credits. Scores of k > n are extrapolated.
-    observed, beyond = {}, {}
+    observed: dict[ScoreKey, Score] = {}
+    beyond: dict[ScoreKey, Score] = {}
     for key, score in scores.items():
         (observed if len(score.terms[0]) <= least else beyond)[key] = score
     # Coherent limits of a score depend on those of its neighbors.
