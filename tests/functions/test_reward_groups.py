@@ -142,7 +142,7 @@ def test_groups_in_any_order_and_of_any_type():
         ([[1, 0]], {"score": "best@k"}, "none of max@k, G-Pass@k_0.5"),
         ([[1, 0]], {"score": "pass@2"}, "give 'pass@k', and k=2"),
         ([[1, 0]], {"score": "G-Pass@k"}, "add the threshold"),
-        ([[1, 0]], {"score": "G-Pass@k_x"}, "give a threshold"),
+        ([[1, 0]], {"score": "G-Pass@k_x"}, "add the threshold"),
         ([[1, 0]], {"score": "G-Pass@k_2"}, "a threshold is a share"),
         ([[1, 0]], {"score": "Geom@k"}, "a product of expected values"),
         ([[1, 0]], {"score": [1, 0, 0]}, "score has 3 credits but k is 2"),

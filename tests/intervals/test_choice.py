@@ -5,15 +5,6 @@ import re
 import at_k
 import numpy as np
 import pytest
-from at_k.core.choice import IntervalOptions, method_of_auto
-from at_k.core.counts import BinaryCounts
-from at_k.core.credits import any_correct
-from at_k.core.report import Report
-from at_k.core.rewards import Rewards
-from at_k.core.score import Score, ScoreId
-from at_k.intervals.binary_family import pass_intervals
-from at_k.intervals.prior import Observed
-from at_k.intervals.reward_family import max_intervals
 
 
 def simulate(seed: int, questions: int = 30, samples: int = 8) -> np.ndarray:
@@ -118,22 +109,6 @@ def test_auto_chooses_for_each_group_by_itself(metric, key):
     assert {f"b/{key}@2", f"c/{key}@2"}.isdisjoint(scores)
 
 
-@pytest.mark.parametrize(
-    ("has_prior", "has_clusters", "repeated", "method"),
-    [
-        (True, False, True, "posterior"),
-        (True, False, None, "posterior"),
-        (False, True, True, "questions"),
-        (False, True, None, "questions"),
-        (False, False, None, "auto"),
-        (False, False, True, "sampling"),
-        (False, False, False, "questions"),
-    ],
-)
-def test_auto_follows_one_rule(has_prior, has_clusters, repeated, method):
-    assert method_of_auto(has_prior, has_clusters, repeated) == method
-
-
 # --- k above n ----------------------------------------------------------------------------
 
 
@@ -162,53 +137,6 @@ def test_auto_estimates_scores_if_every_k_exceeds_n(metric, key, outcomes, ks, o
             assert lo < hi
             assert observed[f"{prefix}{key}@{n}"] - 0.05 < scores[name] <= 1
             assert scores[f"{name}_interval"] == "hierarchical"
-
-
-@pytest.fixture
-def fitted_runs(monkeypatch) -> list[tuple[int, ...]]:
-    """The multiplicity of each part that a prior is estimated for, in the order of the calls."""
-    fitted: list[tuple[int, ...]] = []
-    original = Observed.estimated_prior
-
-    def counted(observed, start):
-        fitted.append(tuple(observed.multiplicity.tolist()))
-        return original(observed, start)
-
-    monkeypatch.setattr(Observed, "estimated_prior", counted)
-    return fitted
-
-
-OUTCOMES = simulate(22, 12, 8)
-AT_MOST = np.cumsum(np.random.default_rng(23).multinomial(8, [0.5, 0.3, 0.2], 12), axis=1)
-OPTIONS = IntervalOptions(0.95, bounds=(0.0, 1.0))
-
-
-def pass_limits(ks):
-    counts = BinaryCounts(np.full(12, 8), OUTCOMES.sum(axis=1))
-    scores = {ScoreId("pass@k", k): Score((any_correct(k),)) for k in ks}
-    return pass_intervals(counts, scores, OPTIONS), counts.multiplicity
-
-
-def max_limits(ks):
-    rewards = Rewards(np.arange(12), np.array([0.0, 0.5, 1.0]), AT_MOST, np.arange(1, 4))
-    keys = {ScoreId("max@k", k): k for k in ks}
-    return max_intervals(rewards, keys, OPTIONS), rewards.multiplicity
-
-
-@pytest.mark.parametrize("groups", [None, ["a"] * 5 + ["b"] * 7, ["a"] * 12, ["a"] * 11 + ["b"]])
-@pytest.mark.parametrize("ks", [(2, 16), (2, 4), (16, 32)])
-@pytest.mark.parametrize(("limits_of", "key"), [(pass_limits, "pass"), (max_limits, "max")])
-def test_auto_estimates_each_prior_once(fitted_runs, limits_of, key, ks, groups):
-    report = Report(12, groups, OPTIONS, False)
-    (points, method), multiplicity = limits_of(ks)
-    result = report.result(points, method, np.full(12, 8))
-    assert all(f"{key}@{k}_lo" in result for k in ks)
-    sizes = sorted(map(sum, fitted_runs), reverse=True)
-    if groups == ["a"] * 12:  # the group is the whole run
-        assert sizes == [12]
-    else:
-        assert sizes == [12, *([] if groups is None else sorted(map(groups.count, "ab"))[::-1])]
-    assert fitted_runs[0] == tuple(multiplicity.tolist())
 
 
 # --- What is refused ----------------------------------------------------------------------

@@ -25,8 +25,8 @@ def both_families(counts: BinaryCounts, ks: list[int]) -> list[tuple[Interval, I
     at_most = np.stack([n - c, n], axis=1)
     rewards = Rewards(counts.inverse, np.array([0.0, 1.0]), at_most, np.arange(1, 3))
     families = (
-        BinaryFamily.from_counts(counts, *estimator(scores), {}),
-        RewardFamily.from_rewards(rewards, {str(k): k for k in ks}, {}, (0.0, 1.0)),
+        BinaryFamily(counts, *estimator(scores), {}),
+        RewardFamily(rewards, {str(k): k for k in ks}, {}, (0.0, 1.0)),
     )
     of_rates, of_rewards = (
         SamplingIntervals(family).intervals(np.arange(len(counts)), 0.95) for family in families

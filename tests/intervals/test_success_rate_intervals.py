@@ -93,7 +93,7 @@ def test_products_of_scores_too_small_to_divide_by_have_intervals(compute):
 def estimate_prior(n: np.ndarray, c: np.ndarray) -> dict[int, np.ndarray]:
     """The prior estimated from counts: for each n, its part on the grid."""
     keys, estimate = estimator({"pass@1": Score((any_correct(1),))})
-    family = BinaryFamily.from_counts(BinaryCounts(n, c), keys, estimate, {})
+    family = BinaryFamily(BinaryCounts(n, c), keys, estimate, {})
     return family.run.prior[0]
 
 

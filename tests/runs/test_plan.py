@@ -82,7 +82,7 @@ def test_half_widths_are_those_of_simulated_runs(a, b, n, k, questions, kind):
     correct = rng.binomial(n, rng.choice(population, (400, questions)))
     multiplicity = np.array([np.bincount(c, minlength=n + 1) for c in correct])
     counts = BinaryCounts(np.full(n + 1, n), np.arange(n + 1))
-    family = BinaryFamily.from_counts(counts, *estimator({"": Score((any_correct(k),))}), {})
+    family = BinaryFamily(counts, *estimator({"": Score((any_correct(k),))}), {})
     method = family.for_other_questions() if kind == "questions" else SamplingIntervals(family)
     runs = [np.repeat(np.arange(n + 1), of_run) for of_run in multiplicity]
     intervals = [method.intervals(run, 0.95)[""] for run in runs]

@@ -23,8 +23,7 @@ from at_k.core.credits import (
 )
 from at_k.core.expected import expected_credits
 from at_k.core.score import Score
-from at_k.scores.covariances import credit_covariances
-from at_k.scores.distributions import Prior, posterior_means
+from at_k.scores.distributions import Prior, credit_covariances, posterior_means
 from exact import (
     Values,
     hypergeometric_mean,

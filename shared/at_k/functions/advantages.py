@@ -17,8 +17,8 @@ correct samples.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from functools import cached_property, lru_cache
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,6 @@ _BASELINES = ("marginal", "none", "leave-one-out", "centered")
 _BELOW_N = ("leave-one-out", "centered")  # These need k < n.
 _CACHED_CELLS = 1 << 16  # Larger tables are not cached, to bound memory.
 _MAXIMUM = "max@k"
-_THRESHOLD = "G-Pass@k_"
 
 
 def advantages(
@@ -140,16 +139,14 @@ def advantages(
 
     def weigh(rows: np.ndarray, prompt: str) -> np.ndarray:
         """Return (G, n) weights for (G, n) rewards; `prompt` names the first one in messages."""
-        _check_size(k_weights, rows.shape[1], prompt, baseline, normalize)
-        grouped_rewards = _Sorted(rows) if None in credits.values() else _Counted(rows)
-        weights = []
-        for size, weight in k_weights.items():
-            means = grouped_rewards.means(size, credits[size])
-            if normalize:
-                weights.append(weight * means.standardized())
-            else:
-                weights.append(_with_baseline(means, baseline, weight))
-        return grouped_rewards.by_sample(sum(weights[1:], weights[0]))
+        is_below_n = baseline in _BELOW_N and normalize is None
+        _check_size(max(k_weights), rows.shape[1], prompt, baseline if is_below_n else None)
+        prompts = _Sorted(rows) if None in credits.values() else _Counted(rows)
+        first, *others = (
+            weight * _weights_at(prompts, size, credits[size], baseline, normalize is not None)
+            for size, weight in k_weights.items()
+        )
+        return prompts.by_sample(sum(others, first))
 
     is_centered_later = baseline == "centered" and not normalize
     return weights_like(
@@ -190,16 +187,14 @@ def _credits_of_score(score, k: int) -> Credits | None:
         )
     if score == _MAXIMUM:
         return None
-    if score.startswith(_THRESHOLD):
+    if score.startswith("G-Pass@k"):
         try:
-            tau = float(score.removeprefix(_THRESHOLD))
+            tau = float(score.removeprefix("G-Pass@k_"))
         except ValueError:
-            wanted = "give a threshold, as in 'G-Pass@k_0.5'"
+            wanted = "add the threshold, as in 'G-Pass@k_0.5'"
             raise ValueError(f"score is {short(score)}: {wanted}.") from None
         return threshold(k, check_tau(tau))
-    if score == "G-Pass@k":
-        raise ValueError(f"score is {score!r}: add the threshold, as in 'G-Pass@k_0.5'.")
-    check_name("score", score, [_MAXIMUM, f"{_THRESHOLD}0.5", *PASS_FAMILY])
+    check_name("score", score, [_MAXIMUM, "G-Pass@k_0.5", *PASS_FAMILY])
     terms = PASS_FAMILY[score](k, 0.0, ScoreOptions()).terms
     if len(terms) > 1:
         raise ValueError(
@@ -209,111 +204,101 @@ def _credits_of_score(score, k: int) -> Credits | None:
     return terms[0]
 
 
-def _check_size(ks: Iterable[int], n: int, prompt: str, baseline: str, normalize) -> None:
-    """Raise a ValueError if the largest k is too large for a prompt with n scored samples.
+def _check_size(k: int, n: int, prompt: str, below_n: str | None) -> None:
+    """Raise a ValueError if k is too large for a prompt with n scored samples.
 
-    It must not exceed n. The baselines `_BELOW_N` need k < n, unless the weights are normalized.
-    `prompt` is the name of the prompt.
+    It must not exceed n. `below_n` is the name of a baseline that needs k < n, or None.
     """
-    k = max(ks)
     if k > n:
         raise ValueError(
             f"k is {k}, but {prompt} has n = {n} scored samples: give a k of at most n, or leave "
             f"the prompt out."
         )
-    if k == n and not normalize and baseline in _BELOW_N:
+    if k == n and below_n:
         raise ValueError(
-            f"k is {k}, and {prompt} has n = {n} scored samples: baseline={baseline!r} needs k < n."
+            f"k is {k}, and {prompt} has n = {n} scored samples: baseline={below_n!r} needs k < n."
         )
 
 
 # --- Means over subsets -------------------------------------------------------------------
 
 
-# `_Credited` and `_Maximum` have means of f over subsets of k of n samples, for each sample i. The
-# shape is (U, 2), by c and the binary reward of i, or (G, n), by the prompt and the rank of i:
-# - included: the mean over the subsets that contain i,
-# - excluded: the mean over the subsets without i, for k < n,
-# - marginal: the mean of f(S) - f(S without i) over the subsets S that contain i,
-# - standardized: `included` minus the mean over all subsets, in standard deviations of f; or 0.
-# `_Counted` and `_Sorted` make them from rewards. Their method `by_sample` turns weights of this
-# shape into (G, n) weights in the order of the rewards.
-
-
-def _with_baseline(means: _Credited | _Maximum, baseline: str, weight: float) -> np.ndarray:
-    """Return `weight` times the weights of samples after a baseline, in the shape of the means."""
-    n, k = means.n, means.k
+def _weights_at(
+    prompts: _Counted | _Sorted, k: int, credits: Any, baseline: str, is_standardized: bool
+) -> np.ndarray:
+    """Return the weights of samples at one k, in the shape of the means of `prompts`."""
+    n = prompts.n
+    if is_standardized:
+        return prompts.standardized(k, credits)
     if baseline == "marginal":
-        return weight * k / n * means.marginal()
-    if baseline == "none":
-        return weight * k / n * means.included
+        return k / n * prompts.marginal(k, credits)
+    weights = k / n * prompts.included(k, credits)
     if baseline == "leave-one-out":
-        return weight * k / n * means.included - weight * k / (n - 1) * means.excluded()
-    return weight * k / (n - k) * means.included  # "centered": the trainer subtracts the mean.
+        # The mean over all subsets is k/n and 1 - k/n of the means with and without i.
+        others = n / (n - k) * (prompts.overall(k, credits)[:, None] - weights)
+        return weights - k / (n - 1) * others
+    # For "centered", the trainer subtracts the mean.
+    return n / (n - k) * weights if baseline == "centered" else weights
 
 
 class _Counted:
-    """The binary rewards of prompts, (G, n), and the (U,) distinct numbers c of correct samples."""
+    """The binary rewards of prompts, (G, n), and means of a sum of credits over subsets of k.
+
+    The means have the shape (U, 2): by the number c of correct samples, and by the reward of the
+    sample i, which is incorrect or correct.
+    """
 
     def __init__(self, rewards: np.ndarray):
-        self.rewards, n = rewards, rewards.shape[1]
-        self.c_of_row = (rewards @ np.ones(n)).astype(np.int64)  # faster than a sum of rows
-        self.c = np.flatnonzero(np.bincount(self.c_of_row))  # faster than np.unique
+        self._rewards, self.n = rewards, rewards.shape[1]
+        self._c_of_row = (rewards @ np.ones(self.n)).astype(np.int64)  # faster than a sum of rows
+        self._c = np.flatnonzero(np.bincount(self._c_of_row))  # faster than np.unique
 
-    def means(self, k, credits) -> _Credited:
-        """Return the means over subsets of the score with these credits, of which there are k."""
-        return _Credited(self.rewards.shape[1], self.c, credits)
+    def overall(self, k: int, credits: Credits) -> np.ndarray:
+        """Return the mean over all subsets, (U,)."""
+        return _expected(self.n, self._c, np.cumsum([0.0, *credits]))
 
-    def by_sample(self, weights: np.ndarray) -> np.ndarray:
-        """Return (G, n) weights in the order of the rewards from (U, 2) weights by c and reward."""
-        table = np.zeros((self.rewards.shape[1] + 1, 2))
-        table[self.c] = weights
-        result = self.rewards * table[self.c_of_row, 1:]
-        if np.any(weights[:, 0]):
-            result += (1 - self.rewards) * table[self.c_of_row, :1]
-        return result
-
-
-class _Credited:
-    """Means over subsets, (U, 2), of a sum of credits, for an incorrect and a correct sample i."""
-
-    def __init__(self, n: int, c: np.ndarray, credits: Credits):
-        self.n, self.k, self.c = n, len(credits), c
-        self.credits, self.values = np.array(credits), np.cumsum([0.0, *credits])
-
-    @property
-    def included(self) -> np.ndarray:
+    def included(self, k: int, credits: Credits) -> np.ndarray:
         """Return the mean over the subsets that contain sample i, (U, 2)."""
-        n, c, values = self.n, self.c, self.values
+        n, c, values = self.n, self._c, np.cumsum([0.0, *credits])
         return np.stack([_expected(n - 1, c, values[:-1]), _expected(n - 1, c - 1, values[1:])], 1)
 
-    def excluded(self) -> np.ndarray:
-        """Return the mean over the subsets without sample i, for k < n, (U, 2)."""
-        n, c, values = self.n, self.c, self.values
-        return np.stack([_expected(n - 1, c, values), _expected(n - 1, c - 1, values)], 1)
-
-    def marginal(self) -> np.ndarray:
+    def marginal(self, k: int, credits: Credits) -> np.ndarray:
         """Return by how much sample i raises the score of k - 1 others, on average, (U, 2)."""
-        return _expected(self.n - 1, self.c - 1, self.credits)[:, None] * [0.0, 1.0]
+        return _expected(self.n - 1, self._c - 1, np.array(credits))[:, None] * [0.0, 1.0]
 
-    def standardized(self) -> np.ndarray:
-        """Return `included` minus the mean over all subsets, in standard deviations, (U, 2)."""
-        n, c, k = self.n, self.c, self.k
+    def standardized(self, k: int, credits: Credits) -> np.ndarray:
+        """Return `included` minus `overall`, in standard deviations over all subsets, or 0."""
+        n, c, values = self.n, self._c, np.cumsum([0.0, *credits])
         if k == n:
             return np.zeros((len(c), 2))
         # Replace an incorrect sample by a correct one: E[f] changes by a credit, beside k - 1 of
         # the n - 2 others. Thus no difference of nearly equal means is taken.
-        step = (1 - k / n) / (n - 1) * _expected(n - 2, c - 1, self.credits)
-        std = _std(np.broadcast_to(self.values, (len(c), k + 1)), _pmf(n, c, k))
+        step = (1 - k / n) / (n - 1) * _expected(n - 2, c - 1, np.array(credits))
+        std = _std(np.broadcast_to(values, (len(c), k + 1)), _pmf(n, c, k))
         step = np.divide(step, std, out=np.zeros(len(c)), where=std > 0)
         return np.stack([-c * step, (n - c) * step], 1)
 
+    def by_sample(self, weights: np.ndarray) -> np.ndarray:
+        """Return (G, n) weights in the order of the rewards from (U, 2) weights by c and reward."""
+        table = np.zeros((self.n + 1, 2))
+        table[self._c] = weights
+        result = self._rewards * table[self._c_of_row, 1:]
+        if np.any(weights[:, 0]):
+            result += (1 - self._rewards) * table[self._c_of_row, :1]
+        return result
+
 
 class _Sorted:
-    """The real rewards of prompts, (G, n), ascending, and the index of each among all G x n."""
+    """The real rewards of prompts, and means of the maximum over subsets of k.
+
+    The means have the shape (G, n), by the rank of the sample i. r_1 <= .. <= r_n are the sorted
+    rewards. The means are sums over gaps r_(j+1) - r_j, so samples with equal rewards have equal
+    means. Of the subsets of k, C(j, k) consist of samples of the j lowest ranks. The credits are
+    not used.
+    """
 
     def __init__(self, rewards: np.ndarray):
-        n = rewards.shape[1]
+        self.n = n = rewards.shape[1]
         # The bits of doubles of at least 0 have their order. With an index in place of the last
         # ones, they are sorted in half the time of np.argsort.
         keys = (rewards - rewards.min()).view(np.int64)
@@ -322,82 +307,62 @@ class _Sorted:
         keys |= np.arange(keys.size).reshape(keys.shape)
         keys.sort(axis=1)
         keys &= last
-        self.order, self.ranked = keys, rewards.take(keys)
-        flat = self.ranked.reshape(-1)
+        self._order, self._ranked = keys, rewards.take(keys)
+        flat = self._ranked.reshape(-1)
         is_below = flat[1:] < flat[:-1]
         is_below[n - 1 :: n] = False
         if is_below.any():  # Different rewards had equal keys.
-            self.order = np.argsort(rewards, axis=1) + n * np.arange(len(rewards))[:, None]
-            self.ranked = rewards.take(self.order)
+            self._order = np.argsort(rewards, axis=1) + n * np.arange(len(rewards))[:, None]
+            self._ranked = rewards.take(self._order)
 
-    def means(self, k, credits) -> _Maximum:
-        """Return the means over subsets of k samples of their maximum. `credits` is not used."""
-        return _Maximum(self.ranked, k)
+    def overall(self, k: int, credits: None) -> np.ndarray:
+        """Return the mean over all subsets, (G,)."""
+        return self._ranked @ self._shares_as_maximum(k)
+
+    def included(self, k: int, credits: None) -> np.ndarray:
+        """Return the mean over the subsets that contain sample i, (G, n)."""
+        return self._included(self._ranked, k)
+
+    def marginal(self, k: int, credits: None) -> np.ndarray:
+        """Return by how much sample i raises the maximum of k - 1 others, on average, (G, n)."""
+        if k == 1:
+            return self._ranked
+        # Sample i exceeds the maximum of k - 1 others by the gaps between that and r_i.
+        means, flat = np.zeros(self._ranked.shape), self._ranked.reshape(-1)
+        np.subtract(flat[1:], flat[:-1], out=means.reshape(-1)[1:])
+        means *= _subset_shares(self.n - 1, k - 1)
+        means[:, 0] = 0.0
+        return _running_sums(means)
+
+    def standardized(self, k: int, credits: None) -> np.ndarray:
+        """Return `included` minus `overall`, in standard deviations over all subsets, or 0."""
+        share = self._shares_as_maximum(k)
+        centered = self._ranked - self._ranked[:, [np.argmax(share)]]
+        std = _std(centered, np.broadcast_to(share, centered.shape))[:, None]
+        deviation = self._included(centered, k) - (centered @ share)[:, None]
+        return np.divide(deviation, std, out=np.zeros(deviation.shape), where=std > 0)
 
     def by_sample(self, weights: np.ndarray) -> np.ndarray:
         """Return weights in the order of the rewards, (G, n), from weights by rank."""
         result = np.empty(weights.shape)
-        result.reshape(-1)[self.order] = weights
+        result.reshape(-1)[self._order] = weights
         return result
 
-
-class _Maximum:
-    """Means of the maximum by rank, (G, n).
-
-    r_1 <= .. <= r_n are the sorted rewards. The means are sums over gaps r_(j+1) - r_j, so samples
-    with equal rewards have equal means. Of the subsets of k, C(j, k) consist of samples of the j
-    lowest ranks.
-    """
-
-    def __init__(self, ranked: np.ndarray, k: int):
-        self.ranked, self.n, self.k = ranked, ranked.shape[1], k
-
-    @cached_property
-    def included(self) -> np.ndarray:
-        """Return the mean over the subsets that contain sample i, (G, n)."""
-        return self._included(self.ranked)
-
-    def excluded(self) -> np.ndarray:
-        """Return the mean over the subsets without sample i, for k < n, (G, n)."""
-        # The mean over all subsets is k/n and 1 - k/n of the means with and without i.
-        n, k = self.n, self.k
-        means = (self.ranked @ self._shares_as_maximum())[:, None] - k / n * self.included
-        return n / (n - k) * means
-
-    def marginal(self) -> np.ndarray:
-        """Return by how much sample i raises the maximum of k - 1 others, on average, (G, n)."""
-        if self.k == 1:
-            return self.ranked
-        # Sample i exceeds the maximum of k - 1 others by the gaps between that and r_i.
-        means, flat = np.zeros(self.ranked.shape), self.ranked.reshape(-1)
-        np.subtract(flat[1:], flat[:-1], out=means.reshape(-1)[1:])
-        means *= _subset_shares(self.n - 1, self.k - 1)
-        means[:, 0] = 0.0
-        return _running_sums(means)
-
-    def standardized(self) -> np.ndarray:
-        """Return `included` minus the mean over all subsets, in standard deviations, (G, n)."""
-        share = self._shares_as_maximum()
-        centered = self.ranked - self.ranked[:, [np.argmax(share)]]
-        std = _std(centered, np.broadcast_to(share, centered.shape))[:, None]
-        deviation = self._included(centered) - (centered @ share)[:, None]
-        return np.divide(deviation, std, out=np.zeros(deviation.shape), where=std > 0)
-
-    def _included(self, ranked: np.ndarray) -> np.ndarray:
-        """Return the mean over the subsets that contain i, (G, n): r_n minus the gaps above it."""
-        if self.k == 1:
+    def _included(self, ranked: np.ndarray, k: int) -> np.ndarray:
+        """Return `included` for (G, n) sorted rewards: r_n minus the gaps above the maximum."""
+        if k == 1:
             return ranked
         # The maximum is below the gap from r_j to r_(j+1), j >= i, if the k - 1 others are among
         # the j - 1 other samples up to r_j. Column j is minus this gap, times that share.
         means, flat = np.zeros(ranked.shape), ranked.reshape(-1)
         np.subtract(flat[:-1], flat[1:], out=means.reshape(-1)[:-1])
-        means *= _subset_shares(self.n - 1, self.k - 1)
+        means *= _subset_shares(self.n - 1, k - 1)
         means[:, -1] = ranked[:, -1]  # It held a difference between two prompts.
         return _running_sums(means[:, ::-1])[:, ::-1]
 
-    def _shares_as_maximum(self) -> np.ndarray:
+    def _shares_as_maximum(self, k: int) -> np.ndarray:
         """Return the share of the subsets of which each rank is the maximum, (n,)."""
-        return self.k / self.n * _subset_shares(self.n - 1, self.k - 1)
+        return k / self.n * _subset_shares(self.n - 1, k - 1)
 
 
 def _running_sums(rows: np.ndarray) -> np.ndarray:
@@ -431,15 +396,15 @@ def _expected(n: int, c: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 def _pmf(n: int, c: np.ndarray, k: int) -> np.ndarray:
     """Return the pmf of the number of correct samples among k of n, (U, k + 1), for (U,) c."""
-    if (n + 1) * (k + 1) <= _CACHED_CELLS:
-        return _pmf_table(n, k)[c]
-    return pmf(np.full(len(c), n), c, k).hi
+    if (n + 1) * (k + 1) > _CACHED_CELLS:
+        return pmf(np.full(len(c), n), c, k)
+    return _pmf_table(n, k)[c]
 
 
 @lru_cache(maxsize=64)
 def _pmf_table(n: int, k: int) -> np.ndarray:
     """Return the pmf for c = 0 .. n, (n + 1, k + 1). All steps of a training run need the same."""
-    return pmf(np.full(n + 1, n), np.arange(n + 1), k).hi
+    return pmf(np.full(n + 1, n), np.arange(n + 1), k)
 
 
 @lru_cache(maxsize=64)

@@ -19,7 +19,7 @@ from ..core.posterior import PosteriorIntervals
 from ..core.samples import read_outcomes
 from ..core.score import Moments, Score, Scores, number_terms
 from ..functions import Bounds, OutcomesLike, Summary
-from ..scores.covariances import pass_moments
+from ..scores.distributions import pass_moments
 
 ScoreOfK = Callable[[int], Score | Credits]
 """A function that returns the score, or the credits of the score, for a given k."""
@@ -30,12 +30,12 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 def point_estimate(R: OutcomesLike, k: int, score: ScoreOfK) -> float:
     """Return the estimate of a score from outcomes R. It is unbiased unless it is a product."""
     counts = read_outcomes(R).counts
-    return _mean_score(counts, _as_score(score(check_k(k, counts.n))))
+    return _mean_score(counts, score(check_k(k, counts.n)))
 
 
-def _mean_score(counts: BinaryCounts, score: Score) -> float:
+def _mean_score(counts: BinaryCounts, score: Score | Credits) -> float:
     """Return the estimate of a score over all questions. It is unbiased unless it is a product."""
-    credits, keys = number_terms({"": score})
+    credits, keys = number_terms({"": _as_score(score)})
     columns = expected_credits(*counts.unique, credits)
     # `means` needs the number of questions in each row, and not the row of each question.
     return Scores(keys, np.empty(0), columns).means(counts.multiplicity)[""]

@@ -156,25 +156,20 @@ def _flat_groups(values: np.ndarray, groups, group_size) -> RewardGroups:
     """Return the groups of (S,) flat values, by an id for each or by the number in each group."""
     if groups is not None and group_size is not None:
         raise ValueError("groups and group_size are both given: give one of them.")
-    if group_size is not None:
-        return _groups_of_size(values, group_size)
-    if groups is not None:
-        return _groups_by_id(values, groups)
-    raise ValueError(
-        f"rewards is flat: give group_size, the number of samples of each prompt (for one prompt "
-        f"{len(values)}), or groups, with the prompt of each sample."
-    )
-
-
-def _groups_of_size(values: np.ndarray, group_size) -> RewardGroups:
-    """Return the groups of (S,) flat values, each `group_size` of which belong to one prompt."""
-    size = check_count("group_size", group_size)
-    if len(values) % size:
+    if groups is None and group_size is None:
         raise ValueError(
-            f"{len(values)} rewards are no groups of group_size = {size}: the last prompt has "
-            f"{len(values) % size}. Give groups, with the prompt of each sample."
+            f"rewards is flat: give group_size, the number of samples of each prompt (for one "
+            f"prompt {len(values)}), or groups, with the prompt of each sample."
         )
-    return RewardGroups(values, len(values) // size, size)
+    if groups is None:
+        size = check_count("group_size", group_size)
+        if len(values) % size:
+            raise ValueError(
+                f"{len(values)} rewards are no groups of group_size = {size}: the last prompt has "
+                f"{len(values) % size}. Give groups, with the prompt of each sample."
+            )
+        return RewardGroups(values, len(values) // size, size)
+    return _groups_by_id(values, groups)
 
 
 def _groups_by_id(values: np.ndarray, groups) -> RewardGroups:
@@ -182,17 +177,13 @@ def _groups_by_id(values: np.ndarray, groups) -> RewardGroups:
     ids = to_array(groups).tolist() if _is_array(groups) else entries_of("groups", groups)
     if len(ids) != len(values):
         raise ValueError(f"groups has {len(ids)} ids for {len(values)} rewards: give one for each.")
-    if not {*map(type, ids)} <= {str, int}:
-        ids = [plain_entry(label) for label in ids]
-        for sample, label in enumerate(ids):
-            if not isinstance(label, (str, int, float, bytes)) or label != label:
-                raise ValueError(
-                    f"groups[{sample}] is {short(label)}: an id is a text or a number."
-                )
-    names = list(dict.fromkeys(ids))
-    codes = {name: code for code, name in enumerate(names)}
+    ids = ids if {*map(type, ids)} <= {str, int} else [*map(plain_entry, ids)]
+    for sample, label in enumerate(ids):
+        if not isinstance(label, (str, int, float, bytes)) or label != label:
+            raise ValueError(f"groups[{sample}] is {short(label)}: an id is a text or a number.")
+    codes = {name: code for code, name in enumerate(dict.fromkeys(ids))}
     index = np.array([codes[label] for label in ids])
-    return RewardGroups(values, len(names), index=index, names=names)
+    return RewardGroups(values, len(codes), index=index, names=[*codes])
 
 
 def _is_array(values) -> bool:

@@ -16,11 +16,11 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from ..core.checks import InputError, Place
 from ..core.choice import IntervalOptions
@@ -33,7 +33,7 @@ from ..core.posterior import PosteriorIntervals
 from ..core.questions import Ranges
 from ..core.score import ColumnPair, Score, ScoreKey, Scores
 from ..scores.checker_rates import NO_ERRORS, CheckerRates, Estimator, corrected_scores, estimator
-from ..scores.covariances import pass_moments
+from ..scores.distributions import log_choose, pass_moments, scores_of_log_odds
 from .family import Candidates, Family, Fit, Shifted, Statistics, with_extrapolated
 from .prior import LOG_ODDS_STEP, Observed, inflated_prior, whole_prior
 from .sampling import family_intervals
@@ -83,12 +83,14 @@ def pass_intervals(
         return pass_scores(counts, scores), method
     least = int(counts.n.min())
     # The k of a score is the number of its credits. Scores of k > n are extrapolated.
-    observed = {key: score for key, score in scores.items() if len(score.terms[0]) <= least}
-    beyond = {key: score for key, score in scores.items() if key not in observed}
+    observed: dict[ScoreKey, Score] = {}
+    beyond: dict[ScoreKey, Score] = {}
+    for key, score in scores.items():
+        (observed if len(score.terms[0]) <= least else beyond)[key] = score
     # Coherent limits of a score depend on those of its neighbors.
     are_ordered = are_ordered and rates.are_exact
     estimated = with_neighbors(scores, least) if are_ordered else observed
-    family = BinaryFamily.from_counts(
+    family = BinaryFamily(
         counts,
         *estimator(estimated, rates),
         _single_credits(scores if options.method == "hierarchical" else beyond),
@@ -126,32 +128,25 @@ def _single_credits(scores: Mapping[ScoreKey, Score]) -> dict[ScoreKey, Credits]
     return {key: score.terms[0] for key, score in scores.items()}
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class BinaryFamily(Family):
     """Success rates of questions, with a prior that is estimated from the counts.
 
     Args:
-        c: (U,) numbers of correct samples.
-        none_correct, all_correct: (U, m) columns for questions without a correct sample, and for
-            those whose samples are all correct.
-        estimate: the function that returns the (U, m) unbiased estimates for (U,) n and c.
-        credits: the credits of each extrapolated score.
+        counts: numbers of samples and of correct samples of each question.
+        scores: scores by their keys, in terms of the columns of `estimate`.
+        estimate: a function that returns the (U, m) unbiased estimates for (U,) n and c.
+        extrapolated: credits of the extrapolated scores by their keys, of any k.
         inner_k: the largest k of a score that changes with counts of correct samples far from 0 and
             from n (neither pass@k nor pass^k), or None if it is not known.
         rates: rates of the checker that called samples correct.
+        without_errors: like `estimate`, for numbers of truly correct samples. Default: `estimate`.
+
+    Raises:
+        InputError: if a question has more than 1,000,000 samples.
     """
 
-    c: np.ndarray
-    none_correct: np.ndarray
-    all_correct: np.ndarray
-    estimate: Estimator
-    credits: Sequence[Credits]
-    inner_k: int | None = None
-    rates: CheckerRates = NO_ERRORS
-
-    @classmethod
-    def from_counts(
-        cls,
+    def __init__(
+        self,
         counts: BinaryCounts,
         scores: Mapping[ScoreKey, Score],
         estimate: Estimator,
@@ -160,44 +155,28 @@ class BinaryFamily(Family):
         inner_k: int | None = None,
         rates: CheckerRates = NO_ERRORS,
         without_errors: Estimator | None = None,
-    ) -> BinaryFamily:
-        """Return the family of all questions of a run.
-
-        Args:
-            counts: numbers of samples and of correct samples of each question.
-            scores: scores by their keys, in terms of the columns of `estimate`.
-            extrapolated: credits of the extrapolated scores by their keys, of any k.
-            without_errors: like `estimate`, for numbers of truly correct samples. Default:
-                `estimate`.
-
-        Raises:
-            InputError: if a question has more than 1,000,000 samples.
-        """
-        estimate_without_errors = without_errors or estimate
-        n, c = counts.unique
+    ):
+        n, self._c = counts.unique
         if (too_large := np.flatnonzero(n[counts.inverse] > _LARGEST_N)).size:
             raise InputError(
                 Place("Question", int(too_large[0])),
                 f" has n = {counts.n[too_large[0]]} samples: only the interval 'posterior' takes "
                 f"more than {_LARGEST_N}.",
             )
-        return cls(
-            inverse=counts.inverse,
-            multiplicity=counts.multiplicity,
-            n=n,
-            c=c,
-            columns=estimate(n, c),
-            none_correct=estimate_without_errors(n, np.zeros_like(n)),
-            all_correct=estimate_without_errors(n, n),
-            estimate=estimate,
-            scores=scores,
-            extrapolated=list(extrapolated),
-            credits=list(extrapolated.values()),
-            inner_k=inner_k,
-            rates=rates,
-            bounds=np.broadcast_to(UNIT_RANGE, (len(n), 2)),
-            weights=weights,
-        )
+        columns = estimate(n, self._c)
+        super().__init__(counts.inverse, n, columns, scores, extrapolated, UNIT_RANGE, weights)
+        self._estimate, self._inner_k, self._rates = estimate, inner_k, rates
+        self._credits = list(extrapolated.values())
+        self._scores_of_rates = scores_with_ends(self._credits)
+        # The columns, (U, m), of questions without a correct sample, and of those with all correct.
+        known = without_errors or estimate
+        self._none_correct, self._all_correct = known(n, np.zeros_like(n)), known(n, n)
+        itself = [(column, column) for column in range(columns.shape[1])]
+        needed = (pair for score in scores.values() for pair in score.pairs())
+        # Each column with itself, and then the other pairs that the scores need.
+        self._pairs: list[ColumnPair] = list(dict.fromkeys(itertools.chain(itself, needed)))
+        # All groups of questions use the same moments.
+        self._moments = lru_cache(_MOMENTS_KEPT)(self._moments_of)
 
     def prior_of(self, multiplicity: np.ndarray) -> list[dict[int, np.ndarray]]:
         """Return one or two estimates of the prior of a group, {n: (161,)} each.
@@ -205,8 +184,8 @@ class BinaryFamily(Family):
         The second estimate starts from the Beta distribution with unbiased estimates of the mean
         and of the variance of the rates.
         """
-        used, rates = multiplicity > 0, self.rates
-        n, c, numbers = self.n[used], self.c[used], multiplicity[used]
+        used, rates = multiplicity > 0, self._rates
+        n, c, numbers = self.n[used], self._c[used], multiplicity[used]
         mean = numbers @ (c / n) / numbers.sum()
         repeated = numbers * (n > 1)
         within = repeated @ (c * (n - c) / (n * np.maximum(n - 1.0, 1.0)))
@@ -218,43 +197,31 @@ class BinaryFamily(Family):
 
     def _column_ranges(self) -> tuple[Ranges, Ranges | None]:
         """Return the ranges of columns, and those of their estimates, or None if equal."""
-        ranges = self.none_correct, self.all_correct
-        if self.rates.are_exact:
+        ranges = self._none_correct, self._all_correct
+        if self._rates.are_exact:
             return ranges, None
-        at_none, at_all = (self.estimate(self.n, c) for c in (np.zeros_like(self.n), self.n))
+        at_none, at_all = (self._estimate(self.n, c) for c in (np.zeros_like(self.n), self.n))
         return ranges, (np.minimum(at_none, ranges[0]), np.maximum(at_all, ranges[1]))
 
     def shifted_families(self, fit: Fit) -> list[Shifted]:
         """Return the family shifted along the log-odds, for each estimate of the prior."""
         m, result = self.columns.shape[1], []
         share = fit.multiplicity / fit.multiplicity.sum()
-        least, most = share @ self.none_correct, share @ self.all_correct
+        least, most = share @ self._none_correct, share @ self._all_correct
         for estimate in fit.prior:
-            parts = [_shifted_priors(prior) @ self._moments(n) for n, prior in estimate.items()]
+            parts = [_means_of_shifts(self._moments(n), prior) for n, prior in estimate.items()]
             means = np.sum(parts, axis=0)
             theta = np.clip(means[:, :m], least, most)  # Rounding may exceed the range.
             covariance = dict(zip(self._pairs, means[len(means) // 2, m:].tolist(), strict=True))
             result.append(Shifted(theta, means[:, m : 2 * m], covariance, 0.0, 1.0))
         return result
 
-    @cached_property
-    def _pairs(self) -> list[ColumnPair]:
-        """Return each column with itself, and then the other pairs that the scores need."""
-        itself = [(column, column) for column in range(self.columns.shape[1])]
-        needed = (pair for score in self.scores.values() for pair in score.pairs())
-        return list(dict.fromkeys(itertools.chain(itself, needed)))
-
-    @cached_property
-    def _moments(self) -> Callable[[int], np.ndarray]:
-        """Return `_moments_of` as a cached function. All groups of questions use the same."""
-        return lru_cache(_MOMENTS_KEPT)(self._moments_of)
-
     def _moments_of(self, n: int) -> np.ndarray:
         """Return means of columns, and covariances of the P `_pairs`, at each rate, (283, m + P).
 
         Columns are estimated from n samples of a question with this rate.
         """
-        if n > _LARGEST_FULL_N and self.inner_k is not None:
+        if n > _LARGEST_FULL_N and self._inner_k is not None:
             sums = self._sums_by_quadrature(n)
         else:
             sums = self._sums_over_counts(n)
@@ -272,7 +239,7 @@ class BinaryFamily(Family):
         result = np.zeros((GRID_SIZE, 2 * self.columns.shape[1] + 2 * len(self._pairs)))
         for start in range(0, n + 1, _COUNTS_OF_A_BLOCK):
             c = np.arange(start, min(n + 1, start + _COUNTS_OF_A_BLOCK))
-            pmf_of_c = binomial_likelihood(np.full(len(c), n), c, rates=self.rates)
+            pmf_of_c = binomial_likelihood(np.full(len(c), n), c, rates=self._rates)
             result += pmf_of_c.T @ self._estimates_and_products(n, c)
         return result
 
@@ -287,8 +254,8 @@ class BinaryFamily(Family):
         """
         from scipy.special import gammaln  # imported here: it takes longer than all of at_k
 
-        k = self.inner_k or 1
-        incorrect, correct = _neg_log_rates(_LOG_ODDS, self.rates)
+        k = self._inner_k or 1
+        incorrect, correct = _neg_log_rates(_LOG_ODDS, self._rates)
         deviation = np.sqrt(n * np.exp(-correct - incorrect))
         steps = np.maximum(deviation / 2 * math.sqrt(min(1.0, (n - k) / k)), 1).astype(int)
         center = np.rint(n * np.exp(-correct)).astype(int)
@@ -316,8 +283,8 @@ class BinaryFamily(Family):
         The columns are m estimates h, their m distances from the estimates if all samples are
         correct, the products of P pairs of h, and the products of P pairs of distances.
         """
-        h = self.estimate(np.full(len(c), n), c)
-        gap, (a, b) = self.all_correct[0] - h, np.transpose(self._pairs)
+        h = self._estimate(np.full(len(c), n), c)
+        gap, (a, b) = self._all_correct[0] - h, np.transpose(self._pairs)
         return np.hstack([h, gap, h[:, a] * h[:, b], gap[:, a] * gap[:, b]])
 
     def covariance_of_samples(self, fit: Fit, columns: Sequence[int]) -> np.ndarray:
@@ -325,8 +292,8 @@ class BinaryFamily(Family):
         result = np.zeros(())
         for n, prior in fit.prior[0].items():
             c, size = np.arange(n + 1), np.full(n + 1, n)
-            pmf_of_c = binomial_likelihood(size, c, RATE_SUPPORT, self.rates)
-            weight, h = pmf_of_c @ prior, self.estimate(size, c)[:, columns]
+            pmf_of_c = binomial_likelihood(size, c, RATE_SUPPORT, self._rates)
+            weight, h = pmf_of_c @ prior, self._estimate(size, c)[:, columns]
             h = h - weight @ h / weight.sum()  # A difference of small numbers keeps its digits.
             mean = pmf_of_c.T @ h
             result = result + (h.T * weight) @ h - (mean.T * prior) @ mean
@@ -335,13 +302,8 @@ class BinaryFamily(Family):
     def extrapolate(self, fit: Fit) -> np.ndarray:
         """Return posterior means for the V pairs (n, c) of a group, (V, e)."""
         used = fit.multiplicity > 0
-        n, c, numbers = self.n[used], self.c[used], fit.multiplicity[used]
-        return extrapolated_scores(n, c, numbers, self._scores_of_rates, self.rates)
-
-    @cached_property
-    def _scores_of_rates(self) -> np.ndarray:
-        """Return the extrapolated scores at 163 rates: 0, the support, and 1, (163, e)."""
-        return scores_with_ends(self.credits)
+        n, c, numbers = self.n[used], self._c[used], fit.multiplicity[used]
+        return extrapolated_scores(n, c, numbers, self._scores_of_rates, self._rates)
 
     def coherent_means(self, means: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
         """Return (e,) means, changed so that pass@k >= pass@n and pass^k <= pass^n for k > n.
@@ -351,7 +313,7 @@ class BinaryFamily(Family):
         """
         result, least = means.copy(), int(self.n.min())
         unbiased = multiplicity @ self.columns / multiplicity.sum()
-        for i, credits in enumerate(self.credits):
+        for i, credits in enumerate(self._credits):
             event = event_of(Score((credits,)))
             if event is None or event.r not in (1, event.k):
                 continue
@@ -376,27 +338,27 @@ class BinaryFamily(Family):
         number of questions with each pair (n, c).
         """
         bins = np.arange(n + 1) * min(n + 1, _COUNT_BINS) // (n + 1)
-        pmf_of_c = _likelihood_with_ends(np.full(n + 1, n), np.arange(n + 1), self.rates)
+        pmf_of_c = _likelihood_with_ends(np.full(n + 1, n), np.arange(n + 1), self._rates)
         expected = np.add.reduceat(pmf_of_c, np.searchsorted(bins, np.arange(bins[-1] + 1)))
         weight, inner = prior / prior.sum(), expected[:, 1:-1]  # The prior has no rates 0 and 1.
         covariance = np.diag(inner @ weight) - (inner * weight) @ inner.T
         numbers = np.where(self.n == n, multiplicity, 0)
         questions = numbers.sum()
-        observed = np.bincount(bins[np.minimum(self.c, n)], numbers, len(expected)) / questions
+        observed = np.bincount(bins[np.minimum(self._c, n)], numbers, len(expected)) / questions
         # Half a question is added, for counts that the estimated prior makes almost impossible.
         slack = np.eye(len(expected)) / 2 / questions**2
         return Statistics(expected, observed, covariance / questions + slack)
 
 
-def _shifted_priors(prior: np.ndarray) -> np.ndarray:
-    """Return a (161,) prior at each of 123 shifts along the grid, (123, 283).
+def _means_of_shifts(moments: np.ndarray, prior: np.ndarray) -> np.ndarray:
+    """Return means of (283, x) moments under a (161,) prior at each of 123 shifts, (123, x).
 
     The first and the last shift move all rates to 0 and to 1.
     """
-    result = np.zeros((GRID_SIZE - len(prior) + 1, GRID_SIZE))
-    for shift in range(1, len(result) - 1):
-        result[shift, shift : shift + len(prior)] = prior
-    result[0, 0] = result[-1, -1] = prior.sum()
+    # Unlike a product with a matrix of shifted priors, this is too small for threads of BLAS, which
+    # wait for each other where other programs run.
+    result = sliding_window_view(moments, len(prior), axis=0) @ prior
+    result[[0, -1]] = moments[[0, -1]] * prior.sum()
     return result
 
 
@@ -443,17 +405,8 @@ def scores_with_ends(credits: Sequence[Credits]) -> np.ndarray:
 
 def scores_of_rates(credits: Sequence[Credits]) -> np.ndarray:
     """Return expected credits of k samples at each rate of the support, (161, e)."""
-    from scipy.special import betainc  # imported here, because it takes longer than all of at_k
-
-    columns = []
-    for credit in credits:
-        k = len(credit)
-        if event := event_of(Score((credit,))):
-            columns.append(betainc(event.r, k - event.r + 1, RATES))
-            continue
-        pmf_of_correct = binomial_likelihood(np.full(k + 1, k), np.arange(k + 1), RATE_SUPPORT)
-        columns.append(np.cumsum([0.0, *credit]) @ (pmf_of_correct / pmf_of_correct.sum(axis=0)))
-    return np.array(columns).reshape(len(credits), RATE_SUPPORT.stop - RATE_SUPPORT.start).T
+    columns = [scores_of_log_odds(_LOG_ODDS[RATE_SUPPORT], [credit])[0, 0] for credit in credits]
+    return np.array(columns).reshape(len(credits), len(RATES)).T
 
 
 def _likelihood_with_ends(n: np.ndarray, c: np.ndarray, rates: CheckerRates) -> np.ndarray:
@@ -470,12 +423,9 @@ def binomial_likelihood(
     `n` and `c` are (U,). `grid` is the part of the grid of rates to use, whose length replaces 283.
     `rates` are those of the checker that calls samples correct.
     """
-    from scipy.special import gammaln  # imported here, because it takes longer than all of at_k
-
     n, c = n[:, None], c[:, None]
-    choose = gammaln(n + 1) - gammaln(c + 1) - gammaln(n - c + 1)
     incorrect, correct = _neg_log_rates(_LOG_ODDS[grid], rates)
-    return np.exp(choose - c * correct - (n - c) * incorrect)
+    return np.exp(log_choose(n, c) - c * correct - (n - c) * incorrect)
 
 
 def _neg_log_rates(log_odds: np.ndarray, rates: CheckerRates) -> tuple[np.ndarray, np.ndarray]:

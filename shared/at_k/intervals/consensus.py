@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core.choice import IntervalOptions, limits_for_questions
 from ..core.consensus import Consensus, mean_shares, rows_by_k
-from ..core.credits import Credits, any_correct, majority
+from ..core.credits import any_correct, majority
 from ..core.interval import UNIT_RANGE, DerivedIntervals, Interval, IntervalMethod, normal_z
 from ..core.posterior import PosteriorIntervals
 from ..core.questions import QuestionIntervals, wilson_limits
@@ -20,8 +20,7 @@ from ..core.rewards import Rewards
 from ..core.samples import Samples
 from ..core.score import Moments, ScoreId, ScoreKey, Scores, one_column_each
 from ..core.votes import AnswerCounts, vote_at_k, vote_probability
-from ..scores.covariances import credit_covariances
-from ..scores.distributions import Prior, posterior_means
+from ..scores.distributions import Prior, credit_covariances, posterior_means
 from . import Intervals
 from .binary_family import BinaryFamily
 from .sampling import ONE_SAMPLE_EACH, AutoIntervals, family_intervals
@@ -46,7 +45,7 @@ def consensus_limits(consensus: Consensus, options: IntervalOptions) -> Interval
         """Return the scores that are functions of counts, (U, m), for (U,) n and c."""
         return np.stack([score(n, c) for score in scores.values()], axis=1)
 
-    family = BinaryFamily.from_counts(counts, one_column_each(scores), estimate, {}, weights)
+    family = BinaryFamily(counts, one_column_each(scores), estimate, {}, weights)
     estimated = _estimated_scores(consensus)
     method: IntervalMethod = VarianceIntervals(estimated, weights=weights)
     if options.method == "auto":
@@ -280,26 +279,16 @@ def _posterior_moments(consensus: Consensus, prior: Prior) -> Moments:
     moments = {ScoreId("avg@N", consensus.n): outcomes.average()}
     for metric, credits in (("pass@k", any_correct), ("maj@k", majority)):
         for k_in_key, k in consensus.ks.items():
-            moments[ScoreId(metric, k_in_key)] = _credit_moments(credits, k, n, c, prior)
+            mean, variance = np.empty(len(n)), np.empty(len(n))
+            for size, rows in rows_by_k(k, n):
+                credit = credits(size)
+                mean[rows] = posterior_means(n[rows], c[rows], [credit], prior)[:, 0]
+                pair = (credit, credit)
+                variance[rows] = credit_covariances(n[rows], c[rows], [pair], prior)[:, 0]
+            moments[ScoreId(metric, k_in_key)] = mean, variance
     return Moments(
         one_column_each(moments),
         counts.inverse,
         np.stack([mean for mean, _ in moments.values()], axis=1),
         {(column, column): variance for column, (_, variance) in enumerate(moments.values())},
     )
-
-
-def _credit_moments(
-    credits: Callable[[int], Credits], k: int | None, n: np.ndarray, c: np.ndarray, prior: Prior
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return posterior means and variances of a score of k new samples, both (U,).
-
-    `credits` returns the credits of the score for a k. `n` and `c` are (U,). For k = None there are
-    as many new samples as each question has.
-    """
-    mean, variance = np.empty(len(n)), np.empty(len(n))
-    for size, rows in rows_by_k(k, n):
-        credit = credits(size)
-        mean[rows] = posterior_means(n[rows], c[rows], [credit], prior)[:, 0]
-        variance[rows] = credit_covariances(n[rows], c[rows], [(credit, credit)], prior)[:, 0]
-    return mean, variance

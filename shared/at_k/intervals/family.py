@@ -13,7 +13,7 @@ questions has V distinct counts. The grid has J distributions, and a shifted fam
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
@@ -129,55 +129,58 @@ class Fit:
         return float(least.min()), float(most.max())
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class Family(abc.ABC):
     """Distributions that the outcomes of a question may have, for the questions of one run.
 
     Args:
         inverse: (M,) index of each question's counts among U distinct ones.
-        multiplicity: (U,) number of questions with each distinct count.
         n: (U,) numbers of samples.
         columns: (U, m) unbiased estimates of the columns that scores are made of.
         scores: the scores of k <= n samples by their keys, in terms of columns.
         extrapolated: the keys of scores of any k that come from the estimated prior.
-        bounds: (U, 2) the smallest and the largest score of each question.
+        bounds: (lo, hi) or (U, 2) of them, the smallest and the largest score of a question.
         weights: (M,) weights of the questions, or None if they are equal.
+
+    Attributes:
+        shifted: `shifted_families`, as a function with a cache.
     """
 
-    inverse: np.ndarray
-    multiplicity: np.ndarray
-    n: np.ndarray
-    columns: np.ndarray
-    scores: Mapping[ScoreKey, Score]
-    extrapolated: Sequence[ScoreKey]
-    bounds: np.ndarray
-    weights: np.ndarray | None = None
+    def __init__(
+        self,
+        inverse: np.ndarray,
+        n: np.ndarray,
+        columns: np.ndarray,
+        scores: Mapping[ScoreKey, Score],
+        extrapolated: Iterable[ScoreKey],
+        bounds: tuple[float, float] | np.ndarray,
+        weights: np.ndarray | None,
+    ):
+        self.inverse, self.n, self.columns = inverse, n, columns
+        self.scores, self.extrapolated = scores, list(extrapolated)
+        self.bounds, self._weights = np.broadcast_to(bounds, (len(n), 2)), weights
+        self.shifted = lru_cache(_SHIFTED_KEPT)(self.shifted_families)
+        # Groups with equal counts, such as two of single questions, share a fit.
+        self._fit_of_bytes = lru_cache(_FITS_KEPT)(self._new_fit)
 
-    @cached_property
-    def _fits(self) -> Callable[[bytes, bytes | None], Fit]:
-        """Return a cached function from the bytes of `multiplicity` and `squares` to the fit.
-
-        Groups with equal counts, such as two of single questions, share a fit.
-        """
-
-        def fit(numbers: bytes, squares: bytes | None) -> Fit:
-            """Return the fit to a group with these numbers of questions."""
-            return Fit(
-                self, np.frombuffer(numbers), None if squares is None else np.frombuffer(squares)
-            )
-
-        return lru_cache(_FITS_KEPT)(fit)
+    def _new_fit(self, numbers: bytes, squares: bytes | None) -> Fit:
+        """Return the fit to a group, from the bytes of what `multiplicities` returns."""
+        return Fit(
+            self, np.frombuffer(numbers), None if squares is None else np.frombuffer(squares)
+        )
 
     @property
     def run(self) -> Fit:
         """Return the fit to all questions of the run with equal weights."""
-        return self._fits(self.multiplicity.astype(float).tobytes(), None)
+        numbers = np.bincount(self.inverse, minlength=len(self.n)).astype(float)
+        return self._fit_of_bytes(numbers.tobytes(), None)
 
     def fit(self, questions: np.ndarray) -> Fit:
         """Return the fit to the questions with these indices."""
-        weights = None if self.weights is None else self.weights[questions]
+        weights = None if self._weights is None else self._weights[questions]
         numbers, squares = multiplicities(self.inverse[questions], len(self.n), weights)
-        return self._fits(numbers.tobytes(), None if squares is None else squares.tobytes())
+        return self._fit_of_bytes(
+            numbers.tobytes(), squares if squares is None else squares.tobytes()
+        )
 
     def one_sample_each(self, questions: np.ndarray) -> bool:
         """Return whether none of the questions with these indices has two samples."""
@@ -192,7 +195,9 @@ class Family(abc.ABC):
         """
         scores = Scores(self.scores, self.inverse, self.columns)
         ranges, estimate_ranges = self._column_ranges()
-        return QuestionIntervals(scores, ranges, clusters, allow_one, estimate_ranges, self.weights)
+        return QuestionIntervals(
+            scores, ranges, clusters, allow_one, estimate_ranges, self._weights
+        )
 
     def _column_ranges(self) -> tuple[Ranges, Ranges | None]:
         """Return the ranges of columns, and those of their estimates, or None if these are equal.
@@ -201,11 +206,6 @@ class Family(abc.ABC):
         """
         least, most = self.bounds.T
         return (least[:, None], most[:, None]), None
-
-    @cached_property
-    def shifted(self) -> Callable[[Fit], list[Shifted]]:
-        """Return `shifted_families` as a cached function."""
-        return lru_cache(_SHIFTED_KEPT)(self.shifted_families)
 
     @abc.abstractmethod
     def shifted_families(self, fit: Fit) -> list[Shifted]:

@@ -103,19 +103,14 @@ class Errors:
 
     def described(self) -> dict[str, float]:
         """Return the entry "checker" of results: the rates, and if estimated, limits and labels."""
-        t, f = self.rates
-        if self.labels is None:
-            return {"true_positive_rate": t, "false_positive_rate": f}
-        (t_lo, t_hi), (f_lo, f_hi) = self.labels.limits(CONFIDENCE_OF_RATES)
-        return {
-            "true_positive_rate": t,
-            "true_positive_rate_lo": t_lo,
-            "true_positive_rate_hi": t_hi,
-            "false_positive_rate": f,
-            "false_positive_rate_lo": f_lo,
-            "false_positive_rate_hi": f_hi,
-            "labels": self.labels.number,
-        }
+        names, labels = ("true_positive_rate", "false_positive_rate"), self.labels
+        if labels is None:
+            return dict(zip(names, self.rates, strict=True))
+        result: dict[str, float] = {}
+        limits = labels.limits(CONFIDENCE_OF_RATES)
+        for name, rate, (lo, hi) in zip(names, self.rates, limits, strict=True):
+            result |= {name: rate, f"{name}_lo": lo, f"{name}_hi": hi}
+        return result | {"labels": labels.number}
 
 
 class RateIntervals(DerivedIntervals):
@@ -127,15 +122,12 @@ class RateIntervals(DerivedIntervals):
 
     def intervals(self, questions: np.ndarray, confidence: float) -> Intervals:
         """Return the interval of each success rate over these questions."""
-        called_correct = self._method.intervals(questions, confidence)
-        return {key: self._corrected(interval) for key, interval in called_correct.items()}
-
-    def _corrected(self, interval: Interval) -> Interval:
-        """Return the interval of a success rate, from that of a rate of samples called correct."""
-        mu, lo, hi = map(self._rates.corrected, (interval.mu, interval.lo, interval.hi))
-        t, f = self._rates
-        lo, hi = (min(1.0, max(0.0, limit)) for limit in (lo, hi))
-        return Interval(mu, interval.sigma / (t - f), lo, hi, interval.interval)
+        (t, f), result = self._rates, {}
+        for key, interval in self._method.intervals(questions, confidence).items():
+            mu, lo, hi = map(self._rates.corrected, (interval.mu, interval.lo, interval.hi))
+            lo, hi = (min(1.0, max(0.0, limit)) for limit in (lo, hi))
+            result[key] = Interval(mu, interval.sigma / (t - f), lo, hi, interval.interval)
+        return result
 
 
 class LabelledIntervals(DerivedIntervals):

@@ -15,7 +15,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -52,62 +51,42 @@ def max_intervals(
     observed = {key: k for key, k in ks.items() if k <= rewards.n.min()}
     beyond = {key: k for key, k in ks.items() if key not in observed}
     extrapolated = ks if options.method == "hierarchical" else beyond
-    family = RewardFamily.from_rewards(rewards, observed, extrapolated, ranges, options.weights)
+    family = RewardFamily(rewards, observed, extrapolated, ranges, options.weights)
     points = with_extrapolated(max_scores(rewards, observed), family, ks)
     return points, family_intervals(family, options)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class RewardFamily(Family):
     """Distributions over the levels of rewards, with the scores Max@k.
 
-    `ks` are the k <= n of the columns, ascending, and `extrapolated_ks` the k, of any size, of the
-    extrapolated scores.
+    `ks` has the k <= n of scores by their keys, and `extrapolated` the k of extrapolated scores, of
+    any size. `bounds` are the smallest and the largest possible reward, of all questions or (U, 2)
+    of each.
     """
 
-    rewards: Rewards
-    ks: Sequence[int]
-    extrapolated_ks: Sequence[int]
-
-    @classmethod
-    def from_rewards(
-        cls,
+    def __init__(
+        self,
         rewards: Rewards,
         ks: Mapping[ScoreKey, int],
         extrapolated: Mapping[ScoreKey, int],
         bounds: np.ndarray | tuple[float, float],
         weights: np.ndarray | None = None,
-    ) -> RewardFamily:
-        """Return the family of all questions of a run.
-
-        `ks` and `extrapolated` have the k of scores by their keys, the latter of any size. `bounds`
-        are the smallest and the largest possible reward, of all questions or (U, 2) of each.
-        """
-        distinct, n = sorted({*ks.values()}), rewards.sizes
-        none = np.empty((len(n), 0))
-        return cls(
-            inverse=rewards.inverse,
-            multiplicity=rewards.multiplicity,
-            n=n,
-            columns=np.column_stack([none, *(rewards.max_of(k) for k in distinct)]),
-            scores={key: Score((distinct.index(k),)) for key, k in ks.items()},
-            extrapolated=list(extrapolated),
-            bounds=np.broadcast_to(bounds, (len(n), 2)),
-            rewards=rewards,
-            ks=distinct,
-            extrapolated_ks=list(extrapolated.values()),
-            weights=weights,
-        )
+    ):
+        self._rewards, self._ks = rewards, sorted({*ks.values()})  # an ascending k for each column
+        self._extrapolated_ks, n = list(extrapolated.values()), rewards.sizes
+        columns = np.column_stack([np.empty((len(n), 0)), *map(rewards.max_of, self._ks)])
+        scores = {key: Score((self._ks.index(k),)) for key, k in ks.items()}
+        super().__init__(rewards.inverse, n, columns, scores, extrapolated, bounds, weights)
 
     def prior_of(self, multiplicity: np.ndarray) -> FittedRewards | None:
         """Return the fitted distributions of a group, or None if all of its rewards are equal."""
-        samples = leveled_samples(self.rewards, multiplicity)
+        samples = leveled_samples(self._rewards, multiplicity)
         return None if samples is None else samples.fit()
 
     def shifted_families(self, fit: Fit) -> list[Shifted]:
         """Return the shifted family under the first and, if any, the second estimate of priors."""
         fitted, (least, most) = fit.prior, fit.bounds
-        columns = [(column, column) for column in range(len(self.ks))]
+        columns = [(column, column) for column in range(len(self._ks))]
         if fitted is None:  # all rewards are equal
             zeros = np.zeros((3, len(columns)))
             return [Shifted(zeros, zeros, dict.fromkeys(columns, 0.0), fit.means[0].item(), 1.0)]
@@ -115,7 +94,7 @@ class RewardFamily(Family):
         offset = min(low, least)
         scale = max(high, most) - offset
         start, size, result = (low - offset) / scale, (high - low) / scale, []
-        for means, variances in zip(*_shifted_moments(fitted, self.ks), strict=True):
+        for means, variances in zip(*_shifted_moments(fitted, self._ks), strict=True):
             theta = np.pad(np.clip(start + size * means, 0.0, 1.0), ((1, 1), (0, 0)))
             theta[-1] = 1.0
             variance = np.pad(size**2 * variances, ((1, 1), (0, 0)))
@@ -133,7 +112,7 @@ class RewardFamily(Family):
         if fitted is None:
             return result
         width = float(fitted.samples.levels[-1] - fitted.samples.levels[0])
-        ks = [self.ks[column] for column in columns]
+        ks = [self._ks[column] for column in columns]
         excess = [fitted.excess_variances(k)[0] for k in ks]
         pairs = [(a, b) for b in range(len(ks)) for a in (b - 1, b) if a >= 0]
         for a, b in pairs:  # each column with itself and with its neighbor
@@ -148,7 +127,7 @@ class RewardFamily(Family):
 
     def extrapolate(self, fit: Fit) -> np.ndarray:
         """Return the posterior means of the V distinct counts of a group, (V, e)."""
-        is_real = isinstance(self.rewards, RankedRewards)
+        is_real = isinstance(self._rewards, RankedRewards)
         means = self._means_of_fit(fit) if is_real else self._means_of_levels(fit.multiplicity)
         return np.clip(means, *fit.bounds)
 
@@ -158,11 +137,11 @@ class RewardFamily(Family):
         It is the lowest reward plus, for each higher level, its distance from the level below times
         the pass@k of samples that reach it.
         """
-        levels, counts = counts_by_level(self.rewards)
+        levels, counts = counts_by_level(self._rewards)
         counts, numbers = counts[multiplicity > 0], multiplicity[multiplicity > 0]
         n, above = counts.sum(axis=1), np.cumsum(counts[:, ::-1], axis=1)[:, ::-1]
-        scores = scores_with_ends([any_correct(k) for k in self.extrapolated_ks])
-        means = np.full((len(counts), len(self.extrapolated_ks)), float(levels[0]))
+        scores = scores_with_ends([any_correct(k) for k in self._extrapolated_ks])
+        means = np.full((len(counts), len(self._extrapolated_ks)), float(levels[0]))
         for level, gap in enumerate(np.diff(levels), start=1):
             means += gap * extrapolated_scores(n, above[:, level], numbers, scores)
         return means
@@ -172,12 +151,14 @@ class RewardFamily(Family):
         fitted = fit.prior
         if fitted is None:  # all rewards are equal
             used = fit.multiplicity > 0
-            return np.full((used.sum(), len(self.extrapolated_ks)), self.rewards.ranges[used][0, 0])
+            return np.full(
+                (used.sum(), len(self._extrapolated_ks)), self._rewards.ranges[used][0, 0]
+            )
         levels = fitted.samples.levels
-        values = [fitted.distributions.max_mean(k) for k in self.extrapolated_ks]
+        values = [fitted.distributions.max_mean(k) for k in self._extrapolated_ks]
         scaled = fitted.posterior_means(np.transpose(values))
         means = levels[0] + (levels[-1] - levels[0]) * scaled
-        return means + fitted.samples.binning_bias(self.extrapolated_ks)
+        return means + fitted.samples.binning_bias(self._extrapolated_ks)
 
     def coherent_means(self, means: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
         """Raise the means for k > n to at least the unbiased Max@n of the group; return (e,) means.
@@ -185,10 +166,10 @@ class RewardFamily(Family):
         n is the smallest number of samples of a question, and `multiplicity`, (U,), is that of the
         group. Means of real rewards, which are not categories, are returned unchanged.
         """
-        ks, least = np.array(self.extrapolated_ks), int(self.n.min())
-        if isinstance(self.rewards, RankedRewards) or (ks <= least).all():
+        ks, least = np.array(self._extrapolated_ks), int(self.n.min())
+        if isinstance(self._rewards, RankedRewards) or (ks <= least).all():
             return means
-        unbiased = float(multiplicity @ self.rewards.max_of(least) / multiplicity.sum())
+        unbiased = float(multiplicity @ self._rewards.max_of(least) / multiplicity.sum())
         return np.where(ks > least, np.maximum(means, unbiased), means)
 
     def candidates(self, fit: Fit) -> Candidates | None:
@@ -208,9 +189,9 @@ class RewardFamily(Family):
         log_odds = np.concatenate([log_odds + step for step in steps])
         finer = LevelDistributions(log_odds, samples.gaps)
         statistics = [self._statistics(fitted, n, finer) for n in fitted.sizes]
-        values = [finer.max_mean(k) for k in self.extrapolated_ks]
+        values = [finer.max_mean(k) for k in self._extrapolated_ks]
         low, high = samples.levels[[0, -1]]
-        bias, weights = samples.binning_bias(self.extrapolated_ks), samples.multiplicity
+        bias, weights = samples.binning_bias(self._extrapolated_ks), samples.multiplicity
         offset = low + weights @ bias / weights.sum()
         return Candidates(statistics, False, np.transpose(values), offset, float(high - low))
 

@@ -29,6 +29,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from ..core.rewards import RankedRewards, Rewards
+from ..scores.distributions import log_choose
 from ..scores.rewards import counts_at, counts_by_level, rewards_at
 from .prior import LOG_ODDS_STEP, Observed, whole_prior
 
@@ -443,7 +444,7 @@ def _left_out_effect(n: int, k: int) -> np.ndarray:
 def _overlap_pmf(n: int, j: int, k: int) -> np.ndarray:
     """Return the pmf of c = 0 .. k, the size of the overlap of k and j of n samples, (k + 1,)."""
     pmf, c = np.zeros(k + 1), np.arange(max(0, j + k - n), min(j, k) + 1)
-    pmf[c] = np.exp(_log_choose(k, c) + _log_choose(n - k, j - c) - _log_choose(n, j))
+    pmf[c] = np.exp(log_choose(k, c) + log_choose(n - k, j - c) - log_choose(n, j))
     return pmf
 
 
@@ -456,10 +457,3 @@ def _effect(k: int, weights: np.ndarray) -> np.ndarray:
     (c,) = np.nonzero(np.abs(weights) > 1e-17)
     log_below = -np.logaddexp(0, _ODDS)[:, None]
     return -np.expm1(c * log_below) * np.exp((k - c) * log_below) @ weights[c]
-
-
-def _log_choose(n: int, c) -> np.ndarray:
-    """Return the logarithms of the binomial coefficients C(n, c), for one c or an array."""
-    from scipy.special import gammaln  # imported here, because it takes longer than all of at_k
-
-    return gammaln(n + 1) - gammaln(np.asarray(c) + 1) - gammaln(n - np.asarray(c) + 1)

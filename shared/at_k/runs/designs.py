@@ -136,9 +136,7 @@ class Design:
         c, size = np.arange(n + 1), np.full(n + 1, n)
         keys, estimate = estimator({"": population.score}, rates)
         counts, known = BinaryCounts(size, c), estimator({"": population.score})[1]
-        self._family = BinaryFamily.from_counts(
-            counts, keys, estimate, {}, rates=rates, without_errors=known
-        )
+        self._family = BinaryFamily(counts, keys, estimate, {}, rates=rates, without_errors=known)
         h, likelihood = self._family.columns[:, 0], binomial_likelihood(size, c, rates=rates)
         score_of_rate = h @ likelihood
         # The arrays below have an entry for each shift. `_between` is B, and `_total` is V.

@@ -285,7 +285,7 @@ def _reward_run(
         method = PosteriorIntervals(moments, bounds, weights=options.weights)
         return ScoredRun(n, options, lambda *_: (means, method), shows_samples=True, bounds=bounds)
     points = max_scores(own, ks)
-    family = RewardFamily.from_rewards(own, ks, {}, bounds, options.weights)
+    family = RewardFamily(own, ks, {}, bounds, options.weights)
     return ScoredRun(
         n,
         options,

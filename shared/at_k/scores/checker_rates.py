@@ -30,7 +30,6 @@ scores.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -41,8 +40,6 @@ from ..core.counts import BinaryCounts
 from ..core.credits import Credits
 from ..core.expected import expected_credits
 from ..core.score import Score, ScoreKey, Scores, number_terms
-from .distributions import cumulative_credit
-from .double_double import DoubleDouble
 
 _LARGEST_CORRECTED_K = 1000  # The time grows with the square of k.
 _LARGEST_VALUE = 1e12  # With larger control values, fewer than four digits would be left.
@@ -104,23 +101,24 @@ def corrected_credits(credit: Credits, rates: CheckerRates) -> tuple[float, Cred
         raise ValueError(
             f"k is {k}: the errors of a checker can be corrected up to k = {_LARGEST_CORRECTED_K}."
         )
-    t, f = map(Fraction, rates)
-    values = cumulative_credit(credit)
+    t, f = rates
     with np.errstate(over="ignore", invalid="ignore"):
-        values = _left_part(values, (1 - f) / (t - f))  # from [0, 1] to [0, q1]
-        values = _left_part(values[::-1], 1 / (1 - f))[::-1]  # and to [q0, q1]
-        steps = values[1:] - values[:-1]
-    return float(values.hi[0]), tuple(steps.hi.tolist())
+        values = np.cumsum((0.0, *credit))
+        values = _left_part(values, (1 - f) / (t - f), (t - 1) / (t - f))  # to [0, q1]
+        values = _left_part(values[::-1], 1 / (1 - f), -f / (1 - f))[::-1]  # and to [q0, q1]
+        return float(values[0]), tuple(np.diff(values).tolist())
 
 
-def _left_part(values: DoubleDouble, end: Fraction) -> DoubleDouble:
-    """Return the control values on [0, end] of the Bezier curve with `values` on [0, 1]."""
-    right, left = DoubleDouble.from_fraction(end), DoubleDouble.from_fraction(1 - end)
-    first_values = [values[:1]]
-    while len(values.hi) > 1:
-        values = values[:-1] * left + values[1:] * right
-        first_values.append(values[:1])
-    return DoubleDouble.concatenate(first_values)
+def _left_part(values: np.ndarray, end: float, rest: float) -> np.ndarray:
+    """Return the control values on [0, end] of the Bezier curve with `values` on [0, 1].
+
+    `rest` is 1 - end.
+    """
+    first_values = [values[0]]
+    while len(values) > 1:
+        values = values[:-1] * rest + values[1:] * end
+        first_values.append(values[0])
+    return np.array(first_values)
 
 
 def require_correction(scores: Mapping[ScoreKey, Score], rates: CheckerRates) -> None:

@@ -1,48 +1,59 @@
-"""The number of correct samples among k: the hypergeometric and the Beta-binomial pmf.
+"""Posterior moments of scores of k new samples, and the number of correct samples among k.
 
 The samples of a question are exchangeable, so its counts are sufficient: n samples, c of them
-correct. Write C(k, j) for the binomial coefficient, fall(x, j) = x (x-1) .. (x-j+1) and
-rise(x, j) = x (x+1) .. (x+j-1).
+correct. Choose k of them without replacement. The number j of correct ones is hypergeometric,
 
-Choose k of the n observed samples, without replacement. The number of correct ones among them is
-hypergeometric,
+    P(j) = C(k, j) fall(c, j) fall(n-c, k-j) / fall(n, k),    fall(x, j) = x (x-1) .. (x-j+1).
 
-    P(j) = C(k, j) fall(c, j) fall(n-c, k-j) / fall(n, k),
+Take k new samples instead, where the success rate p has a Beta(alpha0, beta0) prior before the n
+samples are observed. Then p is Beta(a, b) with a = c + alpha0 and b = n - c + beta0, and j is
+Beta-binomial: rising factorials of a, b and a + b take the place of the falling ones. Its expected
+values are posterior means (Hariri et al. 2026, arXiv:2510.04265).
 
-and expected values under it are unbiased estimates. Take k new samples instead, where the success
-rate of the question has a Beta(a, b) prior before the n samples are observed. The number of correct
-ones is then Beta-binomial,
+*Covariances.* Given p, a score is a sum of terms p^i (1 - p)^(k - i) with positive coefficients,
+and the product of two scores is one of terms p^i (1 - p)^(2k - i). So its posterior mean is a sum
+of Beta integrals. In the log-odds of p their integrands are smooth, and the trapezoidal rule
+converges exponentially: the relative error of each is below 1e-16. Thus a covariance is a mean of
+products of deviations, and no digits cancel as in E[s t] - E[s] E[t]. Where a score is close to its
+largest value, its distance from that takes its place. 12 digits are correct for n up to a million.
 
-    P(j) = C(k, j) rise(c+a, j) rise(n-c+b, k-j) / rise(n+a+b, k),
-
-and expected values under it are posterior means (Hariri et al. 2026, arXiv:2510.04265).
-
-Both are computed as products of the ratios P(j + 1) / P(j), from about the mode outwards, divided
-by their sum. They are in double-double arithmetic, because the variances of `covariances` are
-differences of numbers that may agree in their first fifteen digits. Point estimates do without it;
-see `core.expected`.
-
-There are U distinct pairs (n, c) of questions, and m scores. The credits of a score are what each
-correct sample among k adds to it.
+The credits of a score are what each correct sample among k adds to it. There are U distinct pairs
+(n, c), and m scores.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from ..core.counts import one_size
+from ..core.counts import BinaryCounts, one_size
 from ..core.credits import Credits
 from ..core.expected import blocks_of_rows, columns_by_k
-from .double_double import DoubleDouble
+from ..core.score import Moments, Score, ScoreKey, number_terms
 
 Prior = tuple[float, float]
 """The parameters (alpha0, beta0) of the Beta prior of a question's success rate, positive."""
 
 _LARGEST_TABLE = 128  # Up to this n and k, values for all c are kept.
+_STEP = 0.6  # in standard deviations: of trapezoids, where the integrand is nearly normal
+_LARGEST_LOG_ODDS = 80.0  # Rates beyond count as 0 and 1.
+
+
+def pass_moments(counts: BinaryCounts, scores: Mapping[ScoreKey, Score], prior: Prior) -> Moments:
+    """Return posterior means and covariances of scores, whose terms are credits. k may exceed n."""
+    credits, keys = number_terms(scores)
+    n, c = counts.unique
+    pairs = sorted({pair for score in keys.values() for pair in score.pairs()})
+    covariance = credit_covariances(n, c, [(credits[a], credits[b]) for a, b in pairs], prior)
+    return Moments(
+        keys,
+        counts.inverse,
+        posterior_means(n, c, credits, prior),
+        dict(zip(pairs, covariance.T, strict=True)),
+    )
 
 
 def posterior_means(
@@ -55,7 +66,7 @@ def posterior_means(
     result = np.zeros((len(c), len(credits)))
     for k, columns in columns_by_k(credits).items():
         credits_of_k = tuple(credits[column] for column in columns)
-        result[:, columns] = from_table(_means_of_k, n, c, k, credits_of_k, prior)
+        result[:, columns] = _from_table(_means_of_k, n, c, k, credits_of_k, prior)
     return result
 
 
@@ -67,11 +78,107 @@ def _means_of_k(
     for rows in blocks_of_rows(np.arange(len(c)), k):
         probabilities = pmf(n[rows], c[rows], k, prior)
         for column, credit in enumerate(credits):
-            result[rows, column] = (probabilities * cumulative_credit(credit)).sum().hi
+            # Unlike a matrix product, these sums do not depend on the other rows.
+            result[rows, column] = (probabilities * np.cumsum([0.0, *credit])).sum(axis=1)
     return result
 
 
-def from_table(
+def credit_covariances(
+    n: np.ndarray, c: np.ndarray, pairs: Sequence[tuple[Credits, Credits]], prior: Prior
+) -> np.ndarray:
+    """Return the posterior covariance of each pair of scores, (U, pairs), for n and c, both (U,).
+
+    The scores of a pair are at the same k. No covariance is negative, because neither score falls
+    with the success rate.
+    """
+    result = np.zeros((len(c), len(pairs)))
+    # `columns_by_k` leaves out pairs with a score that is always 0, whose covariance is 0.
+    for k, columns in columns_by_k([a if any(b) else b for a, b in pairs]).items():
+        pairs_of_k = tuple(pairs[column] for column in columns)
+        result[:, columns] = _from_table(_covariances_of_k, n, c, k, pairs_of_k, prior)
+    return result
+
+
+def _covariances_of_k(
+    n: np.ndarray, c: np.ndarray, pairs: Sequence[tuple[Credits, Credits]], prior: Prior
+) -> np.ndarray:
+    """Return `credit_covariances` of pairs of scores that are all at one k, (U, pairs)."""
+    credits = list(dict.fromkeys(credit for pair in pairs for credit in pair))
+    columns = np.array([[credits.index(credit) for credit in pair] for pair in pairs])
+    k, result = len(credits[0]), np.zeros((len(c), len(pairs)))
+    a, b = np.maximum(c + prior[0], 1e-290), np.maximum(n - c + prior[1], 1e-290)
+    # The log-odds that matter for Beta(a + i, b + 2k - i), i = 0 .. 2k: 12 standard deviations and
+    # an exponential tail beyond the modes of the first and of the last of these.
+    first = np.log(a / (b + 2 * k)) - 12 * np.sqrt(1 / a + 1 / (b + 2 * k)) - 40 / a
+    last = np.log((a + 2 * k) / b) + 12 * np.sqrt(1 / (a + 2 * k) + 1 / b) + 40 / b
+    first, last = np.maximum(first, -_LARGEST_LOG_ODDS), np.minimum(last, _LARGEST_LOG_ODDS)
+    # The step depends on the width of the narrowest one, which is nearest to i = (b - a) / 2 + k.
+    # It is a power of 2, and so is the number of nodes, so that pairs (n, c) share nodes.
+    narrowest = np.clip((b - a) / 2 + k, 0, 2 * k)
+    width = np.sqrt(1 / (a + narrowest + 7) + 1 / (b + 2 * k - narrowest + 7))
+    step = np.exp2(np.floor(np.log2(_STEP * width)))
+    size = np.exp2(np.ceil(np.log2((last - first) / step + 1)))
+    for h, nodes in {*zip(step.tolist(), size.astype(int).tolist(), strict=True)}:
+        for rows in blocks_of_rows(np.flatnonzero((step == h) & (size == nodes)), nodes):
+            node = np.floor(first[rows, None] / h) + np.arange(nodes)
+            distinct, index = np.unique(node, return_inverse=True)
+            weights = _beta_weights(node * h, a[rows, None], b[rows, None], h)
+            scores = scores_of_log_odds(distinct * h, credits)
+            scores = scores.take(index.reshape(node.shape), axis=-1)
+            means = (scores * weights).sum(axis=-1)
+            deviations = scores - means[..., None]
+            # The score and its distance from the largest value have opposite deviations.
+            from_zero = (means[0] < means[1])[..., None]
+            deviations = np.where(from_zero, deviations[0], -deviations[1])
+            for column, (i, j) in enumerate(columns):
+                result[rows, column] = (weights * deviations[i] * deviations[j]).sum(axis=-1)
+    return np.maximum(result, 0.0)
+
+
+def _beta_weights(x: np.ndarray, a: np.ndarray, b: np.ndarray, step: float) -> np.ndarray:
+    """Return the probabilities of log-odds x, (U, T), if the rates have Beta(a, b) distributions.
+
+    Those of the first and the last log-odds include all that is beyond them. `a` and `b` are
+    (U, 1).
+    """
+    # Logarithms relative to those of the rate a / (a + b) lose no digits where a and b are large.
+    p, q, d = a / (a + b), b / (a + b), x - np.log(a / b)
+    log_p, log_q = (
+        -np.log1p(np.maximum(share * np.expm1(shift), 2.0**-53 - 1))
+        for share, shift in ((q, -d), (p, d))
+    )
+    weights = np.exp(a * log_p + b * log_q)
+    weights[:, :1] /= -np.expm1(-a * step)
+    weights[:, -1:] /= -np.expm1(-b * step)
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def scores_of_log_odds(log_odds: np.ndarray, credits: Sequence[Credits]) -> np.ndarray:
+    """Return expected credits of k samples, and the largest sum minus these, (2, m, T).
+
+    `log_odds`, (T,), are those of the success rates. All scores are at one k.
+    """
+    from scipy.special import betainc  # imported here, because it takes longer than all of at_k
+
+    k, log_q, log_p = len(credits[0]), -np.logaddexp(0, log_odds), -np.logaddexp(0, -log_odds)
+    result = np.empty((2, len(credits), len(log_odds)))
+    j = np.arange(k + 1)
+    for i, credit in enumerate(credits):
+        if np.count_nonzero(credit) == 1:  # at least r of k samples
+            r = int(np.argmax(credit)) + 1
+            tails = betainc(r, k - r + 1, np.exp(log_p)), betainc(k - r + 1, r, np.exp(log_q))
+            result[:, i] = np.multiply(tails, credit[r - 1])
+            continue
+        values = np.cumsum([0.0, *credit]), np.cumsum([0.0, *credit[::-1]])[::-1]
+        for rows in blocks_of_rows(np.arange(len(log_odds)), k):
+            pmf_of_j = np.exp(
+                log_choose(k, j) + log_p[rows, None] * j + log_q[rows, None] * (k - j)
+            )
+            result[:, i, rows] = [(pmf_of_j * x).sum(axis=1) for x in values]
+    return result
+
+
+def _from_table(
     function: Callable[..., np.ndarray],
     n: np.ndarray,
     c: np.ndarray,
@@ -95,13 +202,7 @@ def _table(function: Callable[..., np.ndarray], n: int, scores: Any, prior: Prio
     return function(np.full(n + 1, n), np.arange(n + 1), scores, prior)
 
 
-@lru_cache(maxsize=16)
-def cumulative_credit(credit: Credits) -> DoubleDouble:
-    """Return the score of 0, 1, .., k correct samples, (k + 1,), from its k credits."""
-    return DoubleDouble.from_doubles((0.0, *credit)[::-1]).suffix_sums()[::-1]
-
-
-def pmf(n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None = None) -> DoubleDouble:
+def pmf(n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None = None) -> np.ndarray:
     """Return P(j of k samples are correct) for j = 0 .. k, (U, k + 1), for n and c <= n, both (U,).
 
     With a prior of the success rates, the k samples are new ones. Without a prior, they are a
@@ -109,26 +210,34 @@ def pmf(n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None = None) -> Dou
     """
     # A drawn sample of the n reduces the counts, and a new one raises them.
     step, a, b = (-1, 0.0, 0.0) if prior is None else (1, *prior)
-    j, one = np.arange(k), DoubleDouble.from_doubles(1.0)
-    n, c = n[:, None], c[:, None]
+    j, n, c = np.arange(k), n[:, None], c[:, None]
     mode = np.rint(k * ((c + a) / np.maximum(n + a + b, 1e-300)))  # The sum n + a + b may be 0.
     if prior is None:
         mode = np.clip(mode, np.maximum(0, k - (n - c)), np.minimum(c, k))
+    gain = (k - j) * (np.maximum(c + step * j, 0) + a)
+    loss = (j + 1) * (np.maximum(n - c + step * (k - 1 - j), 0) + b)
+    result = relative_to_mode(gain, loss, mode)
+    return result / result.sum(axis=1, keepdims=True)
 
-    def product(integer: np.ndarray, count: np.ndarray, parameter: float) -> DoubleDouble:
-        """Return integer x (count + parameter). A negative count is taken as 0."""
-        number = DoubleDouble.from_doubles(np.maximum(count, 0))
-        return DoubleDouble.from_doubles(integer) * (number + DoubleDouble.from_doubles(parameter))
 
-    # P(j + 1) / P(j) = gain / loss. Ratios are taken in the direction away from the mode, where
-    # they are at most about 1, so that no product overflows.
-    gain = product(k - j, c + step * j, a)
-    loss = product(j + 1, n - c + step * (k - 1 - j), b)
-    is_above = j >= mode
-    ratio = DoubleDouble.where(is_above, gain, loss)
-    ratio = ratio * DoubleDouble.where(is_above, loss, gain).inverse()
-    rising = DoubleDouble.where(is_above, ratio, one).prefix_products()
-    falling = DoubleDouble.where(is_above, one, ratio)[:, ::-1].prefix_products()[:, ::-1]
-    ones = DoubleDouble.from_doubles(np.ones((len(n), 1)))
-    relative = DoubleDouble.concatenate([ones, rising]) * DoubleDouble.concatenate([falling, ones])
-    return relative * relative.sum()[:, None].inverse()
+def relative_to_mode(gain: np.ndarray, loss: np.ndarray, mode: np.ndarray) -> np.ndarray:
+    """Return P(j) / P(mode) for j = 0 .. k, (U, k + 1), where P(j + 1) / P(j) = gain / loss.
+
+    `gain` and `loss` are (U, k), and `mode` is (U, 1).
+    """
+    # Ratios are taken in the direction away from the mode, where they are at most about 1, so that
+    # no product overflows.
+    is_above = np.arange(gain.shape[1]) >= mode
+    up = np.divide(gain, loss, out=(~is_above).astype(float), where=is_above & (loss > 0))
+    down = np.divide(loss, gain, out=is_above.astype(float), where=~is_above & (gain > 0))
+    result = np.ones((len(gain), gain.shape[1] + 1))
+    result[:, 1:] = np.cumprod(up, axis=1)
+    result[:, :-1] *= np.cumprod(down[:, ::-1], axis=1)[:, ::-1]
+    return result
+
+
+def log_choose(n, c):
+    """Return the logarithms of the binomial coefficients C(n, c), for numbers or arrays."""
+    from scipy.special import gammaln  # imported here, because it takes longer than all of at_k
+
+    return gammaln(np.add(n, 1)) - gammaln(np.add(c, 1)) - gammaln(np.subtract(n, c) + 1)

@@ -21,8 +21,7 @@ import numpy as np
 from ..core.credits import all_correct
 from ..core.rewards import RankedRewards, Rewards, moments_by_key
 from ..core.score import Moments, ScoreKey
-from .covariances import credit_covariances
-from .distributions import posterior_means
+from .distributions import credit_covariances, posterior_means
 
 
 def max_moments(rewards: Rewards, ks: Mapping[ScoreKey, int]) -> Moments:

@@ -16,16 +16,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 
 import numpy as np
 
 from ..core.rewards import Rewards
 from ..core.score import ScoreId, Scores, one_column_each
+from .distributions import relative_to_mode
 from .rewards import counts_by_level
 
 _LARGEST_UNIT = 1000  # the largest D for rewards that are multiples of 1/D
-_LARGE_COUNT = 4096  # For more samples, a factor is left out to keep integers small.
 _CELLS_OF_SUMS = 1 << 22  # the largest number of probabilities at once, to bound memory
 
 
@@ -106,32 +105,15 @@ def _sums_of_subsets(counts: np.ndarray, steps: np.ndarray, n: int, k: int) -> n
     for count, step in zip(counts.T, steps.tolist(), strict=True):
         rows = np.flatnonzero(count)
         distinct, index = np.unique(count[rows], return_inverse=True)
-        table = np.array([_binomial_weights(samples, n, k) for samples in distinct.tolist()])
-        weights, before = table.reshape(-1, k + 1)[index, :, None, None], joint[rows]
+        # P(i of these samples are in the subset), each with the probability k / n, up to a factor.
+        i, distinct = np.arange(k), distinct[:, None]
+        gain, mode = np.maximum(distinct - i, 0) * k, np.minimum(distinct * k // n, k)
+        table = relative_to_mode(gain, (i + 1) * (n - k), mode)
+        weights, before = table[index, :, None, None], joint[rows]
         after = weights[:, 0] * before
-        # i samples of this level are in the subset.
-        for i in range(1, min(k, int(count.max(initial=0))) + 1):
-            after[:, i:, i * step :] += (
-                weights[:, i] * before[:, : k + 1 - i, : most + 1 - i * step]
+        for number in range(1, min(k, int(count.max(initial=0))) + 1):
+            after[:, number:, number * step :] += (
+                weights[:, number] * before[:, : k + 1 - number, : most + 1 - number * step]
             )
         joint[rows] = after
     return joint[:, k]
-
-
-@lru_cache(maxsize=4096)
-def _binomial_weights(count: int, n: int, k: int) -> np.ndarray:
-    """Return P(i of `count` trials succeed), each with P = k/n, for i = 0 .. k, up to a factor."""
-    # Each weight is a quotient of integers, because Python rounds such a quotient correctly.
-    result, largest = np.zeros(k + 1), min(count, k)
-    if count > max(k, _LARGE_COUNT):  # Without the factor (1 - k/n)**count, integers are smaller.
-        # The power of 2 is above e**(count k / n), so no weight overflows.
-        numerator, denominator = 1, 1 << int(1.45 * count * k / n)
-        for i in range(largest + 1):
-            result[i] = numerator / denominator
-            numerator = numerator * (count - i) * k // (i + 1)
-            denominator *= n - k
-        return result
-    denominator = n**count
-    for i in range(largest + 1):
-        result[i] = math.comb(count, i) * k**i * (n - k) ** (count - i) / denominator
-    return result
