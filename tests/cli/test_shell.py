@@ -1,13 +1,11 @@
 """The command in a shell: pipes, wildcards, several files and exit status."""
 
-import gzip
 import json
 import os
 import subprocess
 import sys
 
 import pytest
-from at_k.cli.command import main
 from conftest import ROOT
 from run_command import error_of, output_of, pass_at_k, scores_of, write_json_lines
 
@@ -75,12 +73,6 @@ def test_the_exit_status_is_documented_and_kept(capsys, tmp_path):
     help_text = output_of(capsys)
     for status in ("0  ", "2  ", "130  "):
         assert f"\n  {status}" in help_text
-    write_json_lines(tmp_path / "a.jsonl", SHARDS[0])
-    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress((tmp_path / "a.jsonl").read_bytes()))
-    output_of(capsys, "gpassk", tmp_path / "a.jsonl.gz", "--k", 1)
-    with pytest.raises(SystemExit) as ended:
-        main(["gpassk", "a.jsonl", "--k", "x"])
-    assert ended.value.code == 2
     for command in ("at-k gpassk none.jsonl", "at-k no"):
         result = shell(command, tmp_path)
         assert (result.returncode, result.stdout) == (2, "")

@@ -276,7 +276,7 @@ def as_flag(parameter: str) -> str:
 
 def number_of(count: int | str, noun: str) -> str:
     """Return a number with its noun, such as "1 sample", "2 samples" or "2 to 3 samples"."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    return f"{count} {noun}" if str(count) == "1" else f"{count} {noun}s"
 
 
 def enumerated(texts: Sequence[str]) -> str:
@@ -366,8 +366,7 @@ class Scope(NamedTuple):
         if len(ranges) > 2:  # Of more than two, only the range of all is stated.
             ranges = [(min(low for low, _ in ranges), max(high for _, high in ranges))]
         numbers = [f"{low}" if low == high else f"{low} to {high}" for low, high in ranges]
-        noun = self.noun if numbers == ["1"] else f"{self.noun}s"
-        samples = f"{' and '.join(numbers)} {noun} each"
+        samples = f"{number_of(' and '.join(numbers), self.noun)} each"
         samples += f" ({self.missing})" if self.missing else ""
         checked = f"checked with {self.checker}" if self.checker else ""
         questions = number_of(len(self.sizes[0]), self.row)

@@ -57,16 +57,15 @@ def chart_of_scores(view: ScoresView, run: RunInput) -> Figure:
     if "per_question" in view.scores:
         return by_question(view.scores, n=run.caption["n"], checker=run.checker)
     with_k = [x for x in view.estimates if isinstance(x.k, int)]
-    numbers_of_k = Counter((x.metric, x.tau) for x in with_k)
-    numbers_of_thresholds = Counter(x.k for x in with_k if x.metric == "G-Pass@k")
-    chart: Callable[..., Figure]
-    if any(x.group is not None for x in view.estimates):
-        chart = by_group
-    elif max(numbers_of_k.values(), default=0) > 1:
-        chart = by_k
-    elif max(numbers_of_thresholds.values(), default=0) > 1:
-        chart = by_threshold
-    else:
+    by_metric = Counter((x.metric, x.tau) for x in with_k)
+    thresholds = Counter(x.k for x in with_k if x.metric == "G-Pass@k")
+    charts: dict[Callable[..., Figure], bool] = {
+        by_group: any(x.group is not None for x in view.estimates),
+        by_k: max(by_metric.values(), default=0) > 1,
+        by_threshold: max(thresholds.values(), default=0) > 1,
+    }
+    chart = next((chart for chart, is_fitting in charts.items() if is_fitting), None)
+    if chart is None:
         raise ValueError(
             "give several k, such as --k 1 2 4 8, or groups (--groups COLUMN), or the scores of "
             "questions (--return-per-question)."
