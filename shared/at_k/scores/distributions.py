@@ -40,6 +40,7 @@ Prior = tuple[float, float]
 _LARGEST_TABLE = 128  # Up to this n and k, values for all c are kept.
 _STEP = 0.6  # in standard deviations: of trapezoids, where the integrand is nearly normal
 _LARGEST_LOG_ODDS = 80.0  # Rates beyond count as 0 and 1.
+_MOST_CELLS = 4e9  # largest number of probabilities for scores with several credits, a minute
 
 
 def pass_moments(counts: BinaryCounts, scores: Mapping[ScoreKey, Score], prior: Prior) -> Moments:
@@ -106,7 +107,8 @@ def _covariances_of_k(
     credits = list(dict.fromkeys(credit for pair in pairs for credit in pair))
     columns = np.array([[credits.index(credit) for credit in pair] for pair in pairs])
     k, result = len(credits[0]), np.zeros((len(c), len(pairs)))
-    a, b = np.maximum(c + prior[0], 1e-290), np.maximum(n - c + prior[1], 1e-290)
+    # Smaller parameters overflow in `_beta_weights`, and change only covariances below 1e-240.
+    a, b = np.maximum(c + prior[0], 1e-250), np.maximum(n - c + prior[1], 1e-250)
     # The log-odds that matter for Beta(a + i, b + 2k - i), i = 0 .. 2k: 12 standard deviations and
     # an exponential tail beyond the modes of the first and of the last of these.
     first = np.log(a / (b + 2 * k)) - 12 * np.sqrt(1 / a + 1 / (b + 2 * k)) - 40 / a
@@ -118,6 +120,15 @@ def _covariances_of_k(
     width = np.sqrt(1 / (a + narrowest + 7) + 1 / (b + 2 * k - narrowest + 7))
     step = np.exp2(np.floor(np.log2(_STEP * width)))
     size = np.exp2(np.ceil(np.log2((last - first) / step + 1)))
+    if any(np.count_nonzero(credit) > 1 for credit in credits):
+        reach = last.max() - first.min()  # Pairs (n, c) with equal steps share nodes.
+        nodes_of_step = (min(size[step == h].sum(), reach / h) for h in np.unique(step))
+        needed = k * sum(nodes_of_step)
+        if needed > _MOST_CELLS:
+            raise ValueError(
+                f"The posterior variance at k = {k} needs up to {needed:.0e} probabilities, and "
+                f"{_MOST_CELLS:.0e} are possible: give a smaller k, or interval='sampling'."
+            )
     for h, nodes in {*zip(step.tolist(), size.astype(int).tolist(), strict=True)}:
         for rows in blocks_of_rows(np.flatnonzero((step == h) & (size == nodes)), nodes):
             node = np.floor(first[rows, None] / h) + np.arange(nodes)
