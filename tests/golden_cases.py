@@ -401,10 +401,6 @@ def run_cases() -> Iterator[Case]:
     extra += [*over("correlation", -0.5, 0, 0.9), *over("tau", 0.28), *over("question_cost", 20)]
     extra += over("sample_cost", 0.1)
     yield from cases("plans", "plan", pilots[0], scores[2:3], designs[:1], goals[1:], extra)
-    judged: Inputs = {"checker_rates": (0.9, 0.1), "k": 2}
-    extra = [*over("labels", None, [20, 100]), {"labels": 90, "label_cost": 3.0}]
-    yield from cases("plans", "plan", [*pilots[:1], "labelled run"], [judged], designs[:1], extra)
-    yield from cases("plans", "plan", "labelled run", [{"k": 2}], designs[:1], goals, extra)
     yield from cases("plans", "plan", "one run of answers", checks, designs[1:])
     yield from cases("plans", "plan", "one run of answers", checks[:1], over("num_proc", 2))
 

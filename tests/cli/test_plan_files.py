@@ -67,26 +67,7 @@ def test_csv_has_the_rows_of_the_grid_and_the_cheapest_design(capsys):
 
 def test_a_plan_needs_a_file_or_rates_and_at_most_two_files(capsys):
     assert "success rates, such as --rates 0.2 0.8" in error_of(capsys, "plan")
-    labels = ["--rates", 0.5, "--number-of-labels", 100]
-    assert "such as --checker-rates 0.9 0.1." in error_of(capsys, "plan", *labels)
     assert "There are 3 files" in error_of(capsys, "plan", "a", "b", "c")
-
-
-def test_the_labels_of_a_file_are_planned_for(capsys, tmp_path):
-    rows = [{"outcomes": [i > 20, i % 3 > 0], "human": [int(i > 20), None]} for i in range(60)]
-    file = write_json_lines(tmp_path / "pilot.jsonl", rows)
-    design = (file, "--labels", "human", *GRID, "--number-of-labels", 200, 300)
-    printed = output_of(capsys, "plan", *design, "--half-width", 0.1)
-    assert printed.split("\n")[2].split()[:4] == ["questions", "samples", "labels", "cost"]
-    notes = " ".join(printed.split())
-    assert "with 8 samples each and 200 labels, and costs " in notes
-    assert (
-        "from 60 labelled samples, assuming that its errors are independent. The correlation"
-        in notes
-    )
-    rates = ("--rates", 0.5, "--checker-rates", 0.9, 0.1, *GRID)
-    known = at_k.plan(rates=[0.5], checker_rates=(0.9, 0.1), questions=[100, 400], samples=8, k=1)
-    assert scores_of(capsys, "plan", *rates) == known
 
 
 def test_the_cheapest_design_has_the_range_that_the_pilot_run_leaves(capsys, tmp_path):

@@ -1,6 +1,6 @@
-"""`at_k.plan`: how many questions, samples and labels a wanted precision needs.
+"""`at_k.plan`: how many questions and samples a wanted precision needs.
 
-A design has M questions with n samples each, of which L in total may be labelled.
+A design has M questions with n samples each.
 """
 
 from __future__ import annotations
@@ -23,9 +23,11 @@ from ..core.questions import student_quantile
 from ..core.score import Score, ScoreId
 from ..core.signatures import check_options, shows_options
 from ..functions import OutcomesLike
+from ..intervals.binary_family import estimate_rate_prior, scores_of_rates
+from ..intervals.family import multiplicities
 from ..intervals.labelled import Errors
-from ..scores.checker_rates import CheckerRates, check_rates, require_correction
-from .designs import Design, Pilot, Population, prior_of_rates
+from ..scores.checker_rates import estimator
+from .designs import Design, Population, prior_of_rates
 from .options import ComparisonOptions
 from .outcomes_of_runs import Run, grade_sources
 
@@ -34,7 +36,7 @@ _QUESTIONS = (100, 200, 500, 1000)
 AT_LIMIT = "estimated at its limit"
 _ASSUMED_CORRELATION = 0.5
 _JACKKNIFE_GROUPS = 20  # The jackknife leaves out one of 20 groups of pilot questions at a time.
-_MOST_SAMPLES, _MOST_QUESTIONS, _MOST_LABELS = 4096, 1_000_000, 1_000_000
+_MOST_SAMPLES, _MOST_QUESTIONS = 4096, 1_000_000
 _SHARE = "give a number above 0, at most 1, such as 0.02 for 2 %"
 _COST = ("a cost is a number from 0 to 1e15", 0, 1e15)
 _NUMBERS = {
@@ -42,7 +44,7 @@ _NUMBERS = {
     "power": ("give a probability from 0.5 to 0.999", 0.5, 0.999),
     "half_width": (_SHARE, math.ulp(0.0), 1),
     "difference": (_SHARE, math.ulp(0.0), 1),
-    **dict.fromkeys(("question_cost", "sample_cost", "label_cost"), _COST),
+    **dict.fromkeys(("question_cost", "sample_cost"), _COST),
 }
 """For options that are numbers: the rule that they follow, the least and the largest value."""
 
@@ -67,9 +69,6 @@ class PlanArguments(TypedDict, total=False):
     sample_cost: float
     check_correct_fn: str | Callable[..., Any]
     num_proc: int | None
-    labels: int | list[int] | None
-    label_cost: float
-    checker_rates: tuple[float, float] | None
     groups: list[str] | None
     average: str
     question_weights: list[float] | None
@@ -86,8 +85,7 @@ class PlanOptions(ComparisonOptions):
     """The parameters of `at_k.plan` without the pilot runs. `plan` describes them.
 
     Attributes:
-        questions, samples, labels: ascending lists of integers after validation; labels may be
-            None.
+        questions, samples: ascending lists of integers after validation.
         rates: an array after validation, or None.
         most: the largest number of questions that the cheapest design may have.
 
@@ -105,9 +103,6 @@ class PlanOptions(ComparisonOptions):
     difference: float | None = None
     question_cost: float = 0.0
     sample_cost: float = 1.0
-    labels: Any = None
-    label_cost: float = 1.0
-    checker_rates: tuple[float, float] | None = None
     most: int = field(default=_MOST_QUESTIONS, init=False)
 
     def __post_init__(self) -> None:
@@ -125,8 +120,6 @@ class PlanOptions(ComparisonOptions):
             self.most = max(questions)
         self.questions, samples = questions, (k, 2 * k, 4 * k, 8 * k)
         self.samples = _ascending_integers("samples", self.samples, samples, k, _MOST_SAMPLES)
-        if self.labels is not None:
-            self.labels = _ascending_integers("labels", self.labels, (), 1, _MOST_LABELS)
         for name, (rule, least, most) in _NUMBERS.items():
             value, default = getattr(self, name), getattr(PlanOptions, name)
             if value is not None or default is not None:
@@ -135,7 +128,6 @@ class PlanOptions(ComparisonOptions):
             rule, rates = "a success rate is a number from 0 to 1", as_list("rates", self.rates)
             checked = [check_number(f"rates[{i}]", p, rule, 0, 1) for i, p in enumerate(rates)]
             self.rates = np.array(checked)
-        check_rates(self.checker_rates)
         if self.half_width is not None and self.difference is not None:
             given = f"half_width={self.half_width} and difference={self.difference}"
             raise ValueError(f"{given} are both given: give one of them.")
@@ -207,9 +199,7 @@ def plan(
 
     The distribution of success rates is estimated from a pilot run, or assumed. It gives the
     variance for any n >= k, so n and k may exceed the number of samples of the pilot run. Scores
-    with such a k are extrapolated. The formulas are in `at_k.runs.designs`. If the pilot run was
-    read with labels, or if the rates of a checker that errs are given, the planned scores are
-    corrected for its errors, and the limits account for the number of labels of a run.
+    with such a k are extrapolated. The formulas are in `at_k.runs.designs`.
 
     Args:
         R: outcomes of a pilot run, 0 or 1, with at least two samples of some question; or
@@ -236,12 +226,6 @@ def plan(
         question_cost: cost of a question. Default: 0.
         sample_cost: cost of a sample. Default: 1.
         check_correct_fn, num_proc: for pilot runs with references, see `at_k.compare`.
-        labels: numbers of samples of a run, 1 or more, that a person labels too. They estimate the
-            rates of the checker. For a difference, each run has this number. Default: the number
-            of labels of the pilot run; if it has none, the rates are taken as known.
-        label_cost: cost of a label. Default: 1.
-        checker_rates: true-positive and false-positive rate of a checker that errs, instead of
-            labels of the pilot run.
         groups: a label for each question of the pilot run, for average "groups".
         average: see `at_k.compare`. Groups and weights of planned questions are assumed to be as in
             the pilot run.
@@ -251,44 +235,39 @@ def plan(
         A dict that JSON can store: "key", such as "pass@4"; its expected "score"; "confidence" and
         "power"; and
 
-        - "rows", a list with a dict for each n and M, and for each number of labels L if labels
-          estimate the rates of the checker. Its keys are "questions", "samples", "labels" if labels
-          estimate the rates, and "cost", which is M (question_cost + n sample_cost) + L label_cost;
-          "half_width_sampling", the expected half-width of the interval for the same questions,
-          sampled again, and "half_width_questions", that for other questions like these;
-          "difference_sampling" and "difference_questions", by how much the score of a second run
-          has to be higher for `compare` to find the difference with this power. For "questions"
-          the comparison is paired. A half-width is None if the interval does not exist: n = 1 does
-          not show how samples vary, there are fewer samples than labels, or so few labels do not
-          show that the checker is better than chance. A difference is None then too, or if no
-          score is high enough.
+        - "rows", a list with a dict for each n and M. Its keys are "questions", "samples", and
+          "cost", which is M (question_cost + n sample_cost); "half_width_sampling", the expected
+          half-width of the interval for the same questions, sampled again, and
+          "half_width_questions", that for other questions like these; "difference_sampling" and
+          "difference_questions", by how much the score of a second run has to be higher for
+          `compare` to find the difference with this power. For "questions" the comparison is
+          paired. A half-width is None if the interval does not exist, as n = 1 does not show how
+          samples vary. A difference is None then too, or if no score is high enough.
         - "cheapest", a row with the lowest cost that has the wanted half-width or difference, or
-          None. Its n and L are in `samples` and `labels`, and its M is at most the largest number
-          in `questions` if these are given. For a pilot run of three questions or more, it also has
-          "questions_lo" and "questions_hi", limits of the number of questions that this design
-          needs, with about the given confidence: few pilot questions tell little of the rates (for
-          12 questions, limits of 95 % covered in 85 to 95 % of simulated pilot runs).
+          None. Its n is in `samples`, and its M is at most the largest number in `questions` if
+          these are given. For a pilot run of three questions or more, it also has "questions_lo"
+          and "questions_hi", limits of the number of questions that this design needs, with about
+          the given confidence: few pilot questions tell little of the rates (for 12 questions,
+          limits of 95 % covered in 85 to 95 % of simulated pilot runs).
         - "assumptions", a dict with "correlation" and "correlation_is", which is "assumed",
           "given", "estimated", or "estimated at its limit". Pilot runs with few questions or
           samples give the last one, and then "cheapest" has no limits for a wanted difference;
           "rates_are", which is "assumed" or "estimated"; for a pilot run "pilot_questions",
           "pilot_samples" (of the question with fewest), and whether the score is "extrapolated";
-          for weights "design_effect", the factor by which they increase the variance; for a checker
-          that errs "checker", its rates as `compute` of gpassk returns them, and "checker_is",
-          which is "given" or "estimated".
+          for weights "design_effect", the factor by which they increase the variance.
 
     Raises:
         ValueError: if an outcome or a parameter is invalid; if neither R nor rates is given, or
-            both; if each question of the pilot run has one sample; or if its labels are too few.
+            both; if each question of the pilot run has one sample; or if it was read with labels,
+            because a plan is not corrected for the errors of a checker.
 
     Examples:
         >>> result = plan([[0, 1, 1, 0], [1, 1, 1, 1], [0, 0, 1, 0]], questions=100, samples=4)
         >>> {name: round(value, 3) for name, value in result["rows"][0].items() if "half" in name}
         {'half_width_sampling': 0.039, 'half_width_questions': 0.078}
-        >>> judge = {"checker_rates": (0.9, 0.1), "labels": [200, 800]}
-        >>> best = plan(rates=[0.2, 0.8], samples=4, half_width=0.05, **judge)["cheapest"]
-        >>> best["questions"], best["labels"]
-        (253, 800)
+        >>> best = plan(rates=[0.2, 0.8], samples=[2, 4], half_width=0.05)["cheapest"]
+        >>> best["questions"], best["samples"]
+        (261, 2)
 
     References:
         Miller (2024). Adding Error Bars to Evals. arXiv:2411.00640
@@ -300,7 +279,7 @@ def plan(
     if R is None:
         return plan_runs([], requested)
     sources = [("R", R)] if R_b is None else [("R", R), ("R_b", R_b)]
-    return plan_runs(*grade_sources(sources, requested, requested.checker_rates))
+    return plan_runs(*grade_sources(sources, requested))
 
 
 # --- The plan -----------------------------------------------------------------------------
@@ -318,22 +297,20 @@ def plan_runs(runs: Sequence[Run], options: PlanOptions) -> dict[str, Any]:
             "as independent.",
             stacklevel=3,
         )
-    errors, labels = _errors_and_labels(runs, options)
-    population, assumptions = _population(runs, options, options.weighting, errors.rates)
-    score_id, score = options.score
-    require_correction({score_id.key: score}, errors.rates)
-    sizes = itertools.product(options.samples, labels)
-    designs = [Design(population, n, number_of_labels) for n, number_of_labels in sizes]
+    if any(run.errors != Errors() for run in runs):
+        raise ValueError(
+            "The pilot run has labels, and a plan is not corrected for the errors of a checker: "
+            "leave out the labels, and plan for the samples that it calls correct."
+        )
+    population, assumptions = _population(runs, options, options.weighting)
+    designs = [Design(population, n) for n in options.samples]
     cheapest = _cheapest_row(designs, options)
     # A correlation at its limit does not vary as it should when questions are left out.
     varies = options.difference is None or assumptions["correlation_is"] != AT_LIMIT
-    if cheapest is not None and varies:
-        cheapest |= _limits_of_questions(runs, options, errors.rates, cheapest)
-    if errors != Errors():
-        source = "given" if errors.labels is None else "estimated"
-        assumptions |= {"checker": errors.described(), "checker_is": source}
+    if runs and cheapest is not None and varies:
+        cheapest |= _limits_of_questions(runs, options, cheapest["questions"], cheapest["samples"])
     return {
-        "key": score_id.key,
+        "key": options.score[0].key,
         "score": designs[0].score,
         "confidence": options.confidence,
         "power": options.power,
@@ -343,68 +320,23 @@ def plan_runs(runs: Sequence[Run], options: PlanOptions) -> dict[str, Any]:
     }
 
 
-def _errors_and_labels(
-    runs: Sequence[Run], options: PlanOptions
-) -> tuple[Errors, list[int] | list[None]]:
-    """Return the errors of the checker, and the numbers of labels.
-
-    The numbers are the option `labels`, or else that of the pilot run; [None] if there is neither.
-    """
-    errors = runs[0].errors if runs else Errors(check_rates(options.checker_rates))
-    if errors == Errors() and options.labels is not None:
-        raise ValueError(
-            "labels is given, but not what the checker is like: give a pilot run with labels, or "
-            "rates such as checker_rates=[0.9, 0.1]."
-        )
-    of_pilot = [None] if errors.labels is None else [errors.labels.number]
-    return errors, options.labels or of_pilot
-
-
-def _cheapest_row(designs: Sequence[Design], options: PlanOptions) -> dict[str, Any] | None:
-    """Return the row of the cheapest design with the wanted precision, or None if there is none."""
-    if options.wanted is None:
-        return None
-    fewest = [(design, _fewest_questions(design, options)) for design in designs]
-    rows = [_plan_row(design, m, options) for design, m in fewest if m is not None]
-    return min(rows, key=lambda row: row["cost"], default=None)
-
-
-def _limits_of_questions(
-    runs: Sequence[Run],
-    options: PlanOptions,
-    checker_rates: CheckerRates,
-    cheapest: Mapping[str, Any],
-) -> dict[str, int]:
-    """Return "questions_lo" and "questions_hi" for the cheapest design, or {} if they are unknown.
-
-    The jackknife leaves out one group of pilot questions at a time, and estimates the variance of
-    the logarithm of the number of questions. It needs three pilot questions. The limits use
-    Student's t.
-    """
-    questions, weights = int(cheapest["questions"]), options.weights
-    size = len(runs[0].outcomes) if runs else 0
-    groups = min(size, _JACKKNIFE_GROUPS)
-    if groups < 3:
-        return {}
-    logs = []
-    for group in range(groups):
-        rows = np.flatnonzero(np.arange(size) % groups != group)
-        weighting = Weighting(None if weights is None else weights[rows])
-        others = [run.for_questions(rows) for run in runs]
-        population, _ = _population(others, options, weighting, checker_rates)
-        design = Design(population, cheapest["samples"], cheapest.get("labels"))
-        number = questions * options.ratio(design, questions) ** 2
-        logs.append(math.log(min(max(number, 2.0), _MOST_QUESTIONS)))
-    variance = (groups - 1) * float(np.var(logs))
-    factor = math.exp(student_quantile(groups - 1, 1 - options.confidence) * math.sqrt(variance))
+def _plan_row(design: Design, questions: int, options: PlanOptions) -> dict[str, Any]:
+    """Return an entry of "rows": the cost and the precision of a design with M `questions`."""
+    precisions = {kind: design.precision(questions, kind) for kind in _KINDS}
     return {
-        "questions_lo": max(2, math.floor(questions / factor)),
-        "questions_hi": math.ceil(min(questions * factor, _MOST_QUESTIONS)),
+        "questions": questions,
+        "samples": design.n,
+        "cost": questions * (options.question_cost + design.n * options.sample_cost),
+        **{f"half_width_{kind}": expected.half_width for kind, expected in precisions.items()},
+        **{f"difference_{kind}": expected.difference for kind, expected in precisions.items()},
     }
 
 
+# --- What is known from pilot runs, or assumed --------------------------------------------
+
+
 def _population(
-    runs: Sequence[Run], options: PlanOptions, weighting: Weighting, checker_rates: CheckerRates
+    runs: Sequence[Run], options: PlanOptions, weighting: Weighting
 ) -> tuple[Population, dict[str, Any]]:
     """Return what is known from pilot runs or assumed, and the "assumptions" of the plan.
 
@@ -421,37 +353,129 @@ def _population(
             "The second pilot run estimates the correlation: give it or a correlation."
         )
     score = options.score[1]
-    pilots = [Pilot(run, score, weighting) for run in runs]
+    pilots = [_Pilot(run, score, weighting.values) for run in runs]
     if len(runs) == 2:
-        r = pilots[0].correlation(pilots[1])
+        r = _correlation(*pilots)
         source = "estimated" if abs(r) < 1 else AT_LIMIT
     elif r is None:
         r, source = _ASSUMED_CORRELATION, "assumed"
     assumptions = {"correlation": r, "correlation_is": source}
-    assumed = (score, checker_rates, options.confidence, options.power, r)
+    goal = (score, options.confidence, options.power, r)
     if options.rates is not None:
-        prior = prior_of_rates(options.rates)
-        return Population(prior, *assumed), {"rates_are": "assumed"} | assumptions
-    pilot = pilots[0]
+        population = Population(prior_of_rates(options.rates), *goal)
+        return population, {"rates_are": "assumed"} | assumptions
+    pilot, least = pilots[0], int(runs[0].outcomes.n.min())
+    of_pilot: dict[str, Any] = {
+        "rates_are": "estimated",
+        "pilot_questions": len(runs[0].outcomes),
+        "pilot_samples": least,
+        "extrapolated": options.ks[0] > least,
+    }
     if weighting.values is not None:
         assumptions["design_effect"] = pilot.design_effect
-    population = Population(pilot.prior, *assumed, pilot.design_effect, pilot.freedom)
-    return population, pilot.assumptions | assumptions
+    population = Population(pilot.prior, *goal, pilot.design_effect, pilot.freedom)
+    return population, of_pilot | assumptions
 
 
-def _plan_row(design: Design, questions: int, options: PlanOptions) -> dict[str, Any]:
-    """Return an entry of "rows": the cost and the precision of a design with M `questions`."""
-    precisions = {kind: design.precision(questions, kind) for kind in _KINDS}
-    labels = {} if design.labels is None else {"labels": design.labels}
-    cost = questions * (options.question_cost + design.n * options.sample_cost)
-    cost += (design.labels or 0) * options.label_cost
+class _Pilot:
+    """A pilot run, from which the prior of the success rates is estimated.
+
+    `score` is the planned score. `weights`, (M,), are those of the questions, which also weight the
+    prior; None if they are equal. The other attributes are those of a `Population`. Raises
+    ValueError if no question of the run has two samples.
+    """
+
+    def __init__(self, run: Run, score: Score, weights: np.ndarray | None):
+        self.counts, self.name, self.score = run.outcomes.counts, run.name, score
+        if self.counts.n.max() < 2:
+            raise ValueError(
+                f"{run.name} has one sample of each question, which does not show how questions "
+                f"differ: give a pilot run with more samples, or rates."
+            )
+        n, c = self.counts.unique
+        self.weights = np.ones(len(self.counts)) if weights is None else weights
+        numbers, _ = multiplicities(self.counts.inverse, len(n), weights)
+        effective = float(numbers.sum())
+        self.design_effect = len(self.counts) / effective
+        self.freedom = effective / max(effective - 1, 1.0)
+        self.prior = estimate_rate_prior(n, c, numbers)
+
+    def deviations(self) -> np.ndarray:
+        """Return the estimated score of each question minus their weighted mean, (M,).
+
+        Raises ValueError if the run has one question, or a question with fewer than k samples.
+        """
+        k, least = len(self.score.terms[0]), self.counts.n.min()
+        if k > least:
+            raise ValueError(
+                f"k is {k}, and {self.name} has {least} samples of a question: the correlation "
+                f"needs k of them, so give it as correlation."
+            )
+        if np.count_nonzero(self.weights) < 2:
+            raise ValueError(f"{self.name} has one question: a correlation needs two.")
+        _, estimate = estimator({"": self.score})
+        scores = estimate(*self.counts.unique)[self.counts.inverse, 0]
+        return scores - np.average(scores, weights=self.weights)
+
+    def variance_between(self) -> float:
+        """Return the variance of the true scores of questions."""
+        scores = scores_of_rates(self.score.terms)[:, 0]
+        return self.freedom * float(self.prior @ (scores - self.prior @ scores) ** 2)
+
+
+def _correlation(a: _Pilot, b: _Pilot) -> float:
+    """Return the correlation of the true scores of two runs over questions.
+
+    It is 0 if one of the scores does not vary. Samples of two runs are independent, so the
+    covariance of the estimates is also that of the true scores.
+    """
+    weights, products = a.weights, a.deviations() * b.deviations()
+    # For equal weights, this divides by M - 1.
+    covariance = float(weights @ products) / float(
+        weights.sum() - weights @ weights / weights.sum()
+    )
+    size = math.sqrt(a.variance_between() * b.variance_between())
+    return min(max(covariance / size, -1.0), 1.0) if size > 0 else 0.0
+
+
+# --- The cheapest design ------------------------------------------------------------------
+
+
+def _cheapest_row(designs: Sequence[Design], options: PlanOptions) -> dict[str, Any] | None:
+    """Return the row of the cheapest design with the wanted precision, or None if there is none."""
+    if options.wanted is None:
+        return None
+    fewest = [(design, _fewest_questions(design, options)) for design in designs]
+    rows = [_plan_row(design, m, options) for design, m in fewest if m is not None]
+    return min(rows, key=lambda row: row["cost"], default=None)
+
+
+def _limits_of_questions(
+    runs: Sequence[Run], options: PlanOptions, questions: int, samples: int
+) -> dict[str, int]:
+    """Return "questions_lo" and "questions_hi" of a design, or {} for few pilot questions.
+
+    The jackknife leaves out one group of pilot questions at a time, and estimates the variance of
+    the logarithm of the number of questions. It needs three pilot questions. The limits use
+    Student's t.
+    """
+    size, weights = len(runs[0].outcomes), options.weights
+    groups = min(size, _JACKKNIFE_GROUPS)
+    if groups < 3:
+        return {}
+    logs = []
+    for group in range(groups):
+        rows = np.flatnonzero(np.arange(size) % groups != group)
+        weighting = Weighting(None if weights is None else weights[rows])
+        others = [run.for_questions(rows) for run in runs]
+        population, _ = _population(others, options, weighting)
+        number = questions * options.ratio(Design(population, samples), questions) ** 2
+        logs.append(math.log(min(max(number, 2.0), _MOST_QUESTIONS)))
+    variance = (groups - 1) * float(np.var(logs))
+    factor = math.exp(student_quantile(groups - 1, 1 - options.confidence) * math.sqrt(variance))
     return {
-        "questions": questions,
-        "samples": design.n,
-        **labels,
-        "cost": cost,
-        **{f"half_width_{kind}": expected.half_width for kind, expected in precisions.items()},
-        **{f"difference_{kind}": expected.difference for kind, expected in precisions.items()},
+        "questions_lo": max(2, math.floor(questions / factor)),
+        "questions_hi": math.ceil(min(questions * factor, _MOST_QUESTIONS)),
     }
 
 
