@@ -91,7 +91,7 @@ def test_a_comparison_finds_the_smallest_difference_with_the_given_power(kind):
         both = rng.binomial(
             1, np.stack([a, 1 - (1 - share) * (1 - a)])[..., None], (2, questions, n)
         )
-        found += at_k.compare(*both, k=1, interval=kind)["pass@1_lo"] > 0
+        found += at_k.compare(both[0], both[1], k=1, interval=kind)["pass@1_lo"] > 0
     assert found / runs == pytest.approx(0.7, abs=0.12)
 
 

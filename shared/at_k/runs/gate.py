@@ -24,10 +24,10 @@ import numpy as np
 
 from ..core.checks import check_number
 from ..core.rewards import check_rewards, has_real_rewards
-from .differences import Compared, differences_of, warn_of_falling_runs
+from .differences import Compared, differences_of
 from .options import REWARDS, WITHOUT_K, ComparisonOptions
 from .outcomes_of_runs import Run
-from .scored_run import score_runs
+from .scored_run import names_of_falling_runs, score_runs
 
 SHOWN, CONTRARY, UNDECIDED = "shown", "contrary", "undecided"
 
@@ -137,8 +137,9 @@ def gate_at_least(run: Run, threshold: float, options: ComparisonOptions) -> Gat
             )
     (scored,) = score_runs([run], options)
     (score,) = scored.points.keys
-    warn_of_falling_runs([run], options)
-    ((lo,), (hi,)) = scored.limits_with_moves(options.confidence).tolist()
+    names_of_falling_runs([scored])
+    confidence = options.confidence
+    ((lo,), (hi,)) = scored.widened(scored.limits(confidence), confidence).tolist()
     (estimate,) = scored.estimates.tolist()
     basis = _basis_of_limits([run], options)
     return Gate(score.key, estimate, None, threshold, lo, hi, scored.bounds, options, **basis)
