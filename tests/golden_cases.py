@@ -397,7 +397,7 @@ def run_cases() -> Iterator[Case]:
     rates = over("rates", [0.1, 0.5, 0.9], [0.0, 1.0], [0.3])
     yield from cases("plans", "plan", "nothing", rates, scores, over("k", 1, 3), designs[1:])
     yield from cases("plans", "plan", "nothing", rates[:1], scores[:2], goals, kinds)
-    extra = [{}, *CONFIDENCE, *over("power", 0.6, 0.95), *over("R_b", "second run")]
+    extra = [{}, *CONFIDENCE, *over("power", 0.6, 0.95)]
     extra += [*over("correlation", -0.5, 0, 0.9), *over("tau", 0.28), *over("question_cost", 20)]
     extra += over("sample_cost", 0.1)
     yield from cases("plans", "plan", pilots[0], scores[2:3], designs[:1], goals[1:], extra)

@@ -116,16 +116,6 @@ def test_few_pilot_questions_vary_as_an_unbiased_variance_says(rates):
     assert row["half_width_questions"] == pytest.approx(expected, rel=0.01)
 
 
-def test_the_correlation_is_estimated_without_the_noise_of_samples():
-    rng = np.random.default_rng(3)
-    rates = rng.beta(1, 1, (2, 4000))
-    rates[1, ::2] = rates[0, ::2]  # half of the questions have the same rate in both runs
-    a, b = (at_k.Counts([4] * 4000, rng.binomial(4, each)) for each in rates)
-    assumptions = at_k.plan(a, R_b=b)["assumptions"]
-    assert assumptions["correlation_is"] == "estimated"
-    assert assumptions["correlation"] == pytest.approx(0.5, abs=0.06)
-
-
 def test_a_plan_states_its_assumptions():
     assert at_k.plan(PILOT, k=8)["assumptions"] == {
         "rates_are": "estimated",
@@ -201,9 +191,6 @@ def test_the_cheapest_design_has_at_most_the_given_number_of_questions():
         ({}, r"Give a pilot run or .*, such as rates=\[0.2, 0.8\]"),
         ({"R": PILOT, "rates": [0.5]}, "not both"),
         ({"R": [[1], [0]]}, "R has one sample of each question"),
-        ({"R": PILOT, "R_b": PILOT[:2]}, "R has 5 questions and R_b has 2"),
-        ({"R": PILOT, "R_b": PILOT, "correlation": 0.5}, "give it or a correlation"),
-        ({"R": PILOT, "R_b": PILOT, "k": 5}, "the correlation needs k of them"),
         ({"R": PILOT, "k": 4, "samples": [8, 3]}, r"samples\[1\] is 3: give integers from 4"),
         ({"R": PILOT, "questions": [10.5]}, r"questions\[0\] is 10.5"),
         ({"rates": [0.5, 1.5]}, r"rates\[1\] is 1.5: a success rate is a number from 0 to 1"),
@@ -213,7 +200,6 @@ def test_the_cheapest_design_has_at_most_the_given_number_of_questions():
         ({"rates": [0.5], "metric": "vote@k"}, "metric has 'vote@k', which is none of G-Pass@k"),
         ({"rates": [0.5], "interval": "posterior"}, "interval has 'posterior'"),
         ({"rates": [0.5], "question_weights": [1]}, "those of a pilot run"),
-        ({"R_b": PILOT}, "there is no first: give it as R"),
         ({"R": LABELLED}, "has labels, and a plan is not corrected .*: leave out the labels"),
     ],
 )
@@ -263,20 +249,6 @@ def test_a_plan_with_weights_has_the_half_width_of_such_a_run(kind, metric):
     assert (
         at_k.plan(rows, metric, k=2, questions=150, samples=8, question_weights=[2] * 150) == plain
     )
-
-
-def test_the_correlation_is_that_of_the_questions_with_weight():
-    rng = np.random.default_rng(3)
-    rates = rng.random((3, 60, 1))
-    a, b = (rng.random((60, 6)) < (2 * rates[0] + rates[i]) / 3 for i in (1, 2))
-    weighted = at_k.plan(a, R_b=b, question_weights=[1.0] * 30 + [0.0] * 30)
-    some = at_k.plan(a[:30], R_b=b[:30])
-    assert -0.99 < some["assumptions"]["correlation"] < 0.99
-    assert weighted["assumptions"]["correlation"] == pytest.approx(
-        some["assumptions"]["correlation"]
-    )
-    doubled = at_k.plan(a, R_b=b, question_weights=[2.0] * 60)
-    assert doubled["assumptions"] == at_k.plan(a, R_b=b)["assumptions"]
 
 
 def test_a_pilot_run_with_clusters_is_warned_about():

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..runs.outcomes_of_runs import Run
-from ..runs.plan import AT_LIMIT, PlanOptions, plan, plan_runs
+from ..runs.plan import PlanOptions, plan, plan_for
 from .flags import COOL, WARM, add_flags, parameters_and_helps
 from .formats import (
     OTHER_QUESTIONS,
@@ -21,7 +20,6 @@ from .formats import (
     print_output,
 )
 from .graded_files import file_arguments, graded_files
-from .run_input import RunInput
 
 _FLAG_NAMES = {name: f"number_of_{name}" for name in ("questions", "samples")}
 """The names of flags for parameters whose own names stand for columns of a file."""
@@ -39,40 +37,41 @@ _PLAN_COLUMNS = {
 _EXAMPLES = f"""\
 examples, with the samples of the package:
   at-k plan {WARM} --check-correct-fn numeric --k 4 --half-width 0.02
-  at-k plan {COOL} {WARM} --check-correct-fn numeric --k 1 --difference 0.03 --sample-cost 0.1
+  at-k plan {COOL} --check-correct-fn numeric --k 1 --difference 0.03 --sample-cost 0.1
   at-k plan --rates 0.1 0.5 0.9 --number-of-questions 100 500 --number-of-samples 1 4 16
 """
 
 
 def add_plan_flags(command: argparse.ArgumentParser) -> None:
     """Add the flags of `at_k.plan` and of reading files to the parser, and set what it runs."""
-    parameters, helps = parameters_and_helps(plan, ("R", "R_b"))
+    parameters, helps = parameters_and_helps(plan, ("R",))
     helps |= {flag: f"{helps[name]} In Python: {name}." for name, flag in _FLAG_NAMES.items()}
     flags = [
         parameter.replace(name=_FLAG_NAMES.get(parameter.name, parameter.name))
         for parameter in parameters.values()
     ]
-    add_flags(command, "[FILE [FILE]]", _EXAMPLES, flags, helps, has_charts=False)
+    add_flags(command, "[FILE]", _EXAMPLES, flags, helps, has_charts=False)
     command.set_defaults(run=_plan_files)
 
 
 def _plan_files(files: Sequence[str], output_format: str, **flags: Any) -> None:
-    """Print the plan for one or two pilot runs, each in a file, or for assumed rates."""
-    if len(files) > 2:
-        raise ValueError(f"There are {len(files)} files: give one pilot run, or two.")
+    """Print the plan for a pilot run in a file, or for assumed rates."""
+    if len(files) > 1:
+        raise ValueError(
+            f"There are {len(files)} files: give one pilot run. For a --difference, say how the "
+            f"scores of two runs vary together with --correlation, such as 0.8."
+        )
     arguments = file_arguments(flags)
     parameters = arguments.parameters
     for name, flag in _FLAG_NAMES.items():
         if flag in parameters:
             parameters[name] = parameters.pop(flag)
     options = PlanOptions(**parameters)
-    inputs: list[RunInput] = []
-    runs: list[Run] = []
+    read, run = [], None
     if files:
-        sources = [(file, [file]) for file in files]
-        inputs, runs, options = graded_files(sources, arguments, options)
-    read = [run.described() for run in inputs]
-    print_output(PlanView(plan_runs(runs, options), options, read).printed(output_format))
+        (source,), (run,), options = graded_files([(files[0], files)], arguments, options)
+        read = [source.described()]
+    print_output(PlanView(plan_for(run, options), options, read).printed(output_format))
 
 
 @dataclass(frozen=True)
@@ -181,9 +180,4 @@ def _assumptions_in_words(assumptions: Mapping[str, Any]) -> str:
         f". The correlation of the scores of two runs over questions, "
         f"{assumptions['correlation']:.2f}, is {assumptions['correlation_is']}"
     )
-    if assumptions["correlation_is"] == AT_LIMIT:
-        text += (
-            ": the pilot runs have too few questions or samples to tell it, and a difference may "
-            "need many more questions. Give one run, and a smaller --correlation, such as 0.9"
-        )
     return f"{text}."

@@ -249,7 +249,7 @@ def _noise_of_leading_score(
     if score.interval is not None and errors == Errors() and not options["anytime"]:
         name = score.interval.interval or options["interval"]
         same = [score.interval] if name == "sampling" else None
-    noise = noise_of([Run("The file", outcomes, checked.answers, errors)], comparison, same)
+    noise = noise_of(Run("The file", outcomes, checked.answers, errors), comparison, same)
     return {key: own for key, own in noise.items() if own["standard_error"] > 0}
 
 

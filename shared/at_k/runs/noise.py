@@ -83,13 +83,14 @@ def noise(
     check_options(noise, options)
     requested = ComparisonOptions(metric, k, "questions", confidence, **options)
     labels_of_runs = None if labels is None else [labels]
-    return noise_of(*grade_sources([("R", R)], requested, checker_rates, labels_of_runs))
+    (run,), requested = grade_sources([("R", R)], requested, checker_rates, labels_of_runs)
+    return noise_of(run, requested)
 
 
 def noise_of(
-    runs: Sequence[Run], options: ComparisonOptions, same: Sequence[Interval] | None = None
+    run: Run, options: ComparisonOptions, same: Sequence[Interval] | None = None
 ) -> dict[str, dict[str, Any]]:
-    """Return what `noise` does for the only one of `runs`, with the interval "questions".
+    """Return what `noise` does for a graded run, whose options have the interval "questions".
 
     `same` has the interval of each score for the same questions, if it is known already. Such
     intervals do not account for estimated rates of a checker.
@@ -97,27 +98,26 @@ def noise_of(
     # Imported here because it imports SciPy, which scores without limits do not need.
     from .scored_run import limits_of, score_runs
 
-    options = options.for_samples({run.name: run.outcomes.n for run in runs})
-    (scored,), confidence = score_runs(runs, options), options.confidence
+    options = options.for_samples({run.name: run.outcomes.n})
+    (scored,), confidence = score_runs([run], options), options.confidence
     others = scored.intervals("questions", confidence)
     if same is None and scored.shows_samples:
         same = scored.intervals("sampling", confidence)
     checkers = (scored.moves(confidence).mean(axis=0) / normal_z(confidence)) ** 2
     lo, hi = scored.widened(limits_of(others), confidence).tolist()
-    same_limits = None
+    of_samples, same_limits = [0.0] * len(others), [None] * len(others)
     if same is not None:
-        same_limits = scored.widened(limits_of(same), confidence).T.tolist()
+        of_samples = [interval.sigma**2 for interval in same]
+        same_limits = [*map(tuple, scored.widened(limits_of(same), confidence).T.tolist())]
     result: dict[str, dict[str, Any]] = {}
     for i, score_id in enumerate(scored.points.keys):
-        score, other, checker = float(scored.estimates[i]), (lo[i], hi[i]), float(checkers[i])
-        variance, within, limits = others[i].sigma ** 2, 0.0, None
-        if same is not None and same_limits is not None:
-            within, limits = same[i].sigma ** 2, tuple(same_limits[i])
+        score, other, limits = float(scored.estimates[i]), (lo[i], hi[i]), same_limits[i]
+        variance, within, checker = others[i].sigma ** 2, of_samples[i], float(checkers[i])
         standard_error = math.sqrt(variance + checker)
         # If all questions have the same score, the variance is 0 up to rounding, but limits differ.
         if standard_error <= 1e-12 * abs(score):
             standard_error, checker = 0.0, 0.0
-            variance, within = _squared_width(other) or 1.0, _squared_width(limits or (0.0, 0.0))
+            variance, within = _squared_width(other) or 1.0, _squared_width(limits)
         total, within = variance + checker, min(within, variance)
         result[score_id.key] = {
             "score": score,
@@ -132,9 +132,9 @@ def noise_of(
     return result
 
 
-def _squared_width(limits: tuple[float, float]) -> float:
-    """Return (upper - lower)^2."""
-    return (limits[1] - limits[0]) ** 2
+def _squared_width(limits: tuple[float, float] | None) -> float:
+    """Return (upper - lower)^2, or 0 for None."""
+    return 0.0 if limits is None else (limits[1] - limits[0]) ** 2
 
 
 def largest_share(noise: Mapping[str, Any]) -> str:

@@ -222,16 +222,16 @@ def in_one_order(
             f"the column of their ids (questions; in the shell --questions), or give by_order=True "
             f"if all runs have the same questions in the same order."
         )
+    questions = ids[0]
     if common:
-        shared = set(ids[0]).intersection(*ids[1:])
+        shared = set(questions).intersection(*ids[1:])
+        questions = [question for question in questions if question in shared]
         if not shared:
             key = sources[0][1].columns.get("questions", "")
             raise ValueError(f"The runs have no question in common, by {key}.")
     else:
-        shared = set(ids[0])
         _require_same_questions(sources)
-    questions = [question for question in ids[0] if question in shared]
-    ordered = [(name, _with_questions(run, questions)) for name, run in sources]
+    ordered = [(name, _with_questions(run, list(questions))) for name, run in sources]
     _warn_of_other_texts(ordered)
     return ordered
 

@@ -17,23 +17,21 @@ from typing import Any, Self, TypedDict, Unpack
 import numpy as np
 
 from ..core.checks import as_list, check_k, check_name, check_number
-from ..core.choice import Weighting, question_weighting
+from ..core.choice import question_weighting
 from ..core.credits import PASS_FAMILY, ScoreOptions, included_scores
 from ..core.questions import student_quantile
 from ..core.score import Score, ScoreId
 from ..core.signatures import check_options, shows_options
 from ..functions import OutcomesLike
-from ..intervals.binary_family import estimate_rate_prior, scores_of_rates
+from ..intervals.binary_family import estimate_rate_prior
 from ..intervals.family import multiplicities
 from ..intervals.labelled import Errors
-from ..scores.checker_rates import estimator
 from .designs import Design, Population, prior_of_rates
 from .options import ComparisonOptions
 from .outcomes_of_runs import Run, grade_sources
 
 _KINDS = ("sampling", "questions")
 _QUESTIONS = (100, 200, 500, 1000)
-AT_LIMIT = "estimated at its limit"
 _ASSUMED_CORRELATION = 0.5
 _JACKKNIFE_GROUPS = 20  # The jackknife leaves out one of 20 groups of pilot questions at a time.
 _MOST_SAMPLES, _MOST_QUESTIONS = 4096, 1_000_000
@@ -82,7 +80,7 @@ def scores_of_one_mean() -> list[str]:
 
 @dataclass
 class PlanOptions(ComparisonOptions):
-    """The parameters of `at_k.plan` without the pilot runs. `plan` describes them.
+    """The parameters of `at_k.plan` without the pilot run. `plan` describes them.
 
     Attributes:
         questions, samples: ascending lists of integers after validation.
@@ -191,8 +189,6 @@ def plan(
     R: OutcomesLike | None = None,
     metric: str = "pass@k",
     k: int | None = None,
-    *,
-    R_b: OutcomesLike | None = None,
     **options: Unpack[PlanArguments],
 ) -> dict[str, Any]:
     """Return the precision of runs with M questions and n samples each, and the cheapest design.
@@ -213,11 +209,10 @@ def plan(
         confidence: probability that an interval covers the true value.
         power: probability that a comparison finds the difference.
         tau: share of correct samples that G-Pass@k requires, from 0 to 1.
-        R_b: outcomes of a second pilot run on the same questions, to estimate the correlation from.
         rates: assumed success rates of questions, from 0 to 1, instead of a pilot run. Each rate
             holds for the same share of the questions.
         correlation: correlation over questions of the true scores of two runs, from -1 to 1.
-            Default: estimated if there are two pilot runs, otherwise 0.5.
+            Default: 0.5.
         interval: the interval that the wanted half-width or difference is for: "questions", or
             "sampling".
         half_width: the wanted half-width of the interval of a score.
@@ -225,7 +220,7 @@ def plan(
             Give it in place of a half-width.
         question_cost: cost of a question. Default: 0.
         sample_cost: cost of a sample. Default: 1.
-        check_correct_fn, num_proc: for pilot runs with references, see `at_k.compare`.
+        check_correct_fn, num_proc: for a pilot run with references, see `at_k.compare`.
         groups: a label for each question of the pilot run, for average "groups".
         average: see `at_k.compare`. Groups and weights of planned questions are assumed to be as in
             the pilot run.
@@ -249,12 +244,11 @@ def plan(
           and "questions_hi", limits of the number of questions that this design needs, with about
           the given confidence: few pilot questions tell little of the rates (for 12 questions,
           limits of 95 % covered in 85 to 95 % of simulated pilot runs).
-        - "assumptions", a dict with "correlation" and "correlation_is", which is "assumed",
-          "given", "estimated", or "estimated at its limit". Pilot runs with few questions or
-          samples give the last one, and then "cheapest" has no limits for a wanted difference;
-          "rates_are", which is "assumed" or "estimated"; for a pilot run "pilot_questions",
-          "pilot_samples" (of the question with fewest), and whether the score is "extrapolated";
-          for weights "design_effect", the factor by which they increase the variance.
+        - "assumptions", a dict with "correlation" and "correlation_is", which is "assumed" or
+          "given"; "rates_are", which is "assumed" or "estimated"; for a pilot run
+          "pilot_questions", "pilot_samples" (of the question with fewest), and whether the score is
+          "extrapolated"; for weights "design_effect", the factor by which they increase the
+          variance.
 
     Raises:
         ValueError: if an outcome or a parameter is invalid; if neither R nor rates is given, or
@@ -273,22 +267,20 @@ def plan(
         Miller (2024). Adding Error Bars to Evals. arXiv:2411.00640
     """
     check_options(plan, options)
-    if R is None and R_b is not None:
-        raise ValueError("R_b is a second pilot run, and there is no first: give it as R.")
     requested = PlanOptions(metric, k, **options)
     if R is None:
-        return plan_runs([], requested)
-    sources = [("R", R)] if R_b is None else [("R", R), ("R_b", R_b)]
-    return plan_runs(*grade_sources(sources, requested))
+        return plan_for(None, requested)
+    (run,), requested = grade_sources([("R", R)], requested)
+    return plan_for(run, requested)
 
 
 # --- The plan -----------------------------------------------------------------------------
 
 
-def plan_runs(runs: Sequence[Run], options: PlanOptions) -> dict[str, Any]:
-    """Return the dict that `at_k.plan` returns, for zero, one or two pilot runs."""
-    if runs:
-        options = options.for_samples({run.name: run.outcomes.n for run in runs})
+def plan_for(run: Run | None, options: PlanOptions) -> dict[str, Any]:
+    """Return the dict that `at_k.plan` returns, for a graded pilot run, or None for no run."""
+    if run is not None:
+        options = options.for_samples({run.name: run.outcomes.n})
     elif (options.average, options.question_weights, options.groups) != ("questions", None, None):
         raise ValueError("Groups and weights of questions are those of a pilot run.")
     if options.clusters is not None:
@@ -297,18 +289,16 @@ def plan_runs(runs: Sequence[Run], options: PlanOptions) -> dict[str, Any]:
             "as independent.",
             stacklevel=3,
         )
-    if any(run.errors != Errors() for run in runs):
+    if run is not None and run.errors != Errors():
         raise ValueError(
             "The pilot run has labels, and a plan is not corrected for the errors of a checker: "
             "leave out the labels, and plan for the samples that it calls correct."
         )
-    population, assumptions = _population(runs, options, options.weighting)
+    population = _population(run, options, options.weights)
     designs = [Design(population, n) for n in options.samples]
     cheapest = _cheapest_row(designs, options)
-    # A correlation at its limit does not vary as it should when questions are left out.
-    varies = options.difference is None or assumptions["correlation_is"] != AT_LIMIT
-    if runs and cheapest is not None and varies:
-        cheapest |= _limits_of_questions(runs, options, cheapest["questions"], cheapest["samples"])
+    if run is not None and cheapest is not None:
+        cheapest |= _limits_of_questions(run, options, cheapest["questions"], cheapest["samples"])
     return {
         "key": options.score[0].key,
         "score": designs[0].score,
@@ -316,8 +306,26 @@ def plan_runs(runs: Sequence[Run], options: PlanOptions) -> dict[str, Any]:
         "power": options.power,
         "rows": [_plan_row(*row, options) for row in itertools.product(designs, options.questions)],
         "cheapest": cheapest,
-        "assumptions": assumptions,
+        "assumptions": _assumptions(run, options, population),
     }
+
+
+def _assumptions(run: Run | None, options: PlanOptions, population: Population) -> dict[str, Any]:
+    """Return the entry "assumptions" of the result of `plan`."""
+    result: dict[str, Any] = {"rates_are": "assumed"}
+    if run is not None:
+        least = int(run.outcomes.n.min())
+        result = {
+            "rates_are": "estimated",
+            "pilot_questions": len(run.outcomes),
+            "pilot_samples": least,
+            "extrapolated": options.ks[0] > least,
+        }
+    result["correlation"] = population.correlation
+    result["correlation_is"] = "assumed" if options.correlation is None else "given"
+    if options.weights is not None:
+        result["design_effect"] = population.design_effect
+    return result
 
 
 def _plan_row(design: Design, questions: int, options: PlanOptions) -> dict[str, Any]:
@@ -332,110 +340,32 @@ def _plan_row(design: Design, questions: int, options: PlanOptions) -> dict[str,
     }
 
 
-# --- What is known from pilot runs, or assumed --------------------------------------------
+def _population(run: Run | None, options: PlanOptions, weights: np.ndarray | None) -> Population:
+    """Return what is known from the pilot run, or assumed.
 
-
-def _population(
-    runs: Sequence[Run], options: PlanOptions, weighting: Weighting
-) -> tuple[Population, dict[str, Any]]:
-    """Return what is known from pilot runs or assumed, and the "assumptions" of the plan.
-
-    Raises ValueError unless there are either pilot runs or assumed rates, or if a correlation is
-    given beside two pilot runs.
+    `weights`, (M,), are those of the questions of the run, which also weight the prior; None if
+    they are equal. Raises ValueError unless there is either a pilot run or assumed rates, or if no
+    question of the run has two samples.
     """
-    if (options.rates is None) == (not runs):
+    if (options.rates is None) == (run is None):
         raise ValueError(
             "Give a pilot run or the assumed success rates, such as rates=[0.2, 0.8]; not both."
         )
-    r, source = options.correlation, "given"
-    if len(runs) == 2 and r is not None:
+    r = _ASSUMED_CORRELATION if options.correlation is None else options.correlation
+    goal = (options.score[1], options.confidence, options.power, r)
+    if run is None:
+        return Population(prior_of_rates(options.rates), *goal)
+    counts = run.outcomes.counts
+    if counts.n.max() < 2:
         raise ValueError(
-            "The second pilot run estimates the correlation: give it or a correlation."
+            f"{run.name} has one sample of each question, which does not show how questions "
+            f"differ: give a pilot run with more samples, or rates."
         )
-    score = options.score[1]
-    pilots = [_Pilot(run, score, weighting.values) for run in runs]
-    if len(runs) == 2:
-        r = _correlation(*pilots)
-        source = "estimated" if abs(r) < 1 else AT_LIMIT
-    elif r is None:
-        r, source = _ASSUMED_CORRELATION, "assumed"
-    assumptions = {"correlation": r, "correlation_is": source}
-    goal = (score, options.confidence, options.power, r)
-    if options.rates is not None:
-        population = Population(prior_of_rates(options.rates), *goal)
-        return population, {"rates_are": "assumed"} | assumptions
-    pilot, least = pilots[0], int(runs[0].outcomes.n.min())
-    of_pilot: dict[str, Any] = {
-        "rates_are": "estimated",
-        "pilot_questions": len(runs[0].outcomes),
-        "pilot_samples": least,
-        "extrapolated": options.ks[0] > least,
-    }
-    if weighting.values is not None:
-        assumptions["design_effect"] = pilot.design_effect
-    population = Population(pilot.prior, *goal, pilot.design_effect, pilot.freedom)
-    return population, of_pilot | assumptions
-
-
-class _Pilot:
-    """A pilot run, from which the prior of the success rates is estimated.
-
-    `score` is the planned score. `weights`, (M,), are those of the questions, which also weight the
-    prior; None if they are equal. The other attributes are those of a `Population`. Raises
-    ValueError if no question of the run has two samples.
-    """
-
-    def __init__(self, run: Run, score: Score, weights: np.ndarray | None):
-        self.counts, self.name, self.score = run.outcomes.counts, run.name, score
-        if self.counts.n.max() < 2:
-            raise ValueError(
-                f"{run.name} has one sample of each question, which does not show how questions "
-                f"differ: give a pilot run with more samples, or rates."
-            )
-        n, c = self.counts.unique
-        self.weights = np.ones(len(self.counts)) if weights is None else weights
-        numbers, _ = multiplicities(self.counts.inverse, len(n), weights)
-        effective = float(numbers.sum())
-        self.design_effect = len(self.counts) / effective
-        self.freedom = effective / max(effective - 1, 1.0)
-        self.prior = estimate_rate_prior(n, c, numbers)
-
-    def deviations(self) -> np.ndarray:
-        """Return the estimated score of each question minus their weighted mean, (M,).
-
-        Raises ValueError if the run has one question, or a question with fewer than k samples.
-        """
-        k, least = len(self.score.terms[0]), self.counts.n.min()
-        if k > least:
-            raise ValueError(
-                f"k is {k}, and {self.name} has {least} samples of a question: the correlation "
-                f"needs k of them, so give it as correlation."
-            )
-        if np.count_nonzero(self.weights) < 2:
-            raise ValueError(f"{self.name} has one question: a correlation needs two.")
-        _, estimate = estimator({"": self.score})
-        scores = estimate(*self.counts.unique)[self.counts.inverse, 0]
-        return scores - np.average(scores, weights=self.weights)
-
-    def variance_between(self) -> float:
-        """Return the variance of the true scores of questions."""
-        scores = scores_of_rates(self.score.terms)[:, 0]
-        return self.freedom * float(self.prior @ (scores - self.prior @ scores) ** 2)
-
-
-def _correlation(a: _Pilot, b: _Pilot) -> float:
-    """Return the correlation of the true scores of two runs over questions.
-
-    It is 0 if one of the scores does not vary. Samples of two runs are independent, so the
-    covariance of the estimates is also that of the true scores.
-    """
-    weights, products = a.weights, a.deviations() * b.deviations()
-    # For equal weights, this divides by M - 1.
-    covariance = float(weights @ products) / float(
-        weights.sum() - weights @ weights / weights.sum()
-    )
-    size = math.sqrt(a.variance_between() * b.variance_between())
-    return min(max(covariance / size, -1.0), 1.0) if size > 0 else 0.0
+    n, c = counts.unique
+    numbers, _ = multiplicities(counts.inverse, len(n), weights)
+    effective = float(numbers.sum())
+    freedom = effective / max(effective - 1, 1.0)
+    return Population(estimate_rate_prior(n, c, numbers), *goal, len(counts) / effective, freedom)
 
 
 # --- The cheapest design ------------------------------------------------------------------
@@ -451,7 +381,7 @@ def _cheapest_row(designs: Sequence[Design], options: PlanOptions) -> dict[str, 
 
 
 def _limits_of_questions(
-    runs: Sequence[Run], options: PlanOptions, questions: int, samples: int
+    run: Run, options: PlanOptions, questions: int, samples: int
 ) -> dict[str, int]:
     """Return "questions_lo" and "questions_hi" of a design, or {} for few pilot questions.
 
@@ -459,17 +389,15 @@ def _limits_of_questions(
     the logarithm of the number of questions. It needs three pilot questions. The limits use
     Student's t.
     """
-    size, weights = len(runs[0].outcomes), options.weights
+    size, weights, logs = len(run.outcomes), options.weights, []
     groups = min(size, _JACKKNIFE_GROUPS)
     if groups < 3:
         return {}
-    logs = []
     for group in range(groups):
         rows = np.flatnonzero(np.arange(size) % groups != group)
-        weighting = Weighting(None if weights is None else weights[rows])
-        others = [run.for_questions(rows) for run in runs]
-        population, _ = _population(others, options, weighting)
-        number = questions * options.ratio(Design(population, samples), questions) ** 2
+        own_weights = None if weights is None else weights[rows]
+        design = Design(_population(run.for_questions(rows), options, own_weights), samples)
+        number = questions * options.ratio(design, questions) ** 2
         logs.append(math.log(min(max(number, 2.0), _MOST_QUESTIONS)))
     variance = (groups - 1) * float(np.var(logs))
     factor = math.exp(student_quantile(groups - 1, 1 - options.confidence) * math.sqrt(variance))

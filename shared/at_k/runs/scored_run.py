@@ -55,6 +55,8 @@ class ScoredRun:
         run: the graded run.
         options: the options of the comparison, validated for the samples of the run.
         scores_and_limits: the function that scores the run. It is called once for each interval.
+        without_limits: a faster function of the same kind, whose method is asked for the
+            covariance only; None if there is none.
         bounds: the least and the largest possible score.
         moves: a function from a confidence to an array, (2, m): how far the scores may lie below
             and above the estimates because labels estimate the rates of the checker. None if the
@@ -77,13 +79,14 @@ class ScoredRun:
         run: Run,
         options: ComparisonOptions,
         scores_and_limits: ScoresAndLimits,
+        without_limits: ScoresAndLimits | None = None,
         bounds: tuple[float, float] = UNIT_RANGE,
         moves: Callable[[float], np.ndarray] | None = None,
     ):
         self.run, self.options, self.bounds, self._moves = run, options, bounds, moves
-        self._known = cache(lambda interval: scores_and_limits(options.limit_options(interval)))
-        self.points = self._known(options.interval)[0]
-        weights = options.weights
+        self._without_limits = without_limits
+        self._scored_by = cache(lambda name: scores_and_limits(self._interval_options(name)))
+        self.points, weights = self._scored_by(str(options.interval))[0], options.weights
         all_questions = np.arange(len(run.outcomes))
         self.counted = all_questions if weights is None else np.flatnonzero(weights)
         self.estimates = np.array([*self.points.over(self.counted, weights).values()])
@@ -114,7 +117,19 @@ class ScoredRun:
         """Return the (m, m) covariance of the scores for new samples; None if it is not known."""
         if not self.shows_samples:
             return None
-        return self._known("sampling")[1].covariance(self.counted, [*self.points.keys])
+        if self._without_limits is None:
+            _, method = self._scored_by("sampling")
+        else:
+            _, method = self._without_limits(self._interval_options("sampling"))
+        return method.covariance(self.counted, [*self.points.keys])
+
+    def _interval_options(self, name: str) -> IntervalOptions:
+        """Return the options of intervals by the method with this name."""
+        options = self.options
+        clusters = options.clusters if name == "questions" else None
+        return IntervalOptions(
+            options.confidence, name, clusters=clusters, weighting=options.weighting
+        )
 
     @property
     def shows_samples(self) -> bool:
@@ -133,7 +148,7 @@ class ScoredRun:
 
     def _intervals(self, name: str, confidence: float) -> list[Interval]:
         """Return the interval of each score, see `intervals` in the docstring of the class."""
-        method = self._known(name)[1]
+        method = self._scored_by(name)[1]
         if self.options.anytime:
             method = AnytimeIntervals(method, self.run.outcomes.n, name == "questions")
         if problem := method.problem(self.counted):
@@ -229,7 +244,8 @@ def _pass_run(run: Run, options: ComparisonOptions, scores: Mapping[ScoreId, Sco
         return np.array([*points.over(np.arange(len(counts)), options.weights).values()])
 
     moves = None if labels is None else cache(partial(distances_of_rates, labels, rescore))
-    return ScoredRun(run, options, partial(limits, counts, scores), moves=moves)
+    covariance = partial(pass_intervals, counts, scores, rates=rates, are_ordered=False)
+    return ScoredRun(run, options, partial(limits, counts, scores), covariance, moves=moves)
 
 
 def _reward_run(
@@ -249,11 +265,14 @@ def _reward_run(
         moments = moments_by_key(own, {key: own.posterior() for key in ks})
         means = Scores(moments.keys, moments.inverse, moments.mean)
         method = PosteriorIntervals(moments, bounds, weights=weights)
-        return ScoredRun(run, options, lambda _: (means, method), bounds)
+        return ScoredRun(run, options, lambda _: (means, method), bounds=bounds)
     points, family = max_scores(own, ks), RewardFamily.from_rewards(own, ks, {}, bounds, weights)
-    return ScoredRun(
-        run, options, lambda requested: (points, family_intervals(family, requested)), bounds
-    )
+
+    def scores_and_limits(requested: IntervalOptions) -> tuple[Scores, IntervalMethod]:
+        """Return Max@k, and the method of its limits."""
+        return points, family_intervals(family, requested)
+
+    return ScoredRun(run, options, scores_and_limits, bounds=bounds)
 
 
 def _rewards_of_runs(
