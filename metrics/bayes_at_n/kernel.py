@@ -522,7 +522,7 @@ methods raise an error that names the missing package. In the package it is a `P
 """
 
 
-KERNEL = "f2f9397f9ed7"
+KERNEL = "03be7cb91c49"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -1205,7 +1205,8 @@ class Score(NamedTuple):
         """
         if self.powers == (1.0,):
             return {self.terms[0]: 1.0}
-        product, slopes = self.value(columns), {}
+        product = self.value(columns)
+        slopes: dict[int, Any] = {}
         for column, power in zip(self.terms, self.powers, strict=True):
             divisor = columns[column]  # A quotient by (almost) 0 would be infinite.
             divisor = np.where(np.greater(divisor, 1e-300), divisor, 1.0)
@@ -3727,19 +3728,19 @@ class CoherentIntervals(DerivedIntervals):
         limits = {
             event: (interval.lo, interval.hi)
             for event, interval in intervals.items()
-            if isinstance(event, Event) and not interval.is_unknown
+            if isinstance(event, Event)
         }
-        if not limits:
+        # Intervals are unknown for all scores or for none.
+        if not limits or next(iter(intervals.values())).is_unknown:
             return result
         over_k = _Ladder({_rung(x): pair for x, pair in limits.items() if x.r in (1, x.k)})
         over_r = cache(partial(_ladder_over_r, limits, over_k))
         for key in self._events.keys() & result.keys():
             interval, (k, r) = result[key], self._events[key]
-            if not interval.is_unknown:
-                at_end = r in (1, k)
-                ladder, rung = (over_k, _rung(self._events[key])) if at_end else (over_r(k), -r)
-                lo, hi = ladder.moved(rung, interval.lo, interval.hi)
-                result[key] = interval._replace(lo=min(lo, interval.mu), hi=max(hi, interval.mu))
+            at_end = r in (1, k)
+            ladder, rung = (over_k, _rung(self._events[key])) if at_end else (over_r(k), -r)
+            lo, hi = ladder.moved(rung, interval.lo, interval.hi)
+            result[key] = interval._replace(lo=min(lo, interval.mu), hi=max(hi, interval.mu))
         return result
 
 

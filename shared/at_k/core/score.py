@@ -113,7 +113,8 @@ class Score(NamedTuple):
         """
         if self.powers == (1.0,):
             return {self.terms[0]: 1.0}
-        product, slopes = self.value(columns), {}
+        product = self.value(columns)
+        slopes: dict[int, Any] = {}
         for column, power in zip(self.terms, self.powers, strict=True):
             divisor = columns[column]  # A quotient by (almost) 0 would be infinite.
             divisor = np.where(np.greater(divisor, 1e-300), divisor, 1.0)
