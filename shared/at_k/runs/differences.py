@@ -184,18 +184,14 @@ class Compared:
     Each run has m scores, one for each k. For the interval "questions", runs are paired by
     question, as both have the same new questions.
 
-    Args:
-        runs: the graded runs. The default of k depends on the samples that have outcomes, as a
-            checker may leave samples unscored.
-        options: the options of the comparison.
-        warns: whether to warn of each run whose corrected pass@k falls with k.
+    `warns` is whether to warn of each run whose corrected pass@k falls with k.
 
     Attributes:
         options: the options, validated for the samples of the runs.
         scored: K runs with their scores.
         scores: the ids of the m scores.
         falling: the names of runs whose corrected pass@k falls with k; empty without `warns`.
-        pairs: the `Pair` for the indices (a, b) of each pair of runs, a before b.
+        pairs: the `Pair` of the runs with the indices (a, b), a before b.
         simultaneous: simultaneous inference about all differences.
 
     Raises:

@@ -85,20 +85,10 @@ def grade_sources(
 ) -> tuple[list[Run], OptionsT]:
     """Parse and grade runs, with the questions of all in the order of the first.
 
-    Args:
-        sources: the name and the source of each run, see `_parse_run`.
-        options: the options of the comparison or the plan. If runs have references, the options are
-            validated for the numbers of samples before any sample is checked.
-        checker_rates: the true-positive and the false-positive rate of the checker, or None.
-        labels: a sequence with the labels of each run, or None. Default: the labels that the runs
-            were read with, unless checker_rates are given.
-        by_order: whether questions without ids are in the same order in all runs, whatever labels
-            the rows of data frames have.
-        common: whether questions that a run lacks are left out of all runs.
-
-    Returns:
-        The graded runs; and a copy of the options in which clusters, groups and weights that are
-        not given are those that the runs were read with.
+    `sources` are pairs of a name and a source. The other parameters are those of `compare`, with
+    the labels of each run. The options are validated for the numbers of samples before any sample
+    is checked. The result has a copy of them, with clusters, groups and weights that the runs were
+    read with where none are given.
 
     Raises:
         ValueError: if a source is invalid, the runs have different questions, a checker is given
