@@ -541,7 +541,7 @@ COMMANDS = [
     *("compare cool warm", "compare cool warm --metric pass^k --k 1 4 --interval questions"),
     *("compare cool warm --groups topic --k 2 --p-values", "compare cool warm --metric vote@k"),
     *("compare cool warm cool --names a b c --k 4 --p-values", "compare warm cool --metric avg@N"),
-    *("plan warm --k 4 --half-width 0.02", "plan cool warm --difference 0.03 --sample-cost 0.1"),
+    "plan warm --k 4 --half-width 0.02",
 ]
 FORMATS = ["table", "json", "csv", "markdown", "latex"]
 

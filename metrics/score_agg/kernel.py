@@ -29,6 +29,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from collections.abc import Callable, Iterable
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Callable, Mapping
+from collections.abc import Collection
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Collection, Sequence
 from collections.abc import Iterable
@@ -522,7 +523,7 @@ methods raise an error that names the missing package. In the package it is a `P
 """
 
 
-KERNEL = "03be7cb91c49"
+KERNEL = "71755a15668a"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -5701,7 +5702,9 @@ class Report:
         estimates: list[Estimate] = []
         left_out: dict[str | None, list[str]] = {}
         for group, questions in self._questions_by_group.items():
-            intervals, bands, unidentified = {}, {}, ()
+            intervals: dict[ScoreId, Interval] = {}
+            bands: dict[ScoreId, tuple[float, float]] = {}
+            unidentified: Collection[ScoreId] = ()
             if method is not None and confidence is not None:
                 unidentified = method.unidentified(questions)
                 intervals = method.intervals(questions, confidence)
@@ -5715,8 +5718,9 @@ class Report:
                 interval = intervals.get(score_id)
                 if method is not None:
                     interval = self._requested_fields(score_id, mean, interval)
-                estimate = Estimate(*score_id, group, mean, interval, bands.get(score_id))
-                estimates.append(estimate)
+                metric, k, tau = score_id
+                band = bands.get(score_id)
+                estimates.append(Estimate(metric, k, tau, group, mean, interval, band))
         if left_out:
             _warn_of_unidentified(left_out, bool(estimates))
         return estimates

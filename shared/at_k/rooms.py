@@ -16,7 +16,9 @@ from .results import Result
 class PackageRooms(Rooms):
     """The functions that the installed package adds to the core, as methods."""
 
-    result = staticmethod(Result)
+    def result(self, scores: dict[str, Any], estimates: Any, averaging: str) -> Result:
+        """Return the dict of `compute` with its estimates."""
+        return Result(scores, estimates, averaging)
 
     def run_name(self) -> str | None:
         """Return a name that is the same in all processes of a run."""

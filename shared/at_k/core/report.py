@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -123,7 +124,9 @@ class Report:
         estimates: list[Estimate] = []
         left_out: dict[str | None, list[str]] = {}
         for group, questions in self._questions_by_group.items():
-            intervals, bands, unidentified = {}, {}, ()
+            intervals: dict[ScoreId, Interval] = {}
+            bands: dict[ScoreId, tuple[float, float]] = {}
+            unidentified: Collection[ScoreId] = ()
             if method is not None and confidence is not None:
                 unidentified = method.unidentified(questions)
                 intervals = method.intervals(questions, confidence)
@@ -137,8 +140,9 @@ class Report:
                 interval = intervals.get(score_id)
                 if method is not None:
                     interval = self._requested_fields(score_id, mean, interval)
-                estimate = Estimate(*score_id, group, mean, interval, bands.get(score_id))
-                estimates.append(estimate)
+                metric, k, tau = score_id
+                band = bands.get(score_id)
+                estimates.append(Estimate(metric, k, tau, group, mean, interval, band))
         if left_out:
             _warn_of_unidentified(left_out, bool(estimates))
         return estimates

@@ -171,10 +171,12 @@ class Design:
             mu, variance = pmf_of_c @ self._family.columns[:, 0], self._total[shifts] / effective
             number = np.full(len(shifts), effective)
             means = MeansOfQuestions(mu, np.diag(variance), number, effective, effective)
-            return Interval(mu, np.sqrt(variance), *means.limits(confidence, (0.0, 1.0)), kind)
+            lo, hi = means.limits(confidence, (0.0, 1.0))
+            return Interval(mu, np.sqrt(variance), lo, hi, kind)
         fits = (Fit(self._family, effective * pmf) for pmf in pmf_of_c)
         intervals = [sampling_intervals(fit, confidence)[""][:4] for fit in fits]
-        return Interval(*np.transpose(intervals), kind)
+        mu, sigma, lo, hi = np.transpose(intervals)
+        return Interval(mu, sigma, lo, hi, kind)
 
     def _smallest_difference(
         self,

@@ -264,6 +264,7 @@ class Pair:
         # The variance of a difference for new questions is at least that for new samples of the
         # same questions. If the samples do not show that, it is at least the squared error of two
         # questions, one that only a answers, and one that only b answers.
+        least: np.ndarray | float
         if of_samples is None:
             number = effective_clusters(None, len(a.run.outcomes), a.options.weights)
             least = 2.0 * (a.bounds[1] - a.bounds[0]) ** 2 / number**2

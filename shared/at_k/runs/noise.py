@@ -105,7 +105,8 @@ def noise_of(
         same = scored.intervals("sampling", confidence)
     checkers = (scored.moves(confidence).mean(axis=0) / normal_z(confidence)) ** 2
     lo, hi = scored.widened(limits_of(others), confidence).tolist()
-    of_samples, same_limits = [0.0] * len(others), [None] * len(others)
+    of_samples: list[float] = [0.0] * len(others)
+    same_limits: list[Any] = [None] * len(others)
     if same is not None:
         of_samples = [interval.sigma**2 for interval in same]
         same_limits = [*map(tuple, scored.widened(limits_of(same), confidence).T.tolist())]
