@@ -397,14 +397,10 @@ def run_cases() -> Iterator[Case]:
     rates = over("rates", [0.1, 0.5, 0.9], [0.0, 1.0], [0.3])
     yield from cases("plans", "plan", "nothing", rates, scores, over("k", 1, 3), designs[1:])
     yield from cases("plans", "plan", "nothing", rates[:1], scores[:2], goals, kinds)
-    extra = [{}, *CONFIDENCE, *over("power", 0.6, 0.95), *over("R_b", "second run")]
+    extra = [{}, *CONFIDENCE, *over("power", 0.6, 0.95)]
     extra += [*over("correlation", -0.5, 0, 0.9), *over("tau", 0.28), *over("question_cost", 20)]
     extra += over("sample_cost", 0.1)
     yield from cases("plans", "plan", pilots[0], scores[2:3], designs[:1], goals[1:], extra)
-    judged: Inputs = {"checker_rates": (0.9, 0.1), "k": 2}
-    extra = [*over("labels", None, [20, 100]), {"labels": 90, "label_cost": 3.0}]
-    yield from cases("plans", "plan", [*pilots[:1], "labelled run"], [judged], designs[:1], extra)
-    yield from cases("plans", "plan", "labelled run", [{"k": 2}], designs[:1], goals, extra)
     yield from cases("plans", "plan", "one run of answers", checks, designs[1:])
     yield from cases("plans", "plan", "one run of answers", checks[:1], over("num_proc", 2))
 
@@ -545,7 +541,7 @@ COMMANDS = [
     *("compare cool warm", "compare cool warm --metric pass^k --k 1 4 --interval questions"),
     *("compare cool warm --groups topic --k 2 --p-values", "compare cool warm --metric vote@k"),
     *("compare cool warm cool --names a b c --k 4 --p-values", "compare warm cool --metric avg@N"),
-    *("plan warm --k 4 --half-width 0.02", "plan cool warm --difference 0.03 --sample-cost 0.1"),
+    "plan warm --k 4 --half-width 0.02",
 ]
 FORMATS = ["table", "json", "csv", "markdown", "latex"]
 

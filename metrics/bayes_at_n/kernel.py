@@ -29,6 +29,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from collections.abc import Callable, Iterable
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Callable, Mapping
+from collections.abc import Collection
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Collection, Sequence
 from collections.abc import Iterable
@@ -522,7 +523,7 @@ methods raise an error that names the missing package. In the package it is a `P
 """
 
 
-KERNEL = "43840b1319f2"
+KERNEL = "71755a15668a"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -1172,9 +1173,12 @@ class Score(NamedTuple):
         """
         if self.powers == (1.0,):
             return columns[self.terms[0]]
-        return math.prod(
-            _not_negative(columns[column]) ** power for column, power in self._factors()
-        )
+        product = 1.0
+        for column, power in zip(self.terms, self.powers, strict=True):
+            factor = columns[column]
+            is_array = isinstance(factor, np.ndarray)
+            product *= (np.maximum(factor, 0.0) if is_array else max(factor, 0.0)) ** power
+        return product
 
     def variance(self, columns, covariance):
         """Return the variance of the product, (..), to first order (delta method).
@@ -1183,41 +1187,32 @@ class Score(NamedTuple):
         """
         if self.powers == (1.0,):
             return covariance[self.terms[0], self.terms[0]]
-        relative = 0.0  # the variance divided by the square of the product
-        for a, power_a in self._factors():
-            for b, power_b in self._factors():
-                over_a = _quotient(covariance[min(a, b), max(a, b)], columns[a])
-                relative = relative + power_a * power_b * _quotient(over_a, columns[b])
-        product = self.value(columns)
-        return product * relative * product
+        slopes = self._slopes(columns)
+        return sum(
+            slopes[a] * slopes[b] * covariance[min(a, b), max(a, b)] for a in slopes for b in slopes
+        )
 
     def gradient(self, columns: np.ndarray) -> np.ndarray:
-        """Return the partial derivatives of the score by each column, (m,), at (m,) values.
+        """Return the partial derivatives of the score by each column, (m,), at (m,) values."""
+        result = np.zeros(len(columns))
+        for column, slope in self._slopes(columns).items():
+            result[column] = slope
+        return result
+
+    def _slopes(self, columns) -> dict[int, Any]:
+        """Return the partial derivative, (..), by the column of each term.
 
         They are 0 for a product that is 0, although the true derivatives may be infinite.
         """
-        result = np.zeros(len(columns))
         if self.powers == (1.0,):
-            result[self.terms[0]] = 1.0
-            return result
+            return {self.terms[0]: 1.0}
         product = self.value(columns)
-        for column, power in self._factors():
-            result[column] = _quotient(power * product, columns[column])
-        return result
-
-    def _factors(self) -> Iterator[tuple[int, float]]:
-        """Yield the column and the power of each factor of the score."""
-        return zip(self.terms, self.powers, strict=True)
-
-
-def _not_negative(number):
-    """Return a number or an array with 0 in place of negative numbers."""
-    return np.maximum(number, 0.0) if isinstance(number, np.ndarray) else max(number, 0.0)
-
-
-def _quotient(number, divisor):
-    """Return number / divisor, or `number` where the divisor is (almost) 0: at most 1e-300."""
-    return number / np.where(np.greater(divisor, 1e-300), divisor, 1.0)
+        slopes: dict[int, Any] = {}
+        for column, power in zip(self.terms, self.powers, strict=True):
+            divisor = columns[column]  # A quotient by (almost) 0 would be infinite.
+            divisor = np.where(np.greater(divisor, 1e-300), divisor, 1.0)
+            slopes[column] = slopes.get(column, 0.0) + power * product / divisor
+        return slopes
 
 
 def number_terms(scores: Mapping[ScoreKey, Score]) -> tuple[list[Any], dict[ScoreKey, Score]]:
@@ -3734,19 +3729,19 @@ class CoherentIntervals(DerivedIntervals):
         limits = {
             event: (interval.lo, interval.hi)
             for event, interval in intervals.items()
-            if isinstance(event, Event) and not interval.is_unknown
+            if isinstance(event, Event)
         }
-        if not limits:
+        # Intervals are unknown for all scores or for none.
+        if not limits or next(iter(intervals.values())).is_unknown:
             return result
         over_k = _Ladder({_rung(x): pair for x, pair in limits.items() if x.r in (1, x.k)})
         over_r = cache(partial(_ladder_over_r, limits, over_k))
         for key in self._events.keys() & result.keys():
             interval, (k, r) = result[key], self._events[key]
-            if not interval.is_unknown:
-                at_end = r in (1, k)
-                ladder, rung = (over_k, _rung(self._events[key])) if at_end else (over_r(k), -r)
-                lo, hi = ladder.moved(rung, interval.lo, interval.hi)
-                result[key] = interval._replace(lo=min(lo, interval.mu), hi=max(hi, interval.mu))
+            at_end = r in (1, k)
+            ladder, rung = (over_k, _rung(self._events[key])) if at_end else (over_r(k), -r)
+            lo, hi = ladder.moved(rung, interval.lo, interval.hi)
+            result[key] = interval._replace(lo=min(lo, interval.mu), hi=max(hi, interval.mu))
         return result
 
 
@@ -5625,18 +5620,18 @@ class Report:
         with_mu: bool = True,
     ):
         self._safe = check_name("keys", keys, ("exact", "safe")) == "safe"
-        self._groups: list[str | None] = [None]  # None stands for all questions.
-        self._questions_by_group = [np.arange(questions)]
+        # The indices of the questions of each group by its label; of all questions by None.
+        self._questions_by_group: dict[str | None, np.ndarray] = {None: np.arange(questions)}
         if groups is not None:
             labels, index = label_index(groups, questions, "groups")
-            self._groups += labels
             by_group = np.argsort(index, kind="stable")
-            self._questions_by_group += np.split(by_group, np.cumsum(np.bincount(index))[:-1])
+            parts = np.split(by_group, np.cumsum(np.bincount(index))[:-1])
+            self._questions_by_group |= dict(zip(labels, parts, strict=True))
             if self._safe:
                 safe_prefixes(labels)  # raises a ValueError for equal ones
         if options.weights is not None:
-            counted = options.weights > 0
-            self._questions_by_group = [group[counted[group]] for group in self._questions_by_group]
+            for group, rows in self._questions_by_group.items():
+                self._questions_by_group[group] = rows[options.weights[rows] > 0]
         self._return_per_question = check_flag("return_per_question", return_per_question)
         if self._safe and self._return_per_question:
             warnings.warn(
@@ -5663,9 +5658,7 @@ class Report:
         Raises:
             ValueError: if all questions or a group have no interval, or if no score is identified.
         """
-        if self.options.confidence is None:
-            method = None
-        estimates = self._estimates(points, method, n)
+        estimates = self._estimates(points, self._checked_method(method, n))
         others: dict[str, Any] = {}
         if checker is not None and not self._safe:
             others["checker"] = checker
@@ -5679,29 +5672,54 @@ class Report:
         result = as_dict(estimates, self._safe, others)
         return PACKAGE.rooms.result(result, estimates, self.options.weighting.words)
 
-    def _estimates(
-        self, points: Scores, method: IntervalMethod | None, n: np.ndarray
-    ) -> list[Estimate]:
+    def _checked_method(
+        self, method: IntervalMethod | None, n: np.ndarray
+    ) -> IntervalMethod | None:
+        """Return the method of the requested limits, or None if no limits are requested.
+
+        Raises ValueError if it has a problem with all questions, or with a group.
+        """
+        options = self.options
+        if method is None or options.confidence is None:
+            return None
+        if options.anytime:
+            # None: "auto" decides for each group whether its limits are for other questions.
+            other_questions = None if options.method == "auto" else options.method == "questions"
+            method = PACKAGE.rooms.anytime_limits(method, n, other_questions)
+        for group, questions in self._questions_by_group.items():
+            if problem := method.problem(questions):
+                name = "The run" if group is None else f"Group {group!r}"
+                raise ValueError(f"{name} has no interval: {problem}.")
+        return method
+
+    def _estimates(self, points: Scores, method: IntervalMethod | None) -> list[Estimate]:
         """Return an estimate of each score over all questions, then over each group.
 
         A score is left out, with a warning, if `method.unidentified` says that the data do not
-        determine it. The arguments are those of `result`.
+        determine it.
         """
-        intervals, bands = self._intervals_and_bands(n, method)
+        options, confidence = self.options, self.options.confidence
         estimates: list[Estimate] = []
         left_out: dict[str | None, list[str]] = {}
-        for group, questions, group_intervals, group_bands in zip(
-            self._groups, self._questions_by_group, intervals, bands, strict=True
-        ):
-            unidentified = () if method is None else method.unidentified(questions)
-            for score_id, mean in points.over(questions, self.options.weights).items():
+        for group, questions in self._questions_by_group.items():
+            intervals: dict[ScoreId, Interval] = {}
+            bands: dict[ScoreId, tuple[float, float]] = {}
+            unidentified: Collection[ScoreId] = ()
+            if method is not None and confidence is not None:
+                unidentified = method.unidentified(questions)
+                intervals = method.intervals(questions, confidence)
+                if options.band:
+                    scores = [*intervals]
+                    bands = PACKAGE.rooms.band(method, questions, scores, confidence)
+            for score_id, mean in points.over(questions, options.weights).items():
                 if score_id in unidentified:
                     left_out.setdefault(group, []).append(score_id.key)
                     continue
-                interval, band = group_intervals.get(score_id), group_bands.get(score_id)
+                interval = intervals.get(score_id)
                 if method is not None:
                     interval = self._requested_fields(score_id, mean, interval)
                 metric, k, tau = score_id
+                band = bands.get(score_id)
                 estimates.append(Estimate(metric, k, tau, group, mean, interval, band))
         if left_out:
             _warn_of_unidentified(left_out, bool(estimates))
@@ -5726,39 +5744,6 @@ class Report:
             # mu is the same sum in another order, so its last digits may differ.
             interval = interval._replace(mu=mean)
         return interval if is_named else interval._replace(interval=None)
-
-    def _intervals_and_bands(
-        self, n: np.ndarray, method: IntervalMethod | None
-    ) -> tuple[list[dict[ScoreId, Interval]], list[dict[ScoreId, tuple[float, float]]]]:
-        """Return two lists of dicts by score: intervals, and the (lo, hi) of bands.
-
-        A list has a dict for all questions, then for each group, empty if limits or bands are not
-        requested. The arguments are those of `result`.
-        """
-        options = self.options
-        no_limits: list[dict[ScoreId, Any]] = [{} for _ in self._questions_by_group]
-        if method is None or options.confidence is None:
-            return no_limits, no_limits
-        if options.anytime:
-            # None: "auto" decides for each group whether its limits are for other questions.
-            other_questions = None if options.method == "auto" else options.method == "questions"
-            method = PACKAGE.rooms.anytime_limits(method, n, other_questions)
-        self._require_intervals(method)
-        groups, confidence = self._questions_by_group, options.confidence
-        intervals = [method.intervals(questions, confidence) for questions in groups]
-        if not options.band:
-            return intervals, no_limits
-        return intervals, [
-            PACKAGE.rooms.band(method, questions, [*of_group], confidence)
-            for questions, of_group in zip(groups, intervals, strict=True)
-        ]
-
-    def _require_intervals(self, method: IntervalMethod) -> None:
-        """Raise a ValueError if `method` has a problem with all questions, or with a group."""
-        for group, questions in zip(self._groups, self._questions_by_group, strict=True):
-            if problem := method.problem(questions):
-                name = "The run" if group is None else f"Group {group!r}"
-                raise ValueError(f"{name} has no interval: {problem}.")
 
 
 def _warn_of_unidentified(left_out: dict[str | None, list[str]], has_others: bool) -> None:
@@ -6275,13 +6260,16 @@ def cons_at_k_results(
     warn_of_stopping(checked.outcomes)
     consensus = Consensus.from_checked(checked, requested, merge_right, "vote@k" in metrics)
     values = consensus.values()
-    sizes = {ScoreId("weighted_vote@k", key): consensus.sizes(k) for key, k in consensus.ks.items()}
-    if vote_weights is None:
-        sizes = {}
+    sizes: dict[ScoreId, Any] = {}
+    if vote_weights is not None:
+        for k_in_key, size in consensus.ks.items():
+            sizes[ScoreId("weighted_vote@k", k_in_key)] = consensus.sizes(size)
     if include is not None:
         _check_included(metrics, {score_id.metric for score_id in (*values, *sizes)})
-    values = {x: value for x, value in values.items() if is_included(x.metric, x.k, included)}
-    sizes = {x: size for x, size in sizes.items() if is_included(x.metric, x.k, included)}
+    for scores in (values, sizes):
+        for score_id in [*scores]:
+            if not is_included(score_id.metric, score_id.k, included):
+                del scores[score_id]
     columns = np.array([*values.values()]).reshape(len(values), len(questions)).T
     points = Scores(one_column_each(values), np.arange(len(questions)), columns)
     method: IntervalMethod = QuestionIntervals(

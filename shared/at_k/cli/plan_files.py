@@ -7,9 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..runs.noise import correction_in_words
-from ..runs.outcomes_of_runs import Run
-from ..runs.plan import AT_LIMIT, PlanOptions, plan, plan_runs
+from ..runs.plan import PlanOptions, plan, plan_for
 from .flags import COOL, WARM, add_flags, parameters_and_helps
 from .formats import (
     OTHER_QUESTIONS,
@@ -22,16 +20,14 @@ from .formats import (
     print_output,
 )
 from .graded_files import file_arguments, graded_files
-from .run_input import RunInput
 
-_FLAG_NAMES = {name: f"number_of_{name}" for name in ("questions", "samples", "labels")}
+_FLAG_NAMES = {name: f"number_of_{name}" for name in ("questions", "samples")}
 """The names of flags for parameters whose own names stand for columns of a file."""
 
 # The headings of the columns of a plan by their names.
 _PLAN_COLUMNS = {
     "questions": "questions",
     "samples": "samples",
-    "labels": "labels",
     "cost": "cost",
     "half_width_sampling": "+- sampling",
     "half_width_questions": "+- questions",
@@ -41,40 +37,39 @@ _PLAN_COLUMNS = {
 _EXAMPLES = f"""\
 examples, with the samples of the package:
   at-k plan {WARM} --check-correct-fn numeric --k 4 --half-width 0.02
-  at-k plan {COOL} {WARM} --check-correct-fn numeric --k 1 --difference 0.03 --sample-cost 0.1
+  at-k plan {COOL} --check-correct-fn numeric --k 1 --difference 0.03 --sample-cost 0.1
   at-k plan --rates 0.1 0.5 0.9 --number-of-questions 100 500 --number-of-samples 1 4 16
-  at-k plan --rates 0.2 0.8 --checker-rates 0.9 0.1 --number-of-labels 200 800 --half-width 0.05
 """
 
 
 def add_plan_flags(command: argparse.ArgumentParser) -> None:
     """Add the flags of `at_k.plan` and of reading files to the parser, and set what it runs."""
-    parameters, helps = parameters_and_helps(plan, ("R", "R_b"))
+    parameters, helps = parameters_and_helps(plan, ("R",))
     helps |= {flag: f"{helps[name]} In Python: {name}." for name, flag in _FLAG_NAMES.items()}
     flags = [
         parameter.replace(name=_FLAG_NAMES.get(parameter.name, parameter.name))
         for parameter in parameters.values()
     ]
-    flags.append(parameters["labels"])  # This flag, --labels, names the column of a file.
-    add_flags(command, "[FILE [FILE]]", _EXAMPLES, flags, helps, has_charts=False)
+    add_flags(command, "[FILE]", _EXAMPLES, flags, helps, has_charts=False)
     command.set_defaults(run=_plan_files)
 
 
 def _plan_files(files: Sequence[str], output_format: str, **flags: Any) -> None:
-    """Print the plan for one or two pilot runs, each in a file, or for assumed rates."""
-    if len(files) > 2:
-        raise ValueError(f"There are {len(files)} files: give one pilot run, or two.")
+    """Print the plan for a pilot run in a file, or for assumed rates."""
+    if len(files) > 1:
+        raise ValueError(
+            f"There are {len(files)} files: give one pilot run. For a --difference, say how the "
+            f"scores of two runs vary together with --correlation, such as 0.8."
+        )
     arguments = file_arguments(flags)
     names = {flag: name for name, flag in _FLAG_NAMES.items()}
     parameters = {names.get(flag, flag): value for flag, value in arguments.parameters.items()}
-    options = PlanOptions(**parameters, checker_rates=arguments.grading.get("checker_rates"))
-    inputs: list[RunInput] = []
-    runs: list[Run] = []
+    options = PlanOptions(**parameters)
+    read, run = [], None
     if files:
-        sources = [(file, [file]) for file in files]
-        inputs, runs, options = graded_files(sources, arguments, options)
-    read = [run.described() for run in inputs]
-    print_output(PlanView(plan_runs(runs, options), options, read).printed(output_format))
+        (source,), (run,), options = graded_files([(files[0], files)], arguments, options)
+        read = [source.described()]
+    print_output(PlanView(plan_for(run, options), options, read).printed(output_format))
 
 
 @dataclass(frozen=True)
@@ -123,19 +118,13 @@ class PlanView(View):
             f"for {command} to find it with a probability of {power}. sampling: "
             f"{SAME_QUESTIONS}. questions: {OTHER_QUESTIONS}; comparisons are paired by question."
         ]
-        has_labels = "labels" in plan["rows"][0]
-        if has_labels:
-            notes[0] += (
-                " labels: samples of a run that a person labels too, drawn at random, so that the "
-                "rates of its checker are estimated."
-            )
         if options.wanted is not None:
             name, value = options.wanted
             claim = f"has a half-width of at most {value:g}"
             if name == "difference":
                 claim = f"finds a difference of {value:g} with a probability of {power}"
             claim += f", {Limits(options.confidence, str(options.interval)).scope}"
-            notes.append(_cheapest_in_words(plan["cheapest"], claim, has_labels))
+            notes.append(_cheapest_in_words(plan["cheapest"], claim))
         return [*notes, _assumptions_in_words(plan["assumptions"])]
 
 
@@ -143,27 +132,26 @@ def _plan_cell(column: str, value: float | None) -> str:
     """Return the text of a value in a column of a plan, or "-" for None."""
     if value is None:
         return "-"
-    if column in ("questions", "samples", "labels"):
+    if column in ("questions", "samples"):
         return str(value)
     return f"{value:g}" if column == "cost" else f"{value:.4f}"
 
 
-def _cheapest_in_words(cheapest: Mapping[str, Any] | None, claim: str, has_labels: bool) -> str:
+def _cheapest_in_words(cheapest: Mapping[str, Any] | None, claim: str) -> str:
     """Return a sentence on the cheapest design that fulfils the clause `claim`, if any."""
     if cheapest is None:
-        more = ["questions (--number-of-questions)", "samples (--number-of-samples)"]
-        if has_labels:
-            more.append("labels (--number-of-labels)")
-        return f"No design with these numbers {claim}: allow more {' or '.join(more)}."
+        return (
+            f"No design with these numbers {claim}: allow more questions (--number-of-questions) "
+            f"or samples (--number-of-samples)."
+        )
     questions = number_of(cheapest["questions"], "question")
     if "questions_lo" in cheapest:
         lo, hi = cheapest["questions_lo"], cheapest["questions_hi"]
         questions += f" ({lo} to {hi}, as far as the pilot run tells)"
     samples = number_of(cheapest["samples"], "sample")
-    labels = f" and {number_of(cheapest['labels'], 'label')}" if "labels" in cheapest else ""
     return (
-        f"The cheapest design, in the last row, has {questions} with {samples} each{labels}, and "
-        f"costs {cheapest['cost']:g}. It {claim}."
+        f"The cheapest design, in the last row, has {questions} with {samples} each, and costs "
+        f"{cheapest['cost']:g}. It {claim}."
     )
 
 
@@ -180,15 +168,8 @@ def _assumptions_in_words(assumptions: Mapping[str, Any]) -> str:
             text += f", and averaged as in the pilot run, which {effect}"
         if assumptions["extrapolated"]:
             text += ", and scores with more samples are extrapolated"
-    if "checker" in assumptions:
-        text += f". The scores are {correction_in_words(assumptions['checker'])}"
     text += (
         f". The correlation of the scores of two runs over questions, "
         f"{assumptions['correlation']:.2f}, is {assumptions['correlation_is']}"
     )
-    if assumptions["correlation_is"] == AT_LIMIT:
-        text += (
-            ": the pilot runs have too few questions or samples to tell it, and a difference may "
-            "need many more questions. Give one run, and a smaller --correlation, such as 0.9"
-        )
     return f"{text}."

@@ -154,17 +154,17 @@ class CoherentIntervals(DerivedIntervals):
         limits = {
             event: (interval.lo, interval.hi)
             for event, interval in intervals.items()
-            if isinstance(event, Event) and not interval.is_unknown
+            if isinstance(event, Event)
         }
-        if not limits:
+        # Intervals are unknown for all scores or for none.
+        if not limits or next(iter(intervals.values())).is_unknown:
             return result
         over_k = _Ladder({_rung(x): pair for x, pair in limits.items() if x.r in (1, x.k)})
         over_r = cache(partial(_ladder_over_r, limits, over_k))
         for key in self._events.keys() & result.keys():
             interval, (k, r) = result[key], self._events[key]
-            if not interval.is_unknown:
-                at_end = r in (1, k)
-                ladder, rung = (over_k, _rung(self._events[key])) if at_end else (over_r(k), -r)
-                lo, hi = ladder.moved(rung, interval.lo, interval.hi)
-                result[key] = interval._replace(lo=min(lo, interval.mu), hi=max(hi, interval.mu))
+            at_end = r in (1, k)
+            ladder, rung = (over_k, _rung(self._events[key])) if at_end else (over_r(k), -r)
+            lo, hi = ladder.moved(rung, interval.lo, interval.hi)
+            result[key] = interval._replace(lo=min(lo, interval.mu), hi=max(hi, interval.mu))
         return result

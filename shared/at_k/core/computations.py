@@ -363,13 +363,16 @@ def cons_at_k_results(
     warn_of_stopping(checked.outcomes)
     consensus = Consensus.from_checked(checked, requested, merge_right, "vote@k" in metrics)
     values = consensus.values()
-    sizes = {ScoreId("weighted_vote@k", key): consensus.sizes(k) for key, k in consensus.ks.items()}
-    if vote_weights is None:
-        sizes = {}
+    sizes: dict[ScoreId, Any] = {}
+    if vote_weights is not None:
+        for k_in_key, size in consensus.ks.items():
+            sizes[ScoreId("weighted_vote@k", k_in_key)] = consensus.sizes(size)
     if include is not None:
         _check_included(metrics, {score_id.metric for score_id in (*values, *sizes)})
-    values = {x: value for x, value in values.items() if is_included(x.metric, x.k, included)}
-    sizes = {x: size for x, size in sizes.items() if is_included(x.metric, x.k, included)}
+    for scores in (values, sizes):
+        for score_id in [*scores]:
+            if not is_included(score_id.metric, score_id.k, included):
+                del scores[score_id]
     columns = np.array([*values.values()]).reshape(len(values), len(questions)).T
     points = Scores(one_column_each(values), np.arange(len(questions)), columns)
     method: IntervalMethod = QuestionIntervals(

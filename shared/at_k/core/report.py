@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -41,18 +42,18 @@ class Report:
         with_mu: bool = True,
     ):
         self._safe = check_name("keys", keys, ("exact", "safe")) == "safe"
-        self._groups: list[str | None] = [None]  # None stands for all questions.
-        self._questions_by_group = [np.arange(questions)]
+        # The indices of the questions of each group by its label; of all questions by None.
+        self._questions_by_group: dict[str | None, np.ndarray] = {None: np.arange(questions)}
         if groups is not None:
             labels, index = label_index(groups, questions, "groups")
-            self._groups += labels
             by_group = np.argsort(index, kind="stable")
-            self._questions_by_group += np.split(by_group, np.cumsum(np.bincount(index))[:-1])
+            parts = np.split(by_group, np.cumsum(np.bincount(index))[:-1])
+            self._questions_by_group |= dict(zip(labels, parts, strict=True))
             if self._safe:
                 safe_prefixes(labels)  # raises a ValueError for equal ones
         if options.weights is not None:
-            counted = options.weights > 0
-            self._questions_by_group = [group[counted[group]] for group in self._questions_by_group]
+            for group, rows in self._questions_by_group.items():
+                self._questions_by_group[group] = rows[options.weights[rows] > 0]
         self._return_per_question = check_flag("return_per_question", return_per_question)
         if self._safe and self._return_per_question:
             warnings.warn(
@@ -79,9 +80,7 @@ class Report:
         Raises:
             ValueError: if all questions or a group have no interval, or if no score is identified.
         """
-        if self.options.confidence is None:
-            method = None
-        estimates = self._estimates(points, method, n)
+        estimates = self._estimates(points, self._checked_method(method, n))
         others: dict[str, Any] = {}
         if checker is not None and not self._safe:
             others["checker"] = checker
@@ -95,29 +94,54 @@ class Report:
         result = as_dict(estimates, self._safe, others)
         return PACKAGE.rooms.result(result, estimates, self.options.weighting.words)
 
-    def _estimates(
-        self, points: Scores, method: IntervalMethod | None, n: np.ndarray
-    ) -> list[Estimate]:
+    def _checked_method(
+        self, method: IntervalMethod | None, n: np.ndarray
+    ) -> IntervalMethod | None:
+        """Return the method of the requested limits, or None if no limits are requested.
+
+        Raises ValueError if it has a problem with all questions, or with a group.
+        """
+        options = self.options
+        if method is None or options.confidence is None:
+            return None
+        if options.anytime:
+            # None: "auto" decides for each group whether its limits are for other questions.
+            other_questions = None if options.method == "auto" else options.method == "questions"
+            method = PACKAGE.rooms.anytime_limits(method, n, other_questions)
+        for group, questions in self._questions_by_group.items():
+            if problem := method.problem(questions):
+                name = "The run" if group is None else f"Group {group!r}"
+                raise ValueError(f"{name} has no interval: {problem}.")
+        return method
+
+    def _estimates(self, points: Scores, method: IntervalMethod | None) -> list[Estimate]:
         """Return an estimate of each score over all questions, then over each group.
 
         A score is left out, with a warning, if `method.unidentified` says that the data do not
-        determine it. The arguments are those of `result`.
+        determine it.
         """
-        intervals, bands = self._intervals_and_bands(n, method)
+        options, confidence = self.options, self.options.confidence
         estimates: list[Estimate] = []
         left_out: dict[str | None, list[str]] = {}
-        for group, questions, group_intervals, group_bands in zip(
-            self._groups, self._questions_by_group, intervals, bands, strict=True
-        ):
-            unidentified = () if method is None else method.unidentified(questions)
-            for score_id, mean in points.over(questions, self.options.weights).items():
+        for group, questions in self._questions_by_group.items():
+            intervals: dict[ScoreId, Interval] = {}
+            bands: dict[ScoreId, tuple[float, float]] = {}
+            unidentified: Collection[ScoreId] = ()
+            if method is not None and confidence is not None:
+                unidentified = method.unidentified(questions)
+                intervals = method.intervals(questions, confidence)
+                if options.band:
+                    scores = [*intervals]
+                    bands = PACKAGE.rooms.band(method, questions, scores, confidence)
+            for score_id, mean in points.over(questions, options.weights).items():
                 if score_id in unidentified:
                     left_out.setdefault(group, []).append(score_id.key)
                     continue
-                interval, band = group_intervals.get(score_id), group_bands.get(score_id)
+                interval = intervals.get(score_id)
                 if method is not None:
                     interval = self._requested_fields(score_id, mean, interval)
                 metric, k, tau = score_id
+                band = bands.get(score_id)
                 estimates.append(Estimate(metric, k, tau, group, mean, interval, band))
         if left_out:
             _warn_of_unidentified(left_out, bool(estimates))
@@ -142,39 +166,6 @@ class Report:
             # mu is the same sum in another order, so its last digits may differ.
             interval = interval._replace(mu=mean)
         return interval if is_named else interval._replace(interval=None)
-
-    def _intervals_and_bands(
-        self, n: np.ndarray, method: IntervalMethod | None
-    ) -> tuple[list[dict[ScoreId, Interval]], list[dict[ScoreId, tuple[float, float]]]]:
-        """Return two lists of dicts by score: intervals, and the (lo, hi) of bands.
-
-        A list has a dict for all questions, then for each group, empty if limits or bands are not
-        requested. The arguments are those of `result`.
-        """
-        options = self.options
-        no_limits: list[dict[ScoreId, Any]] = [{} for _ in self._questions_by_group]
-        if method is None or options.confidence is None:
-            return no_limits, no_limits
-        if options.anytime:
-            # None: "auto" decides for each group whether its limits are for other questions.
-            other_questions = None if options.method == "auto" else options.method == "questions"
-            method = PACKAGE.rooms.anytime_limits(method, n, other_questions)
-        self._require_intervals(method)
-        groups, confidence = self._questions_by_group, options.confidence
-        intervals = [method.intervals(questions, confidence) for questions in groups]
-        if not options.band:
-            return intervals, no_limits
-        return intervals, [
-            PACKAGE.rooms.band(method, questions, [*of_group], confidence)
-            for questions, of_group in zip(groups, intervals, strict=True)
-        ]
-
-    def _require_intervals(self, method: IntervalMethod) -> None:
-        """Raise a ValueError if `method` has a problem with all questions, or with a group."""
-        for group, questions in zip(self._groups, self._questions_by_group, strict=True):
-            if problem := method.problem(questions):
-                name = "The run" if group is None else f"Group {group!r}"
-                raise ValueError(f"{name} has no interval: {problem}.")
 
 
 def _warn_of_unidentified(left_out: dict[str | None, list[str]], has_others: bool) -> None:

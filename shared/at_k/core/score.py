@@ -10,7 +10,6 @@ There are M questions, U distinct rows, and m columns. (..) is the shape of the 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -81,9 +80,12 @@ class Score(NamedTuple):
         """
         if self.powers == (1.0,):
             return columns[self.terms[0]]
-        return math.prod(
-            _not_negative(columns[column]) ** power for column, power in self._factors()
-        )
+        product = 1.0
+        for column, power in zip(self.terms, self.powers, strict=True):
+            factor = columns[column]
+            is_array = isinstance(factor, np.ndarray)
+            product *= (np.maximum(factor, 0.0) if is_array else max(factor, 0.0)) ** power
+        return product
 
     def variance(self, columns, covariance):
         """Return the variance of the product, (..), to first order (delta method).
@@ -92,41 +94,32 @@ class Score(NamedTuple):
         """
         if self.powers == (1.0,):
             return covariance[self.terms[0], self.terms[0]]
-        relative = 0.0  # the variance divided by the square of the product
-        for a, power_a in self._factors():
-            for b, power_b in self._factors():
-                over_a = _quotient(covariance[min(a, b), max(a, b)], columns[a])
-                relative = relative + power_a * power_b * _quotient(over_a, columns[b])
-        product = self.value(columns)
-        return product * relative * product
+        slopes = self._slopes(columns)
+        return sum(
+            slopes[a] * slopes[b] * covariance[min(a, b), max(a, b)] for a in slopes for b in slopes
+        )
 
     def gradient(self, columns: np.ndarray) -> np.ndarray:
-        """Return the partial derivatives of the score by each column, (m,), at (m,) values.
+        """Return the partial derivatives of the score by each column, (m,), at (m,) values."""
+        result = np.zeros(len(columns))
+        for column, slope in self._slopes(columns).items():
+            result[column] = slope
+        return result
+
+    def _slopes(self, columns) -> dict[int, Any]:
+        """Return the partial derivative, (..), by the column of each term.
 
         They are 0 for a product that is 0, although the true derivatives may be infinite.
         """
-        result = np.zeros(len(columns))
         if self.powers == (1.0,):
-            result[self.terms[0]] = 1.0
-            return result
+            return {self.terms[0]: 1.0}
         product = self.value(columns)
-        for column, power in self._factors():
-            result[column] = _quotient(power * product, columns[column])
-        return result
-
-    def _factors(self) -> Iterator[tuple[int, float]]:
-        """Yield the column and the power of each factor of the score."""
-        return zip(self.terms, self.powers, strict=True)
-
-
-def _not_negative(number):
-    """Return a number or an array with 0 in place of negative numbers."""
-    return np.maximum(number, 0.0) if isinstance(number, np.ndarray) else max(number, 0.0)
-
-
-def _quotient(number, divisor):
-    """Return number / divisor, or `number` where the divisor is (almost) 0: at most 1e-300."""
-    return number / np.where(np.greater(divisor, 1e-300), divisor, 1.0)
+        slopes: dict[int, Any] = {}
+        for column, power in zip(self.terms, self.powers, strict=True):
+            divisor = columns[column]  # A quotient by (almost) 0 would be infinite.
+            divisor = np.where(np.greater(divisor, 1e-300), divisor, 1.0)
+            slopes[column] = slopes.get(column, 0.0) + power * product / divisor
+        return slopes
 
 
 def number_terms(scores: Mapping[ScoreKey, Score]) -> tuple[list[Any], dict[ScoreKey, Score]]:

@@ -91,20 +91,6 @@ class LabelCounts(NamedTuple):
     tn: float
     run: LabelledRun | None = None
 
-    @classmethod
-    def expected(
-        cls, labels: int, rates: CheckerRates, correct: float, samples: float
-    ) -> LabelCounts:
-        """Return the expected counts if `labels` random samples of a run are labelled.
-
-        The run has `samples` samples, of which a share `correct` is correct.
-        """
-        (t, f), incorrect = rates, 1 - correct
-        shares = (t * correct, (1 - t) * correct, f * incorrect, (1 - f) * incorrect)
-        run = LabelledRun(shares[0] + shares[2], samples)
-        tp, fn, fp, tn = (labels * share for share in shares)
-        return cls(tp, fn, fp, tn, run)
-
     @property
     def number(self) -> int:
         """Return the number of labelled samples."""

@@ -92,20 +92,11 @@ def differences_in(comparison: Mapping[str, Any]) -> list[Difference]:
     for estimate in estimates_of(comparison):
         if estimate.interval is None or estimate.band is None:
             continue  # This entry is the score of one run, or a p-value.
-        key = estimate.full_key
-        difference = Difference(
-            estimate.metric,
-            estimate.k,
-            estimate.tau,
-            estimate.group,
-            estimate.score,
-            a=comparison[f"{key}_a"],
-            b=comparison[f"{key}_b"],
-            interval=(estimate.interval.lo, estimate.interval.hi),
-            band=estimate.band,
-            p=comparison.get(f"{key}_p"),
-        )
-        differences.append(difference)
+        key, interval = estimate.full_key, (estimate.interval.lo, estimate.interval.hi)
+        scores = comparison[f"{key}_a"], comparison[f"{key}_b"]
+        p = comparison.get(f"{key}_p")
+        # The first fields of both are those of the score.
+        differences.append(Difference(*estimate[:5], *scores, interval, estimate.band, p))
     return differences
 
 

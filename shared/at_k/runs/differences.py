@@ -51,19 +51,22 @@ import numpy as np
 from scipy.special import ndtr
 
 from ..core.checks import label_index
-from ..core.questions import student_quantile, unseen_share
+from ..core.questions import (
+    degrees_of_freedom,
+    effective_clusters,
+    student_quantile,
+    unseen_share,
+)
 from ..core.score import ScoreId
 from ..core.signatures import check_options, shows_options
 from ..functions import OutcomesLike
 from ..intervals.band import confidence_of_each, path_angles, path_exceedance
-from ..intervals.labelled import Errors, falls_with_k
+from ..intervals.labelled import Errors
 from ..results import Result
 from .comparison import Difference, differences_as_dict
 from .options import ComparisonOptions, RunOptions
 from .outcomes_of_runs import Run, grade_sources
-from .scored_run import ScoredRun, score_runs
-
-_LARGEST_Z, _HALVINGS = 8.0, 26
+from .scored_run import ScoredRun, names_of_falling_runs, score_runs
 
 
 @shows_options(RunOptions, ComparisonOptions)
@@ -166,9 +169,10 @@ def compare(
     sources = [("R_a", R_a), ("R_b", R_b)]
     graded = grade_sources(sources, requested, checker_rates, labels, by_order, common)
     overall = Compared(*graded)
+    by_group = compare_groups(overall, overall.options.groups)
     differences = [
         difference
-        for group, compared in compare_groups(overall, overall.options.groups).items()
+        for group, compared in by_group.items()
         for difference in differences_of(compared, p_values, group)
     ]
     return differences_as_dict(differences, averaging=overall.options.weighting.words)
@@ -180,18 +184,14 @@ class Compared:
     Each run has m scores, one for each k. For the interval "questions", runs are paired by
     question, as both have the same new questions.
 
-    Args:
-        runs: the graded runs. The default of k depends on the samples that have outcomes, as a
-            checker may leave samples unscored.
-        options: the options of the comparison.
-        warns: whether to warn of each run whose corrected pass@k falls with k.
+    `warns` is whether to warn of each run whose corrected pass@k falls with k.
 
     Attributes:
         options: the options, validated for the samples of the runs.
         scored: K runs with their scores.
         scores: the ids of the m scores.
         falling: the names of runs whose corrected pass@k falls with k; empty without `warns`.
-        pairs: the `Pair` for the indices (a, b) of each pair of runs, a before b.
+        pairs: the `Pair` of the runs with the indices (a, b), a before b.
         simultaneous: simultaneous inference about all differences.
 
     Raises:
@@ -201,16 +201,15 @@ class Compared:
     def __init__(self, runs: Sequence[Run], options: ComparisonOptions, warns: bool = True):
         self.runs = runs
         self.options = options.for_samples({run.name: run.outcomes.n for run in runs})
-        self.scored = scored = score_runs(runs, self.options)
-        self.scores: list[ScoreId] = [*scored[0].points.keys]
-        self.falling = warn_of_falling_runs(runs, self.options) if warns else []
-        new_questions = self.options.interval == "questions"
+        self.scored = score_runs(runs, self.options)
+        self.scores: list[ScoreId] = [*self.scored[0].points.keys]
+        self.falling = names_of_falling_runs(self.scored) if warns else []
         self.pairs = {
-            (a, b): Pair(scored[a], scored[b], new_questions)
+            (a, b): Pair(self.scored[a], self.scored[b])
             for a, b in itertools.combinations(range(len(runs)), 2)
         }
         angles = np.array([path_angles(pair.covariance) for pair in self.pairs.values()])
-        self.simultaneous = Simultaneous(len(runs), angles, not new_questions)
+        self.simultaneous = Simultaneous(len(runs), angles, self.options.interval != "questions")
 
     @property
     def checkers(self) -> dict[str, dict[str, float]]:
@@ -240,30 +239,41 @@ class Compared:
 class Pair:
     """Two runs on the same questions, and the differences b - a of their m scores.
 
-    `new_questions` is whether the interval is for other questions like these.
-
     Attributes:
         covariance: (m, m) covariance of the errors of the differences.
         limits: a cached function from a confidence to the lower and upper limits of the
             differences, (2, m).
     """
 
-    def __init__(self, a: ScoredRun, b: ScoredRun, new_questions: bool):
-        self._runs, self._new_questions = (a, b), new_questions
-        self._differences = b.estimates - a.estimates
+    def __init__(self, a: ScoredRun, b: ScoredRun):
+        self._runs, self._differences = (a, b), b.estimates - a.estimates
+        self._new_questions = a.options.interval == "questions"
+        self._correlation = np.zeros(len(self._differences))
         self.limits = cache(self._limits)
-        if new_questions:
-            # Both runs have the same new questions, so errors are subtracted cluster by cluster.
-            errors = b.errors - a.errors
-            self.covariance = errors.T @ errors
-            self._correlation = _correlation(a.errors, b.errors, _least_variance(a, b))
-            self._shared = np.abs(b.standard_errors - a.standard_errors)
-        else:
+        of_samples = None
+        if a.covariance is not None and b.covariance is not None:
             # New samples of the same questions are independent, so the covariances add up.
-            assert a.covariance is not None
-            assert b.covariance is not None
-            self.covariance = a.covariance + b.covariance
-            self._correlation = self._shared = np.zeros(len(self._differences))
+            of_samples = a.covariance + b.covariance
+        if not self._new_questions:
+            assert of_samples is not None
+            self.covariance = of_samples
+            return
+        # Both runs have the same new questions, so errors are subtracted cluster by cluster.
+        errors = b.errors - a.errors
+        self.covariance = errors.T @ errors
+        # The variance of a difference for new questions is at least that for new samples of the
+        # same questions. If the samples do not show that, it is at least the squared error of two
+        # questions, one that only a answers, and one that only b answers.
+        least: np.ndarray | float
+        if of_samples is None:
+            number = effective_clusters(None, len(a.run.outcomes), a.options.weights)
+            least = 2.0 * (a.bounds[1] - a.bounds[0]) ** 2 / number**2
+        else:
+            least = np.diag(of_samples)
+        most = np.maximum(a.standard_errors**2 + b.standard_errors**2 - least, 0.0) / 2
+        norms = a.standard_errors * b.standard_errors  # 0 if a score does not vary
+        product = np.minimum(np.sum(a.errors * b.errors, axis=0), most)
+        self._correlation = product / np.where(norms > 0, norms, 1.0)
 
     def _limits(self, confidence: float) -> np.ndarray:
         """Return the lower and upper limits of the differences, (2, m).
@@ -271,24 +281,25 @@ class Pair:
         The module docstring has the formula of the distances `down` and `up` of the limits from the
         differences.
         """
-        (a, b), r, shared = self._runs, self._correlation, self._shared
+        (a, b), (least, most) = self._runs, self._runs[0].bounds
         (lo_a, hi_a), (lo_b, hi_b) = a.limits(confidence), b.limits(confidence)
-        alpha = 1 - a.look_confidence(confidence)
+        shared: np.ndarray | float = 0.0
         if self._new_questions:
-            shared = student_quantile(a.freedom, alpha) * shared
-        down = _distance_of_limit(b.estimates - lo_b, hi_a - a.estimates, r, shared)
-        up = _distance_of_limit(hi_b - b.estimates, a.estimates - lo_a, r, shared)
-        least, most = a.bounds
+            options, alpha = a.options, 1 - a.look_confidence(confidence)
+            labels, questions = options.clusters, len(a.run.outcomes)
+            clusters = effective_clusters(labels, questions, options.weights)
+            t = student_quantile(degrees_of_freedom(clusters), alpha)
+            shared = t * np.abs(b.standard_errors - a.standard_errors)
+        down = _distance_of_limit(b.estimates - lo_b, hi_a - a.estimates, self._correlation, shared)
+        up = _distance_of_limit(hi_b - b.estimates, a.estimates - lo_a, self._correlation, shared)
         if self._new_questions:
-            share = unseen_share(a.clusters, alpha)
+            counted = a.counted if labels is None else np.unique(labels[a.counted])
+            share = unseen_share(len(counted), alpha)
             down = np.fmax(down, share * np.fmax(b.estimates - least, most - a.estimates))
             up = np.fmax(up, share * np.fmax(most - b.estimates, a.estimates - least))
-        for run, is_subtracted in ((a, True), (b, False)):
-            moves = run.moves(confidence)
-            if moves is not None:
-                # The labels of the two runs are independent, so squared distances add up.
-                below, above = moves[::-1] if is_subtracted else moves
-                down, up = np.hypot(down, below), np.hypot(up, above)
+        # The labels of the two runs are independent, so squared distances add up.
+        (down_a, up_a), (down_b, up_b) = a.moves(confidence), b.moves(confidence)
+        down, up = np.hypot(np.hypot(down, up_a), down_b), np.hypot(np.hypot(up, down_a), up_b)
         # Scores that are corrected for the errors of a checker may leave their range.
         limits = [self._differences - down, self._differences + up]
         return np.clip(limits, least - most, most - least)
@@ -300,8 +311,8 @@ class Pair:
         """
         normal, p = NormalDist(), [1.0] * len(self._differences)
         for score in np.flatnonzero(self._differences).tolist():
-            least, most = 0.0, _LARGEST_Z
-            for _ in range(_HALVINGS):
+            least, most = 0.0, 8.0  # z-values
+            for _ in range(26):
                 z = (least + most) / 2
                 lo, hi = self._limits(1 - 2 * normal.cdf(-z))[:, score]
                 least, most = (z, most) if lo > 0 or hi < 0 else (least, z)
@@ -309,20 +320,8 @@ class Pair:
         return p
 
 
-def _least_variance(a: ScoredRun, b: ScoredRun) -> np.ndarray | float:
-    """Return the least variance that b - a may have for new questions.
-
-    It is the variance for new samples of the same questions, (m,). If the samples of a run do not
-    show that, the result is one number for all scores: the squared error of two questions, one that
-    only a answers, and one that only b answers.
-    """
-    if a.covariance is None or b.covariance is None:
-        return 2.0 * (a.bounds[1] - a.bounds[0]) ** 2 / a.number**2
-    return np.diag(a.covariance + b.covariance)
-
-
 def _distance_of_limit(
-    x: np.ndarray, y: np.ndarray, r: np.ndarray, shared: np.ndarray
+    x: np.ndarray, y: np.ndarray, r: np.ndarray, shared: np.ndarray | float
 ) -> np.ndarray:
     """Return the distance of a limit from the difference, (m,); see the module docstring.
 
@@ -333,18 +332,6 @@ def _distance_of_limit(
     shared = np.minimum(shared, np.maximum(x, y))
     squares, positive, negative = x * x + y * y, np.maximum(r, 0.0), np.minimum(r, 0.0)
     return np.sqrt(squares - positive * (squares - shared * shared) - 2 * negative * x * y)
-
-
-def _correlation(a: np.ndarray, b: np.ndarray, least: np.ndarray | float) -> np.ndarray:
-    """Return the correlation of the scores of two runs over clusters of questions, (m,).
-
-    a and b, (G, m), are the `ScoredRun.errors` of the runs. A correlation is limited so that the
-    variance of the difference is at least `least`. It is 0 if a score does not vary.
-    """
-    square_a, square_b = np.sum(a * a, axis=0), np.sum(b * b, axis=0)
-    most = np.maximum(square_a + square_b - least, 0.0) / 2
-    norms = np.sqrt(square_a * square_b)
-    return np.minimum(np.sum(a * b, axis=0), most) / np.where(norms > 0, norms, 1.0)
 
 
 # --- All differences together -------------------------------------------------------------
@@ -395,19 +382,6 @@ def studentized_range_tail(q: float, runs: int) -> float:
 
 
 # --- Runs ---------------------------------------------------------------------------------
-
-
-def warn_of_falling_runs(runs: Sequence[Run], options: ComparisonOptions) -> list[str]:
-    """Warn of each run whose corrected pass@k falls with k, and return the names of these runs."""
-    corrected = [run for run in runs if not run.errors.rates.are_exact]
-    if options.metric != "pass@k" or not corrected:
-        return []
-    scores, weights = options.scores_at(options.ks), options.weights
-    return [
-        run.name
-        for run in corrected
-        if falls_with_k(run.outcomes.counts, scores, run.errors.rates, weights, run.name)
-    ]
 
 
 def compare_groups(overall: Compared, groups: Any) -> dict[str | None, Compared]:

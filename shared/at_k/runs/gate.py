@@ -24,10 +24,10 @@ import numpy as np
 
 from ..core.checks import check_number
 from ..core.rewards import check_rewards, has_real_rewards
-from .differences import Compared, differences_of, warn_of_falling_runs
+from .differences import Compared, differences_of
 from .options import REWARDS, WITHOUT_K, ComparisonOptions
 from .outcomes_of_runs import Run
-from .scored_run import score_runs
+from .scored_run import ScoredRun, names_of_falling_runs, score_runs
 
 SHOWN, CONTRARY, UNDECIDED = "shown", "contrary", "undecided"
 
@@ -135,32 +135,31 @@ def gate_at_least(run: Run, threshold: float, options: ComparisonOptions) -> Gat
                 f"The least score is {threshold:g}, and {options.metric} of rewards from "
                 f"{rewards.min():g} to {rewards.max():g} cannot be less or more than these."
             )
-    (scored,) = score_runs([run], options)
-    (score,) = scored.points.keys
-    warn_of_falling_runs([run], options)
-    ((lo,), (hi,)) = scored.limits_with_moves(options.confidence).tolist()
-    (estimate,) = scored.estimates.tolist()
-    basis = _basis_of_limits([run], options)
-    return Gate(score.key, estimate, None, threshold, lo, hi, scored.bounds, options, **basis)
+    scored = score_runs([run], options)
+    names_of_falling_runs(scored)  # which warns of them
+    confidence = options.confidence
+    limits = scored[0].widened(scored[0].limits(confidence), confidence)
+    return _gate(scored, None, threshold, *limits[:, 0].tolist())
 
 
 def gate_not_worse(run: Run, baseline: Run, margin: float, options: ComparisonOptions) -> Gate:
     """Return the gate that tests whether a run scores at least a baseline minus a margin."""
     compared = Compared([baseline, run], options)
-    (difference,), options = differences_of(compared), compared.options
-    scores, bounds = (difference.b, difference.a), compared.scored[0].bounds
-    basis = _basis_of_limits([baseline, run], options)
-    return Gate(
-        difference.key, *scores, 0.0 - margin, *difference.interval, bounds, options, **basis
-    )
+    (difference,), scored = differences_of(compared), compared.scored[::-1]
+    return _gate(scored, difference.a, 0.0 - margin, *difference.interval)
 
 
-def _basis_of_limits(runs: list[Run], options: ComparisonOptions) -> dict[str, Any]:
-    """Return the last fields of a `Gate`, by name: the size, its unit, and `has_labels`."""
-    size, unit = float(len(runs[0].outcomes.n)), "question"
+def _gate(
+    scored: list[ScoredRun], baseline: float | None, threshold: float, lo: float, hi: float
+) -> Gate:
+    """Return the gate of the first of one or two scored runs; the other fields are those given."""
+    run, options = scored[0], scored[0].options
+    (score,), (estimate,) = run.points.keys, run.estimates.tolist()
+    size, unit = float(len(run.run.outcomes)), "question"
     if options.interval != "questions":
-        size, unit = float(np.mean([run.outcomes.n.mean() for run in runs])), "sample"
+        size, unit = float(np.mean([x.run.outcomes.n.mean() for x in scored])), "sample"
     elif options.clusters is not None:
         size, unit = float(len(np.unique(options.clusters))), "cluster"
-    has_labels = any(run.errors.labels is not None for run in runs)
-    return {"size": size, "unit": unit, "has_labels": has_labels}
+    has_labels = any(x.run.errors.labels is not None for x in scored)
+    claim = (score.key, estimate, baseline, threshold, lo, hi)
+    return Gate(*claim, run.bounds, options, size, unit, has_labels)

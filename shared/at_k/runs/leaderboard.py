@@ -181,9 +181,10 @@ def _rows_of_score(
     scores = np.array([run.estimates[column] for run in compared.scored])
     rank, rank_lo, rank_hi = ranks(scores, better)
     letters_of_runs = letters((better | better.T)[np.ix_(order, order)])
-    rows = []
+    rows, confidence = [], compared.options.confidence
     for run, letters_of_run in zip(order, letters_of_runs, strict=True):
-        lo, hi = compared.scored[run].limits_with_moves(compared.options.confidence)[:, column]
+        scored = compared.scored[run]
+        lo, hi = scored.widened(scored.limits(confidence), confidence)[:, column]
         n = compared.runs[run].outcomes.n
         rows.append(
             {

@@ -18,7 +18,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
-from ..core.interval import normal_z
+from ..core.interval import Interval, normal_z
 from ..core.signatures import check_options, shows_options
 from ..functions import OutcomesLike
 from .options import ComparisonOptions, RunOptions
@@ -83,48 +83,59 @@ def noise(
     check_options(noise, options)
     requested = ComparisonOptions(metric, k, "questions", confidence, **options)
     labels_of_runs = None if labels is None else [labels]
-    return noise_of(*grade_sources([("R", R)], requested, checker_rates, labels_of_runs))
+    (run,), requested = grade_sources([("R", R)], requested, checker_rates, labels_of_runs)
+    return noise_of(run, requested)
 
 
-def noise_of(runs: Sequence[Run], options: ComparisonOptions) -> dict[str, dict[str, Any]]:
-    """Return what `noise` does for the only one of `runs`, with the interval "questions"."""
+def noise_of(
+    run: Run, options: ComparisonOptions, same: Sequence[Interval] | None = None
+) -> dict[str, dict[str, Any]]:
+    """Return what `noise` does for a graded run, whose options have the interval "questions".
+
+    `same` has the interval of each score for the same questions, if it is known already. Such
+    intervals do not account for estimated rates of a checker.
+    """
     # Imported here because it imports SciPy, which scores without limits do not need.
-    from .scored_run import score_runs
+    from .scored_run import limits_of, score_runs
 
-    options = options.for_samples({run.name: run.outcomes.n for run in runs})
-    (scored,) = score_runs(runs, options)
-    confidence, moves = options.confidence, scored.moves(options.confidence)
-    limits = scored.limits_with_moves(confidence)
-    same_limits = None
-    if scored.covariance is not None:
-        same_limits = scored.limits_with_moves(confidence, "sampling")
+    options = options.for_samples({run.name: run.outcomes.n})
+    (scored,), confidence = score_runs([run], options), options.confidence
+    others = scored.intervals("questions", confidence)
+    if same is None and scored.shows_samples:
+        same = scored.intervals("sampling", confidence)
+    checkers = (scored.moves(confidence).mean(axis=0) / normal_z(confidence)) ** 2
+    lo, hi = scored.widened(limits_of(others), confidence).tolist()
+    of_samples: list[float] = [0.0] * len(others)
+    same_limits: list[Any] = [None] * len(others)
+    if same is not None:
+        of_samples = [interval.sigma**2 for interval in same]
+        same_limits = [*map(tuple, scored.widened(limits_of(same), confidence).T.tolist())]
     result: dict[str, dict[str, Any]] = {}
     for i, score_id in enumerate(scored.points.keys):
-        score, (lo, hi) = float(scored.estimates[i]), limits[:, i].tolist()
-        variance, checker, within = float(scored.standard_errors[i] ** 2), 0.0, 0.0
-        same = None if same_limits is None else tuple(same_limits[:, i].tolist())
-        if moves is not None:
-            checker = float(moves[:, i].mean() / normal_z(confidence)) ** 2
-        if scored.covariance is not None:
-            within = float(scored.covariance[i, i])
+        score, other, limits = float(scored.estimates[i]), (lo[i], hi[i]), same_limits[i]
+        variance, within, checker = others[i].sigma ** 2, of_samples[i], float(checkers[i])
         standard_error = math.sqrt(variance + checker)
         # If all questions have the same score, the variance is 0 up to rounding, but limits differ.
         if standard_error <= 1e-12 * abs(score):
             standard_error, checker = 0.0, 0.0
-            variance = (hi - lo) ** 2 if hi > lo else 1.0
-            within = 0.0 if same is None else (same[1] - same[0]) ** 2
+            variance, within = _squared_width(other) or 1.0, _squared_width(limits)
         total, within = variance + checker, min(within, variance)
         result[score_id.key] = {
             "score": score,
             "standard_error": standard_error,
             "questions": (variance - within) / total,
-            "samples": None if same is None else within / total,
+            "samples": None if limits is None else within / total,
             "checker": checker / total,
-            "same_questions": same,
-            "other_questions": (lo, hi),
+            "same_questions": limits,
+            "other_questions": other,
         }
         result[score_id.key]["helps_most"] = _helps_most(result[score_id.key])
     return result
+
+
+def _squared_width(limits: tuple[float, float] | None) -> float:
+    """Return (upper - lower)^2, or 0 for None."""
+    return 0.0 if limits is None else (limits[1] - limits[0]) ** 2
 
 
 def largest_share(noise: Mapping[str, Any]) -> str:
@@ -144,8 +155,11 @@ def _helps_most(noise: Mapping[str, Any]) -> str:
     """
     cause = largest_share(noise)
     if cause == "samples":
-        (a, b), (c, d) = noise["same_questions"], noise["other_questions"]
-        if (b - a) ** 2 < (d - c) ** 2 / 2:
+        same, other = (
+            _squared_width(noise["same_questions"]),
+            _squared_width(noise["other_questions"]),
+        )
+        if same < other / 2:
             return "questions"
     return cause
 

@@ -27,7 +27,6 @@ from ..core.checks import (
 )
 from ..core.choice import (
     OVER_QUESTIONS,
-    IntervalOptions,
     Weighting,
     check_clusters,
     question_weighting,
@@ -50,7 +49,6 @@ REWARDS = ("max@k", "avg@N", "bayes@N")
 """Scores in the unit of the rewards. All others are from 0 to 1."""
 
 _APPLICABLE_INTERVALS = {"bayes@N": ("posterior",), "score_agg": ("questions",)}
-_USUAL_KS = (4, 8, 16)
 
 
 def compared_scores() -> tuple[str, ...]:
@@ -118,7 +116,14 @@ class ComparisonOptions:
         self._split_metric_key()
         if check_flag("anytime", self.anytime) and self.metric == "bayes@N":
             raise ValueError("anytime is not for bayes@N, whose limits are those of a posterior.")
-        self._check_interval()
+        applicable = _APPLICABLE_INTERVALS.get(self.metric, ("questions", "sampling"))
+        self.interval = applicable[0] if self.interval is None else self.interval
+        check_name("interval", self.interval, ("sampling", "posterior", "questions"))
+        if self.interval not in applicable:
+            raise ValueError(
+                f"{self.metric} is compared with interval={' or '.join(map(repr, applicable))}, "
+                f"not {self.interval!r}."
+            )
         if self.metric in WITHOUT_K and self.k is not None:
             raise ValueError(
                 f"k is {short(self.k)}, but {self.metric} is of all samples: leave k out."
@@ -162,18 +167,6 @@ class ComparisonOptions:
                 )
             self.tau = score.tau
 
-    def _check_interval(self) -> None:
-        """Replace None by the default interval. Raises ValueError if the score does not have it."""
-        applicable = _APPLICABLE_INTERVALS.get(self.metric, ("questions", "sampling"))
-        interval = applicable[0] if self.interval is None else self.interval
-        check_name("interval", interval, ("sampling", "posterior", "questions"))
-        if interval not in applicable:
-            raise ValueError(
-                f"{self.metric} is compared with interval={' or '.join(map(repr, applicable))}, "
-                f"not {interval!r}."
-            )
-        self.interval = interval
-
     @property
     def ks(self) -> list[int]:
         """Return the list of k, ascending after `for_samples`; empty if k is None."""
@@ -207,17 +200,6 @@ class ComparisonOptions:
         result.k = self._choose_ks(sizes) or None
         return result
 
-    def limit_options(self, interval: str) -> IntervalOptions:
-        """Return the options of limits by `interval`. Call it on what `for_samples` returns."""
-        clusters = self.clusters if interval == "questions" else None
-        return IntervalOptions(
-            self.confidence,
-            interval,
-            clusters=clusters,
-            weighting=self.weighting,
-            anytime=self.anytime,
-        )
-
     @property
     def weights(self) -> np.ndarray | None:
         """Return the weight of each question in means, (M,), or None if all are equal."""
@@ -246,13 +228,13 @@ class ComparisonOptions:
         """
         if self.metric in WITHOUT_K:
             return []
-        if self.k is None:
-            return self._default_ks(int(min(n.min() for n in sizes.values())))
-        ks = sorted({check_k(k) for k in as_list("k", self.k)})
-        for name, n in sizes.items():
-            with naming_run(name):
-                check_samples(ks, n)
-        return ks
+        if self.k is not None:
+            ks = sorted({check_k(k) for k in self.ks})
+            for name, n in sizes.items():
+                with naming_run(name):
+                    check_samples(ks, n)
+            return ks
+        return self._default_ks(int(min(n.min() for n in sizes.values())))
 
     def _default_ks(self, least: int) -> list[int]:
         """Return the default k, ascending, if each question has at least `least` samples."""
@@ -262,7 +244,7 @@ class ComparisonOptions:
             return [*powers, least] if self.all_k else [least]
         if self.all_k:
             return spread_of_k(least)
-        return [max((k for k in _USUAL_KS if k <= least), default=least)]
+        return [max((k for k in (4, 8, 16) if k <= least), default=least)]
 
 
 @contextlib.contextmanager

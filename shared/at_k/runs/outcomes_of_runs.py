@@ -85,20 +85,10 @@ def grade_sources(
 ) -> tuple[list[Run], OptionsT]:
     """Parse and grade runs, with the questions of all in the order of the first.
 
-    Args:
-        sources: the name and the source of each run, see `_parse_run`.
-        options: the options of the comparison or the plan. If runs have references, the options are
-            validated for the numbers of samples before any sample is checked.
-        checker_rates: the true-positive and the false-positive rate of the checker, or None.
-        labels: a sequence with the labels of each run, or None. Default: the labels that the runs
-            were read with, unless checker_rates are given.
-        by_order: whether questions without ids are in the same order in all runs, whatever labels
-            the rows of data frames have.
-        common: whether questions that a run lacks are left out of all runs.
-
-    Returns:
-        The graded runs; and a copy of the options in which clusters, groups and weights that are
-        not given are those that the runs were read with.
+    `sources` are pairs of a name and a source. The other parameters are those of `compare`, with
+    the labels of each run. The options are validated for the numbers of samples before any sample
+    is checked. The result has a copy of them, with clusters, groups and weights that the runs were
+    read with where none are given.
 
     Raises:
         ValueError: if a source is invalid, the runs have different questions, a checker is given
@@ -106,8 +96,9 @@ def grade_sources(
     """
     if not by_order:
         require_same_index(dict(sources) | {role: getattr(options, role) for role in _ROLES})
+    check_errors(checker_rates, labels)
     if labels is not None:
-        sources, labels = _with_labels(sources, labels)
+        sources = _with_labels(sources, labels)
     sources = in_one_order(sources, by_order, common)
     first, checking = sources[0][1], options.checking
     with naming_questions(first):
@@ -131,26 +122,20 @@ def grade_sources(
         with naming_questions(run.source):
             graded.append(_grade_run(run, checking) if run.has_references else run)
         warn_of_stopping(graded[-1].outcomes, f"{run.name}: " if len(runs) > 1 else "")
-    return _with_errors(graded, checker_rates, labels), options
+    return _with_errors(graded, checker_rates, labels is not None), options
 
 
-def _with_labels(
-    sources: Sequence[tuple[str, Any]], labels: Any
-) -> tuple[list[tuple[str, Any]], list[Any]]:
-    """Return the sources with the given labels, and a list of these.
-
-    A dict has its labels as an entry, so that they stay with its questions.
-    """
+def _with_labels(sources: Sequence[tuple[str, Any]], labels: Any) -> list[tuple[str, Any]]:
+    """Return the sources as dicts with the given labels, which so stay with their questions."""
     if isinstance(labels, Mapping) or len(labels := as_list("labels", labels)) != len(sources):
         raise ValueError("labels of two runs are a pair: give (labels of run a, labels of run b).")
     labelled = []
     for (name, source), own in zip(sources, labels, strict=True):
-        result: Any = source
-        if isinstance(source, Mapping) and "predictions" in source:
-            result = copy(source)
-            result["labels"] = own
+        is_dict = isinstance(source, Mapping) and "predictions" in source
+        result: Any = copy(source) if is_dict else {"predictions": source}
+        result["labels"] = own
         labelled.append((name, result))
-    return labelled, labels
+    return labelled
 
 
 def _with_values_of_runs(sources: Sequence[tuple[str, Any]], options: OptionsT) -> OptionsT:
@@ -227,43 +212,38 @@ def in_one_order(
             f"the column of their ids (questions; in the shell --questions), or give by_order=True "
             f"if all runs have the same questions in the same order."
         )
-    questions = _shared_questions(sources) if common else _same_questions(sources)
-    ordered = [(name, _with_questions(run, questions)) for name, run in sources]
+    questions = ids[0]
+    if common:
+        shared = set(questions).intersection(*ids[1:])
+        questions = [question for question in questions if question in shared]
+        if not shared:
+            key = sources[0][1].columns.get("questions", "")
+            raise ValueError(f"The runs have no question in common, by {key}.")
+    else:
+        _require_same_questions(sources)
+    ordered = [(name, _with_questions(run, list(questions))) for name, run in sources]
     _warn_of_other_texts(ordered)
     return ordered
 
 
-def _shared_questions(sources: Sequence[tuple[str, Any]]) -> list[Any]:
-    """Return the ids that all runs have. Raises ValueError if there are none."""
-    (_, first), *others = sources
-    shared = set(first.ids).intersection(*(run.ids for _, run in others))
-    if not shared:
-        key = first.columns.get("questions", "")
-        raise ValueError(f"The runs have no question in common, by {key}.")
-    return [question for question in first.ids if question in shared]
-
-
-def _same_questions(sources: Sequence[tuple[str, Any]]) -> list[Any]:
-    """Return the ids of all runs. Raises InputError if a run lacks a question of the first."""
+def _require_same_questions(sources: Sequence[tuple[str, Any]]) -> None:
+    """Raise an InputError if a run lacks a question of the first run, or has another one."""
     (first, run), *others = sources
+    column = run.columns.get("questions", "")
     for name, other in others:
-        for (lacking, ids), (having, others_ids) in (
-            ((name, other.ids), (first, run.ids)),
-            ((first, run.ids), (name, other.ids)),
-        ):
+        pairs = ((name, other.ids), (first, run.ids)), ((first, run.ids), (name, other.ids))
+        for (lacking, ids), (having, others_ids) in pairs:
             known = {*ids}
-            missing = [x for x in others_ids if x not in known]
-            if missing:
+            if missing := [x for x in others_ids if x not in known]:
                 number = len(known.intersection(others_ids))
                 way_out = f", or common=True to compare the {number} that both have"
                 raise InputError(
                     f"{lacking} lacks {len(missing)} of the questions of {having}, such as "
-                    f"{run.columns.get('questions', '')} {short(missing[0])}: give the same "
-                    f"questions in all runs, with the same ids",
+                    f"{column} {short(missing[0])}: give the same questions in all runs, with the "
+                    f"same ids",
                     InPython(way_out if number else ""),
                     ".",
                 )
-    return list(run.ids)
 
 
 def _with_questions(run: Any, questions: list[Any]) -> Any:
@@ -365,18 +345,20 @@ def number_unanswered(checked: Checked) -> int:
 # --- Errors of the checker ----------------------------------------------------------------
 
 
-def _with_errors(runs: Sequence[Run], checker_rates: Any, labels: Any) -> list[Run]:
+def _with_errors(runs: Sequence[Run], checker_rates: Any, need_labels: bool) -> list[Run]:
     """Return the runs with the errors of their checker, and warn if the outcomes contradict them.
 
-    Raises ValueError if rates and labels are both given, if only some runs have labels, or if the
-    labels of a run are invalid or too few.
+    Raises ValueError if only some runs have labels, or none although they `need_labels`; or if
+    those of a run are invalid or too few.
     """
-    labels = _labels_of_runs(runs, checker_rates, labels)
-    if not check_errors(checker_rates, labels):
+    labels = [None if run.source is None else run.source.get("labels") for run in runs]
+    if checker_rates is not None:
+        labels = [None] * len(runs)  # The rates take the place of labels that runs were read with.
+    elif not need_labels and all(own is None for own in labels):
         return [*runs]
     result = []
-    for run, own in zip(runs, labels or [None] * len(runs), strict=True):
-        if labels is not None and own is None:
+    for run, own in zip(runs, labels, strict=True):
+        if checker_rates is None and own is None:
             raise ValueError(
                 f"{run.name} has no labels: a checker may favor one of two runs, so label samples "
                 f"of both. If you know that it does not, give its checker_rates."
@@ -386,14 +368,3 @@ def _with_errors(runs: Sequence[Run], checker_rates: Any, labels: Any) -> list[R
             errors.warn_if_contradicted(run.outcomes.counts)
         result.append(run._replace(errors=errors))
     return result
-
-
-def _labels_of_runs(runs: Sequence[Run], checker_rates: Any, labels: Any) -> list[Any] | None:
-    """Return the labels of each run: those that are given, or those that runs were read with.
-
-    Return None if there are none, or only some that were read beside `checker_rates`.
-    """
-    given = zip(runs, labels or [None] * len(runs), strict=True)
-    own = [x if run.source is None else run.source.get("labels") for run, x in given]
-    is_read = checker_rates is None and any(x is not None for x in own)
-    return own if labels is not None or is_read else None

@@ -1,6 +1,6 @@
-"""`at_k.plan`: how many questions, samples and labels a wanted precision needs.
+"""`at_k.plan`: how many questions and samples a wanted precision needs.
 
-A design has M questions with n samples each, of which L in total may be labelled.
+A design has M questions with n samples each.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from typing import Any, Self, TypedDict, Unpack
 import numpy as np
 
 from ..core.checks import as_list, check_k, check_name, check_number
-from ..core.choice import Weighting, question_weighting
+from ..core.choice import question_weighting
 from ..core.credits import PASS_FAMILY, ScoreOptions, included_scores
 from ..core.questions import student_quantile
 from ..core.score import Score, ScoreId
 from ..core.signatures import check_options, shows_options
 from ..functions import OutcomesLike
+from ..intervals.binary_family import estimate_rate_prior
+from ..intervals.family import multiplicities
 from ..intervals.labelled import Errors
-from ..scores.checker_rates import CheckerRates, check_rates, require_correction
-from .designs import Design, Pilot, Population, prior_of_rates
+from .designs import Design, Population, prior_of_rates
 from .options import ComparisonOptions
 from .outcomes_of_runs import Run, grade_sources
 
 _KINDS = ("sampling", "questions")
 _QUESTIONS = (100, 200, 500, 1000)
-AT_LIMIT = "estimated at its limit"
 _ASSUMED_CORRELATION = 0.5
 _JACKKNIFE_GROUPS = 20  # The jackknife leaves out one of 20 groups of pilot questions at a time.
-_MOST_SAMPLES, _MOST_QUESTIONS, _MOST_LABELS = 4096, 1_000_000, 1_000_000
+_MOST_SAMPLES, _MOST_QUESTIONS = 4096, 1_000_000
 _SHARE = "give a number above 0, at most 1, such as 0.02 for 2 %"
 _COST = ("a cost is a number from 0 to 1e15", 0, 1e15)
 _NUMBERS = {
@@ -42,7 +42,7 @@ _NUMBERS = {
     "power": ("give a probability from 0.5 to 0.999", 0.5, 0.999),
     "half_width": (_SHARE, math.ulp(0.0), 1),
     "difference": (_SHARE, math.ulp(0.0), 1),
-    **dict.fromkeys(("question_cost", "sample_cost", "label_cost"), _COST),
+    **dict.fromkeys(("question_cost", "sample_cost"), _COST),
 }
 """For options that are numbers: the rule that they follow, the least and the largest value."""
 
@@ -67,9 +67,6 @@ class PlanArguments(TypedDict, total=False):
     sample_cost: float
     check_correct_fn: str | Callable[..., Any]
     num_proc: int | None
-    labels: int | list[int] | None
-    label_cost: float
-    checker_rates: tuple[float, float] | None
     groups: list[str] | None
     average: str
     question_weights: list[float] | None
@@ -83,11 +80,10 @@ def scores_of_one_mean() -> list[str]:
 
 @dataclass
 class PlanOptions(ComparisonOptions):
-    """The parameters of `at_k.plan` without the pilot runs. `plan` describes them.
+    """The parameters of `at_k.plan` without the pilot run. `plan` describes them.
 
     Attributes:
-        questions, samples, labels: ascending lists of integers after validation; labels may be
-            None.
+        questions, samples: ascending lists of integers after validation.
         rates: an array after validation, or None.
         most: the largest number of questions that the cheapest design may have.
 
@@ -105,9 +101,6 @@ class PlanOptions(ComparisonOptions):
     difference: float | None = None
     question_cost: float = 0.0
     sample_cost: float = 1.0
-    labels: Any = None
-    label_cost: float = 1.0
-    checker_rates: tuple[float, float] | None = None
     most: int = field(default=_MOST_QUESTIONS, init=False)
 
     def __post_init__(self) -> None:
@@ -125,8 +118,6 @@ class PlanOptions(ComparisonOptions):
             self.most = max(questions)
         self.questions, samples = questions, (k, 2 * k, 4 * k, 8 * k)
         self.samples = _ascending_integers("samples", self.samples, samples, k, _MOST_SAMPLES)
-        if self.labels is not None:
-            self.labels = _ascending_integers("labels", self.labels, (), 1, _MOST_LABELS)
         for name, (rule, least, most) in _NUMBERS.items():
             value, default = getattr(self, name), getattr(PlanOptions, name)
             if value is not None or default is not None:
@@ -135,7 +126,6 @@ class PlanOptions(ComparisonOptions):
             rule, rates = "a success rate is a number from 0 to 1", as_list("rates", self.rates)
             checked = [check_number(f"rates[{i}]", p, rule, 0, 1) for i, p in enumerate(rates)]
             self.rates = np.array(checked)
-        check_rates(self.checker_rates)
         if self.half_width is not None and self.difference is not None:
             given = f"half_width={self.half_width} and difference={self.difference}"
             raise ValueError(f"{given} are both given: give one of them.")
@@ -199,17 +189,13 @@ def plan(
     R: OutcomesLike | None = None,
     metric: str = "pass@k",
     k: int | None = None,
-    *,
-    R_b: OutcomesLike | None = None,
     **options: Unpack[PlanArguments],
 ) -> dict[str, Any]:
     """Return the precision of runs with M questions and n samples each, and the cheapest design.
 
     The distribution of success rates is estimated from a pilot run, or assumed. It gives the
     variance for any n >= k, so n and k may exceed the number of samples of the pilot run. Scores
-    with such a k are extrapolated. The formulas are in `at_k.runs.designs`. If the pilot run was
-    read with labels, or if the rates of a checker that errs are given, the planned scores are
-    corrected for its errors, and the limits account for the number of labels of a run.
+    with such a k are extrapolated. The formulas are in `at_k.runs.designs`.
 
     Args:
         R: outcomes of a pilot run, 0 or 1, with at least two samples of some question; or
@@ -223,11 +209,10 @@ def plan(
         confidence: probability that an interval covers the true value.
         power: probability that a comparison finds the difference.
         tau: share of correct samples that G-Pass@k requires, from 0 to 1.
-        R_b: outcomes of a second pilot run on the same questions, to estimate the correlation from.
         rates: assumed success rates of questions, from 0 to 1, instead of a pilot run. Each rate
             holds for the same share of the questions.
         correlation: correlation over questions of the true scores of two runs, from -1 to 1.
-            Default: estimated if there are two pilot runs, otherwise 0.5.
+            Default: 0.5.
         interval: the interval that the wanted half-width or difference is for: "questions", or
             "sampling".
         half_width: the wanted half-width of the interval of a score.
@@ -235,13 +220,7 @@ def plan(
             Give it in place of a half-width.
         question_cost: cost of a question. Default: 0.
         sample_cost: cost of a sample. Default: 1.
-        check_correct_fn, num_proc: for pilot runs with references, see `at_k.compare`.
-        labels: numbers of samples of a run, 1 or more, that a person labels too. They estimate the
-            rates of the checker. For a difference, each run has this number. Default: the number
-            of labels of the pilot run; if it has none, the rates are taken as known.
-        label_cost: cost of a label. Default: 1.
-        checker_rates: true-positive and false-positive rate of a checker that errs, instead of
-            labels of the pilot run.
+        check_correct_fn, num_proc: for a pilot run with references, see `at_k.compare`.
         groups: a label for each question of the pilot run, for average "groups".
         average: see `at_k.compare`. Groups and weights of planned questions are assumed to be as in
             the pilot run.
@@ -251,65 +230,57 @@ def plan(
         A dict that JSON can store: "key", such as "pass@4"; its expected "score"; "confidence" and
         "power"; and
 
-        - "rows", a list with a dict for each n and M, and for each number of labels L if labels
-          estimate the rates of the checker. Its keys are "questions", "samples", "labels" if labels
-          estimate the rates, and "cost", which is M (question_cost + n sample_cost) + L label_cost;
-          "half_width_sampling", the expected half-width of the interval for the same questions,
-          sampled again, and "half_width_questions", that for other questions like these;
-          "difference_sampling" and "difference_questions", by how much the score of a second run
-          has to be higher for `compare` to find the difference with this power. For "questions"
-          the comparison is paired. A half-width is None if the interval does not exist: n = 1 does
-          not show how samples vary, there are fewer samples than labels, or so few labels do not
-          show that the checker is better than chance. A difference is None then too, or if no
-          score is high enough.
+        - "rows", a list with a dict for each n and M. Its keys are "questions", "samples", and
+          "cost", which is M (question_cost + n sample_cost); "half_width_sampling", the expected
+          half-width of the interval for the same questions, sampled again, and
+          "half_width_questions", that for other questions like these; "difference_sampling" and
+          "difference_questions", by how much the score of a second run has to be higher for
+          `compare` to find the difference with this power. For "questions" the comparison is
+          paired. A half-width is None if the interval does not exist, as n = 1 does not show how
+          samples vary. A difference is None then too, or if no score is high enough.
         - "cheapest", a row with the lowest cost that has the wanted half-width or difference, or
-          None. Its n and L are in `samples` and `labels`, and its M is at most the largest number
-          in `questions` if these are given. For a pilot run of three questions or more, it also has
-          "questions_lo" and "questions_hi", limits of the number of questions that this design
-          needs, with about the given confidence: few pilot questions tell little of the rates (for
-          12 questions, limits of 95 % covered in 85 to 95 % of simulated pilot runs).
-        - "assumptions", a dict with "correlation" and "correlation_is", which is "assumed",
-          "given", "estimated", or "estimated at its limit". Pilot runs with few questions or
-          samples give the last one, and then "cheapest" has no limits for a wanted difference;
-          "rates_are", which is "assumed" or "estimated"; for a pilot run "pilot_questions",
-          "pilot_samples" (of the question with fewest), and whether the score is "extrapolated";
-          for weights "design_effect", the factor by which they increase the variance; for a checker
-          that errs "checker", its rates as `compute` of gpassk returns them, and "checker_is",
-          which is "given" or "estimated".
+          None. Its n is in `samples`, and its M is at most the largest number in `questions` if
+          these are given. For a pilot run of three questions or more, it also has "questions_lo"
+          and "questions_hi", limits of the number of questions that this design needs, with about
+          the given confidence: few pilot questions tell little of the rates (for 12 questions,
+          limits of 95 % covered in 85 to 95 % of simulated pilot runs).
+        - "assumptions", a dict with "correlation" and "correlation_is", which is "assumed" or
+          "given"; "rates_are", which is "assumed" or "estimated"; for a pilot run
+          "pilot_questions", "pilot_samples" (of the question with fewest), and whether the score is
+          "extrapolated"; for weights "design_effect", the factor by which they increase the
+          variance.
 
     Raises:
         ValueError: if an outcome or a parameter is invalid; if neither R nor rates is given, or
-            both; if each question of the pilot run has one sample; or if its labels are too few.
+            both; if each question of the pilot run has one sample; or if it was read with labels,
+            because a plan is not corrected for the errors of a checker.
 
     Examples:
         >>> result = plan([[0, 1, 1, 0], [1, 1, 1, 1], [0, 0, 1, 0]], questions=100, samples=4)
         >>> {name: round(value, 3) for name, value in result["rows"][0].items() if "half" in name}
         {'half_width_sampling': 0.039, 'half_width_questions': 0.078}
-        >>> judge = {"checker_rates": (0.9, 0.1), "labels": [200, 800]}
-        >>> best = plan(rates=[0.2, 0.8], samples=4, half_width=0.05, **judge)["cheapest"]
-        >>> best["questions"], best["labels"]
-        (253, 800)
+        >>> best = plan(rates=[0.2, 0.8], samples=[2, 4], half_width=0.05)["cheapest"]
+        >>> best["questions"], best["samples"]
+        (261, 2)
 
     References:
         Miller (2024). Adding Error Bars to Evals. arXiv:2411.00640
     """
     check_options(plan, options)
-    if R is None and R_b is not None:
-        raise ValueError("R_b is a second pilot run, and there is no first: give it as R.")
     requested = PlanOptions(metric, k, **options)
     if R is None:
-        return plan_runs([], requested)
-    sources = [("R", R)] if R_b is None else [("R", R), ("R_b", R_b)]
-    return plan_runs(*grade_sources(sources, requested, requested.checker_rates))
+        return plan_for(None, requested)
+    (run,), requested = grade_sources([("R", R)], requested)
+    return plan_for(run, requested)
 
 
 # --- The plan -----------------------------------------------------------------------------
 
 
-def plan_runs(runs: Sequence[Run], options: PlanOptions) -> dict[str, Any]:
-    """Return the dict that `at_k.plan` returns, for zero, one or two pilot runs."""
-    if runs:
-        options = options.for_samples({run.name: run.outcomes.n for run in runs})
+def plan_for(run: Run | None, options: PlanOptions) -> dict[str, Any]:
+    """Return the dict that `at_k.plan` returns, for a graded pilot run, or None for no run."""
+    if run is not None:
+        options = options.for_samples({run.name: run.outcomes.n})
     elif (options.average, options.question_weights, options.groups) != ("questions", None, None):
         raise ValueError("Groups and weights of questions are those of a pilot run.")
     if options.clusters is not None:
@@ -318,46 +289,86 @@ def plan_runs(runs: Sequence[Run], options: PlanOptions) -> dict[str, Any]:
             "as independent.",
             stacklevel=3,
         )
-    errors, labels = _errors_and_labels(runs, options)
-    population, assumptions = _population(runs, options, options.weighting, errors.rates)
-    score_id, score = options.score
-    require_correction({score_id.key: score}, errors.rates)
-    sizes = itertools.product(options.samples, labels)
-    designs = [Design(population, n, number_of_labels) for n, number_of_labels in sizes]
+    if run is not None and run.errors != Errors():
+        raise ValueError(
+            "The pilot run has labels, and a plan is not corrected for the errors of a checker: "
+            "leave out the labels, and plan for the samples that it calls correct."
+        )
+    population = _population(run, options, options.weights)
+    designs = [Design(population, n) for n in options.samples]
     cheapest = _cheapest_row(designs, options)
-    # A correlation at its limit does not vary as it should when questions are left out.
-    varies = options.difference is None or assumptions["correlation_is"] != AT_LIMIT
-    if cheapest is not None and varies:
-        cheapest |= _limits_of_questions(runs, options, errors.rates, cheapest)
-    if errors != Errors():
-        source = "given" if errors.labels is None else "estimated"
-        assumptions |= {"checker": errors.described(), "checker_is": source}
+    if run is not None and cheapest is not None:
+        cheapest |= _limits_of_questions(run, options, cheapest["questions"], cheapest["samples"])
     return {
-        "key": score_id.key,
+        "key": options.score[0].key,
         "score": designs[0].score,
         "confidence": options.confidence,
         "power": options.power,
         "rows": [_plan_row(*row, options) for row in itertools.product(designs, options.questions)],
         "cheapest": cheapest,
-        "assumptions": assumptions,
+        "assumptions": _assumptions(run, options, population),
     }
 
 
-def _errors_and_labels(
-    runs: Sequence[Run], options: PlanOptions
-) -> tuple[Errors, list[int] | list[None]]:
-    """Return the errors of the checker, and the numbers of labels.
+def _assumptions(run: Run | None, options: PlanOptions, population: Population) -> dict[str, Any]:
+    """Return the entry "assumptions" of the result of `plan`."""
+    result: dict[str, Any] = {"rates_are": "assumed"}
+    if run is not None:
+        least = int(run.outcomes.n.min())
+        result = {
+            "rates_are": "estimated",
+            "pilot_questions": len(run.outcomes),
+            "pilot_samples": least,
+            "extrapolated": options.ks[0] > least,
+        }
+    result["correlation"] = population.correlation
+    result["correlation_is"] = "assumed" if options.correlation is None else "given"
+    if options.weights is not None:
+        result["design_effect"] = population.design_effect
+    return result
 
-    The numbers are the option `labels`, or else that of the pilot run; [None] if there is neither.
+
+def _plan_row(design: Design, questions: int, options: PlanOptions) -> dict[str, Any]:
+    """Return an entry of "rows": the cost and the precision of a design with M `questions`."""
+    precisions = {kind: design.precision(questions, kind) for kind in _KINDS}
+    return {
+        "questions": questions,
+        "samples": design.n,
+        "cost": questions * (options.question_cost + design.n * options.sample_cost),
+        **{f"half_width_{kind}": expected.half_width for kind, expected in precisions.items()},
+        **{f"difference_{kind}": expected.difference for kind, expected in precisions.items()},
+    }
+
+
+def _population(run: Run | None, options: PlanOptions, weights: np.ndarray | None) -> Population:
+    """Return what is known from the pilot run, or assumed.
+
+    `weights`, (M,), are those of the questions of the run, which also weight the prior; None if
+    they are equal. Raises ValueError unless there is either a pilot run or assumed rates, or if no
+    question of the run has two samples.
     """
-    errors = runs[0].errors if runs else Errors(check_rates(options.checker_rates))
-    if errors == Errors() and options.labels is not None:
+    if (options.rates is None) == (run is None):
         raise ValueError(
-            "labels is given, but not what the checker is like: give a pilot run with labels, or "
-            "rates such as checker_rates=[0.9, 0.1]."
+            "Give a pilot run or the assumed success rates, such as rates=[0.2, 0.8]; not both."
         )
-    of_pilot = [None] if errors.labels is None else [errors.labels.number]
-    return errors, options.labels or of_pilot
+    r = _ASSUMED_CORRELATION if options.correlation is None else options.correlation
+    goal = (options.score[1], options.confidence, options.power, r)
+    if run is None:
+        return Population(prior_of_rates(options.rates), *goal)
+    counts = run.outcomes.counts
+    if counts.n.max() < 2:
+        raise ValueError(
+            f"{run.name} has one sample of each question, which does not show how questions "
+            f"differ: give a pilot run with more samples, or rates."
+        )
+    n, c = counts.unique
+    numbers, _ = multiplicities(counts.inverse, len(n), weights)
+    effective = float(numbers.sum())
+    freedom = effective / max(effective - 1, 1.0)
+    return Population(estimate_rate_prior(n, c, numbers), *goal, len(counts) / effective, freedom)
+
+
+# --- The cheapest design ------------------------------------------------------------------
 
 
 def _cheapest_row(designs: Sequence[Design], options: PlanOptions) -> dict[str, Any] | None:
@@ -370,29 +381,22 @@ def _cheapest_row(designs: Sequence[Design], options: PlanOptions) -> dict[str, 
 
 
 def _limits_of_questions(
-    runs: Sequence[Run],
-    options: PlanOptions,
-    checker_rates: CheckerRates,
-    cheapest: Mapping[str, Any],
+    run: Run, options: PlanOptions, questions: int, samples: int
 ) -> dict[str, int]:
-    """Return "questions_lo" and "questions_hi" for the cheapest design, or {} if they are unknown.
+    """Return "questions_lo" and "questions_hi" of a design, or {} for few pilot questions.
 
     The jackknife leaves out one group of pilot questions at a time, and estimates the variance of
     the logarithm of the number of questions. It needs three pilot questions. The limits use
     Student's t.
     """
-    questions, weights = int(cheapest["questions"]), options.weights
-    size = len(runs[0].outcomes) if runs else 0
+    size, weights, logs = len(run.outcomes), options.weights, []
     groups = min(size, _JACKKNIFE_GROUPS)
     if groups < 3:
         return {}
-    logs = []
     for group in range(groups):
         rows = np.flatnonzero(np.arange(size) % groups != group)
-        weighting = Weighting(None if weights is None else weights[rows])
-        others = [run.for_questions(rows) for run in runs]
-        population, _ = _population(others, options, weighting, checker_rates)
-        design = Design(population, cheapest["samples"], cheapest.get("labels"))
+        own_weights = None if weights is None else weights[rows]
+        design = Design(_population(run.for_questions(rows), options, own_weights), samples)
         number = questions * options.ratio(design, questions) ** 2
         logs.append(math.log(min(max(number, 2.0), _MOST_QUESTIONS)))
     variance = (groups - 1) * float(np.var(logs))
@@ -400,58 +404,6 @@ def _limits_of_questions(
     return {
         "questions_lo": max(2, math.floor(questions / factor)),
         "questions_hi": math.ceil(min(questions * factor, _MOST_QUESTIONS)),
-    }
-
-
-def _population(
-    runs: Sequence[Run], options: PlanOptions, weighting: Weighting, checker_rates: CheckerRates
-) -> tuple[Population, dict[str, Any]]:
-    """Return what is known from pilot runs or assumed, and the "assumptions" of the plan.
-
-    Raises ValueError unless there are either pilot runs or assumed rates, or if a correlation is
-    given beside two pilot runs.
-    """
-    if (options.rates is None) == (not runs):
-        raise ValueError(
-            "Give a pilot run or the assumed success rates, such as rates=[0.2, 0.8]; not both."
-        )
-    r, source = options.correlation, "given"
-    if len(runs) == 2 and r is not None:
-        raise ValueError(
-            "The second pilot run estimates the correlation: give it or a correlation."
-        )
-    score = options.score[1]
-    pilots = [Pilot(run, score, weighting) for run in runs]
-    if len(runs) == 2:
-        r = pilots[0].correlation(pilots[1])
-        source = "estimated" if abs(r) < 1 else AT_LIMIT
-    elif r is None:
-        r, source = _ASSUMED_CORRELATION, "assumed"
-    assumptions = {"correlation": r, "correlation_is": source}
-    assumed = (score, checker_rates, options.confidence, options.power, r)
-    if options.rates is not None:
-        prior = prior_of_rates(options.rates)
-        return Population(prior, *assumed), {"rates_are": "assumed"} | assumptions
-    pilot = pilots[0]
-    if weighting.values is not None:
-        assumptions["design_effect"] = pilot.design_effect
-    population = Population(pilot.prior, *assumed, pilot.design_effect, pilot.freedom)
-    return population, pilot.assumptions | assumptions
-
-
-def _plan_row(design: Design, questions: int, options: PlanOptions) -> dict[str, Any]:
-    """Return an entry of "rows": the cost and the precision of a design with M `questions`."""
-    precisions = {kind: design.precision(questions, kind) for kind in _KINDS}
-    labels = {} if design.labels is None else {"labels": design.labels}
-    cost = questions * (options.question_cost + design.n * options.sample_cost)
-    cost += (design.labels or 0) * options.label_cost
-    return {
-        "questions": questions,
-        "samples": design.n,
-        **labels,
-        "cost": cost,
-        **{f"half_width_{kind}": expected.half_width for kind, expected in precisions.items()},
-        **{f"difference_{kind}": expected.difference for kind, expected in precisions.items()},
     }
 
 

@@ -1,8 +1,7 @@
-"""The scores of runs and their uncertainty, for comparisons, leaderboards, gates and `noise`.
+"""The scored run: the scores of a graded run at each k, and their uncertainty.
 
-Each family of scores contributes the scores of questions, the method of their limits, and the
-covariance of the scores for new samples of the same questions. The scores and limits are the same
-as those of `compute`.
+Comparisons, leaderboards, gates and `noise` are functions of it. Each family of scores contributes
+the scores of questions and the methods of their limits, which are the same as those of `compute`.
 
 A run has M questions and m scores, one for each k. The questions form G clusters; without clusters,
 each question is its own, and G = M. New questions are other questions like these.
@@ -18,14 +17,9 @@ import numpy as np
 from ..core.choice import IntervalOptions, pass_limits
 from ..core.consensus import more_than_half
 from ..core.credits import PASS_FAMILY, ScoreOptions, build_scores
-from ..core.interval import UNIT_RANGE, IntervalMethod
+from ..core.interval import UNIT_RANGE, Interval, IntervalMethod
 from ..core.posterior import PosteriorIntervals
-from ..core.questions import (
-    QuestionIntervals,
-    cluster_errors,
-    degrees_of_freedom,
-    effective_clusters,
-)
+from ..core.questions import QuestionIntervals, cluster_errors
 from ..core.rewards import (
     Rewards,
     category_rewards,
@@ -43,153 +37,149 @@ from ..core.votes import count_answers
 from ..intervals.anytime import AnytimeIntervals, confidence_of_a_look, look_size
 from ..intervals.binary_family import pass_intervals
 from ..intervals.consensus import vote_limits
-from ..intervals.labelled import Errors, distances_of_rates
+from ..intervals.labelled import Errors, distances_of_rates, falls_with_k
 from ..intervals.reward_family import RewardFamily
 from ..intervals.sampling import family_intervals
 from ..scores.checker_rates import CheckerRates, corrected_scores, require_correction
 from .options import ComparisonOptions, naming_run
 from .outcomes_of_runs import Run
 
-ScoresAndLimits = tuple[Scores, IntervalMethod]
-"""The scores of the questions, and the method that computes the limits of their means."""
+ScoresAndLimits = Callable[[IntervalOptions], tuple[Scores, IntervalMethod]]
+"""A function from options of an interval to scores of questions, and the method of their limits."""
 
 
 class ScoredRun:
-    """The scores of a run and their uncertainty.
+    """The scores of a graded run and their uncertainty.
 
     Args:
-        n: (M,) numbers of samples of the questions.
+        run: the graded run.
         options: the options of the comparison, validated for the samples of the run.
-        scores_and_limits: a function from options of an interval, and whether its limits are
-            needed or only covariances, to the scores and the method of their limits.
-        shows_samples: whether the data show how samples of the same questions vary. Default:
-            whether some question has more than one sample.
+        scores_and_limits: the function that scores the run. It is called once for each interval.
+        without_limits: a faster function of the same kind, whose method is asked for the
+            covariance only; None if there is none.
+        bounds: the least and the largest possible score.
         moves: a function from a confidence to an array, (2, m): how far the scores may lie below
             and above the estimates because labels estimate the rates of the checker. None if the
             rates are known.
-        bounds: the least and the largest possible score.
 
     Attributes:
         points: the scores of the questions.
-        limits: a cached function from a confidence, and maybe another interval than that of the
-            options, to the lower and upper limits, (2, m).
+        counted: the indices of the questions whose weight is not 0.
+        estimates: the scores over all questions, (m,), identical to those of `compute`.
+        intervals: a cached function from the name of a method and a confidence to a list with the
+            interval of each score. It does not account for `moves`, and raises ValueError if the
+            run has no such intervals.
+
+    Raises:
+        ValueError: if the run has no intervals by the method of the options.
     """
 
     def __init__(
         self,
-        n: np.ndarray,
+        run: Run,
         options: ComparisonOptions,
-        scores_and_limits: Callable[[IntervalOptions, bool], ScoresAndLimits],
-        shows_samples: bool | None = None,
-        moves: Callable[[float], np.ndarray] | None = None,
+        scores_and_limits: ScoresAndLimits,
+        without_limits: ScoresAndLimits | None = None,
         bounds: tuple[float, float] = UNIT_RANGE,
+        moves: Callable[[float], np.ndarray] | None = None,
     ):
-        self.n, self.bounds, self._options = n, bounds, options
-        self._known = cache(
-            lambda name, has_limits: scores_and_limits(options.limit_options(name), has_limits)
-        )
-        self.points = self._known(str(options.interval), True)[0]
-        self._shows_samples = n.max() > 1 if shows_samples is None else shows_samples
-        self._moves = moves
-        self.limits = cache(self._limits)
-
-    @cached_property
-    def counted(self) -> np.ndarray:
-        """Return the indices of the questions whose weight is not 0."""
-        return _indices_with_weight(len(self.n), self._options.weights)
-
-    @cached_property
-    def estimates(self) -> np.ndarray:
-        """Return the scores over all questions, (m,), identical to those of `compute`."""
-        return np.array([*self.points.over(self.counted, self._options.weights).values()])
+        self.run, self.options, self.bounds, self._moves = run, options, bounds, moves
+        self._without_limits = without_limits
+        self._scored_by = cache(lambda name: scores_and_limits(self._interval_options(name)))
+        self.points, weights = self._scored_by(str(options.interval))[0], options.weights
+        all_questions = np.arange(len(run.outcomes))
+        self.counted = all_questions if weights is None else np.flatnonzero(weights)
+        self.estimates = np.array([*self.points.over(self.counted, weights).values()])
+        self.intervals = cache(self._intervals)
+        self.limits(options.confidence)
 
     @cached_property
     def errors(self) -> np.ndarray:
         """Return the change of the scores if each cluster is left out, (G, m).
 
         The changes are scaled so that the sum of their squares is the variance of the scores for
-        new questions; see `cluster_errors`.
+        new questions; see `cluster_errors`. To first order, a score varies as a mean of its linear
+        approximation does.
         """
-        weights = self._options.weights
-        return cluster_errors(linearized(self.points, weights), self._options.clusters, weights)
+        scores, weights = self.points.with_unpooled_as_columns(), self.options.weights
+        means = np.average(scores.columns[scores.inverse], axis=0, weights=weights)
+        gradient = np.stack([score.gradient(means) for score in scores.keys.values()], axis=1)
+        linear = (scores.columns @ gradient)[scores.inverse]
+        return cluster_errors(linear, self.options.clusters, weights)
 
-    @property
+    @cached_property
     def standard_errors(self) -> np.ndarray:
         """Return the standard errors of the estimates for new questions, (m,)."""
         return np.sqrt(np.sum(self.errors**2, axis=0))
 
-    @property
-    def number(self) -> float:
-        """Return the number of questions; with weights, the effective number."""
-        return effective_clusters(None, len(self.n), self._options.weights)
-
-    @property
-    def freedom(self) -> float:
-        """Return the degrees of freedom of the standard errors, for Student's t."""
-        number = effective_clusters(self._options.clusters, len(self.n), self._options.weights)
-        return degrees_of_freedom(number)
-
-    @property
-    def clusters(self) -> int:
-        """Return the number of clusters (without clusters, of questions) with a weight above 0."""
-        labels = self._options.clusters
-        return len(self.counted) if labels is None else len(np.unique(labels[self.counted]))
-
     @cached_property
     def covariance(self) -> np.ndarray | None:
         """Return the (m, m) covariance of the scores for new samples; None if it is not known."""
-        if not self._shows_samples:
+        if not self.shows_samples:
             return None
-        return self._known("sampling", False)[1].covariance(self.counted, [*self.points.keys])
+        if self._without_limits is None:
+            _, method = self._scored_by("sampling")
+        else:
+            _, method = self._without_limits(self._interval_options("sampling"))
+        return method.covariance(self.counted, [*self.points.keys])
 
-    def moves(self, confidence: float) -> np.ndarray | None:
-        """Return how far estimated rates move scores down and up, (2, m); None for known rates."""
-        return None if self._moves is None else self._moves(self.look_confidence(confidence))
+    def _interval_options(self, name: str) -> IntervalOptions:
+        """Return the options of intervals by the method with this name."""
+        options = self.options
+        clusters = options.clusters if name == "questions" else None
+        return IntervalOptions(
+            options.confidence, name, clusters=clusters, weighting=options.weighting
+        )
 
-    def limits_with_moves(self, confidence: float, interval: str | None = None) -> np.ndarray:
-        """Return limits, (2, m), that also account for estimated rates of the checker, if any."""
-        limits, moves = self.limits(confidence, interval), self.moves(confidence)
-        if moves is None:
-            return limits
-        distances = np.maximum([self.estimates - limits[0], limits[1] - self.estimates], 0.0)
-        down, up = np.hypot(distances, moves)
-        return np.clip([self.estimates - down, self.estimates + up], 0.0, 1.0)
+    @property
+    def shows_samples(self) -> bool:
+        """Return whether the data show how scores vary for new samples of the same questions.
+
+        The posterior of bayes@N shows it for any number of samples, and no method does for
+        score_agg.
+        """
+        if self.options.metric in ("bayes@N", "score_agg"):
+            return self.options.metric == "bayes@N"
+        return bool(self.run.outcomes.n.max() > 1)
+
+    def limits(self, confidence: float) -> np.ndarray:
+        """Return the limits of the scores, (2, m), by the method of the options."""
+        return limits_of(self.intervals(str(self.options.interval), confidence))
+
+    def _intervals(self, name: str, confidence: float) -> list[Interval]:
+        """Return the interval of each score, see `intervals` in the docstring of the class."""
+        method = self._scored_by(name)[1]
+        if self.options.anytime:
+            method = AnytimeIntervals(method, self.run.outcomes.n, name == "questions")
+        if problem := method.problem(self.counted):
+            raise ValueError(f"{problem}.")
+        return [*method.intervals(self.counted, confidence).values()]
 
     def look_confidence(self, confidence: float) -> float:
         """Return the confidence of the limits at one look, which is higher with `anytime`."""
-        if not self._options.anytime:
+        if not self.options.anytime:
             return confidence
-        size = look_size(self.n[self.counted], self._options.interval == "questions")
-        return confidence_of_a_look(confidence, size)
+        n, interval = self.run.outcomes.n[self.counted], self.options.interval
+        return confidence_of_a_look(confidence, look_size(n, interval == "questions"))
 
-    def _limits(self, confidence: float, interval: str | None = None) -> np.ndarray:
-        """Return the limits of the scores, (2, m). Raises ValueError if the run has none."""
-        interval = interval or str(self._options.interval)
-        method = self._known(interval, True)[1]
-        if self._options.anytime:
-            method = AnytimeIntervals(method, self.n, interval == "questions")
-        if problem := method.problem(self.counted):
-            raise ValueError(f"{problem}.")
-        intervals = method.intervals(self.counted, confidence)
-        return np.array([[interval.lo, interval.hi] for interval in intervals.values()]).T
+    def moves(self, confidence: float) -> np.ndarray:
+        """Return how far estimated rates move scores down and up, (2, m): 0 for known rates."""
+        if self._moves is None:
+            return np.zeros((2, len(self.estimates)))
+        return self._moves(self.look_confidence(confidence))
 
-
-def linearized(points: Scores, weights: np.ndarray | None = None) -> np.ndarray:
-    """Return the linear approximation of each score as a mean over questions, (M, scores).
-
-    If questions change, the mean of a column varies as the score does, to first order, so its
-    variance is that of the score. `weights`, (M,), has the weight of each question, or is None if
-    these are equal.
-    """
-    scores = points.with_unpooled_as_columns()
-    means = np.average(scores.columns[scores.inverse], axis=0, weights=weights)
-    gradient = np.stack([score.gradient(means) for score in scores.keys.values()], axis=1)
-    return (scores.columns @ gradient)[scores.inverse]
+    def widened(self, limits: np.ndarray, confidence: float) -> np.ndarray:
+        """Return limits, (2, m), that also account for estimated rates of the checker, if any."""
+        if self._moves is None:
+            return limits
+        distances = np.maximum([self.estimates - limits[0], limits[1] - self.estimates], 0.0)
+        down, up = np.hypot(distances, self.moves(confidence))
+        return np.clip([self.estimates - down, self.estimates + up], 0.0, 1.0)
 
 
-def _indices_with_weight(questions: int, weights: np.ndarray | None) -> np.ndarray:
-    """Return the indices of the questions whose weight is not 0: all if `weights` is None."""
-    return np.arange(questions) if weights is None else np.flatnonzero(weights)
+def limits_of(intervals: Sequence[Interval]) -> np.ndarray:
+    """Return the lower and upper limits of m intervals, (2, m)."""
+    return np.array([[interval.lo, interval.hi] for interval in intervals]).T
 
 
 def score_runs(runs: Sequence[Run], options: ComparisonOptions) -> list[ScoredRun]:
@@ -212,14 +202,13 @@ def score_runs(runs: Sequence[Run], options: ComparisonOptions) -> list[ScoredRu
     elif metric == "score_agg":
         make = _verdict_run
     else:
-        ks = {ScoreId(metric, k): k for k in options.ks} or {ScoreId(metric, n): 1}
         rewards, bounds = _rewards_of_runs(runs, options.w)
+        ks = {ScoreId(metric, k): k for k in options.ks} or {ScoreId(metric, n): 1}
         make = partial(_reward_run, rewards=rewards, ks=ks, bounds=bounds)
     scored = []
     for run in runs:
         with naming_run(run.name):
             scored.append(make(run, options))
-            scored[-1].limits(options.confidence)  # raises an error here, with the run's name
     return scored
 
 
@@ -245,25 +234,18 @@ def _binary_scores(n: int | str, options: ComparisonOptions) -> dict[ScoreId, Sc
 
 def _pass_run(run: Run, options: ComparisonOptions, scores: Mapping[ScoreId, Score]) -> ScoredRun:
     """Return the scored run for `scores`, which are corrected for the errors of the checker."""
-    counts, errors, weights = run.outcomes.counts, run.errors, options.weights
-    questions = _indices_with_weight(len(counts), weights)
-    require_correction(scores, errors.rates)
-
-    def scores_and_limits(requested: IntervalOptions, has_limits: bool) -> ScoresAndLimits:
-        """Return the corrected scores of the questions, and the method of their limits."""
-        if errors.rates.are_exact and has_limits:
-            return pass_limits(counts, scores, requested)
-        return pass_intervals(counts, scores, requested, errors.rates, has_limits)
+    counts, rates, labels = run.outcomes.counts, run.errors.rates, run.errors.labels
+    require_correction(scores, rates)
+    limits = pass_limits if rates.are_exact else partial(pass_intervals, rates=rates)
 
     def rescore(rates: CheckerRates) -> np.ndarray:
         """Return the scores over all questions, (m,), corrected for these rates."""
         points = corrected_scores(counts, scores, rates)
-        return np.array([*points.over(questions, weights).values()])
+        return np.array([*points.over(np.arange(len(counts)), options.weights).values()])
 
-    moves = None
-    if errors.labels is not None:
-        moves = cache(partial(distances_of_rates, errors.labels, rescore))
-    return ScoredRun(counts.n, options, scores_and_limits, moves=moves)
+    moves = None if labels is None else cache(partial(distances_of_rates, labels, rescore))
+    covariance = partial(pass_intervals, counts, scores, rates=rates, are_ordered=False)
+    return ScoredRun(run, options, partial(limits, counts, scores), covariance, moves=moves)
 
 
 def _reward_run(
@@ -278,20 +260,19 @@ def _reward_run(
     `rewards` has those of each run by its name, and `ks` the k of each score; 1 for a mean, which
     is the best of one sample. `bounds` are the least and the largest reward of all runs.
     """
-    n, own = run.outcomes.n, rewards[run.name]
+    own, weights = rewards[run.name], options.weights
     if options.metric == "bayes@N":
         moments = moments_by_key(own, {key: own.posterior() for key in ks})
         means = Scores(moments.keys, moments.inverse, moments.mean)
-        method = PosteriorIntervals(moments, bounds, weights=options.weights)
-        return ScoredRun(n, options, lambda *_: (means, method), shows_samples=True, bounds=bounds)
-    points = max_scores(own, ks)
-    family = RewardFamily(own, ks, {}, bounds, options.weights)
-    return ScoredRun(
-        n,
-        options,
-        lambda requested, _: (points, family_intervals(family, requested)),
-        bounds=bounds,
-    )
+        method = PosteriorIntervals(moments, bounds, weights=weights)
+        return ScoredRun(run, options, lambda _: (means, method), bounds=bounds)
+    points, family = max_scores(own, ks), RewardFamily(own, ks, {}, bounds, weights)
+
+    def scores_and_limits(requested: IntervalOptions) -> tuple[Scores, IntervalMethod]:
+        """Return Max@k, and the method of its limits."""
+        return points, family_intervals(family, requested)
+
+    return ScoredRun(run, options, scores_and_limits, bounds=bounds)
 
 
 def _rewards_of_runs(
@@ -321,15 +302,28 @@ def _vote_run(run: Run, options: ComparisonOptions) -> ScoredRun:
             "vote@k needs answers and references: give what at_k.read returns, with "
             "predictions and references."
         )
-    n, correct = run.outcomes.n, more_than_half(require_shares(run.outcomes))
+    correct = more_than_half(require_shares(run.outcomes))
     votes = count_answers(correct, run.answers, merge_correct=True)
     sizes = {ScoreId("vote@k", k): k for k in options.ks}
-    return ScoredRun(n, options, lambda requested, _: vote_limits(votes, sizes, n, requested))
+    return ScoredRun(run, options, partial(vote_limits, votes, sizes, run.outcomes.n))
 
 
 def _verdict_run(run: Run, options: ComparisonOptions) -> ScoredRun:
     """Return the scored run for score_agg, whose outcomes are weights of verdicts."""
     points = agg_scores(require_weights(run.outcomes), exponent(options.temperature))
     method = QuestionIntervals(points, UNIT_RANGE, options.clusters, weights=options.weights)
-    # No method is for new samples of the same questions, however many samples there are.
-    return ScoredRun(run.outcomes.n, options, lambda *_: (points, method), shows_samples=False)
+    return ScoredRun(run, options, lambda _: (points, method))
+
+
+def names_of_falling_runs(scored: Sequence[ScoredRun]) -> list[str]:
+    """Return the names of the runs whose corrected pass@k falls with k, and warn of each."""
+    options = scored[0].options
+    corrected = [x.run for x in scored if not x.run.errors.rates.are_exact]
+    if options.metric != "pass@k" or not corrected:
+        return []
+    scores, weights = options.scores_at(options.ks), options.weights
+    return [
+        run.name
+        for run in corrected
+        if falls_with_k(run.outcomes.counts, scores, run.errors.rates, weights, run.name)
+    ]
