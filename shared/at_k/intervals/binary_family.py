@@ -217,9 +217,10 @@ class BinaryFamily(Family):
         return result
 
     def _moments_of(self, n: int) -> np.ndarray:
-        """Return means of columns, and covariances of the P `_pairs`, at each rate, (283, m + P).
+        """Return means of columns and covariances of the P `_pairs` by rate, (123, m + P, 161).
 
-        Columns are estimated from n samples of a question with this rate.
+        Columns are estimated from n samples of a question. For each of 123 shifts along the grid
+        there are the 161 rates of the shifted support.
         """
         if n > _LARGEST_FULL_N and self._inner_k is not None:
             sums = self._sums_by_quadrature(n)
@@ -232,7 +233,7 @@ class BinaryFamily(Family):
         # The estimates and their gaps have equal covariances, and `products - square` keeps more
         # digits if both are small. So the smaller of the two means is used.
         covariances = np.where(square < gap_square, products - square, gap_products - gap_square)
-        return np.hstack([mean, covariances])
+        return sliding_window_view(np.hstack([mean, covariances]), len(RATES), axis=0)
 
     def _sums_over_counts(self, n: int) -> np.ndarray:
         """Return the means of `_estimates_and_products` at each rate, (283, 2 m + 2 P)."""
@@ -351,14 +352,14 @@ class BinaryFamily(Family):
 
 
 def _means_of_shifts(moments: np.ndarray, prior: np.ndarray) -> np.ndarray:
-    """Return means of (283, x) moments under a (161,) prior at each of 123 shifts, (123, x).
+    """Return means of (123, x, 161) moments, see `_moments_of`, under a (161,) prior, (123, x).
 
     The first and the last shift move all rates to 0 and to 1.
     """
     # Unlike a product with a matrix of shifted priors, this is too small for threads of BLAS, which
     # wait for each other where other programs run.
-    result = sliding_window_view(moments, len(prior), axis=0) @ prior
-    result[[0, -1]] = moments[[0, -1]] * prior.sum()
+    result = moments @ prior
+    result[0], result[-1] = moments[0, :, 0] * prior.sum(), moments[-1, :, -1] * prior.sum()
     return result
 
 
