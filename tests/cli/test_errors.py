@@ -122,7 +122,6 @@ gate new --at-least 0.5 --include picked@k >> --include has 'picked@k'
 gate new --at-least 0.5 --labels {{"tp":9}} >> There is no column '{{"tp":9}}'.|one with --labels.
 gate new --baseline old --margin 2 --include maj@k >> --margin is 2.0: maj@k is from 0 to 1, so
 plan >> success rates, such as --rates 0.2 0.8
-plan --rates 0.5 --number-of-labels 100 >> such as --checker-rates 0.9 0.1.
 plan a b c >> There are 3 files
 plan new --include pass_hat_k >> --include has 'pass_hat_k'
 """
