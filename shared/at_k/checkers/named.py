@@ -18,6 +18,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from functools import lru_cache, partial
 from inspect import signature
 from typing import Any, NoReturn
@@ -36,17 +37,17 @@ from ..core.checking import (
     outcomes_of_match,
 )
 from ..core.checks import InputError, Place, short
-from ..core.columns import TEXTS, from_numpy, sample_kind, stored, to_python
+from ..core.columns import TEXTS, sample_kind, stored, to_python
 from ..core.match import (
     acceptable_answers,
+    as_answers,
     equals_any,
-    exact_form,
     no_texts_or_numbers,
     read_distinct,
 )
 from ..core.samples import Samples, read_samples
 from .choices import read_choice, read_options
-from .numbers import equal_forms, read_reference, read_response
+from .numbers import decimal_form, equal_forms, read_reference, read_response
 from .python_tests import python_tests
 from .responses import answer_part, boxed
 from .workers import portable_check, run_check
@@ -85,7 +86,7 @@ class Matching(NamedChecker):
 
     def check_samples(self, rows: Samples, checking: Checking, cache: CheckCache) -> Checked:
         """Return the outcome and the answer of each sample. `Checking.check` calls this."""
-        if pa.types.is_null(rows.values.type):
+        if sample_kind(rows.values) is None:
             correct, answers = np.zeros(len(rows.values), dtype=bool), rows.values
         else:
             correct, answers = self.match(rows, self.stop)
@@ -140,7 +141,7 @@ def _sample_answers(pairs: DistinctPairs, answers: Sequence[str | None]) -> pa.C
     codes: dict[str | None, int] = {None: -1}
     pair_codes = [codes.setdefault(answer, len(codes)) for answer in (*answers, None)]
     sample_codes = np.array(pair_codes)[pairs.index]
-    return pa.chunked_array([from_numpy(sample_codes, sample_codes >= 0)])
+    return pa.chunked_array([pa.array(sample_codes, mask=sample_codes < 0)])
 
 
 def numeric(
@@ -233,7 +234,7 @@ def match_numbers(rows: Samples, stop: Sequence[str]) -> tuple[np.ndarray, pa.Ch
     ValueError if the samples are neither texts nor numbers, or if a reference is not one number.
     """
     values = rows.values
-    if pa.types.is_boolean(values.type) or sample_kind(values) == "other values":
+    if sample_kind(values) == "other values":
         raise no_texts_or_numbers("numeric")
     expected = (
         "numeric compares the number that a response gives with a reference that is one number, "
@@ -264,7 +265,7 @@ def match_choices(rows: Samples, stop: Sequence[str]) -> tuple[np.ndarray, pa.Ch
         raise InputError("choice compares texts, and some predictions are not texts.")
     options = []
     for question, reference in enumerate(to_python(rows.references)):
-        references = reference if isinstance(reference, list) else [reference]
+        references = as_answers(reference)
         accepted = [option for x in references if (option := read_options(x)) is not None]
         kinds = {(option.letters, option.texts) for option in accepted}
         if len(accepted) < len(references) or len(kinds) != 1:
@@ -294,7 +295,9 @@ def _number_of_sample(sample: str | int | float, stop: Sequence[str] = ()) -> st
         return read_response(sample, stop)
     if isinstance(sample, bool):
         raise no_texts_or_numbers("numeric")
-    return exact_form(sample) if math.isfinite(sample) else None
+    if not math.isfinite(sample):
+        return None
+    return decimal_form(Decimal(sample) if isinstance(sample, int) else Decimal(repr(sample)))
 
 
 def _number_of_reference(reference: Any) -> str | None:
@@ -329,7 +332,7 @@ def math_verify_library():
 def check_references(references: pa.ChunkedArray) -> None:
     """Raise a ValueError for a reference in which math-verify finds no answer."""
     for question, reference in enumerate(to_python(references)):
-        for answer in reference if isinstance(reference, list) else [reference]:
+        for answer in as_answers(reference):
             text = str(answer) if isinstance(answer, (str, int, float)) else ""
             if not _parse_reference(text):
                 what = f" is {short(reference)}, in which math-verify finds no answer."

@@ -16,7 +16,6 @@ from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 from functools import cached_property
 
-from ..core.match import decimal_form
 from .responses import answer_part, boxed, last_answer, sentences
 
 # --- Numbers ------------------------------------------------------------------------------
@@ -57,6 +56,11 @@ _DECIMAL_COMMA = re.compile(r"\d+,\d+")
 _SEPARATORS = re.compile(rf"[,'\u2019_{_SPACES}]")
 _ALL_DIGITS = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _LONGEST_FRACTION = 40  # characters of a numerator or denominator
+
+
+def decimal_form(number: Decimal) -> str:
+    """Return the normal form of a decimal, a text with all its digits. Equal numbers share it."""
+    return f"{number.normalize(_ALL_DIGITS) if number else Decimal(0)}"
 
 
 def number_form(number: Decimal | Fraction, unit: str = "") -> str:

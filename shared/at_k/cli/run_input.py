@@ -13,6 +13,7 @@ import numpy as np
 from ..core.checking import Checked, Checking
 from ..core.choice import KnownClusters
 from ..core.computation import SampledQuestions
+from ..core.counts import sums_per_question
 from ..core.samples import Samples, read_samples, sample_place
 from ..readers.missing import text_of_ids
 from ..readers.run import Run as ReadRun
@@ -46,7 +47,8 @@ class RunInput:
     @cached_property
     def sizes(self) -> np.ndarray:
         """The number of samples of each of M questions, without missing ones, (M,)."""
-        return read_samples(self.questions["predictions"]).scored_sizes
+        samples = read_samples(self.questions["predictions"])
+        return sums_per_question(samples.weights, samples.sizes)
 
     @property
     def caption(self) -> dict[str, Any]:

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 
-from .columns import JSON, from_numpy, one_chunk, sample_kind, to_json, to_python
+from .checks import Place
+from .columns import JSON, one_chunk, sample_kind, to_json, to_python
 from .samples import Samples
 
 _SMALL_BATCHES = 64  # Up to this number, merging would take longer than reading the batches.
@@ -43,19 +45,18 @@ def _in_own_memory(batch: Samples) -> Samples:
     The caller may change an array after adding it, and the array may be a small part of a large
     table.
     """
+
+    def copy(column: pa.ChunkedArray) -> pa.ChunkedArray:
+        """Return a copy in one chunk. A slice would keep the whole table in memory."""
+        return pa.chunked_array([one_chunk(column.take(pa.array(np.arange(len(column)))))])
+
     values, references = batch.values, batch.references
     if batch.are_numbers:
         is_category = values.dtype.kind in "iu" and values.min() >= 0
         dtype = np.min_scalar_type(values.max()) if is_category else values.dtype
         return replace(batch, values=values.astype(dtype))
-    if references is not None:
-        references = _copy(references)
-    return replace(batch, values=_copy(values), references=references)
-
-
-def _copy(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return a copy of a column in one chunk. A slice would keep the whole table in memory."""
-    return pa.chunked_array([one_chunk(column.take(from_numpy(np.arange(len(column)))))])
+    references = None if references is None else copy(references)
+    return replace(batch, values=copy(values), references=references)
 
 
 def check_alike(batch: Samples, earlier: Sequence[Samples]) -> None:
@@ -67,8 +68,11 @@ def check_alike(batch: Samples, earlier: Sequence[Samples]) -> None:
         return
     if (batch.references is None) != (earlier[-1].references is None):
         raise ValueError("Some questions have references and some have none: give all or none.")
-    kind = _kind(batch)
-    earlier_kind = next((known for known in map(_kind, reversed(earlier)) if known), None)
+
+    def kind_of(samples: Samples) -> str | None:
+        return "numbers" if samples.are_numbers else sample_kind(samples.values)
+
+    kind, earlier_kind = kind_of(batch), next(filter(None, map(kind_of, reversed(earlier))), None)
     if kind and earlier_kind and kind != earlier_kind:
         raise ValueError(
             f"Some questions have {earlier_kind} as predictions, and some have {kind}: samples are "
@@ -76,46 +80,31 @@ def check_alike(batch: Samples, earlier: Sequence[Samples]) -> None:
         )
 
 
-def _kind(batch: Samples) -> str | None:
-    """Return "numbers", "texts" or "other values" for the samples; None if all are None."""
-    return "numbers" if batch.are_numbers else sample_kind(batch.values)
-
-
 def unite(batches: Sequence[Samples]) -> Samples:
     """Return the questions of all batches as one batch. `check_alike` must accept the batches."""
     first = batches[0]
     if len(batches) == 1:
         return first
-    scored = multiplicity = references = None
+    multiplicity = references = None
     if first.are_numbers:
         values = np.concatenate([batch.values for batch in batches])
-        if any(batch.scored is not None for batch in batches):
-            scored = np.concatenate([batch.is_scored for batch in batches])
     else:
-        values = _one_column([batch.values for batch in batches], "predictions")
+        values = _one_column([batch.values for batch in batches])
         if first.references is not None:
-            references = _one_column([batch.references for batch in batches], "references")
+            references = _one_column([batch.references for batch in batches])
     if any(batch.multiplicity is not None for batch in batches):
-        multiplicity = np.concatenate([batch.occurrences for batch in batches])
+        multiplicity = np.concatenate([batch.weights for batch in batches])
     sizes = np.concatenate([batch.sizes for batch in batches])
-    return Samples(values, sizes, first.name, scored, multiplicity, references)
+    return Samples(values, sizes, first.name, multiplicity, references)
 
 
-def _one_column(columns: list[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
-    """Return the entries of all columns as one column.
-
-    If the types differ, the entries become JSON. `name` is "predictions" or "references".
-    """
-    types = {column.type for column in columns if not pa.types.is_null(column.type)}
-    if len(types) > 1:
-        columns, types = [_as_json(column, name) for column in columns], {JSON}
-    (common,) = types or {pa.null()}
-    columns = [column if column.type == common else column.cast(common) for column in columns]
-    return pa.chunked_array([chunk for column in columns for chunk in column.chunks], common)
-
-
-def _as_json(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
-    """Return a column as one of the type `JSON`, or unchanged if all its entries are null."""
-    if column.type == JSON or pa.types.is_null(column.type):
-        return column
-    return pa.chunked_array([to_json(to_python(column), name)])
+def _one_column(columns: list[pa.ChunkedArray]) -> pa.ChunkedArray:
+    """Return the entries of all columns as one column, which has JSON if one of them has."""
+    if any(column.type == JSON for column in columns):
+        columns = [
+            column
+            if column.type == JSON
+            else pa.chunked_array([to_json(to_python(column), partial(Place, "predictions"))])
+            for column in columns
+        ]
+    return pa.chunked_array([chunk for column in columns for chunk in column.chunks])

@@ -8,7 +8,6 @@ questions, and n samples of a question. A "page" is a web page that shows a metr
 from __future__ import annotations
 
 import difflib
-import itertools
 import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -19,8 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-_ABOVE_0 = math.ulp(0.0)
-_BELOW_1 = math.nextafter(1.0, 0.0)
+_ABOVE_0 = math.ulp(0.0)  # the smallest positive number
 
 
 def short(value, most: int = 60) -> str:
@@ -55,7 +53,7 @@ class Place(NamedTuple):
     @property
     def is_question(self) -> bool:
         """Return whether the place is a question, and not an entry of a parameter."""
-        return self.parameter in ("question", "Question") and self.sample is None
+        return self.parameter in ("question", "Question")
 
     def __str__(self) -> str:
         if self.is_question:
@@ -103,11 +101,6 @@ class InputError(ValueError):
 # --- Collections --------------------------------------------------------------------------
 
 
-def is_masked(values) -> bool:
-    """Return whether the values are a masked array. Importing np.ma to test this would be slow."""
-    return isinstance(values, np.ndarray) and hasattr(values, "mask")
-
-
 def is_frame(values) -> bool:
     """Return whether the values are a data frame of pandas or polars, or a table of Arrow."""
     return hasattr(values, "columns") and hasattr(values, "shape")
@@ -152,25 +145,6 @@ def as_list(name: str, value) -> list[Any]:
     if not values:
         raise ValueError(f"{name} is empty: give at least one.")
     return values
-
-
-def check_depth(name: str, values: Sequence[Any]) -> None:
-    """Raise a ValueError if an entry is nested more than 50 levels deep, or contains itself.
-
-    Arrow and JSON recurse into nested lists and dicts: deep nesting overflows the stack.
-    """
-    for index, value in enumerate(values):
-        # All lists and dicts at one depth, by their ids, so that a repeated one is visited once.
-        level = {id(value): value} if isinstance(value, (list, tuple, dict)) else {}
-        for _ in range(50):
-            contents = (x.values() if isinstance(x, dict) else x for x in level.values())
-            inner = itertools.chain.from_iterable(contents)
-            level = {id(x): x for x in inner if isinstance(x, (list, tuple, dict))}
-            if not level:
-                break
-        if level:
-            what = " is nested more than 50 levels deep"
-            raise InputError(Place(name, index), what, InPython(", or contains itself"), ".")
 
 
 def entries_of(name: str, values) -> list[Any]:
@@ -277,10 +251,9 @@ def require_same_index(values: Mapping[str, Any]) -> None:
 
     `values` has what is paired by its rows, by name; values of other types have no labels.
     """
-    (first, index), *others = [
-        (name, x.index) for name, x in values.items() if hasattr(x, "iloc")
-    ] or [("", None)]
-    for name, other in others:
+    labels = {name: x.index for name, x in values.items() if hasattr(x, "iloc")}
+    first, index = next(iter(labels.items()), ("", None))
+    for name, other in labels.items():
         if not other.equals(index):
             raise ValueError(
                 f"The rows of {first} and {name} have different labels, or another order: the "
@@ -293,7 +266,7 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
     """Return the distinct labels as texts, and the index of each question's label among them, (M,).
 
     The distinct labels are in the order of their first appearance. `questions` is M. A ValueError
-    is raised if there are not M labels; or if a label is missing, an array or a data frame.
+    is raised if there are not M labels; or if a label is missing, or is a list, dict or array.
     """
     entries = [plain_number(name, x) if is_scalar(x) else x for x in entries_of(name, labels)]
     if len(entries) != questions:
@@ -301,13 +274,13 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
             f"{name} has {len(entries)} labels for {questions} questions: give one for each."
         )
     for question, label in enumerate(entries):
-        if hasattr(label, "shape"):
-            what = f" is {short(label)}: a label is a text or a number."
-            raise InputError(Place(name, question), what)
-        if is_missing(label):
-            what = f" is {label}: give every question a label."
-            raise InputError(Place(name, question), what)
-    check_depth(name, entries)
+        problem = ""
+        if hasattr(label, "shape") or isinstance(label, (list, dict)):
+            problem = "a label is a text or a number"
+        elif is_missing(label):
+            problem = "give every question a label"
+        if problem:
+            raise InputError(Place(name, question), f" is {short(label)}: {problem}.")
     numbers: dict[str, int] = {}
     index = np.array([numbers.setdefault(str(label), len(numbers)) for label in entries])
     return list(numbers), index
@@ -371,7 +344,7 @@ def check_text(name: str, value) -> str:
 def check_confidence(confidence) -> float:
     """Return a confidence as a float; raise a ValueError unless it is above 0 and below 1."""
     wanted = "give a probability between 0 and 1, such as 0.95"
-    return check_number("confidence", confidence, wanted, _ABOVE_0, _BELOW_1)
+    return check_number("confidence", confidence, wanted, _ABOVE_0, math.nextafter(1.0, 0.0))
 
 
 def check_bounds(bounds) -> tuple[float, float]:
@@ -429,12 +402,12 @@ def choose_ks(
     If `default` has none so small, the smallest n itself is returned. A requested k above an n
     raises a ValueError, unless `allow_above_n`. Its message ends with `remedy`.
     """
-    if ks is not None:
-        if not allow_above_n:
-            check_samples(ks, n, remedy)
-        return ks
-    least = int(n.min())
-    return [k for k in default if k <= least] or [least]
+    if ks is None:
+        least = int(n.min())
+        return [k for k in default if k <= least] or [least]
+    if not allow_above_n:
+        check_samples(ks, n, remedy)
+    return ks
 
 
 def check_samples(ks: list[int], n: np.ndarray, remedy: str = "") -> None:

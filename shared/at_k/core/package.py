@@ -1,9 +1,8 @@
 """The interface through which the core uses the other folders (rooms) of the installed package.
 
-A metric that `evaluate` loads as a script has only the core, in one file, its kernel. The installed
-package has more: limits for the same questions, other checkers, worker processes, rarer scores. The
-core calls them as methods of `PACKAGE.rooms`. In a script this is a `Rooms` object, most of whose
-methods raise an error that names the missing package. In the package it is a `PackageRooms`.
+A metric that `evaluate` loads as a script has only the core, in one file, its kernel. The core
+calls what only the package has as methods of `PACKAGE.rooms`. In a script this is a `Rooms` object,
+most of whose methods raise an error that names the missing package.
 """
 
 from __future__ import annotations
@@ -32,8 +31,8 @@ def installed_version() -> str | None:
 def has_same_package() -> bool:
     """Return whether this code is a kernel, and the installed package has the same core.
 
-    If so, the script uses the package, so that a process has one copy of each class. If the package
-    has another core, a warning says that the kernel may be out of date.
+    If so, the script uses the package, so that a process has one copy of each class. Otherwise, if
+    there is a package, a warning says that the kernel may be out of date.
     """
     version = installed_version()
     if not KERNEL or version is None:  # This is the package itself, or there is no package.
