@@ -231,13 +231,9 @@ def is_missing(entry) -> bool:
 
 
 _METRIC_OF_SCORE = {
-    "vote@k": "cons_at_k",
-    "weighted_vote@k": "cons_at_k",
-    "cons@k": "cons_at_k",
-    "max@k": "max_at_k",
-    "picked@k": "max_at_k",
-    "pass^k": "gpassk",
-    "G-Pass@k": "gpassk",
+    **dict.fromkeys(["vote@k", "weighted_vote@k", "cons@k"], "cons_at_k"),
+    **dict.fromkeys(["max@k", "picked@k"], "max_at_k"),
+    **dict.fromkeys(["pass^k", "G-Pass@k"], "gpassk"),
 }
 """The metric that has each of these scores, for which users often ask another metric."""
 
@@ -265,10 +261,14 @@ def did_you_mean(choice: str, names: Iterable[str]) -> str:
     """Return " Did you mean 'x'?" for the name most similar to a choice, or "" if none is similar.
 
     A name is similar if the choice is the name with an s, abbreviates this name and no other, or is
-    spelled almost like it.
+    spelled almost like it, with "at" for @ and "hat" for ^.
     """
-    spelled = {_spelled_out(name): name for name in names}
-    typed = _spelled_out(choice)
+
+    def letters(name: str) -> str:
+        name = name.lower().replace("@", "at").replace("^", "hat")
+        return re.sub(r"[^a-z0-9]", "", name)
+
+    spelled, typed = {letters(name): name for name in names}, letters(choice)
     singular = typed.removesuffix("s")
     similar = [name for name in spelled if len(singular) > 2 and name.startswith(singular)]
     if singular in spelled:
@@ -278,12 +278,6 @@ def did_you_mean(choice: str, names: Iterable[str]) -> str:
     return f" Did you mean {spelled[similar[0]]!r}?" if similar else ""
 
 
-def _spelled_out(name: str) -> str:
-    """Return the letters and digits of a name in lower case, with "at" for @ and "hat" for ^."""
-    spelled = name.lower().replace("@", "at").replace("^", "hat")
-    return re.sub(r"[^a-z0-9]", "", spelled)
-
-
 def category_numbers(categories) -> dict[str, float] | None:
     """Return a dict from category label to its number (0, 1, ...), or None if `categories` is None.
 
@@ -291,13 +285,14 @@ def category_numbers(categories) -> dict[str, float] | None:
     """
     if categories is None:
         return None
-    labels = as_list("categories", categories)
-    for category, label in enumerate(labels):
-        if not isinstance(label, str) or label in labels[:category]:
+    numbers: dict[str, float] = {}
+    for category, label in enumerate(as_list("categories", categories)):
+        if not isinstance(label, str) or label in numbers:
             raise ValueError(
                 f"categories[{category}] is {short(label)}: give each category its own text."
             )
-    return {label: category for category, label in enumerate(labels)}
+        numbers[label] = category
+    return numbers
 
 
 # --- Labels of questions, such as groups and clusters -------------------------------------
@@ -308,9 +303,9 @@ def require_same_index(values: Mapping[str, Any]) -> None:
 
     `values` has what is paired by its rows, by name; values of other types have no labels.
     """
-    labels = {name: x.index for name, x in values.items() if hasattr(x, "iloc")}
-    first, index = next(iter(labels.items()), ("", None))
-    for name, other in labels.items():
+    indexes = [(name, x.index) for name, x in values.items() if hasattr(x, "iloc")]
+    for name, other in indexes:
+        first, index = indexes[0]
         if not other.equals(index):
             raise ValueError(
                 f"The rows of {first} and {name} have different labels, or another order: the "
@@ -323,7 +318,7 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
     """Return the distinct labels as texts, and the index of each question's label among them, (M,).
 
     The distinct labels are in the order of their first appearance. `questions` is M. A ValueError
-    is raised if there are not M labels; or if a label is missing, or is a list, dict or array.
+    is raised if there are not M labels; or if a label is missing, an array or a data frame.
     """
     entries = [plain_number(name, x) if is_scalar(x) else x for x in entries_of(name, labels)]
     if len(entries) != questions:
@@ -332,7 +327,7 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
         )
     for question, label in enumerate(entries):
         problem = ""
-        if hasattr(label, "shape") or isinstance(label, (list, dict)):
+        if hasattr(label, "shape"):
             problem = "a label is a text or a number"
         elif is_missing(label):
             problem = "give every question a label"
@@ -405,10 +400,7 @@ def check_confidence(confidence) -> float:
 
 
 def check_bounds(bounds) -> tuple[float, float]:
-    """Return `bounds`, to which intervals are clipped, as (lo, hi); (-inf, inf) for None.
-
-    Raises a ValueError unless there are two numbers, lo <= hi.
-    """
+    """Return `bounds` as (lo, hi), (-inf, inf) for None; raise a ValueError unless lo <= hi."""
     if bounds is None:
         return -math.inf, math.inf
     wanted = "give (lo, hi) with lo <= hi, or None"
@@ -425,10 +417,8 @@ def check_prior(alpha0, beta0) -> tuple[float, float]:
     Beyond 1e15 the posterior standard deviation would lose all digits.
     """
     wanted = "a parameter of the Beta prior is a positive number, at most 1e15"
-    return (
-        check_number("alpha0", alpha0, wanted, _ABOVE_0, 1e15),
-        check_number("beta0", beta0, wanted, _ABOVE_0, 1e15),
-    )
+    alpha0 = check_number("alpha0", alpha0, wanted, _ABOVE_0, 1e15)
+    return alpha0, check_number("beta0", beta0, wanted, _ABOVE_0, 1e15)
 
 
 def check_k(k, n: np.ndarray | None = None, name: str = "k") -> int:
@@ -494,7 +484,7 @@ most of whose methods raise an error that names the missing package.
 """
 
 
-KERNEL = "34c098507433"
+KERNEL = "2a18609a9892"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -570,6 +560,8 @@ class Rooms:
     Methods that are not defined here raise an ImportError that names the option.
     """
 
+    check_pairs: Callable[..., Any] | None = None  # The core checks pairs in this process itself.
+
     def __getattr__(self, method: str) -> Callable[..., Any]:
         """Return a function that raises the ImportError for the option of a method.
 
@@ -578,13 +570,6 @@ class Rooms:
         if method not in OPTIONS:
             raise AttributeError(method)
         return lambda *arguments: raise_needs_package(OPTIONS[method].format(*arguments))
-
-    def check_pairs(self, checking: Any, pairs: list[Any]) -> Any:
-        """Return an iterator over the results of `checking.check_here`.
-
-        A pair is a sample and its reference. The package can check pairs in worker processes.
-        """
-        return checking.check_here(pairs)
 
     def run_name(self) -> str | None:
         """Return None. The package returns a name that all processes of this run share."""
@@ -822,7 +807,8 @@ def plain_container(values) -> Any:
         return values
     if hasattr(values, "to_pylist") or hasattr(values, "source"):
         return _plain_column(values)
-    if hasattr(values, "__array__") and not hasattr(values, "mask"):
+    is_masked = isinstance(values, np.ndarray) and hasattr(values, "mask")
+    if hasattr(values, "__array__") and not is_masked:
         array = to_array(values)
         if array.dtype.kind in "biuf":
             return array
@@ -1692,26 +1678,32 @@ def read_samples(values, name: str = "predictions") -> Samples:
     values = plain_container(values)
     if is_counts(values):
         samples = _samples_from_counts(values, name)
+    elif isinstance(values, list):
+        samples = _samples_from_lists(values, name)
+    elif isinstance(values, np.ndarray):
+        samples = _samples_from_array(values, name)
+    elif hasattr(values, "chunks"):
+        samples = _samples_from_column(values, name)
+    elif is_frame(values):
+        return read_samples(sample_rows(values, name), name)
     else:
-        if is_frame(values):
-            values = sample_rows(values, name)
-        if isinstance(values, np.ndarray):
-            samples = _samples_from_array(values, name)
-        elif isinstance(values, list):
-            samples = _samples_from_lists(values, name)
-        elif is_list_like(values):
-            samples = _samples_from_column(values, name)
-        else:
-            wanted = "give a list with the samples of each question"
-            if isinstance(values, str):
-                wanted += f", or, if it is the name of a file, at_k.read({short(values)})"
-            raise ValueError(f"{name} is {short(values)}: {wanted}.")
+        wanted = "give a list with the samples of each question"
+        if isinstance(values, str):
+            wanted += f", or, if it is the name of a file, at_k.read({short(values)})"
+        raise ValueError(f"{name} is {short(values)}: {wanted}.")
     if not len(samples):
         raise ValueError(f"{name} holds no question.")
     if not samples.sizes.all():
         location = Place(name, int(samples.sizes.argmin()))
         raise InputError(location, " is empty: each ", QUESTION, " needs a ", SAMPLE, ".")
     return samples
+
+
+def _plain_row(name: str, question: int, entry: Any) -> list[Any] | tuple[Any, ...]:
+    """Return the samples of a question as a list or tuple; raise a ValueError if it has no list."""
+    if not is_list_like(entry):
+        raise _not_a_list(name, question, entry)
+    return entry if isinstance(entry, (list, tuple)) else plain_list(entry)
 
 
 def _not_a_list(name: str, question: int, entry: Any) -> ValueError:
@@ -1762,13 +1754,10 @@ def _samples_from_lists(lists: list[Any], name: str) -> Samples:
 
     A ValueError is raised if the entry of a question is not list-like.
     """
+    if (numbers := _joined_arrays(lists)) is not None:
+        return Samples(numbers, np.array([*map(len, lists)]), name)
     if not {*map(type, lists)} <= {list, tuple}:
-        for question, entry in enumerate(lists):
-            if not is_list_like(entry):
-                raise _not_a_list(name, question, entry)
-        if (numbers := _joined_arrays(lists)) is not None:
-            return Samples(numbers, np.array([*map(len, lists)]), name)
-        lists = [x if isinstance(x, (list, tuple)) else plain_list(x) for x in lists]
+        lists = [_plain_row(name, question, entry) for question, entry in enumerate(lists)]
     sizes = np.fromiter(map(len, lists), np.int64, len(lists))
     texts = column_of_texts(lists)
     if texts is None:
@@ -1814,25 +1803,33 @@ def column_of_texts(lists: list[Any]) -> Any:
     return pa.chunked_array([array.values])
 
 
+_KINDS_OF_ARRAYS = {
+    frozenset[type](): "b",
+    frozenset({bool}): "b",
+    frozenset({int}): "iu",
+    frozenset({float}): "f",
+    frozenset({int, float}): "f",
+}
+"""The kinds of the array that holds entries of some types exactly. Bools are no numbers here."""
+
+
 def _as_numbers(entries: list[Any], types: set[type]) -> np.ndarray | list[Any]:
     """Return bools, integers or floats as an array, with 0 for None; or other entries unchanged.
 
     `types` are the types of the entries. Entries are also unchanged if an array would change a
     value: a bool among numbers, or an integer above 2^53 among floats or beyond 64 bits.
     """
-    kinds, filled = types - {type(None)}, entries
-    if not kinds <= {int, float} and kinds != {bool}:
+    kinds = _KINDS_OF_ARRAYS.get(frozenset(types - {type(None)}))
+    if kinds is None:
         return entries
-    if len(kinds) < len(types):
-        missing = False if kinds == {bool} else 0
-        filled = [missing if entry is None else entry for entry in entries]
+    filled = entries
+    if type(None) in types:  # False is 0 among numbers.
+        filled = [False if entry is None else entry for entry in entries]
     numbers = np.asarray(filled)
-    if numbers.dtype.kind == "O":
-        return entries
-    if int in types and numbers.dtype.kind == "f" and (np.abs(numbers) >= 2**53).any():
-        is_rounded = any(type(entry) is int and abs(entry) > 2**53 for entry in entries)
-        return entries if is_rounded else numbers
-    return numbers
+    is_exact = numbers.dtype.kind in kinds
+    if kinds == "f" and int in types and (np.abs(numbers) >= 2**53).any():
+        is_exact = not any(type(entry) is int and abs(entry) > 2**53 for entry in entries)
+    return numbers if is_exact else entries
 
 
 # --- Outcomes -----------------------------------------------------------------------------
@@ -2470,7 +2467,7 @@ class QuestionIntervals(IntervalMethod):
         )
         result = {}
         if self._is_one_cluster(questions):
-            weights = None if self._weights is None else self._weights[questions]
+            weights = np.ones(len(rows)) if self._weights is None else self._weights[questions]
             mean = np.average(self._scores.columns[rows], 0, weights)
             for key, score in self._scores.keys.items():
                 mu, lo, hi = (float(score.value(columns)) for columns in (mean, least, most))
@@ -2494,7 +2491,8 @@ Texts are large strings. All other values, and texts that UTF-8 cannot hold, are
 which keeps their types: lists, dicts, integers of any size, bools among numbers. A float16 or
 float32 becomes the double that prints the same, so that np.float32(0.1) equals 0.1.
 
-There are S samples of M questions.
+A batch are the samples of some questions: outcomes, or samples that are stored as such columns.
+`add_batch` keeps batches until `compute`. There are S samples of M questions.
 """
 
 
@@ -2546,7 +2544,7 @@ def _reference_column(references: Any, questions: int) -> pa.ChunkedArray:
     entries, valid = plain_container(references), None
     if hasattr(entries, "chunks") and not has_lists(entries):
         entries, valid = numbers_or_texts(entries)
-    elif not (isinstance(entries, np.ndarray) and entries.ndim == 1):
+    elif not isinstance(entries, list) and getattr(entries, "ndim", 0) != 1:
         entries = entries_of("references", entries)
     if len(entries) != questions:
         raise ValueError(
@@ -2589,8 +2587,8 @@ def to_json(values: Sequence[Any], place: Callable[[int], Place]) -> pa.Array:
         except (TypeError, ValueError, RecursionError) as error:
             is_deep = isinstance(error, RecursionError)
             problem = "it is nested too deeply, or contains itself" if is_deep else error
-            what = f" is {short(value)}, which JSON cannot hold: {problem}."
-            raise InputError(place(index), what) from error
+            what = f" is {short(value)}, which JSON cannot hold: {problem}. Give a text, a number, "
+            raise InputError(place(index), what, "or lists and dicts of these.") from error
         texts.append(text)
     return pa.array(texts, TEXTS).cast(JSON)
 
@@ -2617,8 +2615,11 @@ def _check_keys(value) -> None:
             _check_keys(entry)
 
 
-def sample_kind(values: pa.ChunkedArray) -> str | None:
-    """Return "texts", "numbers" or "other values" for a column of samples; None if all are None."""
+def sample_kind(samples: Samples) -> str | None:
+    """Return "texts", "numbers" or "other values" for stored samples; None if all are None."""
+    values = samples.values
+    if samples.are_numbers:
+        return "numbers"
     if values.null_count == len(values):
         return None
     if values.type == TEXTS:
@@ -2649,6 +2650,93 @@ def distinct_entries(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
     indices = pa.chunked_array([chunk.indices for chunk in encoded.chunks])
     indices = indices.fill_null(-1) if indices.null_count else indices
     return encoded.chunk(0).dictionary, to_numpy(indices)
+
+
+# --- Batches ------------------------------------------------------------------------------
+
+
+def with_batch(batches: list[Samples], batch: Samples) -> list[Samples]:
+    """Return a list of the batches and one more, with the last ones merged if there are many.
+
+    A ValueError is raised if `check_alike` refuses the new batch.
+    """
+    check_alike(batch, batches)
+    batches = [*batches, _in_own_memory(batch)]
+    if len(batches) <= 64:  # Merging so few would take longer than reading them.
+        return batches
+    # A batch is merged with those after it, unless it has more than twice their questions.
+    start, size = len(batches) - 1, len(batches[-1])
+    while start > 0 and len(batches[start - 1]) <= 2 * size:
+        start -= 1
+        size += len(batches[start])
+    return [*batches[:start], unite(batches[start:])]
+
+
+def _in_own_memory(batch: Samples) -> Samples:
+    """Return a batch that shares no memory with the caller's data.
+
+    The caller may change an array after adding it, and it may be a small part of a large table.
+    """
+
+    def copy(values: Any) -> Any:
+        if not isinstance(values, pa.ChunkedArray):
+            return None if values is None else values.copy()
+        # A slice would keep the whole table in memory.
+        return pa.chunked_array([one_chunk(values.take(pa.array(np.arange(len(values)))))])
+
+    return replace(batch, values=copy(batch.values), references=copy(batch.references))
+
+
+def check_alike(batch: Samples, earlier: Sequence[Samples]) -> None:
+    """Raise a ValueError unless a batch can be scored together with earlier ones.
+
+    All have references, or none has; and all samples are numbers, texts or other values.
+    """
+    if not earlier:
+        return
+    if (batch.references is None) != (earlier[-1].references is None):
+        raise ValueError("Some questions have references and some have none: give all or none.")
+    kind = sample_kind(batch)
+    earlier_kind = next(filter(None, map(sample_kind, reversed(earlier))), None)
+    if kind and earlier_kind and kind != earlier_kind:
+        raise ValueError(
+            f"Some questions have {earlier_kind} as predictions, and some have {kind}: samples are "
+            f"all of one type."
+        )
+
+
+def unite(batches: Sequence[Samples]) -> Samples:
+    """Return the questions of all batches as one batch. `check_alike` must accept the batches."""
+    first = batches[0]
+    if len(batches) == 1:
+        return first
+    multiplicity = references = None
+    if first.are_numbers:
+        values = np.concatenate([batch.values for batch in batches])
+    else:
+        values = _one_column([batch.values for batch in batches])
+        if first.references is not None:
+            references = _one_column([batch.references for batch in batches])
+    if any(batch.multiplicity is not None for batch in batches):
+        multiplicity = np.concatenate([batch.weights for batch in batches])
+    sizes = np.concatenate([batch.sizes for batch in batches])
+    return Samples(values, sizes, first.name, multiplicity, references)
+
+
+def _one_column(columns: list[pa.ChunkedArray]) -> pa.ChunkedArray:
+    """Return the entries of all columns as one column, which has JSON if one of them has."""
+    common = TEXTS
+    if any(column.type == JSON and column.null_count < len(column) for column in columns):
+        common = JSON
+
+    def in_common(column: pa.ChunkedArray) -> pa.ChunkedArray:
+        if column.type == common:
+            return column
+        if common == TEXTS:  # all entries are null
+            return pa.chunked_array([pa.nulls(len(column), TEXTS)])
+        return pa.chunked_array([to_json(column.to_pylist(), partial(Place, "predictions"))])
+
+    return pa.chunked_array([chunk for column in columns for chunk in in_common(column).chunks])
 
 
 # --- shared/at_k/core/score_agg.py ----------------------------------------------------------------
@@ -3085,108 +3173,6 @@ def is_included(metric: str, k: int | str | None, included: Iterable[ScoreId]) -
     return any(score.metric == metric and score.k in (None, k) for score in included)
 
 
-# --- shared/at_k/core/batches.py ------------------------------------------------------------------
-
-"""Batches of questions, which `add_batch` keeps until `compute`.
-
-The values of a batch are outcomes, or an Arrow column of samples that are not graded yet.
-
-Small batches are merged, so that many of them take no more memory than a few large ones. Batches
-are merged with others of a similar size, so a question is copied a logarithmic number of times.
-"""
-
-
-_SMALL_BATCHES = 64  # Up to this number, merging would take longer than reading the batches.
-
-
-def with_batch(batches: list[Samples], batch: Samples) -> list[Samples]:
-    """Return a list of the batches and one more, with the last ones merged if there are many.
-
-    A ValueError is raised if `check_alike` refuses the new batch.
-    """
-    check_alike(batch, batches)
-    batches = [*batches, _in_own_memory(batch)]
-    if len(batches) <= _SMALL_BATCHES:
-        return batches
-    # A batch is merged with those after it, unless it has more than twice their questions.
-    start, size = len(batches) - 1, len(batches[-1])
-    while start > 0 and len(batches[start - 1]) <= 2 * size:
-        start -= 1
-        size += len(batches[start])
-    return [*batches[:start], unite(batches[start:])]
-
-
-def _in_own_memory(batch: Samples) -> Samples:
-    """Return a batch that shares no memory with the caller's data, with integers of few bytes.
-
-    The caller may change an array after adding it, and the array may be a small part of a large
-    table.
-    """
-
-    def copy(column: pa.ChunkedArray) -> pa.ChunkedArray:
-        """Return a copy in one chunk. A slice would keep the whole table in memory."""
-        return pa.chunked_array([one_chunk(column.take(pa.array(np.arange(len(column)))))])
-
-    values, references = batch.values, batch.references
-    if batch.are_numbers:
-        is_category = values.dtype.kind in "iu" and values.min() >= 0
-        dtype = np.min_scalar_type(values.max()) if is_category else values.dtype
-        return replace(batch, values=values.astype(dtype))
-    references = None if references is None else copy(references)
-    return replace(batch, values=copy(values), references=references)
-
-
-def check_alike(batch: Samples, earlier: Sequence[Samples]) -> None:
-    """Raise a ValueError unless a batch can be scored together with earlier ones.
-
-    All have references, or none has; and all samples are numbers, texts or other values.
-    """
-    if not earlier:
-        return
-    if (batch.references is None) != (earlier[-1].references is None):
-        raise ValueError("Some questions have references and some have none: give all or none.")
-
-    def kind_of(samples: Samples) -> str | None:
-        return "numbers" if samples.are_numbers else sample_kind(samples.values)
-
-    kind, earlier_kind = kind_of(batch), next(filter(None, map(kind_of, reversed(earlier))), None)
-    if kind and earlier_kind and kind != earlier_kind:
-        raise ValueError(
-            f"Some questions have {earlier_kind} as predictions, and some have {kind}: samples are "
-            f"all of one type."
-        )
-
-
-def unite(batches: Sequence[Samples]) -> Samples:
-    """Return the questions of all batches as one batch. `check_alike` must accept the batches."""
-    first = batches[0]
-    if len(batches) == 1:
-        return first
-    multiplicity = references = None
-    if first.are_numbers:
-        values = np.concatenate([batch.values for batch in batches])
-    else:
-        values = _one_column([batch.values for batch in batches])
-        if first.references is not None:
-            references = _one_column([batch.references for batch in batches])
-    if any(batch.multiplicity is not None for batch in batches):
-        multiplicity = np.concatenate([batch.weights for batch in batches])
-    sizes = np.concatenate([batch.sizes for batch in batches])
-    return Samples(values, sizes, first.name, multiplicity, references)
-
-
-def _one_column(columns: list[pa.ChunkedArray]) -> pa.ChunkedArray:
-    """Return the entries of all columns as one column, which has JSON if one of them has."""
-    if any(column.type == JSON for column in columns):
-        columns = [
-            column
-            if column.type == JSON
-            else pa.chunked_array([to_json(to_python(column), partial(Place, "predictions"))])
-            for column in columns
-        ]
-    return pa.chunked_array([chunk for column in columns for chunk in column.chunks])
-
-
 # --- shared/at_k/core/match.py --------------------------------------------------------------------
 
 """The checker exact_match, and functions for other checkers that compare answers with references.
@@ -3196,7 +3182,7 @@ questions.
 """
 
 
-_SAMPLES_AT_ONCE = 1 << 14  # so many are compared at once, to bound memory
+_SAMPLES_AT_ONCE = 1 << 16  # so many are compared at once, to bound memory
 
 
 def match_exactly(samples: Samples) -> np.ndarray:
@@ -3209,12 +3195,13 @@ def match_exactly(samples: Samples) -> np.ndarray:
     if values.type == references.type == TEXTS and not references.null_count:
         counts = np.ones(len(references), dtype=np.int64)
         return equals_any(values, one_chunk(references), counts, samples.sizes)
-    kind = sample_kind(values)
+    kind = sample_kind(samples)
     if kind is None:
         return np.zeros(len(values), dtype=bool)
     if kind == "other values":
         raise no_texts_or_numbers("exact_match")
-    read, expected = _as_number, "numbers, as the predictions are, with a number"
+    read: Callable[[Any], Any] = _as_number
+    expected = "numbers, as the predictions are, with a number"
     if kind == "texts":
         read = _as_text
         expected = (
@@ -3225,10 +3212,12 @@ def match_exactly(samples: Samples) -> np.ndarray:
         # Arrow cannot compare numbers of different types, nor hold half of a surrogate pair.
         code_of: dict[Any, str] = {}
         _, values = read_distinct(values, lambda x: code_of.setdefault(x, str(len(code_of))))
-        if nan := [code for value, code in code_of.items() if value != value]:
-            place = sample_place("predictions", samples.sizes, pc.index(values, nan[0]).as_py())
-            raise InputError(place, " is nan, which equals nothing: give None if it is unscored.")
-        answers = [code_of.get(answer) for answer in answers]
+        for value, code in code_of.items():
+            if value != value:
+                place = sample_place("predictions", samples.sizes, pc.index(values, code).as_py())
+                what = " is nan, which equals nothing: give None if it is unscored."
+                raise InputError(place, what)
+        answers = [*map(code_of.get, answers)]
     return equals_any(values, pa.array(answers, TEXTS), counts, samples.sizes)
 
 
@@ -3768,26 +3757,29 @@ class Checking:
                     f"{name} is given to compute and to the checker: give it to the checker only."
                 )
             setattr(self, name, value)
-        self._check_options()
         is_name, is_object = isinstance(self.checker, str), hasattr(self.checker, "check_samples")
-        self.matches_exactly = is_name and self.checker == "exact_match"
         if is_name:
             check_name("check_correct_fn", self.checker, CHECKERS)
-        elif not callable(self.checker) and not is_object:
+        elif not is_object and not callable(self.checker):
             raise TypeError(
                 f"check_correct_fn is {short(self.checker)}, which cannot be called: give a "
                 f"function of a prediction and a reference, or one of the names "
                 f"{', '.join(CHECKERS)}."
             )
+        self._check_options()
+        self.matches_exactly = is_name and self.checker == "exact_match"
         if is_object or (is_name and not self.matches_exactly):
             self.package_checker = PACKAGE.rooms.checker(self.checker)
             self.package_checker.validate(self)
-        elif (
-            self.timeout
-            or (self.num_proc or 1) > 1
-            or (not self.matches_exactly and (self.is_async or self.batch_size))
-        ):
+        elif self._needs_workers:
             PACKAGE.rooms.check_workers(self)
+
+    @property
+    def _needs_workers(self) -> bool:
+        """Return whether the options or the function need processes, threads or batches."""
+        if self.timeout is not None or (self.num_proc or 1) > 1:
+            return True
+        return callable(self.checker) and (self.is_async or self.batch_size is not None)
 
     def _check_options(self) -> None:
         """Raise an error if num_proc, executor or timeout is invalid, or two exclude each other."""
@@ -3846,7 +3838,7 @@ class Checking:
         if self.package_checker is not None:
             return self.package_checker.check_samples(samples, self, cache)
         pairs = DistinctPairs.from_samples(samples)
-        results = self.results(pairs, cache, PACKAGE.rooms.check_pairs)
+        results = self.results(pairs, cache, PACKAGE.rooms.check_pairs or Checking.check_here)
         return Checked(pairs.outcomes([outcome for outcome, _ in results]), samples.values)
 
     def results(
@@ -3867,9 +3859,7 @@ class Checking:
         try:
             self._check_missing(pairs, results, check_pairs)
         except BaseException as error:
-            for pair, result in zip(pairs.pairs, results, strict=True):
-                if result is not None and result[1] is None:
-                    finished[repr(pair)] = result
+            finished |= pairs.finished(results)
             if finished:
                 error.add_note(
                     f"{len(finished)} finished checks are kept: compute again with the same "
@@ -4062,28 +4052,30 @@ class DistinctPairs:
         place = sample_place("predictions", self.samples.sizes, self.first[pair])
         return f"check_correct_fn({short(self.pairs[pair][0])}, ..) on ", place
 
+    def finished(self, results: Sequence[PairResult | None]) -> dict[str, PairResult]:
+        """Return the (P,) results that are known and have no problem, by the `repr` of the pair."""
+        pairs = zip(map(repr, self.pairs), results, strict=True)
+        return {pair: result for pair, result in pairs if result and result[1] is None}
+
     def outcomes(self, results: Sequence[float | None]) -> Samples:
         """Return the outcomes of all samples, from the (P,) outcomes of the pairs.
 
         A pair that is not scored has None. Raises a ValueError if there are both categories above 1
         and shares of correctness, which are floats.
         """
-        has_shares = any(isinstance(result, float) for result in results)
-        for pair, result in enumerate(results) if has_shares else ():
-            if result is not None and result > 1:
-                raise InputError(
-                    *self.call(pair),
-                    f" returned {result}, a category, and shares of correctness for other samples: "
-                    f"return one of the two for all.",
-                )
-        dtype = np.float64 if has_shares else np.int64
         padded = [*results, None]  # the last one is for samples that are None
-        values = np.array([result or 0 for result in padded], dtype)[self.index]
+        numbers = np.array([0 if result is None else result for result in padded])
+        if numbers.dtype.kind == "f" and numbers.max() > 1:
+            pair = int(numbers.argmax())
+            raise InputError(
+                *self.call(pair),
+                f" returned {results[pair]}, a category, and shares of correctness for other "
+                f"samples: return one of the two for all.",
+            )
         scored = np.array([result is not None for result in padded])[self.index]
-        multiplicity = None if scored.all() else self.samples.weights * scored
-        if multiplicity is None:
-            multiplicity = self.samples.multiplicity
-        return Samples(values, self.samples.sizes, _OUTCOMES, multiplicity)
+        samples = self.samples
+        multiplicity = samples.multiplicity if scored.all() else samples.weights * scored
+        return Samples(numbers[self.index], samples.sizes, _OUTCOMES, multiplicity)
 
 
 class CheckCache:
@@ -4837,21 +4829,14 @@ def method_of_auto(has_prior: bool, has_clusters: bool, repeated: bool | None = 
 
 
 class Weighting(NamedTuple):
-    """How the scores of questions are averaged.
+    """How the scores of questions are averaged, by default with equal weights."""
 
-    Attributes:
-        values: (M,) the weight of each question, or None if all are equal.
-        words: a description such as "averaged over 3 groups", or "" for the mean over questions.
-        over_groups: whether the result is the mean of the scores of groups.
-    """
-
-    values: np.ndarray | None = None
-    words: str = ""
-    over_groups: bool = False
+    values: np.ndarray | None = None  # (M,) the weight of each question, or None for equal ones
+    words: str = ""  # a description such as "averaged over 3 groups"
+    over_groups: bool = False  # whether the result is the mean of the scores of groups
 
 
 OVER_QUESTIONS = Weighting()
-"""The mean over questions with equal weights."""
 
 
 @dataclass(frozen=True)
@@ -4924,35 +4909,45 @@ def interval_options(
     if confidence is not None:
         confidence = check_confidence(confidence)
     else:
-        for_limits = {"interval": interval, "clusters": clusters, "band": band, "anytime": anytime}
-        for name, value in for_limits.items():
-            if value is not None and value is not False:
-                raise ValueError(
-                    f"only limits use {name}, and there is no confidence: give one, such as "
-                    f"confidence=0.95."
-                )
+        _refuse_without_confidence(interval=interval, clusters=clusters, band=band, anytime=anytime)
     has_prior, has_clusters = has_prior_outcomes or prior != (1, 1), clusters is not None
     prior_name = "R0" if has_prior_outcomes else "alpha0, beta0"
     method = method_of_auto(has_prior, has_clusters) if requested == "auto" else requested
-    contradictions = {
-        f"only interval='posterior' uses {prior_name}, and interval is {requested!r}.": (
-            has_prior and method != "posterior"
-        ),
-        f"interval='posterior' uses {prior_name}, and interval='questions' uses clusters: leave "
-        f"out one of them.": has_prior and has_clusters and requested == "auto",
-        "anytime needs limits of the data alone, and interval is 'posterior': give "
-        "interval='sampling' or 'questions', without a prior.": anytime and method == "posterior",
-        "a band holds at one look: leave out band or anytime.": anytime and band,
-    }
-    for message, is_given in contradictions.items():
-        if is_given:
-            raise ValueError(message)
-    if has_clusters:
-        clusters = check_clusters(clusters, method, questions, weighting.values)
     is_named = requested == "auto"
+    contradictions = [  # two facts that exclude each other, and the message
+        (
+            *(has_prior, method != "posterior"),
+            f"only interval='posterior' uses {prior_name}, and interval is {requested!r}.",
+        ),
+        (
+            *(has_prior and is_named, has_clusters),
+            f"interval='posterior' uses {prior_name}, and interval='questions' uses clusters: "
+            f"leave out one of them.",
+        ),
+        (
+            *(anytime, method == "posterior"),
+            "anytime needs limits of the data alone, and interval is 'posterior': give "
+            "interval='sampling' or 'questions', without a prior.",
+        ),
+        (anytime, band, "a band holds at one look: leave out band or anytime."),
+    ]
+    for fact, other, message in contradictions:
+        if fact and other:
+            raise ValueError(message)
+    index = check_clusters(clusters, method, questions, weighting.values)
     return IntervalOptions(
-        confidence, method, is_named, clusters, weighting, prior, limits, band, anytime
+        confidence, method, is_named, index, weighting, prior, limits, band, anytime
     )
+
+
+def _refuse_without_confidence(**for_limits: Any) -> None:
+    """Raise a ValueError if an option that only limits use is given: neither None nor False."""
+    for name, value in for_limits.items():
+        if value is not None and value is not False:
+            raise ValueError(
+                f"only limits use {name}, and there is no confidence: give one, such as "
+                f"confidence=0.95."
+            )
 
 
 def question_weighting(
@@ -4970,13 +4965,13 @@ def question_weighting(
             "average='groups' is the mean of the scores of groups: give a label of its group for "
             "each question as groups (in the shell, their column as --groups)."
         )
+    names, index = ([], None) if groups is None else label_index(groups, questions, "groups")
     if question_weights is None and not over_groups:
         return OVER_QUESTIONS
     weights, words = np.ones(questions), ""
     if question_weights is not None:
         weights, words = _check_weights(question_weights, questions), "averaged with weights"
-    if groups is not None:
-        names, index = label_index(groups, questions, "groups")
+    if index is not None:
         sums = np.bincount(index, weights)
         if not sums.all():
             raise ValueError(
@@ -6153,7 +6148,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         batches = [*self._added]
         if predictions is not None or references is not None:
             batches.append(self.computation.read(predictions, references))
-            check_alike(batches[-1], batches[:-1])
+            check_alike(batches[-1], self._added)
         return batches
 
     def _scores_of_batches(self, batches: list[Samples], options: dict[str, Any]) -> dict[str, Any]:

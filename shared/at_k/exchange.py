@@ -40,8 +40,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from filelock import FileLock, Timeout
 
-from .core.batches import check_alike, unite
-from .core.columns import JSON, TEXTS, one_chunk
+from .core.columns import JSON, TEXTS, check_alike, one_chunk, unite
 from .core.containers import to_numpy
 from .core.samples import Samples
 

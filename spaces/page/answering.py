@@ -243,9 +243,9 @@ def _rewards_by_question(
     values = outcomes.values.astype(float)
     if w:
         values = np.array(w)[outcomes.values.astype(int)]
-    rewards = np.where(outcomes.is_scored, values, None)
-    sizes = outcomes.sizes
+    rewards: Any = np.where(outcomes.is_scored, values, None)
+    sizes, entries = outcomes.sizes, rewards.tolist()
     if outcomes.are_counts:  # Equal samples of a question are stored once.
-        rewards, sizes = np.repeat(rewards, outcomes.weights), outcomes.n
-    entries = iter(rewards.tolist())
-    return [list(itertools.islice(entries, size)) for size in sizes.tolist()]
+        sizes, entries = outcomes.n, np.repeat(rewards, outcomes.weights).tolist()
+    remaining = iter(entries)
+    return [list(itertools.islice(remaining, size)) for size in sizes.tolist()]

@@ -86,7 +86,7 @@ class Matching(NamedChecker):
 
     def check_samples(self, rows: Samples, checking: Checking, cache: CheckCache) -> Checked:
         """Return the outcome and the answer of each sample. `Checking.check` calls this."""
-        if sample_kind(rows.values) is None:
+        if sample_kind(rows) is None:
             correct, answers = np.zeros(len(rows.values), dtype=bool), rows.values
         else:
             correct, answers = self.match(rows, self.stop)
@@ -234,7 +234,7 @@ def match_numbers(rows: Samples, stop: Sequence[str]) -> tuple[np.ndarray, pa.Ch
     ValueError if the samples are neither texts nor numbers, or if a reference is not one number.
     """
     values = rows.values
-    if sample_kind(values) == "other values":
+    if sample_kind(rows) == "other values":
         raise no_texts_or_numbers("numeric")
     expected = (
         "numeric compares the number that a response gives with a reference that is one number, "
@@ -261,7 +261,7 @@ def match_choices(rows: Samples, stop: Sequence[str]) -> tuple[np.ndarray, pa.Ch
     That is a letter or a word in capitals, or null. Raises a ValueError if a sample is no text, if
     a reference is no choice, or if the references of a question have different options.
     """
-    if sample_kind(rows.values) != "texts":
+    if sample_kind(rows) != "texts":
         raise InputError("choice compares texts, and some predictions are not texts.")
     options = []
     for question, reference in enumerate(to_python(rows.references)):

@@ -135,26 +135,29 @@ class Checking:
                     f"{name} is given to compute and to the checker: give it to the checker only."
                 )
             setattr(self, name, value)
-        self._check_options()
         is_name, is_object = isinstance(self.checker, str), hasattr(self.checker, "check_samples")
-        self.matches_exactly = is_name and self.checker == "exact_match"
         if is_name:
             check_name("check_correct_fn", self.checker, CHECKERS)
-        elif not callable(self.checker) and not is_object:
+        elif not is_object and not callable(self.checker):
             raise TypeError(
                 f"check_correct_fn is {short(self.checker)}, which cannot be called: give a "
                 f"function of a prediction and a reference, or one of the names "
                 f"{', '.join(CHECKERS)}."
             )
+        self._check_options()
+        self.matches_exactly = is_name and self.checker == "exact_match"
         if is_object or (is_name and not self.matches_exactly):
             self.package_checker = PACKAGE.rooms.checker(self.checker)
             self.package_checker.validate(self)
-        elif (
-            self.timeout
-            or (self.num_proc or 1) > 1
-            or (not self.matches_exactly and (self.is_async or self.batch_size))
-        ):
+        elif self._needs_workers:
             PACKAGE.rooms.check_workers(self)
+
+    @property
+    def _needs_workers(self) -> bool:
+        """Return whether the options or the function need processes, threads or batches."""
+        if self.timeout is not None or (self.num_proc or 1) > 1:
+            return True
+        return callable(self.checker) and (self.is_async or self.batch_size is not None)
 
     def _check_options(self) -> None:
         """Raise an error if num_proc, executor or timeout is invalid, or two exclude each other."""
@@ -213,7 +216,7 @@ class Checking:
         if self.package_checker is not None:
             return self.package_checker.check_samples(samples, self, cache)
         pairs = DistinctPairs.from_samples(samples)
-        results = self.results(pairs, cache, PACKAGE.rooms.check_pairs)
+        results = self.results(pairs, cache, PACKAGE.rooms.check_pairs or Checking.check_here)
         return Checked(pairs.outcomes([outcome for outcome, _ in results]), samples.values)
 
     def results(
@@ -234,9 +237,7 @@ class Checking:
         try:
             self._check_missing(pairs, results, check_pairs)
         except BaseException as error:
-            for pair, result in zip(pairs.pairs, results, strict=True):
-                if result is not None and result[1] is None:
-                    finished[repr(pair)] = result
+            finished |= pairs.finished(results)
             if finished:
                 error.add_note(
                     f"{len(finished)} finished checks are kept: compute again with the same "
@@ -429,28 +430,30 @@ class DistinctPairs:
         place = sample_place("predictions", self.samples.sizes, self.first[pair])
         return f"check_correct_fn({short(self.pairs[pair][0])}, ..) on ", place
 
+    def finished(self, results: Sequence[PairResult | None]) -> dict[str, PairResult]:
+        """Return the (P,) results that are known and have no problem, by the `repr` of the pair."""
+        pairs = zip(map(repr, self.pairs), results, strict=True)
+        return {pair: result for pair, result in pairs if result and result[1] is None}
+
     def outcomes(self, results: Sequence[float | None]) -> Samples:
         """Return the outcomes of all samples, from the (P,) outcomes of the pairs.
 
         A pair that is not scored has None. Raises a ValueError if there are both categories above 1
         and shares of correctness, which are floats.
         """
-        has_shares = any(isinstance(result, float) for result in results)
-        for pair, result in enumerate(results) if has_shares else ():
-            if result is not None and result > 1:
-                raise InputError(
-                    *self.call(pair),
-                    f" returned {result}, a category, and shares of correctness for other samples: "
-                    f"return one of the two for all.",
-                )
-        dtype = np.float64 if has_shares else np.int64
         padded = [*results, None]  # the last one is for samples that are None
-        values = np.array([result or 0 for result in padded], dtype)[self.index]
+        numbers = np.array([0 if result is None else result for result in padded])
+        if numbers.dtype.kind == "f" and numbers.max() > 1:
+            pair = int(numbers.argmax())
+            raise InputError(
+                *self.call(pair),
+                f" returned {results[pair]}, a category, and shares of correctness for other "
+                f"samples: return one of the two for all.",
+            )
         scored = np.array([result is not None for result in padded])[self.index]
-        multiplicity = None if scored.all() else self.samples.weights * scored
-        if multiplicity is None:
-            multiplicity = self.samples.multiplicity
-        return Samples(values, self.samples.sizes, _OUTCOMES, multiplicity)
+        samples = self.samples
+        multiplicity = samples.multiplicity if scored.all() else samples.weights * scored
+        return Samples(numbers[self.index], samples.sizes, _OUTCOMES, multiplicity)
 
 
 class CheckCache:

@@ -174,13 +174,9 @@ def is_missing(entry) -> bool:
 
 
 _METRIC_OF_SCORE = {
-    "vote@k": "cons_at_k",
-    "weighted_vote@k": "cons_at_k",
-    "cons@k": "cons_at_k",
-    "max@k": "max_at_k",
-    "picked@k": "max_at_k",
-    "pass^k": "gpassk",
-    "G-Pass@k": "gpassk",
+    **dict.fromkeys(["vote@k", "weighted_vote@k", "cons@k"], "cons_at_k"),
+    **dict.fromkeys(["max@k", "picked@k"], "max_at_k"),
+    **dict.fromkeys(["pass^k", "G-Pass@k"], "gpassk"),
 }
 """The metric that has each of these scores, for which users often ask another metric."""
 
@@ -208,10 +204,14 @@ def did_you_mean(choice: str, names: Iterable[str]) -> str:
     """Return " Did you mean 'x'?" for the name most similar to a choice, or "" if none is similar.
 
     A name is similar if the choice is the name with an s, abbreviates this name and no other, or is
-    spelled almost like it.
+    spelled almost like it, with "at" for @ and "hat" for ^.
     """
-    spelled = {_spelled_out(name): name for name in names}
-    typed = _spelled_out(choice)
+
+    def letters(name: str) -> str:
+        name = name.lower().replace("@", "at").replace("^", "hat")
+        return re.sub(r"[^a-z0-9]", "", name)
+
+    spelled, typed = {letters(name): name for name in names}, letters(choice)
     singular = typed.removesuffix("s")
     similar = [name for name in spelled if len(singular) > 2 and name.startswith(singular)]
     if singular in spelled:
@@ -221,12 +221,6 @@ def did_you_mean(choice: str, names: Iterable[str]) -> str:
     return f" Did you mean {spelled[similar[0]]!r}?" if similar else ""
 
 
-def _spelled_out(name: str) -> str:
-    """Return the letters and digits of a name in lower case, with "at" for @ and "hat" for ^."""
-    spelled = name.lower().replace("@", "at").replace("^", "hat")
-    return re.sub(r"[^a-z0-9]", "", spelled)
-
-
 def category_numbers(categories) -> dict[str, float] | None:
     """Return a dict from category label to its number (0, 1, ...), or None if `categories` is None.
 
@@ -234,13 +228,14 @@ def category_numbers(categories) -> dict[str, float] | None:
     """
     if categories is None:
         return None
-    labels = as_list("categories", categories)
-    for category, label in enumerate(labels):
-        if not isinstance(label, str) or label in labels[:category]:
+    numbers: dict[str, float] = {}
+    for category, label in enumerate(as_list("categories", categories)):
+        if not isinstance(label, str) or label in numbers:
             raise ValueError(
                 f"categories[{category}] is {short(label)}: give each category its own text."
             )
-    return {label: category for category, label in enumerate(labels)}
+        numbers[label] = category
+    return numbers
 
 
 # --- Labels of questions, such as groups and clusters -------------------------------------
@@ -251,9 +246,9 @@ def require_same_index(values: Mapping[str, Any]) -> None:
 
     `values` has what is paired by its rows, by name; values of other types have no labels.
     """
-    labels = {name: x.index for name, x in values.items() if hasattr(x, "iloc")}
-    first, index = next(iter(labels.items()), ("", None))
-    for name, other in labels.items():
+    indexes = [(name, x.index) for name, x in values.items() if hasattr(x, "iloc")]
+    for name, other in indexes:
+        first, index = indexes[0]
         if not other.equals(index):
             raise ValueError(
                 f"The rows of {first} and {name} have different labels, or another order: the "
@@ -266,7 +261,7 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
     """Return the distinct labels as texts, and the index of each question's label among them, (M,).
 
     The distinct labels are in the order of their first appearance. `questions` is M. A ValueError
-    is raised if there are not M labels; or if a label is missing, or is a list, dict or array.
+    is raised if there are not M labels; or if a label is missing, an array or a data frame.
     """
     entries = [plain_number(name, x) if is_scalar(x) else x for x in entries_of(name, labels)]
     if len(entries) != questions:
@@ -275,7 +270,7 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
         )
     for question, label in enumerate(entries):
         problem = ""
-        if hasattr(label, "shape") or isinstance(label, (list, dict)):
+        if hasattr(label, "shape"):
             problem = "a label is a text or a number"
         elif is_missing(label):
             problem = "give every question a label"
@@ -348,10 +343,7 @@ def check_confidence(confidence) -> float:
 
 
 def check_bounds(bounds) -> tuple[float, float]:
-    """Return `bounds`, to which intervals are clipped, as (lo, hi); (-inf, inf) for None.
-
-    Raises a ValueError unless there are two numbers, lo <= hi.
-    """
+    """Return `bounds` as (lo, hi), (-inf, inf) for None; raise a ValueError unless lo <= hi."""
     if bounds is None:
         return -math.inf, math.inf
     wanted = "give (lo, hi) with lo <= hi, or None"
@@ -368,10 +360,8 @@ def check_prior(alpha0, beta0) -> tuple[float, float]:
     Beyond 1e15 the posterior standard deviation would lose all digits.
     """
     wanted = "a parameter of the Beta prior is a positive number, at most 1e15"
-    return (
-        check_number("alpha0", alpha0, wanted, _ABOVE_0, 1e15),
-        check_number("beta0", beta0, wanted, _ABOVE_0, 1e15),
-    )
+    alpha0 = check_number("alpha0", alpha0, wanted, _ABOVE_0, 1e15)
+    return alpha0, check_number("beta0", beta0, wanted, _ABOVE_0, 1e15)
 
 
 def check_k(k, n: np.ndarray | None = None, name: str = "k") -> int:

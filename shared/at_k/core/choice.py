@@ -62,21 +62,14 @@ def method_of_auto(has_prior: bool, has_clusters: bool, repeated: bool | None = 
 
 
 class Weighting(NamedTuple):
-    """How the scores of questions are averaged.
+    """How the scores of questions are averaged, by default with equal weights."""
 
-    Attributes:
-        values: (M,) the weight of each question, or None if all are equal.
-        words: a description such as "averaged over 3 groups", or "" for the mean over questions.
-        over_groups: whether the result is the mean of the scores of groups.
-    """
-
-    values: np.ndarray | None = None
-    words: str = ""
-    over_groups: bool = False
+    values: np.ndarray | None = None  # (M,) the weight of each question, or None for equal ones
+    words: str = ""  # a description such as "averaged over 3 groups"
+    over_groups: bool = False  # whether the result is the mean of the scores of groups
 
 
 OVER_QUESTIONS = Weighting()
-"""The mean over questions with equal weights."""
 
 
 @dataclass(frozen=True)
@@ -149,35 +142,45 @@ def interval_options(
     if confidence is not None:
         confidence = check_confidence(confidence)
     else:
-        for_limits = {"interval": interval, "clusters": clusters, "band": band, "anytime": anytime}
-        for name, value in for_limits.items():
-            if value is not None and value is not False:
-                raise ValueError(
-                    f"only limits use {name}, and there is no confidence: give one, such as "
-                    f"confidence=0.95."
-                )
+        _refuse_without_confidence(interval=interval, clusters=clusters, band=band, anytime=anytime)
     has_prior, has_clusters = has_prior_outcomes or prior != (1, 1), clusters is not None
     prior_name = "R0" if has_prior_outcomes else "alpha0, beta0"
     method = method_of_auto(has_prior, has_clusters) if requested == "auto" else requested
-    contradictions = {
-        f"only interval='posterior' uses {prior_name}, and interval is {requested!r}.": (
-            has_prior and method != "posterior"
-        ),
-        f"interval='posterior' uses {prior_name}, and interval='questions' uses clusters: leave "
-        f"out one of them.": has_prior and has_clusters and requested == "auto",
-        "anytime needs limits of the data alone, and interval is 'posterior': give "
-        "interval='sampling' or 'questions', without a prior.": anytime and method == "posterior",
-        "a band holds at one look: leave out band or anytime.": anytime and band,
-    }
-    for message, is_given in contradictions.items():
-        if is_given:
-            raise ValueError(message)
-    if has_clusters:
-        clusters = check_clusters(clusters, method, questions, weighting.values)
     is_named = requested == "auto"
+    contradictions = [  # two facts that exclude each other, and the message
+        (
+            *(has_prior, method != "posterior"),
+            f"only interval='posterior' uses {prior_name}, and interval is {requested!r}.",
+        ),
+        (
+            *(has_prior and is_named, has_clusters),
+            f"interval='posterior' uses {prior_name}, and interval='questions' uses clusters: "
+            f"leave out one of them.",
+        ),
+        (
+            *(anytime, method == "posterior"),
+            "anytime needs limits of the data alone, and interval is 'posterior': give "
+            "interval='sampling' or 'questions', without a prior.",
+        ),
+        (anytime, band, "a band holds at one look: leave out band or anytime."),
+    ]
+    for fact, other, message in contradictions:
+        if fact and other:
+            raise ValueError(message)
+    index = check_clusters(clusters, method, questions, weighting.values)
     return IntervalOptions(
-        confidence, method, is_named, clusters, weighting, prior, limits, band, anytime
+        confidence, method, is_named, index, weighting, prior, limits, band, anytime
     )
+
+
+def _refuse_without_confidence(**for_limits: Any) -> None:
+    """Raise a ValueError if an option that only limits use is given: neither None nor False."""
+    for name, value in for_limits.items():
+        if value is not None and value is not False:
+            raise ValueError(
+                f"only limits use {name}, and there is no confidence: give one, such as "
+                f"confidence=0.95."
+            )
 
 
 def question_weighting(
@@ -195,13 +198,13 @@ def question_weighting(
             "average='groups' is the mean of the scores of groups: give a label of its group for "
             "each question as groups (in the shell, their column as --groups)."
         )
+    names, index = ([], None) if groups is None else label_index(groups, questions, "groups")
     if question_weights is None and not over_groups:
         return OVER_QUESTIONS
     weights, words = np.ones(questions), ""
     if question_weights is not None:
         weights, words = _check_weights(question_weights, questions), "averaged with weights"
-    if groups is not None:
-        names, index = label_index(groups, questions, "groups")
+    if index is not None:
         sums = np.bincount(index, weights)
         if not sums.all():
             raise ValueError(

@@ -4,7 +4,8 @@ Texts are large strings. All other values, and texts that UTF-8 cannot hold, are
 which keeps their types: lists, dicts, integers of any size, bools among numbers. A float16 or
 float32 becomes the double that prints the same, so that np.float32(0.1) equals 0.1.
 
-There are S samples of M questions.
+A batch are the samples of some questions: outcomes, or samples that are stored as such columns.
+`add_batch` keeps batches until `compute`. There are S samples of M questions.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ def _reference_column(references: Any, questions: int) -> pa.ChunkedArray:
     entries, valid = plain_container(references), None
     if hasattr(entries, "chunks") and not has_lists(entries):
         entries, valid = numbers_or_texts(entries)
-    elif not (isinstance(entries, np.ndarray) and entries.ndim == 1):
+    elif not isinstance(entries, list) and getattr(entries, "ndim", 0) != 1:
         entries = entries_of("references", entries)
     if len(entries) != questions:
         raise ValueError(
@@ -113,8 +114,8 @@ def to_json(values: Sequence[Any], place: Callable[[int], Place]) -> pa.Array:
         except (TypeError, ValueError, RecursionError) as error:
             is_deep = isinstance(error, RecursionError)
             problem = "it is nested too deeply, or contains itself" if is_deep else error
-            what = f" is {short(value)}, which JSON cannot hold: {problem}."
-            raise InputError(place(index), what) from error
+            what = f" is {short(value)}, which JSON cannot hold: {problem}. Give a text, a number, "
+            raise InputError(place(index), what, "or lists and dicts of these.") from error
         texts.append(text)
     return pa.array(texts, TEXTS).cast(JSON)
 
@@ -141,8 +142,11 @@ def _check_keys(value) -> None:
             _check_keys(entry)
 
 
-def sample_kind(values: pa.ChunkedArray) -> str | None:
-    """Return "texts", "numbers" or "other values" for a column of samples; None if all are None."""
+def sample_kind(samples: Samples) -> str | None:
+    """Return "texts", "numbers" or "other values" for stored samples; None if all are None."""
+    values = samples.values
+    if samples.are_numbers:
+        return "numbers"
     if values.null_count == len(values):
         return None
     if values.type == TEXTS:
@@ -173,3 +177,90 @@ def distinct_entries(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
     indices = pa.chunked_array([chunk.indices for chunk in encoded.chunks])
     indices = indices.fill_null(-1) if indices.null_count else indices
     return encoded.chunk(0).dictionary, to_numpy(indices)
+
+
+# --- Batches ------------------------------------------------------------------------------
+
+
+def with_batch(batches: list[Samples], batch: Samples) -> list[Samples]:
+    """Return a list of the batches and one more, with the last ones merged if there are many.
+
+    A ValueError is raised if `check_alike` refuses the new batch.
+    """
+    check_alike(batch, batches)
+    batches = [*batches, _in_own_memory(batch)]
+    if len(batches) <= 64:  # Merging so few would take longer than reading them.
+        return batches
+    # A batch is merged with those after it, unless it has more than twice their questions.
+    start, size = len(batches) - 1, len(batches[-1])
+    while start > 0 and len(batches[start - 1]) <= 2 * size:
+        start -= 1
+        size += len(batches[start])
+    return [*batches[:start], unite(batches[start:])]
+
+
+def _in_own_memory(batch: Samples) -> Samples:
+    """Return a batch that shares no memory with the caller's data.
+
+    The caller may change an array after adding it, and it may be a small part of a large table.
+    """
+
+    def copy(values: Any) -> Any:
+        if not isinstance(values, pa.ChunkedArray):
+            return None if values is None else values.copy()
+        # A slice would keep the whole table in memory.
+        return pa.chunked_array([one_chunk(values.take(pa.array(np.arange(len(values)))))])
+
+    return replace(batch, values=copy(batch.values), references=copy(batch.references))
+
+
+def check_alike(batch: Samples, earlier: Sequence[Samples]) -> None:
+    """Raise a ValueError unless a batch can be scored together with earlier ones.
+
+    All have references, or none has; and all samples are numbers, texts or other values.
+    """
+    if not earlier:
+        return
+    if (batch.references is None) != (earlier[-1].references is None):
+        raise ValueError("Some questions have references and some have none: give all or none.")
+    kind = sample_kind(batch)
+    earlier_kind = next(filter(None, map(sample_kind, reversed(earlier))), None)
+    if kind and earlier_kind and kind != earlier_kind:
+        raise ValueError(
+            f"Some questions have {earlier_kind} as predictions, and some have {kind}: samples are "
+            f"all of one type."
+        )
+
+
+def unite(batches: Sequence[Samples]) -> Samples:
+    """Return the questions of all batches as one batch. `check_alike` must accept the batches."""
+    first = batches[0]
+    if len(batches) == 1:
+        return first
+    multiplicity = references = None
+    if first.are_numbers:
+        values = np.concatenate([batch.values for batch in batches])
+    else:
+        values = _one_column([batch.values for batch in batches])
+        if first.references is not None:
+            references = _one_column([batch.references for batch in batches])
+    if any(batch.multiplicity is not None for batch in batches):
+        multiplicity = np.concatenate([batch.weights for batch in batches])
+    sizes = np.concatenate([batch.sizes for batch in batches])
+    return Samples(values, sizes, first.name, multiplicity, references)
+
+
+def _one_column(columns: list[pa.ChunkedArray]) -> pa.ChunkedArray:
+    """Return the entries of all columns as one column, which has JSON if one of them has."""
+    common = TEXTS
+    if any(column.type == JSON and column.null_count < len(column) for column in columns):
+        common = JSON
+
+    def in_common(column: pa.ChunkedArray) -> pa.ChunkedArray:
+        if column.type == common:
+            return column
+        if common == TEXTS:  # all entries are null
+            return pa.chunked_array([pa.nulls(len(column), TEXTS)])
+        return pa.chunked_array([to_json(column.to_pylist(), partial(Place, "predictions"))])
+
+    return pa.chunked_array([chunk for column in columns for chunk in in_common(column).chunks])

@@ -103,7 +103,8 @@ def plain_container(values) -> Any:
         return values
     if hasattr(values, "to_pylist") or hasattr(values, "source"):
         return _plain_column(values)
-    if hasattr(values, "__array__") and not hasattr(values, "mask"):
+    is_masked = isinstance(values, np.ndarray) and hasattr(values, "mask")
+    if hasattr(values, "__array__") and not is_masked:
         array = to_array(values)
         if array.dtype.kind in "biuf":
             return array

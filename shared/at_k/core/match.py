@@ -20,7 +20,7 @@ from .columns import JSON, TEXTS, distinct_entries, one_chunk, sample_kind, to_p
 from .containers import to_numpy
 from .samples import Samples, sample_place
 
-_SAMPLES_AT_ONCE = 1 << 14  # so many are compared at once, to bound memory
+_SAMPLES_AT_ONCE = 1 << 16  # so many are compared at once, to bound memory
 
 
 def match_exactly(samples: Samples) -> np.ndarray:
@@ -33,12 +33,13 @@ def match_exactly(samples: Samples) -> np.ndarray:
     if values.type == references.type == TEXTS and not references.null_count:
         counts = np.ones(len(references), dtype=np.int64)
         return equals_any(values, one_chunk(references), counts, samples.sizes)
-    kind = sample_kind(values)
+    kind = sample_kind(samples)
     if kind is None:
         return np.zeros(len(values), dtype=bool)
     if kind == "other values":
         raise no_texts_or_numbers("exact_match")
-    read, expected = _as_number, "numbers, as the predictions are, with a number"
+    read: Callable[[Any], Any] = _as_number
+    expected = "numbers, as the predictions are, with a number"
     if kind == "texts":
         read = _as_text
         expected = (
@@ -49,10 +50,12 @@ def match_exactly(samples: Samples) -> np.ndarray:
         # Arrow cannot compare numbers of different types, nor hold half of a surrogate pair.
         code_of: dict[Any, str] = {}
         _, values = read_distinct(values, lambda x: code_of.setdefault(x, str(len(code_of))))
-        if nan := [code for value, code in code_of.items() if value != value]:
-            place = sample_place("predictions", samples.sizes, pc.index(values, nan[0]).as_py())
-            raise InputError(place, " is nan, which equals nothing: give None if it is unscored.")
-        answers = [code_of.get(answer) for answer in answers]
+        for value, code in code_of.items():
+            if value != value:
+                place = sample_place("predictions", samples.sizes, pc.index(values, code).as_py())
+                what = " is nan, which equals nothing: give None if it is unscored."
+                raise InputError(place, what)
+        answers = [*map(code_of.get, answers)]
     return equals_any(values, pa.array(answers, TEXTS), counts, samples.sizes)
 
 

@@ -12,9 +12,9 @@ from typing import Any
 import evaluate
 from evaluate.module import temp_seed
 
-from .batches import check_alike, unite, with_batch
 from .checking import CheckCache
 from .checks import require_same_index
+from .columns import check_alike, unite, with_batch
 from .computation import Computation, SampledQuestions
 from .package import PACKAGE
 from .samples import Samples
@@ -158,7 +158,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         batches = [*self._added]
         if predictions is not None or references is not None:
             batches.append(self.computation.read(predictions, references))
-            check_alike(batches[-1], batches[:-1])
+            check_alike(batches[-1], self._added)
         return batches
 
     def _scores_of_batches(self, batches: list[Samples], options: dict[str, Any]) -> dict[str, Any]:

@@ -88,6 +88,8 @@ class Rooms:
     Methods that are not defined here raise an ImportError that names the option.
     """
 
+    check_pairs: Callable[..., Any] | None = None  # The core checks pairs in this process itself.
+
     def __getattr__(self, method: str) -> Callable[..., Any]:
         """Return a function that raises the ImportError for the option of a method.
 
@@ -96,13 +98,6 @@ class Rooms:
         if method not in OPTIONS:
             raise AttributeError(method)
         return lambda *arguments: raise_needs_package(OPTIONS[method].format(*arguments))
-
-    def check_pairs(self, checking: Any, pairs: list[Any]) -> Any:
-        """Return an iterator over the results of `checking.check_here`.
-
-        A pair is a sample and its reference. The package can check pairs in worker processes.
-        """
-        return checking.check_here(pairs)
 
     def run_name(self) -> str | None:
         """Return None. The package returns a name that all processes of this run share."""

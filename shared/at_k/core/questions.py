@@ -333,7 +333,7 @@ class QuestionIntervals(IntervalMethod):
         )
         result = {}
         if self._is_one_cluster(questions):
-            weights = None if self._weights is None else self._weights[questions]
+            weights = np.ones(len(rows)) if self._weights is None else self._weights[questions]
             mean = np.average(self._scores.columns[rows], 0, weights)
             for key, score in self._scores.keys.items():
                 mu, lo, hi = (float(score.value(columns)) for columns in (mean, least, most))

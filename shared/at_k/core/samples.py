@@ -253,26 +253,32 @@ def read_samples(values, name: str = "predictions") -> Samples:
     values = plain_container(values)
     if is_counts(values):
         samples = _samples_from_counts(values, name)
+    elif isinstance(values, list):
+        samples = _samples_from_lists(values, name)
+    elif isinstance(values, np.ndarray):
+        samples = _samples_from_array(values, name)
+    elif hasattr(values, "chunks"):
+        samples = _samples_from_column(values, name)
+    elif is_frame(values):
+        return read_samples(sample_rows(values, name), name)
     else:
-        if is_frame(values):
-            values = sample_rows(values, name)
-        if isinstance(values, np.ndarray):
-            samples = _samples_from_array(values, name)
-        elif isinstance(values, list):
-            samples = _samples_from_lists(values, name)
-        elif is_list_like(values):
-            samples = _samples_from_column(values, name)
-        else:
-            wanted = "give a list with the samples of each question"
-            if isinstance(values, str):
-                wanted += f", or, if it is the name of a file, at_k.read({short(values)})"
-            raise ValueError(f"{name} is {short(values)}: {wanted}.")
+        wanted = "give a list with the samples of each question"
+        if isinstance(values, str):
+            wanted += f", or, if it is the name of a file, at_k.read({short(values)})"
+        raise ValueError(f"{name} is {short(values)}: {wanted}.")
     if not len(samples):
         raise ValueError(f"{name} holds no question.")
     if not samples.sizes.all():
         location = Place(name, int(samples.sizes.argmin()))
         raise InputError(location, " is empty: each ", QUESTION, " needs a ", SAMPLE, ".")
     return samples
+
+
+def _plain_row(name: str, question: int, entry: Any) -> list[Any] | tuple[Any, ...]:
+    """Return the samples of a question as a list or tuple; raise a ValueError if it has no list."""
+    if not is_list_like(entry):
+        raise _not_a_list(name, question, entry)
+    return entry if isinstance(entry, (list, tuple)) else plain_list(entry)
 
 
 def _not_a_list(name: str, question: int, entry: Any) -> ValueError:
@@ -323,13 +329,10 @@ def _samples_from_lists(lists: list[Any], name: str) -> Samples:
 
     A ValueError is raised if the entry of a question is not list-like.
     """
+    if (numbers := _joined_arrays(lists)) is not None:
+        return Samples(numbers, np.array([*map(len, lists)]), name)
     if not {*map(type, lists)} <= {list, tuple}:
-        for question, entry in enumerate(lists):
-            if not is_list_like(entry):
-                raise _not_a_list(name, question, entry)
-        if (numbers := _joined_arrays(lists)) is not None:
-            return Samples(numbers, np.array([*map(len, lists)]), name)
-        lists = [x if isinstance(x, (list, tuple)) else plain_list(x) for x in lists]
+        lists = [_plain_row(name, question, entry) for question, entry in enumerate(lists)]
     sizes = np.fromiter(map(len, lists), np.int64, len(lists))
     texts = column_of_texts(lists)
     if texts is None:
@@ -375,25 +378,33 @@ def column_of_texts(lists: list[Any]) -> Any:
     return pa.chunked_array([array.values])
 
 
+_KINDS_OF_ARRAYS = {
+    frozenset[type](): "b",
+    frozenset({bool}): "b",
+    frozenset({int}): "iu",
+    frozenset({float}): "f",
+    frozenset({int, float}): "f",
+}
+"""The kinds of the array that holds entries of some types exactly. Bools are no numbers here."""
+
+
 def _as_numbers(entries: list[Any], types: set[type]) -> np.ndarray | list[Any]:
     """Return bools, integers or floats as an array, with 0 for None; or other entries unchanged.
 
     `types` are the types of the entries. Entries are also unchanged if an array would change a
     value: a bool among numbers, or an integer above 2^53 among floats or beyond 64 bits.
     """
-    kinds, filled = types - {type(None)}, entries
-    if not kinds <= {int, float} and kinds != {bool}:
+    kinds = _KINDS_OF_ARRAYS.get(frozenset(types - {type(None)}))
+    if kinds is None:
         return entries
-    if len(kinds) < len(types):
-        missing = False if kinds == {bool} else 0
-        filled = [missing if entry is None else entry for entry in entries]
+    filled = entries
+    if type(None) in types:  # False is 0 among numbers.
+        filled = [False if entry is None else entry for entry in entries]
     numbers = np.asarray(filled)
-    if numbers.dtype.kind == "O":
-        return entries
-    if int in types and numbers.dtype.kind == "f" and (np.abs(numbers) >= 2**53).any():
-        is_rounded = any(type(entry) is int and abs(entry) > 2**53 for entry in entries)
-        return entries if is_rounded else numbers
-    return numbers
+    is_exact = numbers.dtype.kind in kinds
+    if kinds == "f" and int in types and (np.abs(numbers) >= 2**53).any():
+        is_exact = not any(type(entry) is int and abs(entry) > 2**53 for entry in entries)
+    return numbers if is_exact else entries
 
 
 # --- Outcomes -----------------------------------------------------------------------------
