@@ -484,7 +484,7 @@ most of whose methods raise an error that names the missing package.
 """
 
 
-KERNEL = "2a18609a9892"
+KERNEL = "ca13bac3bce5"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -744,8 +744,7 @@ def to_array(values) -> np.ndarray:
     """Convert an array of any library, on any device, to a NumPy array.
 
     bfloat16, and float8 of JAX, become float32 without loss, and a longdouble becomes a double. A
-    TypeError is raised if the name of a field shows that the fields are no samples, or if the
-    library cannot convert the array, for example because it has no data.
+    TypeError is raised if the library cannot convert the array, or if the fields are no samples.
     """
     names = getattr(getattr(values, "dtype", None), "names", None) or ()
     if not _NOT_SAMPLES.isdisjoint(name.lower() for name in names):
@@ -1457,10 +1456,9 @@ Functions take outcomes, and metrics take predictions. Both accept
     a data frame of pandas, polars, Arrow or DuckDB with a question in each row
     counts in place of samples, in the forms that `count_tables` describes
 
-`read_samples` finds the values of all samples and the number of samples of each question. Numbers
-become a NumPy array, and are outcomes. Texts become an Arrow column, and samples of other or mixed
-types a list of Python objects. Then `columns.stored` prepares them for a checker, or `as_outcomes`
-replaces labels by numbers.
+`read_samples` turns numbers, which are outcomes, into a NumPy array, texts into an Arrow column,
+and samples of other or mixed types into a list of Python objects. Then `columns.stored` prepares
+them for a checker, or `as_outcomes` replaces labels by numbers.
 
 M is the number of questions, N the number of samples of each question, and S the number of values
 that are stored: one for each sample of all questions, or one for several equal samples of a
@@ -1846,14 +1844,10 @@ def n_in_keys(n: np.ndarray) -> int | str:
 def read_outcomes(R, name: str = "R", labels: Labels | None = None) -> Samples:
     """Read already-graded outcomes, or counts of outcomes. The values of the result are numbers.
 
-    A ValueError is raised if R or an outcome is invalid.
-
-    Args:
-        R: any container that `read_samples` takes, or a flat list or array, which is one question;
-            or a dict as `at_k.read` returns it, whose predictions are used. Missing entries (None,
-            masked, or NA of pandas) are not scored.
-        name: what the caller calls R, for messages.
-        labels: the number of each label, such as {"fully": 1.0}, if outcomes may be texts; or None.
+    `R` is any container that `read_samples` takes, a flat list or array, which is one question, or
+    a run, whose predictions are used. Missing entries (None, masked, or NA of pandas) are not
+    scored. `name` is what the caller calls R. `labels` has the number of each label, such as
+    {"fully": 1.0}, if outcomes may be texts. A ValueError is raised if an outcome is invalid.
     """
     values = plain_container(outcomes_in_run(R, name))
     if isinstance(values, list):
@@ -1883,11 +1877,10 @@ def outcomes_in_run(R: Any, name: str) -> Any:
 
 
 def as_outcomes(samples: Samples, labels: Labels | None = None) -> Samples:
-    """Return samples without references as outcomes, with numbers in place of labels.
+    """Return samples without references as outcomes, with numbers in place of `labels`.
 
-    `labels` has the number of each label, or is None if there are no labels. A ValueError is raised
-    if a sample is not a finite number, one of the labels, or None; or if a question has no scored
-    sample.
+    A ValueError is raised if a sample is not a finite number, one of the labels, or None; or if a
+    question has no scored sample.
     """
     outcomes = samples
     if not samples.are_numbers:
@@ -2400,11 +2393,10 @@ class QuestionIntervals(IntervalMethod):
     Args:
         scores: the scores of the questions.
         ranges: the smallest and the largest possible true scores, which broadcast to (U, m).
-        clusters: (M,) label of each question's cluster, or None if each question is its own.
+        clusters, weights: (M,) label of each question's cluster, and its weight.
         allow_one: whether one question or cluster has an interval, the whole range. If not,
             `problem` says why it has none.
         ranges_of_estimates: the ranges of estimates, if an estimate may lie outside of `ranges`.
-        weights: (M,) weights of the questions, or None if they are equal.
     """
 
     def __init__(
@@ -3684,11 +3676,9 @@ _OUTCOMES = "the result for predictions"  # what messages call the outcomes of a
 class Checked:
     """The outcomes of samples, and the answers that a checker compared.
 
-    Attributes:
-        outcomes: the outcome of each sample.
-        read_answers: (S,) the answer that the checker found in each sample, or a code of the
-            answer; null for samples without an answer. For "exact_match" and functions the whole
-            sample is the answer. It is None if the samples were given as outcomes.
+    `read_answers`, (S,), are the answers that the checker found in the samples, or codes of them;
+    null for samples without an answer. For "exact_match" and functions the whole sample is the
+    answer. It is None if the samples were given as outcomes.
     """
 
     outcomes: Samples
@@ -3732,13 +3722,11 @@ class Checking:
         executor: an executor to check in, or None.
         timeout: seconds that a check may take, or None for no limit.
         labels: the number of each label that the checker may return, or None.
-        matches_exactly: whether the checker is "exact_match".
         package_checker: the checker object of the installed package, or None for "exact_match" and
             functions.
 
-    Raises:
-        ValueError, TypeError: if an attribute is invalid, or if two exclude each other.
-        ImportError: if the checker needs a library that is not installed.
+    A ValueError or TypeError is raised if an attribute is invalid, or if two exclude each other,
+    and an ImportError if the checker needs a library that is not installed.
     """
 
     checker: Checker = "exact_match"
@@ -3818,11 +3806,7 @@ class Checking:
         """Check every sample against the reference of its question.
 
         A sample is not scored if it is None, if the checker returns None, or if its check takes
-        longer than the timeout.
-
-        Args:
-            samples: samples with references.
-            cache: the results of earlier checks. If a check fails, the finished ones are added.
+        longer than the timeout. If a check fails, the finished ones are added to the cache.
 
         Raises:
             ValueError: if the checker raises an exception (which is the cause), returns something
@@ -3844,14 +3828,10 @@ class Checking:
     def results(
         self, pairs: DistinctPairs, cache: CheckCache, check_pairs: CheckPairs
     ) -> list[PairResult]:
-        """Return the (P,) results of distinct pairs, none of which has a problem.
+        """Return the (P,) results of distinct pairs, with a warning of those that took too long.
 
-        `check_pairs` checks the pairs that have no result in the cache. Warns of the number of
-        pairs that took longer than the timeout.
-
-        Raises:
-            ValueError: for a pair with a problem, a dead worker, or too few results. Finished
-                results are added to the cache.
+        `check_pairs` checks the pairs that have no result in the cache. A ValueError is raised for
+        a pair with a problem, a dead worker, or too few results.
         """
         finished = cache.results_of(self)
         # The texts of all pairs would take long, and are not needed without earlier results.
@@ -4914,23 +4894,18 @@ def interval_options(
     prior_name = "R0" if has_prior_outcomes else "alpha0, beta0"
     method = method_of_auto(has_prior, has_clusters) if requested == "auto" else requested
     is_named = requested == "auto"
-    contradictions = [  # two facts that exclude each other, and the message
-        (
-            *(has_prior, method != "posterior"),
-            f"only interval='posterior' uses {prior_name}, and interval is {requested!r}.",
-        ),
-        (
-            *(has_prior and is_named, has_clusters),
-            f"interval='posterior' uses {prior_name}, and interval='questions' uses clusters: "
-            f"leave out one of them.",
-        ),
-        (
-            *(anytime, method == "posterior"),
-            "anytime needs limits of the data alone, and interval is 'posterior': give "
-            "interval='sampling' or 'questions', without a prior.",
-        ),
+    uses_prior = f"interval='posterior' uses {prior_name}"
+    has_two = "and interval='questions' uses clusters: leave out one of them."
+    needs_data = (
+        "anytime needs limits of the data alone, and interval is 'posterior': give "
+        "interval='sampling' or 'questions', without a prior."
+    )
+    contradictions = (  # two facts that exclude each other, and the message
+        (has_prior, method != "posterior", f"only {uses_prior}, and interval is {requested!r}."),
+        (has_prior and is_named, has_clusters, f"{uses_prior}, {has_two}"),
+        (anytime, method == "posterior", needs_data),
         (anytime, band, "a band holds at one look: leave out band or anytime."),
-    ]
+    )
     for fact, other, message in contradictions:
         if fact and other:
             raise ValueError(message)

@@ -62,11 +62,9 @@ _OUTCOMES = "the result for predictions"  # what messages call the outcomes of a
 class Checked:
     """The outcomes of samples, and the answers that a checker compared.
 
-    Attributes:
-        outcomes: the outcome of each sample.
-        read_answers: (S,) the answer that the checker found in each sample, or a code of the
-            answer; null for samples without an answer. For "exact_match" and functions the whole
-            sample is the answer. It is None if the samples were given as outcomes.
+    `read_answers`, (S,), are the answers that the checker found in the samples, or codes of them;
+    null for samples without an answer. For "exact_match" and functions the whole sample is the
+    answer. It is None if the samples were given as outcomes.
     """
 
     outcomes: Samples
@@ -110,13 +108,11 @@ class Checking:
         executor: an executor to check in, or None.
         timeout: seconds that a check may take, or None for no limit.
         labels: the number of each label that the checker may return, or None.
-        matches_exactly: whether the checker is "exact_match".
         package_checker: the checker object of the installed package, or None for "exact_match" and
             functions.
 
-    Raises:
-        ValueError, TypeError: if an attribute is invalid, or if two exclude each other.
-        ImportError: if the checker needs a library that is not installed.
+    A ValueError or TypeError is raised if an attribute is invalid, or if two exclude each other,
+    and an ImportError if the checker needs a library that is not installed.
     """
 
     checker: Checker = "exact_match"
@@ -196,11 +192,7 @@ class Checking:
         """Check every sample against the reference of its question.
 
         A sample is not scored if it is None, if the checker returns None, or if its check takes
-        longer than the timeout.
-
-        Args:
-            samples: samples with references.
-            cache: the results of earlier checks. If a check fails, the finished ones are added.
+        longer than the timeout. If a check fails, the finished ones are added to the cache.
 
         Raises:
             ValueError: if the checker raises an exception (which is the cause), returns something
@@ -222,14 +214,10 @@ class Checking:
     def results(
         self, pairs: DistinctPairs, cache: CheckCache, check_pairs: CheckPairs
     ) -> list[PairResult]:
-        """Return the (P,) results of distinct pairs, none of which has a problem.
+        """Return the (P,) results of distinct pairs, with a warning of those that took too long.
 
-        `check_pairs` checks the pairs that have no result in the cache. Warns of the number of
-        pairs that took longer than the timeout.
-
-        Raises:
-            ValueError: for a pair with a problem, a dead worker, or too few results. Finished
-                results are added to the cache.
+        `check_pairs` checks the pairs that have no result in the cache. A ValueError is raised for
+        a pair with a problem, a dead worker, or too few results.
         """
         finished = cache.results_of(self)
         # The texts of all pairs would take long, and are not needed without earlier results.

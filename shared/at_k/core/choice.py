@@ -147,23 +147,18 @@ def interval_options(
     prior_name = "R0" if has_prior_outcomes else "alpha0, beta0"
     method = method_of_auto(has_prior, has_clusters) if requested == "auto" else requested
     is_named = requested == "auto"
-    contradictions = [  # two facts that exclude each other, and the message
-        (
-            *(has_prior, method != "posterior"),
-            f"only interval='posterior' uses {prior_name}, and interval is {requested!r}.",
-        ),
-        (
-            *(has_prior and is_named, has_clusters),
-            f"interval='posterior' uses {prior_name}, and interval='questions' uses clusters: "
-            f"leave out one of them.",
-        ),
-        (
-            *(anytime, method == "posterior"),
-            "anytime needs limits of the data alone, and interval is 'posterior': give "
-            "interval='sampling' or 'questions', without a prior.",
-        ),
+    uses_prior = f"interval='posterior' uses {prior_name}"
+    has_two = "and interval='questions' uses clusters: leave out one of them."
+    needs_data = (
+        "anytime needs limits of the data alone, and interval is 'posterior': give "
+        "interval='sampling' or 'questions', without a prior."
+    )
+    contradictions = (  # two facts that exclude each other, and the message
+        (has_prior, method != "posterior", f"only {uses_prior}, and interval is {requested!r}."),
+        (has_prior and is_named, has_clusters, f"{uses_prior}, {has_two}"),
+        (anytime, method == "posterior", needs_data),
         (anytime, band, "a band holds at one look: leave out band or anytime."),
-    ]
+    )
     for fact, other, message in contradictions:
         if fact and other:
             raise ValueError(message)

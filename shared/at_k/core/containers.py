@@ -40,8 +40,7 @@ def to_array(values) -> np.ndarray:
     """Convert an array of any library, on any device, to a NumPy array.
 
     bfloat16, and float8 of JAX, become float32 without loss, and a longdouble becomes a double. A
-    TypeError is raised if the name of a field shows that the fields are no samples, or if the
-    library cannot convert the array, for example because it has no data.
+    TypeError is raised if the library cannot convert the array, or if the fields are no samples.
     """
     names = getattr(getattr(values, "dtype", None), "names", None) or ()
     if not _NOT_SAMPLES.isdisjoint(name.lower() for name in names):

@@ -266,11 +266,10 @@ class QuestionIntervals(IntervalMethod):
     Args:
         scores: the scores of the questions.
         ranges: the smallest and the largest possible true scores, which broadcast to (U, m).
-        clusters: (M,) label of each question's cluster, or None if each question is its own.
+        clusters, weights: (M,) label of each question's cluster, and its weight.
         allow_one: whether one question or cluster has an interval, the whole range. If not,
             `problem` says why it has none.
         ranges_of_estimates: the ranges of estimates, if an estimate may lie outside of `ranges`.
-        weights: (M,) weights of the questions, or None if they are equal.
     """
 
     def __init__(

@@ -8,10 +8,9 @@ Functions take outcomes, and metrics take predictions. Both accept
     a data frame of pandas, polars, Arrow or DuckDB with a question in each row
     counts in place of samples, in the forms that `count_tables` describes
 
-`read_samples` finds the values of all samples and the number of samples of each question. Numbers
-become a NumPy array, and are outcomes. Texts become an Arrow column, and samples of other or mixed
-types a list of Python objects. Then `columns.stored` prepares them for a checker, or `as_outcomes`
-replaces labels by numbers.
+`read_samples` turns numbers, which are outcomes, into a NumPy array, texts into an Arrow column,
+and samples of other or mixed types into a list of Python objects. Then `columns.stored` prepares
+them for a checker, or `as_outcomes` replaces labels by numbers.
 
 M is the number of questions, N the number of samples of each question, and S the number of values
 that are stored: one for each sample of all questions, or one for several equal samples of a
@@ -421,14 +420,10 @@ def n_in_keys(n: np.ndarray) -> int | str:
 def read_outcomes(R, name: str = "R", labels: Labels | None = None) -> Samples:
     """Read already-graded outcomes, or counts of outcomes. The values of the result are numbers.
 
-    A ValueError is raised if R or an outcome is invalid.
-
-    Args:
-        R: any container that `read_samples` takes, or a flat list or array, which is one question;
-            or a dict as `at_k.read` returns it, whose predictions are used. Missing entries (None,
-            masked, or NA of pandas) are not scored.
-        name: what the caller calls R, for messages.
-        labels: the number of each label, such as {"fully": 1.0}, if outcomes may be texts; or None.
+    `R` is any container that `read_samples` takes, a flat list or array, which is one question, or
+    a run, whose predictions are used. Missing entries (None, masked, or NA of pandas) are not
+    scored. `name` is what the caller calls R. `labels` has the number of each label, such as
+    {"fully": 1.0}, if outcomes may be texts. A ValueError is raised if an outcome is invalid.
     """
     values = plain_container(outcomes_in_run(R, name))
     if isinstance(values, list):
@@ -458,11 +453,10 @@ def outcomes_in_run(R: Any, name: str) -> Any:
 
 
 def as_outcomes(samples: Samples, labels: Labels | None = None) -> Samples:
-    """Return samples without references as outcomes, with numbers in place of labels.
+    """Return samples without references as outcomes, with numbers in place of `labels`.
 
-    `labels` has the number of each label, or is None if there are no labels. A ValueError is raised
-    if a sample is not a finite number, one of the labels, or None; or if a question has no scored
-    sample.
+    A ValueError is raised if a sample is not a finite number, one of the labels, or None; or if a
+    question has no scored sample.
     """
     outcomes = samples
     if not samples.are_numbers:
