@@ -35,10 +35,8 @@ from __future__ import annotations
 def kernel(core: Path = CORE) -> str:
     """Return the source of one module that has the contents of all modules in the folder `core`.
 
-    Relative imports are left out, and other imports are collected at the top.
-
-    Raises:
-        SystemExit: if a name has two meanings, or an import cannot be joined, with the line.
+    Relative imports are left out, and other imports are collected at the top. SystemExit is raised
+    if a name has two meanings, or an import cannot be joined.
     """
     sources = {path.stem: path.read_text(encoding="utf-8") for path in sorted(core.glob("*.py"))}
     trees = {name: ast.parse(source) for name, source in sources.items()}

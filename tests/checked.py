@@ -15,7 +15,7 @@ def check(predictions, references, checker="exact_match", **options):
     """Return the outcome of every sample, None for a sample that is not scored."""
     rows = stored(read_samples(predictions), references)
     outcomes = Checking(checker, **options).check(rows).outcomes
-    scored = itertools.repeat(True) if outcomes.scored is None else outcomes.scored
+    scored = outcomes.is_scored
     flat = iter(
         value if is_scored else None
         for value, is_scored in zip(outcomes.values.tolist(), scored, strict=False)

@@ -7,7 +7,6 @@ shared/vendor.py joins the modules below: edit these instead, and run it again.
 from __future__ import annotations
 
 import abc
-import contextlib
 import difflib
 import evaluate
 import inspect
@@ -29,10 +28,10 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from collections.abc import Callable, Iterable
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from collections.abc import Collection
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Collection, Sequence
-from collections.abc import Iterable
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Mapping
@@ -44,11 +43,11 @@ from contextlib import closing
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
+from dataclasses import dataclass, field
 from dataclasses import dataclass, replace
 from dataclasses import fields
 from dataclasses import replace
 from decimal import Decimal
-from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from evaluate.module import temp_seed
 from fractions import Fraction
 from functools import cache, partial
@@ -77,8 +76,7 @@ questions, and n samples of a question. A "page" is a web page that shows a metr
 """
 
 
-_ABOVE_0 = math.ulp(0.0)
-_BELOW_1 = math.nextafter(1.0, 0.0)
+_ABOVE_0 = math.ulp(0.0)  # the smallest positive number
 
 
 def short(value, most: int = 60) -> str:
@@ -113,7 +111,7 @@ class Place(NamedTuple):
     @property
     def is_question(self) -> bool:
         """Return whether the place is a question, and not an entry of a parameter."""
-        return self.parameter in ("question", "Question") and self.sample is None
+        return self.parameter in ("question", "Question")
 
     def __str__(self) -> str:
         if self.is_question:
@@ -159,11 +157,6 @@ class InputError(ValueError):
 
 
 # --- Collections --------------------------------------------------------------------------
-
-
-def is_masked(values) -> bool:
-    """Return whether the values are a masked array. Importing np.ma to test this would be slow."""
-    return isinstance(values, np.ndarray) and hasattr(values, "mask")
 
 
 def is_frame(values) -> bool:
@@ -212,25 +205,6 @@ def as_list(name: str, value) -> list[Any]:
     return values
 
 
-def check_depth(name: str, values: Sequence[Any]) -> None:
-    """Raise a ValueError if an entry is nested more than 50 levels deep, or contains itself.
-
-    Arrow and JSON recurse into nested lists and dicts: deep nesting overflows the stack.
-    """
-    for index, value in enumerate(values):
-        # All lists and dicts at one depth, by their ids, so that a repeated one is visited once.
-        level = {id(value): value} if isinstance(value, (list, tuple, dict)) else {}
-        for _ in range(50):
-            contents = (x.values() if isinstance(x, dict) else x for x in level.values())
-            inner = itertools.chain.from_iterable(contents)
-            level = {id(x): x for x in inner if isinstance(x, (list, tuple, dict))}
-            if not level:
-                break
-        if level:
-            what = " is nested more than 50 levels deep"
-            raise InputError(Place(name, index), what, InPython(", or contains itself"), ".")
-
-
 def entries_of(name: str, values) -> list[Any]:
     """Return the entries of a list, an array or a column as a list, with None for masked ones.
 
@@ -258,13 +232,9 @@ def is_missing(entry) -> bool:
 
 
 _METRIC_OF_SCORE = {
-    "vote@k": "cons_at_k",
-    "weighted_vote@k": "cons_at_k",
-    "cons@k": "cons_at_k",
-    "max@k": "max_at_k",
-    "picked@k": "max_at_k",
-    "pass^k": "gpassk",
-    "G-Pass@k": "gpassk",
+    **dict.fromkeys(["vote@k", "weighted_vote@k", "cons@k"], "cons_at_k"),
+    **dict.fromkeys(["max@k", "picked@k"], "max_at_k"),
+    **dict.fromkeys(["pass^k", "G-Pass@k"], "gpassk"),
 }
 """The metric that has each of these scores, for which users often ask another metric."""
 
@@ -292,10 +262,14 @@ def did_you_mean(choice: str, names: Iterable[str]) -> str:
     """Return " Did you mean 'x'?" for the name most similar to a choice, or "" if none is similar.
 
     A name is similar if the choice is the name with an s, abbreviates this name and no other, or is
-    spelled almost like it.
+    spelled almost like it, with "at" for @ and "hat" for ^.
     """
-    spelled = {_spelled_out(name): name for name in names}
-    typed = _spelled_out(choice)
+
+    def letters(name: str) -> str:
+        name = name.lower().replace("@", "at").replace("^", "hat")
+        return re.sub(r"[^a-z0-9]", "", name)
+
+    spelled, typed = {letters(name): name for name in names}, letters(choice)
     singular = typed.removesuffix("s")
     similar = [name for name in spelled if len(singular) > 2 and name.startswith(singular)]
     if singular in spelled:
@@ -305,12 +279,6 @@ def did_you_mean(choice: str, names: Iterable[str]) -> str:
     return f" Did you mean {spelled[similar[0]]!r}?" if similar else ""
 
 
-def _spelled_out(name: str) -> str:
-    """Return the letters and digits of a name in lower case, with "at" for @ and "hat" for ^."""
-    spelled = name.lower().replace("@", "at").replace("^", "hat")
-    return re.sub(r"[^a-z0-9]", "", spelled)
-
-
 def category_numbers(categories) -> dict[str, float] | None:
     """Return a dict from category label to its number (0, 1, ...), or None if `categories` is None.
 
@@ -318,13 +286,14 @@ def category_numbers(categories) -> dict[str, float] | None:
     """
     if categories is None:
         return None
-    labels = as_list("categories", categories)
-    for category, label in enumerate(labels):
-        if not isinstance(label, str) or label in labels[:category]:
+    numbers: dict[str, float] = {}
+    for category, label in enumerate(as_list("categories", categories)):
+        if not isinstance(label, str) or label in numbers:
             raise ValueError(
                 f"categories[{category}] is {short(label)}: give each category its own text."
             )
-    return {label: category for category, label in enumerate(labels)}
+        numbers[label] = category
+    return numbers
 
 
 # --- Labels of questions, such as groups and clusters -------------------------------------
@@ -335,10 +304,9 @@ def require_same_index(values: Mapping[str, Any]) -> None:
 
     `values` has what is paired by its rows, by name; values of other types have no labels.
     """
-    (first, index), *others = [
-        (name, x.index) for name, x in values.items() if hasattr(x, "iloc")
-    ] or [("", None)]
-    for name, other in others:
+    indexes = [(name, x.index) for name, x in values.items() if hasattr(x, "iloc")]
+    for name, other in indexes:
+        first, index = indexes[0]
         if not other.equals(index):
             raise ValueError(
                 f"The rows of {first} and {name} have different labels, or another order: the "
@@ -359,13 +327,13 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
             f"{name} has {len(entries)} labels for {questions} questions: give one for each."
         )
     for question, label in enumerate(entries):
+        problem = ""
         if hasattr(label, "shape"):
-            what = f" is {short(label)}: a label is a text or a number."
-            raise InputError(Place(name, question), what)
-        if is_missing(label):
-            what = f" is {label}: give every question a label."
-            raise InputError(Place(name, question), what)
-    check_depth(name, entries)
+            problem = "a label is a text or a number"
+        elif is_missing(label):
+            problem = "give every question a label"
+        if problem:
+            raise InputError(Place(name, question), f" is {short(label)}: {problem}.")
     numbers: dict[str, int] = {}
     index = np.array([numbers.setdefault(str(label), len(numbers)) for label in entries])
     return list(numbers), index
@@ -429,14 +397,11 @@ def check_text(name: str, value) -> str:
 def check_confidence(confidence) -> float:
     """Return a confidence as a float; raise a ValueError unless it is above 0 and below 1."""
     wanted = "give a probability between 0 and 1, such as 0.95"
-    return check_number("confidence", confidence, wanted, _ABOVE_0, _BELOW_1)
+    return check_number("confidence", confidence, wanted, _ABOVE_0, math.nextafter(1.0, 0.0))
 
 
 def check_bounds(bounds) -> tuple[float, float]:
-    """Return `bounds`, to which intervals are clipped, as (lo, hi); (-inf, inf) for None.
-
-    Raises a ValueError unless there are two numbers, lo <= hi.
-    """
+    """Return `bounds` as (lo, hi), (-inf, inf) for None; raise a ValueError unless lo <= hi."""
     if bounds is None:
         return -math.inf, math.inf
     wanted = "give (lo, hi) with lo <= hi, or None"
@@ -453,10 +418,8 @@ def check_prior(alpha0, beta0) -> tuple[float, float]:
     Beyond 1e15 the posterior standard deviation would lose all digits.
     """
     wanted = "a parameter of the Beta prior is a positive number, at most 1e15"
-    return (
-        check_number("alpha0", alpha0, wanted, _ABOVE_0, 1e15),
-        check_number("beta0", beta0, wanted, _ABOVE_0, 1e15),
-    )
+    alpha0 = check_number("alpha0", alpha0, wanted, _ABOVE_0, 1e15)
+    return alpha0, check_number("beta0", beta0, wanted, _ABOVE_0, 1e15)
 
 
 def check_k(k, n: np.ndarray | None = None, name: str = "k") -> int:
@@ -487,12 +450,12 @@ def choose_ks(
     If `default` has none so small, the smallest n itself is returned. A requested k above an n
     raises a ValueError, unless `allow_above_n`. Its message ends with `remedy`.
     """
-    if ks is not None:
-        if not allow_above_n:
-            check_samples(ks, n, remedy)
-        return ks
-    least = int(n.min())
-    return [k for k in default if k <= least] or [least]
+    if ks is None:
+        least = int(n.min())
+        return [k for k in default if k <= least] or [least]
+    if not allow_above_n:
+        check_samples(ks, n, remedy)
+    return ks
 
 
 def check_samples(ks: list[int], n: np.ndarray, remedy: str = "") -> None:
@@ -516,14 +479,13 @@ def check_samples(ks: list[int], n: np.ndarray, remedy: str = "") -> None:
 
 """The interface through which the core uses the other folders (rooms) of the installed package.
 
-A metric that `evaluate` loads as a script has only the core, in one file, its kernel. The installed
-package has more: limits for the same questions, other checkers, worker processes, rarer scores. The
-core calls them as methods of `PACKAGE.rooms`. In a script this is a `Rooms` object, most of whose
-methods raise an error that names the missing package. In the package it is a `PackageRooms`.
+A metric that `evaluate` loads as a script has only the core, in one file, its kernel. The core
+calls what only the package has as methods of `PACKAGE.rooms`. In a script this is a `Rooms` object,
+most of whose methods raise an error that names the missing package.
 """
 
 
-KERNEL = "71755a15668a"
+KERNEL = "02aac438a0d2"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -542,8 +504,8 @@ def installed_version() -> str | None:
 def has_same_package() -> bool:
     """Return whether this code is a kernel, and the installed package has the same core.
 
-    If so, the script uses the package, so that a process has one copy of each class. If the package
-    has another core, a warning says that the kernel may be out of date.
+    If so, the script uses the package, so that a process has one copy of each class. Otherwise, if
+    there is a package, a warning says that the kernel may be out of date.
     """
     version = installed_version()
     if not KERNEL or version is None:  # This is the package itself, or there is no package.
@@ -599,6 +561,8 @@ class Rooms:
     Methods that are not defined here raise an ImportError that names the option.
     """
 
+    check_pairs: Callable[..., Any] | None = None  # The core checks pairs in this process itself.
+
     def __getattr__(self, method: str) -> Callable[..., Any]:
         """Return a function that raises the ImportError for the option of a method.
 
@@ -607,13 +571,6 @@ class Rooms:
         if method not in OPTIONS:
             raise AttributeError(method)
         return lambda *arguments: raise_needs_package(OPTIONS[method].format(*arguments))
-
-    def check_pairs(self, checking: Any, pairs: list[Any]) -> Any:
-        """Return an iterator over the results of `checking.check_here`.
-
-        A pair is a sample and its reference. The package can check pairs in worker processes.
-        """
-        return checking.check_here(pairs)
 
     def run_name(self) -> str | None:
         """Return None. The package returns a name that all processes of this run share."""
@@ -641,14 +598,10 @@ There are M questions with S samples in all, and U distinct pairs (n, c).
 
 @dataclass(frozen=True)
 class BinaryCounts:
-    """The number of samples of each question, and how many of them are correct.
+    """The number of samples of each question, n, (M,), and how many are correct, 0 <= c <= n.
 
     Questions with equal counts have equal scores, so scores are computed once for each distinct
     pair (n, c): `unique` returns the pairs, and `scores[inverse]` has the score of each question.
-
-    Args:
-        n: (M,) number of samples.
-        c: (M,) number of correct samples, 0 <= c <= n.
     """
 
     n: np.ndarray
@@ -692,14 +645,10 @@ class BinaryCounts:
 
 
 class UniqueIntegers:
-    """The distinct values of an array of integers from 0 to `most`, as np.unique returns them.
+    """The distinct values of integers from 0 to `most`, ascending, and the multiplicity of each.
 
     If `most` is small, a table of the counts of 0 .. `most` is faster than sorting. np.unique is
     not used, because its first call imports a module.
-
-    Attributes:
-        values: (U,) the distinct values, ascending.
-        multiplicity: (U,) how often each occurs.
     """
 
     def __init__(self, array: np.ndarray, most: int):
@@ -732,11 +681,9 @@ def one_size(sizes: np.ndarray) -> int:
 
 
 def sums_per_question(counts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Return the sum over the samples of each question as int64, (M,).
+    """Return the sums of `counts`, (S,), over the `sizes`, (M,), samples of each question, (M,).
 
-    Args:
-        counts: (S,) 0 or 1 for each sample, of any numeric type; or non-negative int64.
-        sizes: (M,) number of samples of each question, at least one.
+    `counts` are 0 or 1 for each sample, of any numeric type; or non-negative int64.
     """
     if size := one_size(sizes):
         return _row_sums(counts.reshape(-1, size)).astype(np.int64)
@@ -785,13 +732,20 @@ _NOT_SAMPLES = {
 }
 """Names in lower case, one of which shows that the columns of a data frame are not samples."""
 
+_TEXTS = {"string", "large_string"}
+
+_NUMBERS = {
+    *("null", "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("halffloat", "float", "double"),
+}
+"""The names of the Arrow types of numbers and bools, and of columns that are null throughout."""
+
 
 def to_array(values) -> np.ndarray:
     """Convert an array of any library, on any device, to a NumPy array.
 
     bfloat16, and float8 of JAX, become float32 without loss, and a longdouble becomes a double. A
-    TypeError is raised if the name of a field shows that the fields are no samples, or if the
-    library cannot convert the array, for example because it has no data.
+    TypeError is raised if the library cannot convert the array, or if the fields are no samples.
     """
     names = getattr(getattr(values, "dtype", None), "names", None) or ()
     if not _NOT_SAMPLES.isdisjoint(name.lower() for name in names):
@@ -841,33 +795,24 @@ def plain_entry(value) -> Any:
 def plain_container(values) -> Any:
     """Convert a container to a list, a NumPy array of numbers, or a chunked array of Arrow.
 
-    A data frame is returned as it is, or as an Arrow table if it is one of polars or DuckDB. Values
+    An Arrow column has texts, numbers, or lists of these: columns of other types become lists. A
+    data frame is returned as it is, or as an Arrow table if it is one of polars or DuckDB. Values
     that are not list-like, such as dicts and texts, are returned as they are. A TypeError is raised
     if a library cannot convert its array.
     """
-    values = as_arrow(values)
     if isinstance(values, (list, tuple)):
         return list(values)
+    values = as_arrow(values)
     if is_frame(values) or not is_list_like(values):
         return values
-    # Masked arrays and Arrow arrays have entries that a NumPy array of numbers cannot hold.
-    if hasattr(values, "__array__") and not (hasattr(values, "to_pylist") or is_masked(values)):
+    if hasattr(values, "to_pylist") or hasattr(values, "source"):
+        return _plain_column(values)
+    is_masked = isinstance(values, np.ndarray) and hasattr(values, "mask")
+    if hasattr(values, "__array__") and not is_masked:
         array = to_array(values)
         if array.dtype.kind in "biuf":
             return array
-    column = arrow_column(values)
-    if column is None:
-        return plain_list(values)
-    if "arrow.json" in str(column.type):
-        return _parse_json_texts(column.to_pylist())
-    return column
-
-
-def _parse_json_texts(entry: Any) -> Any:
-    """Parse a JSON text, or all JSON texts in a list, which may be nested. None stays None."""
-    if isinstance(entry, list):
-        return [_parse_json_texts(nested) for nested in entry]
-    return None if entry is None else json.loads(entry)
+    return plain_list(values)
 
 
 def plain_list(values) -> list[Any]:
@@ -879,24 +824,6 @@ def plain_list(values) -> list[Any]:
             except RuntimeError:  # `to_array` explains what is wrong with a sparse or empty tensor.
                 return to_array(values).tolist()
     return list(values)
-
-
-def arrow_column(values) -> Any:
-    """Return an Arrow array, or a column of `datasets`, as a chunked array; None for other values.
-
-    None is also returned for Arrow's view types, which it does not always cast correctly, and for
-    run-end encoded columns, which it cannot cast.
-    """
-    source = getattr(values, "source", None)  # the dataset, if this is a column of one
-    # A dataset may convert its entries to arrays of a library, so they are read in Arrow instead. A
-    # custom format may change the entries, so these are taken as the format returns them.
-    if source is not None and getattr(source, "format", {}).get("type", "custom") != "custom":
-        values = source.with_format("arrow")[values.column_name][:]
-    if not hasattr(values, "to_pylist") or not hasattr(values, "null_count"):
-        return None
-    if "view" in str(values.type) or "run_end" in str(values.type):
-        return None
-    return values if hasattr(values, "chunks") else chunked([values])
 
 
 def as_arrow(values) -> Any:
@@ -924,76 +851,65 @@ def as_arrow(values) -> Any:
 # --- Arrow --------------------------------------------------------------------------------
 
 
-def chunked(arrays: Iterable[Any]) -> Any:
-    """Return Arrow arrays of one type as a chunked array; an empty one if there are none."""
-    import pyarrow
+def _plain_column(values) -> Any:
+    """Return a column of Arrow or of `datasets` as a chunked array, or as a list."""
+    # A dataset may convert its entries to arrays of a library, so they are read in Arrow instead. A
+    # custom format may change the entries, so these are taken as the format returns them.
+    source = getattr(values, "source", None)  # the dataset, if this is a column of one
+    if source is not None and getattr(source, "format", {}).get("type", "custom") != "custom":
+        values = source.with_format("arrow")[values.column_name][:]
+    if not hasattr(values, "null_count"):
+        return plain_list(values)
+    kind = values.type.value_type if has_lists(values) else values.type
+    if str(kind) in _TEXTS | _NUMBERS:
+        import pyarrow
 
-    arrays = list(arrays)
-    return pyarrow.chunked_array(arrays) if arrays else pyarrow.chunked_array([[]])
+        return values if hasattr(values, "chunks") else pyarrow.chunked_array([values])
+    entries = values.to_pylist()
+    return _parse_json_texts(entries) if "arrow.json" in str(values.type) else entries
 
 
-_NUMERIC = {
-    *("null", "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-    *("halffloat", "float", "double"),
-}
+def _parse_json_texts(entry: Any) -> Any:
+    """Parse a JSON text, or all JSON texts in a list, which may be nested. None stays None."""
+    if isinstance(entry, list):
+        return [_parse_json_texts(nested) for nested in entry]
+    return None if entry is None else json.loads(entry)
 
 
-def is_numeric(arrow_type) -> bool:
-    """Return whether an Arrow type is that of bools, integers or floats, or the null type."""
-    return str(arrow_type) in _NUMERIC
+def has_lists(column) -> bool:
+    """Return whether the entries of an Arrow column are lists that Arrow flattens."""
+    return str(column.type).startswith(("list<", "large_list<", "fixed_size_list<"))
 
 
-def with_plain_type(column) -> Any:
-    """Cast an Arrow column: string to large_string, decimal to int64 or double.
+def numbers_or_texts(column) -> tuple[Any, np.ndarray | None]:
+    """Return the numbers of an Arrow column as an array, or its texts as a column; and the valid.
 
-    A dictionary-encoded column is cast to the type of its values. Other types stay.
+    Null becomes 0 among numbers. The second result, (S,), is whether each entry is not null, or
+    None if none is null.
     """
-    target = column.type  # the type, or its name, to cast to
-    if str(target).startswith("dictionary"):
-        target = target.value_type
-    if str(target) == "string":
-        target = "large_string"  # has no limit of 2 GB
-    elif str(target).startswith("decimal"):
-        if target.scale == 0:  # A double would round integers above 2^53.
-            with suppress(ValueError):  # The integers may have more than 64 bits.
-                return column.cast("int64")
-        target = "double"
-    return column if str(target) == str(column.type) else column.cast(target)
+    kind = str(column.type)
+    valid = to_numpy(column.is_valid()) if column.null_count else None
+    if kind in _TEXTS:
+        return column.cast("large_string"), valid  # has no limit of 2 GB
+    if valid is not None:
+        # Some versions of Arrow cannot fill nulls of float16, and none those of the null type.
+        column = column.cast({"halffloat": "float32", "null": "int8"}.get(kind, kind))
+        column = column.fill_null(False if kind == "bool" else 0)
+    return to_numpy(column), valid
 
 
 def to_numpy(values) -> np.ndarray:
-    """Return an Arrow array or column as one NumPy array.
-
-    Arrow's own `to_numpy` would import pandas, which takes half a second.
-    """
+    """Return numbers or bools in an Arrow array or column, none of which is null, as an array."""
     if hasattr(values, "chunks"):
         values = values.chunk(0) if values.num_chunks == 1 else values.combine_chunks()
-    kind = str(values.type)
-    if kind == "null":
-        return np.zeros(len(values), dtype=np.int8)
-    # The entries are those from `start` to `stop` of the buffer, which other arrays may share.
-    data, start, stop = values.buffers()[-1], values.offset, values.offset + len(values)
-    if values.null_count or data is None or kind not in _NUMERIC:
+    if str(values.type) != "bool" or not len(values):
         return values.to_numpy(zero_copy_only=False)
-    if kind != "bool":
-        return np.frombuffer(data, values.type.to_pandas_dtype())[start:stop]
-    first_byte = start // 8  # Arrow stores 8 bools in a byte. Only the bytes of the array are read.
-    used_bytes = np.frombuffer(data, np.uint8)[first_byte : -(-stop // 8)]
-    bits = np.unpackbits(used_bytes, bitorder="little")
-    return bits[start - 8 * first_byte : stop - 8 * first_byte].view(bool)
-
-
-def numbers_and_scored(values) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return an Arrow array of numbers as a NumPy array, and whether each number is not null.
-
-    Null becomes 0. The second result is an array of bools, or None if there is no null.
-    """
-    if not values.null_count:
-        return to_numpy(values), None
-    if str(values.type) == "halffloat":  # Some versions of Arrow cannot fill nulls of this type.
-        values = values.cast("float32")
-    zero = False if str(values.type) == "bool" else 0
-    return to_numpy(values.fill_null(zero)), to_numpy(values.is_valid())
+    # Arrow's own conversion of bools takes five times as long. It stores 8 of them in a byte, and
+    # the buffer may have those of other arrays before `offset`.
+    first, stop = values.offset, values.offset + len(values)
+    data = np.frombuffer(values.buffers()[1], np.uint8)[first // 8 : -(-stop // 8)]
+    bits = np.unpackbits(data, bitorder="little")
+    return bits[first % 8 : first % 8 + len(values)].view(bool)
 
 
 # --- Data frames --------------------------------------------------------------------------
@@ -1045,13 +961,10 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def shows_options(names: type, values: type) -> Callable[[Function], Function]:
-    """Return a decorator for a function with **options, whose signature then lists the options.
+    """Return a decorator that lists the **options of a function as keywords in its signature.
 
-    Editors and `inspect` then show them as parameters that have to be named.
-
-    Args:
-        names: a class whose annotations are the names and types of the options.
-        values: a dataclass with their defaults.
+    `names` is a class whose annotations are the names and types of the options, and `values` a
+    dataclass with their defaults.
     """
     defaults = {option.name: option.default for option in fields(values)}
 
@@ -1076,10 +989,9 @@ def shows_options(names: type, values: type) -> Callable[[Function], Function]:
 def check_options(
     function: Callable[..., Any], options: Iterable[str], data: Iterable[str] = ()
 ) -> None:
-    """Raise a TypeError if the name of an option is no parameter of the function.
+    """Raise a TypeError if the name of an option is no parameter of the function but the first.
 
-    The first parameter, which takes the data, is no option. The names in `data` are also valid:
-    they are those by which a user gives the data.
+    The first one takes the data. The names in `data`, by which a user gives them, are also valid.
     """
     _, *parameters = inspect.signature(function).parameters
     known = [*data, *parameters]
@@ -1539,17 +1451,15 @@ Functions take outcomes, and metrics take predictions. Both accept
     a data frame of pandas, polars, Arrow or DuckDB with a question in each row
     counts in place of samples, in the forms that `count_tables` describes
 
-`read_samples` finds the values of all samples and the number of samples of each question. Numbers
-become a NumPy array, and are outcomes. Other values remain a list of Python objects or an Arrow
-column, until a checker compares them with references, or `as_outcomes` replaces labels by numbers.
+`read_samples` turns numbers, which are outcomes, into a NumPy array, texts into an Arrow column,
+and samples of other or mixed types into a list of Python objects. Then `columns.stored` prepares
+them for a checker, or `as_outcomes` replaces labels by numbers.
 
 M is the number of questions, N the number of samples of each question, and S the number of values
 that are stored: one for each sample of all questions, or one for several equal samples of a
 question, with their number as its multiplicity.
 """
 
-
-_PLAIN_TYPES = {bool, int, float, str, type(None)}
 
 Labels = Mapping[str, float]
 """A dict from each label that an outcome may have to its number."""
@@ -1569,12 +1479,12 @@ class Samples:
     Samples whose values are numbers are outcomes. A sample is scored unless its value is None.
 
     Attributes:
-        values: (S,) an array of numbers; or an Arrow column or a list of other values.
+        values: (S,) an array of numbers, with 0 for None; or an Arrow column or a list of other
+            values.
         sizes: (M,) number of values of each question, at least one.
         name: what the caller calls the samples, for messages.
-        scored: (S,) False for each number that stands for None; or None if there is none, or if the
-            values are no numbers.
-        multiplicity: (S,) how often each value occurs, or None if each occurs once.
+        multiplicity: (S,) how often each value counts: bools, False for a sample that is not
+            scored; or integers, if counts were handed in. None if each counts once.
         references: (M,) an Arrow column of references, or None if there are none. With references,
             the values are an Arrow column too.
     """
@@ -1582,7 +1492,6 @@ class Samples:
     values: Any
     sizes: np.ndarray
     name: str = "predictions"
-    scored: np.ndarray | None = None
     multiplicity: np.ndarray | None = None
     references: Any = None
 
@@ -1595,10 +1504,17 @@ class Samples:
         """Return whether the values are an array of numbers."""
         return isinstance(self.values, np.ndarray)
 
+    @property
+    def are_counts(self) -> bool:
+        """Return whether counts were handed in, which say nothing about the order of samples."""
+        return self.multiplicity is not None and self.multiplicity.dtype != bool
+
     @cached_property
     def n(self) -> np.ndarray:
         """Return the number of scored samples of each question, (M,); raise a ValueError for 0."""
-        n = self.scored_sizes
+        if self.multiplicity is None:
+            return self.sizes
+        n = sums_per_question(self.multiplicity, self.sizes)
         if not n.all():
             raise InputError(
                 Place(self.name, int(n.argmin())),
@@ -1611,58 +1527,38 @@ class Samples:
             )
         return n
 
-    @cached_property
-    def scored_or_none(self) -> np.ndarray | None:
-        """Return whether each sample is scored, (S,), or None if all are scored."""
-        if self.are_numbers:
-            return self.scored
-        if isinstance(self.values, list):
-            return np.array([value is not None for value in self.values], dtype=bool)
-        return to_numpy(self.values.is_valid()) if self.values.null_count else None
+    @property
+    def weights(self) -> np.ndarray:
+        """Return how often each value counts, (S,) integers or bools, 0 if it is not scored."""
+        return np.ones(len(self.values), bool) if self.multiplicity is None else self.multiplicity
 
     @property
     def is_scored(self) -> np.ndarray:
-        """Return whether each sample is scored, (S,)."""
-        scored = self.scored_or_none
-        return np.ones(len(self.values), dtype=bool) if scored is None else scored
-
-    @property
-    def scored_sizes(self) -> np.ndarray:
-        """Return the number of scored samples of each question, (M,), which may be 0."""
-        if self.multiplicity is None and self.scored_or_none is None:
-            return self.sizes
-        return sums_per_question(self.weights, self.sizes)
-
-    # --- Outcomes ---------------------------------------------------------------------------
-
-    @property
-    def occurrences(self) -> np.ndarray:
-        """Return how often each value occurs, (S,), whether it is scored or not."""
-        return np.ones(len(self.values), int) if self.multiplicity is None else self.multiplicity
-
-    @property
-    def weights(self) -> np.ndarray:
-        """Return how often each outcome occurs, (S,) integers or bools, 0 if it is not scored."""
-        return self.is_scored if self.multiplicity is None else self.multiplicity * self.is_scored
+        """Return whether each value is scored, (S,). A value that occurs 0 times is not."""
+        return self.weights > 0
 
     @property
     def scored_values(self) -> np.ndarray:
         """Return the outcome of each scored sample, (sum of n,), question after question."""
-        if self.multiplicity is not None:
-            return np.repeat(self.values, self.weights)
-        return self.values if self.scored is None else self.values[self.scored]
+        if self.multiplicity is None:
+            return self.values
+        if self.are_counts:
+            return np.repeat(self.values, self.multiplicity)
+        return self.values[self.multiplicity]
+
+    # --- Outcomes ---------------------------------------------------------------------------
 
     def require(self, valid: np.ndarray, *wanted: str) -> None:
-        """Raise a ValueError for the first scored outcome that is not valid.
+        """Raise a ValueError for the first outcome that is scored and not valid.
 
         `valid`, (S,), is whether each outcome is. `wanted` are the pieces of the message that say
         what a valid outcome is.
         """
-        invalid = ~valid if self.scored is None else ~valid & self.scored
+        invalid = ~valid if self.multiplicity is None else ~valid & self.is_scored
         if invalid.any():
             first = int(np.argmax(invalid))
             value, location = self.values[first], sample_place(self.name, self.sizes, first)
-            if self.multiplicity is None:
+            if not self.are_counts:
                 raise InputError(location, f" is {value}: ", *wanted, ".")
             # Counts have no index of a sample, so the message names the outcome.
             location = location._replace(sample=None, value=value.item())
@@ -1675,10 +1571,8 @@ class Samples:
         Raises a ValueError if a scored outcome is not 0 or 1, or a question has no scored sample.
         """
         correct = require_binary(self).values
-        if self.scored is not None:
-            correct = (correct == 1) & self.scored
         if self.multiplicity is not None:
-            correct = correct * self.multiplicity
+            correct = (correct == 1) * self.multiplicity
         return BinaryCounts(self.n, sums_per_question(correct, self.sizes))
 
     def category_counts(self, categories: int) -> np.ndarray:
@@ -1695,9 +1589,7 @@ class Samples:
         # The cell of the flat table in which each sample is counted: a row is a question.
         cell = np.repeat(np.arange(len(self.n)) * categories, self.sizes)
         np.add(cell, values, out=cell, casting="unsafe")
-        occur_once = self.scored is None and self.multiplicity is None
-        weights = None if occur_once else self.weights
-        table = np.bincount(cell, weights, minlength=len(self.n) * categories)
+        table = np.bincount(cell, self.multiplicity, minlength=len(self.n) * categories)
         return table.astype(np.int64, copy=False).reshape(-1, categories)
 
 
@@ -1714,21 +1606,15 @@ GRADED_SCORES = (
 def require_binary(outcomes: Samples) -> Samples:
     """Return the outcomes; raise a ValueError unless every scored one is 0 or 1."""
     values = outcomes.values
-    if not _is_binary(values):
-        wanted = ["an outcome is 0", InPython(" or False"), " if incorrect, 1"]
-        wanted += [InPython(" or True"), " if correct", GRADED_SCORES]
-        outcomes.require((values == 0) | (values == 1), *wanted)
+    # The bitwise OR is 0 or 1 if all values are, and takes half as long as comparing them.
+    if values.dtype.kind == "b" or (
+        values.dtype.kind in "iu" and np.bitwise_or.reduce(values.reshape(-1)) in (0, 1)
+    ):
+        return outcomes
+    wanted = ["an outcome is 0", InPython(" or False"), " if incorrect, 1"]
+    wanted += [InPython(" or True"), " if correct", GRADED_SCORES]
+    outcomes.require((values == 0) | (values == 1), *wanted)
     return outcomes
-
-
-def _is_binary(values: np.ndarray) -> bool:
-    """Return whether all values are 0 or 1, including the values of unscored samples."""
-    if values.dtype.kind == "b":
-        return True
-    if values.dtype.kind in "iu":
-        # The bitwise OR is 0 or 1 if all values are, and takes half as long as comparing them.
-        return np.bitwise_or.reduce(values.reshape(-1)) in (0, 1)
-    return bool(((values == 0) | (values == 1)).all())
 
 
 def warn_of_stopping(outcomes: Samples, run: str = "") -> None:
@@ -1739,7 +1625,7 @@ def warn_of_stopping(outcomes: Samples, run: str = "") -> None:
     """
     n = outcomes.n
     is_short = n < n.max()
-    if is_short.sum() < 3 or not _is_binary(outcomes.values):
+    if is_short.sum() < 3 or not np.isin(outcomes.values, (0, 1)).all():
         return
     c = outcomes.counts.c
     if (c > 1).any() or (c[is_short] == 0).any():
@@ -1782,21 +1668,17 @@ def read_samples(values, name: str = "predictions") -> Samples:
     question, or if one has no list of samples, or an empty list; and a TypeError if a library
     cannot convert its array.
     """
-    return _read_plain(plain_container(values), name)
-
-
-def _read_plain(values: Any, name: str) -> Samples:
-    """Read samples as `read_samples` does, from a container that `plain_container` returned."""
+    values = plain_container(values)
     if is_counts(values):
         samples = _samples_from_counts(values, name)
-    elif isinstance(values, np.ndarray):
-        samples = _samples_from_array(values, name)
     elif isinstance(values, list):
         samples = _samples_from_lists(values, name)
-    elif is_frame(values):
-        return _read_plain(sample_rows(values, name), name)
-    elif is_list_like(values):
+    elif isinstance(values, np.ndarray):
+        samples = _samples_from_array(values, name)
+    elif hasattr(values, "chunks"):
         samples = _samples_from_column(values, name)
+    elif is_frame(values):
+        return read_samples(sample_rows(values, name), name)
     else:
         wanted = "give a list with the samples of each question"
         if isinstance(values, str):
@@ -1810,6 +1692,13 @@ def _read_plain(values: Any, name: str) -> Samples:
     return samples
 
 
+def _plain_row(name: str, question: int, entry: Any) -> list[Any] | tuple[Any, ...]:
+    """Return the samples of a question as a list or tuple; raise a ValueError if it has no list."""
+    if not is_list_like(entry):
+        raise _not_a_list(name, question, entry)
+    return entry if isinstance(entry, (list, tuple)) else plain_list(entry)
+
+
 def _not_a_list(name: str, question: int, entry: Any) -> ValueError:
     """Return the error for a question whose `entry` is no list of samples."""
     return InputError(
@@ -1821,10 +1710,10 @@ def _not_a_list(name: str, question: int, entry: Any) -> ValueError:
 def _samples_from_counts(counts, name: str) -> Samples:
     """Return each category or answer of a question once, with its count as the multiplicity."""
     values, multiplicity, sizes = read_counts(counts, name)
-    if isinstance(values, list):  # answers
-        answers = read_samples(values, name) if len(values) else Samples([], sizes, name)
-        return replace(answers, multiplicity=multiplicity)
-    return Samples(values, sizes, name, multiplicity=multiplicity)
+    if not isinstance(values, list):
+        return Samples(values, sizes, name, multiplicity)
+    answers = _samples_from_lists(values, name)
+    return replace(answers, multiplicity=multiplicity * answers.weights)
 
 
 def _samples_from_array(array: np.ndarray, name: str) -> Samples:
@@ -1839,107 +1728,64 @@ def _samples_from_array(array: np.ndarray, name: str) -> Samples:
     return Samples(values, np.full(len(array), array.shape[-1]), name)
 
 
-# --- Arrow columns ------------------------------------------------------------------------
-
-
 def _samples_from_column(column, name: str) -> Samples:
-    """Return the samples in an Arrow column with an entry for each question.
+    """Return the samples in an Arrow column with a list for each question, without Python objects.
 
-    A column of lists is read without making Python objects. Any other column is first converted to
-    a Python list.
+    Raises a ValueError if its entries are no lists, or null.
     """
-    if not _has_lists(column):
-        return _read_plain(column.to_pylist(), name)
-    if column.null_count:
-        question = next(i for i, entry in enumerate(column) if not entry.is_valid)
-        raise _not_a_list(name, question, None)
-    chunks = column.chunks
-    lengths = [to_numpy(chunk.value_lengths()).astype(np.int64) for chunk in chunks]
-    sizes = np.concatenate([np.empty(0, np.int64), *lengths])
-    values = with_plain_type(chunked(chunk.flatten() for chunk in chunks))
-    if not is_numeric(values.type):
-        return Samples(values, sizes, name)
-    numbers, scored = numbers_and_scored(values)
-    return Samples(numbers, sizes, name, scored)
+    if not has_lists(column) or column.null_count:
+        return _samples_from_lists(column.to_pylist(), name)
+    import pyarrow.compute as pc
 
-
-def _has_lists(column) -> bool:
-    """Return whether the entries of an Arrow column are lists."""
-    return "list" in str(column.type).partition("<")[0]
-
-
-# --- Lists --------------------------------------------------------------------------------
+    sizes = to_numpy(pc.list_value_length(column)).astype(np.int64)
+    values, valid = numbers_or_texts(pc.list_flatten(column))
+    return Samples(values, sizes, name, valid)
 
 
 def _samples_from_lists(lists: list[Any], name: str) -> Samples:
     """Return the samples in a list with a list or array for each question.
 
-    Texts become an Arrow column, numbers an array, and other entries a list. A ValueError is raised
-    if the entry of a question is not list-like.
+    A ValueError is raised if the entry of a question is not list-like.
     """
-    if (texts := _column_of_texts(lists)) is not None:
-        return Samples(texts, _lengths(lists), name)
-    for question, entry in enumerate(lists):
-        if not is_list_like(entry):
-            raise _not_a_list(name, question, entry)
-    if lists and all(map(_is_numeric_array, lists)) and len({x.dtype.kind for x in lists}) == 1:
-        return Samples(np.concatenate(lists), _lengths(lists), name)
-    lists = [entry if isinstance(entry, (list, tuple)) else plain_list(entry) for entry in lists]
-    entries = _plain_entries(lists, name)
-    values, scored = _numbers_or_none(entries) or (entries, None)
-    return Samples(values, _lengths(lists), name, scored)
-
-
-def _plain_entries(lists: list[Any], name: str) -> list[Any]:
-    """Return the entries of all lists in one list, with Python values for those of a library."""
-    entries = list(itertools.chain.from_iterable(lists))
-    if {*map(type, entries)} <= _PLAIN_TYPES:
-        return entries
-    check_depth(name, lists)
-    entries = [plain_entry(entry) for entry in entries]
-    if {*map(type, entries)} >= {bytes, str}:  # Arrow decodes bytes among texts, and so does this.
-        with contextlib.suppress(UnicodeDecodeError):
-            return [x.decode() if type(x) is bytes else x for x in entries]
-    return entries
-
-
-def _lengths(lists: list[Any]) -> np.ndarray:
-    """Return the length of each list, (M,)."""
-    return np.fromiter(map(len, lists), np.int64, len(lists))
-
-
-def _numbers_or_none(entries: list[Any]) -> tuple[np.ndarray, np.ndarray | None] | None:
-    """Return entries that are numbers as an array, and whether each is scored; otherwise None.
-
-    None, an entry that is not scored, becomes 0. The second result, (S,), is None if there is no
-    such entry. None takes the place of both results if an entry is neither a number nor None, or if
-    an array would change its value: a bool among numbers, or an integer above 2^53 among floats.
-    """
-    types, scored = {*map(type, entries)}, None
-    if not types <= _PLAIN_TYPES - {str} or (bool in types and types & {int, float}):
-        return None
+    if (numbers := _joined_arrays(lists)) is not None:
+        return Samples(numbers, np.array([*map(len, lists)]), name)
+    if not {*map(type, lists)} <= {list, tuple}:
+        lists = [_plain_row(name, question, entry) for question, entry in enumerate(lists)]
+    sizes = np.fromiter(map(len, lists), np.int64, len(lists))
+    texts = column_of_texts(lists)
+    if texts is None:
+        entries = [*itertools.chain.from_iterable(lists)]
+        types = {*map(type, entries)}
+        if not types <= {bool, int, float, str, type(None)}:
+            entries = [plain_entry(entry) for entry in entries]
+            types, texts = {*map(type, entries)}, column_of_texts([entries])
+    if texts is not None:
+        return Samples(texts, sizes, name, to_numpy(texts.is_valid()) if texts.null_count else None)
+    scored = None
     if type(None) in types:
         scored = np.array([entry is not None for entry in entries], dtype=bool)
-        entries = [0 if entry is None else entry for entry in entries]
-    numbers = np.asarray(entries)
-    if numbers.dtype.kind == "O":
-        return None
-    is_mixed = int in types and numbers.dtype.kind == "f"
-    may_round = is_mixed and np.nanmax(np.abs(numbers)) >= 2**53
-    if may_round and any(type(entry) is int and abs(entry) > 2**53 for entry in entries):
-        return None
-    return numbers, scored
+    return Samples(_as_numbers(entries, types), sizes, name, scored)
 
 
-def _column_of_texts(lists: list[Any]) -> Any:
+def _joined_arrays(lists: list[Any]) -> np.ndarray | None:
+    """Return NumPy arrays with one axis, all of bools, integers or floats, as one; else None."""
+    if {*map(type, lists)} != {np.ndarray}:
+        return None
+    kinds = {(array.ndim, array.dtype.kind) for array in lists}
+    if len(kinds) > 1 or not kinds <= {(1, kind) for kind in "biuf"}:
+        return None
+    return to_array(np.concatenate(lists))
+
+
+def column_of_texts(lists: list[Any]) -> Any:
     """Return the entries of lists as one Arrow column, or None if some are no texts.
 
-    Null is allowed for None, and bytes among texts are decoded as UTF-8. To be fast, the result is
-    also None if the first entry is no text.
+    Null is allowed for None, and bytes are decoded as UTF-8. To be fast, the result is also None if
+    the first entry that is not None is no text.
     """
-    if not {*map(type, lists)} <= {list, tuple} or not (lists and lists[0]):
-        return None
-    if type(lists[0][0]) is not str:
+    entries = itertools.chain.from_iterable(lists)
+    first = next((entry for entry in entries if entry is not None), None)
+    if not isinstance(first, (str, bytes)):
         return None
     import pyarrow as pa  # imported here, because it takes half as long as all of at_k
 
@@ -1950,10 +1796,33 @@ def _column_of_texts(lists: list[Any]) -> Any:
     return pa.chunked_array([array.values])
 
 
-def _is_numeric_array(value: Any) -> bool:
-    """Return whether a value is a one-dimensional array of unmasked numbers of up to 8 bytes."""
-    is_array = isinstance(value, np.ndarray) and value.ndim == 1 and not is_masked(value)
-    return is_array and value.dtype.kind in "biuf" and value.itemsize <= 8
+_KINDS_OF_ARRAYS = {
+    frozenset[type](): "b",
+    frozenset({bool}): "b",
+    frozenset({int}): "iu",
+    frozenset({float}): "f",
+    frozenset({int, float}): "f",
+}
+"""The kinds of the array that holds entries of some types exactly. Bools are no numbers here."""
+
+
+def _as_numbers(entries: list[Any], types: set[type]) -> np.ndarray | list[Any]:
+    """Return bools, integers or floats as an array, with 0 for None; or other entries unchanged.
+
+    `types` are the types of the entries. Entries are also unchanged if an array would change a
+    value: a bool among numbers, or an integer above 2^53 among floats or beyond 64 bits.
+    """
+    kinds = _KINDS_OF_ARRAYS.get(frozenset(types - {type(None)}))
+    if kinds is None:
+        return entries
+    filled = entries
+    if type(None) in types:  # False is 0 among numbers.
+        filled = [False if entry is None else entry for entry in entries]
+    numbers = np.asarray(filled)
+    is_exact = numbers.dtype.kind in kinds
+    if kinds == "f" and int in types and (np.abs(numbers) >= 2**53).any():
+        is_exact = not any(type(entry) is int and abs(entry) > 2**53 for entry in entries)
+    return numbers if is_exact else entries
 
 
 # --- Outcomes -----------------------------------------------------------------------------
@@ -1970,22 +1839,19 @@ def n_in_keys(n: np.ndarray) -> int | str:
 def read_outcomes(R, name: str = "R", labels: Labels | None = None) -> Samples:
     """Read already-graded outcomes, or counts of outcomes. The values of the result are numbers.
 
-    A ValueError is raised if R or an outcome is invalid.
-
-    Args:
-        R: any container that `read_samples` takes, or a flat list or array, which is one question;
-            or a dict as `at_k.read` returns it, whose predictions are used. Missing entries (None,
-            masked, or NA of pandas) are not scored.
-        name: what the caller calls R, for messages.
-        labels: the number of each label, such as {"fully": 1.0}, if outcomes may be texts; or None.
+    `R` is any container that `read_samples` takes, a flat list or array, which is one question, or
+    a run, whose predictions are used. Missing entries (None, masked, or NA of pandas) are not
+    scored. `name` is what the caller calls R. `labels` has the number of each label, such as
+    {"fully": 1.0}, if outcomes may be texts. A ValueError is raised if an outcome is invalid.
     """
     values = plain_container(outcomes_in_run(R, name))
-    if is_list_like(values) and hasattr(values, "chunks") and not _has_lists(values):
-        values = values.to_pylist()  # an Arrow column without lists
-    is_one_question = isinstance(values, np.ndarray) and values.ndim == 1
-    if isinstance(values, list) and not is_counts(values):
-        is_one_question = bool(values) and not any(map(is_list_like, values))
-    return as_outcomes(_read_plain([values] if is_one_question else values, name), labels)
+    if isinstance(values, list):
+        is_flat = bool(values) and not (is_counts(values) or any(map(is_list_like, values)))
+    elif hasattr(values, "chunks"):  # an Arrow column
+        is_flat = not has_lists(values)
+    else:
+        is_flat = isinstance(values, np.ndarray) and values.ndim == 1
+    return as_outcomes(read_samples([values] if is_flat else values, name), labels)
 
 
 def outcomes_in_run(R: Any, name: str) -> Any:
@@ -2006,16 +1872,14 @@ def outcomes_in_run(R: Any, name: str) -> Any:
 
 
 def as_outcomes(samples: Samples, labels: Labels | None = None) -> Samples:
-    """Return samples without references as outcomes, with numbers in place of labels.
+    """Return samples without references as outcomes, with numbers in place of `labels`.
 
-    `labels` has the number of each label, or is None if there are no labels. A ValueError is raised
-    if a sample is not a finite number, one of the labels, or None; or if a question has no scored
-    sample.
+    A ValueError is raised if a sample is not a finite number, one of the labels, or None; or if a
+    question has no scored sample.
     """
     outcomes = samples
     if not samples.are_numbers:
-        values, scored = _numbers_of_labels(samples, labels or {})
-        outcomes = replace(samples, values=values, scored=scored)
+        outcomes = replace(samples, values=_numbers_of_labels(samples, labels or {}))
     _ = outcomes.n  # raises a ValueError if a question has no scored sample
     if outcomes.values.dtype.kind == "f":
         outcomes.require(
@@ -2026,38 +1890,34 @@ def as_outcomes(samples: Samples, labels: Labels | None = None) -> Samples:
     return outcomes
 
 
-def _numbers_of_labels(samples: Samples, labels: Labels) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return the number of each sample, (S,), and whether it is scored, (S,), or None if all are.
+def _numbers_of_labels(samples: Samples, labels: Labels) -> np.ndarray:
+    """Return the number of each sample, (S,), or 0 for None.
 
-    The number is 0 if a sample is None. A label in small letters may also be written with capitals,
-    such as "Fully" for "fully". A ValueError is raised for a sample that is neither a label, nor a
-    float, nor an integer of 64 bits, nor None.
+    A label in small letters may also be written with capitals, such as "Fully" for "fully". A
+    ValueError is raised for a sample that is neither a label, nor a float, nor an integer of 64
+    bits, nor None.
     """
     values = samples.values
     numbers = [*values] if isinstance(values, list) else values.to_pylist()
     for i, entry in enumerate(numbers):
         if isinstance(entry, str):
-            numbers[i] = entry = labels.get(entry, labels.get(entry.lower(), entry))
-        is_integer = isinstance(entry, int) and -(2**63) <= entry < 2**63
-        if not (entry is None or isinstance(entry, float) or is_integer):
-            raise _not_an_outcome(samples, i, entry, labels)
-    scored = np.array([number is not None for number in numbers], dtype=bool)
-    result = np.asarray([0 if number is None else number for number in numbers])
-    return result, None if scored.all() else scored
-
-
-def _not_an_outcome(samples: Samples, sample: int, entry: Any, labels: Labels) -> ValueError:
-    """Return the error for an entry that is no outcome. `sample` is its index among S samples."""
-    problem = ": an outcome is a number or a bool."
-    if labels:
-        problem = f", which is none of {', '.join(labels)}, and no number."
-    elif isinstance(entry, str) and samples.name == "predictions":
-        problem = (
-            ", but there are no references to check the predictions against: give references, or "
-            "bools or numbers as predictions."
-        )
-    location = sample_place(samples.name, samples.sizes, sample)
-    return InputError(location, f" is {short(entry)}{problem}")
+            numbers[i] = labels.get(entry, labels.get(entry.lower(), entry))
+        elif entry is None:
+            numbers[i] = 0
+        number = numbers[i]
+        if isinstance(number, float) or (isinstance(number, int) and -(2**63) <= number < 2**63):
+            continue
+        problem = ": an outcome is a number or a bool."
+        if labels:
+            problem = f", which is none of {', '.join(labels)}, and no number."
+        elif isinstance(entry, str) and samples.name == "predictions":
+            problem = (
+                ", but there are no references to check the predictions against: give references, "
+                "or bools or numbers as predictions."
+            )
+        place = sample_place(samples.name, samples.sizes, i)
+        raise InputError(place, f" is {short(entry)}{problem}")
+    return np.asarray(numbers)
 
 
 # --- shared/at_k/core/estimates.py ----------------------------------------------------------------
@@ -2280,24 +2140,22 @@ one:
 
     (u + z^2 / 2N -+ z sqrt(u (1 - u) / N + z^2 / 4N^2)) / (1 + z^2 / N).
 
-It stays inside the range of the scores without clipping, and is longer towards the middle of the
-range. Scores in another range are scaled to it.
+It stays inside the range of the scores. Scores in another range are scaled to it.
 
 *Clusters.* Questions of one cluster, such as those about one text, are correlated. Leave out each
 cluster in turn: with D_g the sum over cluster g of its n_g deviations from u,
 
     v = (G - 1) / G x the sum over the G clusters of (D_g / (M - n_g))^2,
 
-the jackknife, which is not too small where clusters differ in size. For single questions it is the
-sample variance divided by M (MacKinnon, Nielsen & Webb 2023, J. Econometrics 232, 272). The degrees
+the jackknife, which is not too small where clusters differ in size (MacKinnon, Nielsen & Webb 2023,
+J. Econometrics 232, 272). For single questions it is the sample variance divided by M. The degrees
 of freedom are those of the effective number of clusters, G* = M^2 / sum of n_g^2 (Kish 1965), less
-1 but at least 1: ten clusters, one of which has half of the questions, are effectively 3.6.
+1 but at least 1.
 
-*Weights.* If questions have weights w, then u is the weighted mean, D_g is a sum of weighted
-deviations, n_g and M are sums of weights, and the effective number of questions without clusters is
-(sum w)^2 / sum w^2. In a mean over groups, a question of a group of size n has the weight 1 / n.
-Other questions may belong to other groups, so where the scores of groups differ, the interval is
-wider than one from the variances within groups, which is for fixed groups.
+*Weights.* With weights w, u is the weighted mean, D_g is a sum of weighted deviations, n_g and M
+are sums of weights, and the effective number of questions without clusters is (sum w)^2 / sum w^2.
+A mean over groups gives a question of a group of size n the weight 1 / n. Other questions may
+belong to other groups, so the interval is wider than one for fixed groups.
 
 *What M questions cannot show.* Their effective number is M* = M divided by the factor by which
 clusters increase the variance, but at least G*; without clusters it is M.
@@ -2308,28 +2166,18 @@ clusters increase the variance, but at least G*; without clusters it is M.
   r^M. With alpha / 2 for it, r = (alpha / 2)^(1 / M), and such questions may have any score. So the
   lower limit is at most u r, and the upper limit at least 1 - (1 - u) r. All questions of a cluster
   may be of one kind, so with clusters G takes the place of M.
-- Near a limit of the range the score is a sum of rare events. If their number is Poisson, matching
-  the mean and the variance gives the size v / u of each. Below four events the interval extends at
-  least to Garwood's exact limit (1936, Biometrika 28, 437), where the probability of as many events
-  or more is alpha. Brown, Cai & DasGupta (2001, Statistical Science 16, 101) modify Wilson's
-  interval in the same way.
-
-*Products.* The limits of a product of means follow from the limits of its factors:
-`limits_of_product` says how.
+- Near a limit of the range the score is a sum of rare events. If their number is Poisson, each has
+  the size v / u. Below four events the interval extends at least to Garwood's exact limit (1936,
+  Biometrika 28, 437), as in Brown, Cai & DasGupta (2001, Statistical Science 16, 101).
 
 In the code, M is the number of questions, G that of clusters, m that of columns of scores, and U
-that of distinct rows of scores. alpha is 1 - confidence.
+that of distinct rows of scores. alpha is 1 - confidence. Clusters, weights and multiplicities are
+None for clusters of one question and equal weights.
 """
 
 
 ONE_CLUSTER = "there is one question, or one cluster of questions"
 
-TOO_FEW_CLUSTERS = (
-    "one question, or one cluster of questions, does not show how questions vary: add questions, "
-    "or pass interval='sampling'"
-)
-
-_EVENT = 1 / 8  # This share of an event in one question is added to variances.
 FEW_EVENTS = 4.0  # For fewer events the normal approximation is too poor.
 
 Ranges = tuple[np.ndarray | float, np.ndarray | float]
@@ -2353,21 +2201,13 @@ class MeansOfQuestions(NamedTuple):
     clusters: float
     effective_clusters: float
 
-    @property
-    def variance(self) -> np.ndarray:
-        """Return the variances of the means, (m,)."""
-        return np.diag(self.covariance)
-
     def limits(
         self, confidence: float, score_range: Ranges, range_of_estimates: Ranges | None = None
     ) -> np.ndarray:
         """Return the lower and the upper limits of the means, (2, m).
 
-        Args:
-            confidence: the confidence of each interval.
-            score_range: smallest and largest possible scores of a question, (m,) or a number each.
-            range_of_estimates: smallest and largest possible estimates of a question, (m,) or a
-                number each, which may lie outside of the range of scores. Default: `score_range`.
+        Estimates of a question may lie outside of the range of scores. `range_of_estimates` is
+        `score_range` by default.
         """
         alpha = 1 - confidence
         z = student_quantile(degrees_of_freedom(self.effective_clusters), alpha)
@@ -2376,7 +2216,7 @@ class MeansOfQuestions(NamedTuple):
         scale = np.where(width > 0, width, 1.0)
         # The means and variances of scores that are scaled to the range from 0 to 1.
         u = np.clip((self.mean - least) / scale, 0.0, 1.0)
-        v = self.variance / scale**2
+        v = np.diag(self.covariance) / scale**2
         lo, hi = wilson_limits(u, v, self.effective_questions, z)
         lo = np.minimum(lo, _lower_limit_of_few_events(u, v, alpha))
         hi = np.maximum(hi, 1 - _lower_limit_of_few_events(1 - u, v, alpha))
@@ -2394,20 +2234,13 @@ def means_of_questions(
     clusters: np.ndarray | None = None,
     weights: np.ndarray | None = None,
 ) -> MeansOfQuestions:
-    """Return the means of columns over questions, and their uncertainty for other questions.
+    """Return the means of columns over two questions or more, or over two clusters or more.
 
-    There have to be two questions, or two clusters.
-
-    Args:
-        columns: (U, m) scores. Each row belongs to one question if there are clusters or weights.
-        multiplicity: (U,) number of questions with each row, if there are neither clusters nor
-            weights. Default: 1.
-        clusters: (U,) label of each question's cluster. Default: each question is its own.
-        weights: (U,) weights of the questions, above 0. Default: equal weights.
+    `columns`, (U, m), has a row for each question if there are `clusters`, (U,), or `weights`,
+    (U,). Otherwise `multiplicity`, (U,), is the number of questions with each row.
     """
     if clusters is None and weights is None:
-        if multiplicity is None:
-            multiplicity = np.ones(len(columns))
+        multiplicity = np.ones(len(columns)) if multiplicity is None else multiplicity
         total = float(multiplicity.sum())
         mean = multiplicity @ columns / total
         deviations = columns - mean
@@ -2433,15 +2266,9 @@ def cluster_errors(
     """Return how much leaving out each cluster changes the mean of each column, (G, m).
 
     The changes are scaled so that the sum of their squares is the variance of the mean.
-
-    Args:
-        columns: (M, m) scores of the questions.
-        clusters: (M,) label of each question's cluster, or None if each question is its own.
-        weights: (M,) weights of the questions, or None if they are equal.
     """
     sizes = np.ones(len(columns)) if weights is None else weights
-    deviations = columns - np.average(columns, axis=0, weights=weights)
-    deviations = deviations * sizes[:, None]
+    deviations = (columns - np.average(columns, 0, weights)) * sizes[:, None]
     if clusters is not None:
         _, inverse = np.unique(clusters, return_inverse=True)
         deviations = np.array([np.bincount(inverse, column) for column in deviations.T]).T
@@ -2455,11 +2282,9 @@ def cluster_errors(
 def effective_clusters(
     clusters: np.ndarray | None, questions: int, weights: np.ndarray | None = None
 ) -> float:
-    """Return G*, the effective number of clusters: (sum of sizes)^2 / (sum of squared sizes).
+    """Return G*, the effective number of clusters of M `questions`.
 
-    `clusters`, (M,), are the labels of the clusters of M `questions`, or None if each is its own.
-    `weights`, (M,), are the weights of the questions, whose sum over a cluster is its size, or None
-    if they are equal.
+    It is (sum of sizes)^2 / (sum of squared sizes). The size of a cluster is its sum of weights.
     """
     sizes = np.ones(questions) if weights is None else weights
     if clusters is not None:
@@ -2490,7 +2315,7 @@ def wilson_limits(u, v, number, z: float):
 
     `number` is M* of each mean, and z a quantile. All may be numbers or arrays.
     """
-    u, event = np.clip(u, 0.0, 1.0), _EVENT / number
+    u, event = np.clip(u, 0.0, 1.0), 1 / 8 / number
     # The variance of one question, as a share of the largest that the mean allows.
     share = (number * v + event) / (u * (1 - u) + event)
     trials = number / np.maximum(share, 1e-6)  # the effective number of trials
@@ -2501,10 +2326,7 @@ def wilson_limits(u, v, number, z: float):
 
 
 def _lower_limit_of_few_events(u: np.ndarray, v: np.ndarray, alpha: float) -> np.ndarray:
-    """Return Garwood's lower limit of each mean, (m,); or 1 for a mean of four events or more.
-
-    The means u are from 0 to 1, and have the variances v. The module docstring defines events.
-    """
+    """Return Garwood's lower limit of means u with variances v, (m,); or 1 for many events."""
     from scipy.special import gammaincinv
 
     size = v / np.where(u > 0, u, 1.0)  # the size of one event
@@ -2523,8 +2345,8 @@ def limits_of_product(
     """Return the lower and the upper limits of a score, (..), from the limits of its columns.
 
     A product of powers is far from linear where a factor is near 0. So its limits are combined from
-    the limits of the factors, as for a difference by Zou & Donner (2008, Statistics in Medicine 27,
-    1693). For the lower limit, each factor alone moves from its estimate to its lower limit, and
+    those of its factors, as for a difference by Zou & Donner (2008, Statistics in Medicine 27,
+    1693): for the lower limit, each factor alone moves from its estimate to its lower limit, and
     the changes of the product are added as correlated errors are. For the upper limit, all factors
     are at their upper limits, and each alone moves back to its estimate. The limits are never
     beyond the products of all lower and of all upper limits.
@@ -2537,10 +2359,7 @@ def limits_of_product(
         return lower[column], upper[column]
 
     def root_sum_of_moves(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        """Return the change of the score if columns move from `high` to `low`.
-
-        The changes by each column alone are added as errors with the columns' correlations.
-        """
+        """Return the change of the score if columns move from `high` to `low`."""
         moves = {}
         for column in score.terms:
             moved = high.copy()
@@ -2569,11 +2388,10 @@ class QuestionIntervals(IntervalMethod):
     Args:
         scores: the scores of the questions.
         ranges: the smallest and the largest possible true scores, which broadcast to (U, m).
-        clusters: (M,) label of each question's cluster, or None if each question is its own.
+        clusters, weights: (M,) label of each question's cluster, and its weight.
         allow_one: whether one question or cluster has an interval, the whole range. If not,
             `problem` says why it has none.
         ranges_of_estimates: the ranges of estimates, if an estimate may lie outside of `ranges`.
-        weights: (M,) weights of the questions, or None if they are equal.
     """
 
     def __init__(
@@ -2591,7 +2409,17 @@ class QuestionIntervals(IntervalMethod):
 
     def problem(self, questions: np.ndarray) -> str | None:
         """Return why questions with these indices have no interval, or None if they have one."""
-        return TOO_FEW_CLUSTERS if self._is_one_cluster(questions) and not self._allow_one else None
+        if self._allow_one or not self._is_one_cluster(questions):
+            return None
+        return (
+            "one question, or one cluster of questions, does not show how questions vary: add "
+            "questions, or pass interval='sampling'"
+        )
+
+    def _is_one_cluster(self, questions: np.ndarray) -> bool:
+        """Return whether the questions with these indices are one question or one cluster."""
+        labels = questions if self._clusters is None else self._clusters[questions]
+        return bool((labels == labels[0]).all())
 
     def means(self, questions: np.ndarray) -> MeansOfQuestions:
         """Return the means of the columns over the questions with these indices."""
@@ -2617,20 +2445,23 @@ class QuestionIntervals(IntervalMethod):
 
     def intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
         """Return the interval of each score over the questions with these indices."""
-        rows = self._scores.inverse[questions]
-        least, most = self._extremes(self._ranges, rows)
+        rows, shape = self._scores.inverse[questions], self._scores.columns.shape
+        least, most, *of_estimates = (
+            extreme(np.broadcast_to(values, shape)[rows], axis=0)
+            for ranges in (self._ranges, self._ranges_of_estimates)
+            if ranges is not None
+            for extreme, values in zip((np.min, np.max), ranges, strict=True)
+        )
+        result = {}
         if self._is_one_cluster(questions):
             weights = np.ones(len(rows)) if self._weights is None else self._weights[questions]
             mean = np.average(self._scores.columns[rows], 0, weights)
-            result = {}
             for key, score in self._scores.keys.items():
                 mu, lo, hi = (float(score.value(columns)) for columns in (mean, least, most))
                 result[key] = Interval(mu, (hi - lo) / 2, lo, hi, f"none: {ONE_CLUSTER}")
             return result
-        means, estimates = self.means(questions), self._ranges_of_estimates
-        range_of_estimates = None if estimates is None else self._extremes(estimates, rows)
-        lo, hi = means.limits(confidence, (least, most), range_of_estimates)
-        result = {}
+        means = self.means(questions)
+        lo, hi = means.limits(confidence, (least, most), tuple(of_estimates) or None)
         for key, score in self._scores.keys.items():
             lower, upper = limits_of_product(score, lo, means.mean, hi, means.covariance)
             mean, variance = score.value(means.mean), score.variance(means.mean, means.covariance)
@@ -2638,101 +2469,39 @@ class QuestionIntervals(IntervalMethod):
             result[key] = Interval(float(mean), sigma, float(lower), float(upper), "questions")
         return result
 
-    def _extremes(self, ranges: Ranges, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the smallest and the largest possible value in `rows` of each column, (m,)."""
-        least, most = (np.broadcast_to(x, self._scores.columns.shape)[rows] for x in ranges)
-        return least.min(axis=0), most.max(axis=0)
-
-    def _is_one_cluster(self, questions: np.ndarray) -> bool:
-        """Return whether the questions with these indices are one question or one cluster."""
-        labels = questions if self._clusters is None else self._clusters[questions]
-        return bool((labels == labels[0]).all())
-
 
 # --- shared/at_k/core/columns.py ------------------------------------------------------------------
 
 """Arrow columns of the samples and references that are to be checked.
 
-Texts are large strings. Numbers keep their type, except that float16 and float32 become the double
-that prints the same, so that np.float32(0.1) equals 0.1. Lists and dicts are stored as JSON, and so
-are values without a common Arrow type: texts that UTF-8 cannot hold, bools among integers, and
-integers that no double holds among floats.
+Texts are large strings. All other values, and texts that UTF-8 cannot hold, are stored as JSON,
+which keeps their types: lists, dicts, integers of any size, bools among numbers. A float16 or
+float32 becomes the double that prints the same, so that np.float32(0.1) equals 0.1.
 
-There are S samples of M questions.
+A batch are the samples of some questions: outcomes, or samples that are stored as such columns.
+`add_batch` keeps batches until `compute`. There are S samples of M questions.
 """
 
 
 TEXTS = pa.large_string()
 """The Arrow type of texts."""
 
-JSON = pa.struct([("at_k.json", TEXTS)])
-"""The Arrow type of values that are stored as JSON."""
-
-_TEXTS_AND_NONE = {str, type(None)}
+JSON = pa.large_binary()
+"""The Arrow type of all other values: each is stored as its JSON, encoded as UTF-8."""
 
 
 def stored(samples: Samples, references: Any = None) -> Samples:
     """Return the samples with values in an Arrow column, null if not scored, and with references.
 
     `references` has one for each of M questions, or is None for no references. A ValueError is
-    raised if samples have different types, if there are not M references, or if neither Arrow nor
-    JSON can hold a value.
+    raised if samples have different types, if there are not M references, or if JSON cannot hold a
+    value.
     """
-    if samples.are_numbers:
-        values = _column_of_numbers(samples.values, samples.scored)
-    else:
-        check_types(samples)
-        values = _column(samples.values, samples.name, samples.sizes)
+    check_types(samples)
+    scored = samples.is_scored if samples.are_numbers and samples.multiplicity is not None else None
+    values = _column(samples.values, scored, partial(sample_place, samples.name, samples.sizes))
     column = None if references is None else _reference_column(references, len(samples))
-    return replace(samples, values=values, scored=None, references=column)
-
-
-def _reference_column(references: Any, questions: int) -> pa.ChunkedArray:
-    """Return M references as a column; raise a ValueError if there are not M. `questions` is M."""
-    entries = plain_container(references)
-    is_array = isinstance(entries, np.ndarray) and entries.ndim == 1
-    if not (is_array or isinstance(entries, pa.ChunkedArray)):
-        entries = entries if isinstance(entries, list) else entries_of("references", entries)
-        check_depth("references", entries)
-    column = _column(entries, "references")
-    if len(column) != questions:
-        raise ValueError(
-            f"There are {questions} lists of predictions but {len(column)} references: "
-            f"give one reference for each question."
-        )
-    # A checker may ignore references, so a column of None is a valid column of references.
-    return column.cast(TEXTS) if pa.types.is_null(column.type) else column
-
-
-def _column(values: Any, name: str, sizes: np.ndarray | None = None) -> pa.ChunkedArray:
-    """Return an array, a list or an Arrow column as a column, with lists and structs as JSON.
-
-    `name` and `sizes` are those of `to_json`.
-    """
-    if isinstance(values, np.ndarray):
-        return _column_of_numbers(values)
-    if isinstance(values, list):
-        return pa.chunked_array([_typed_array(values, name, sizes)])
-    column = with_plain_type(values)
-    if pa.types.is_nested(column.type):
-        return pa.chunked_array([to_json(column.to_pylist(), name, sizes)])
-    if str(column.type) in ("halffloat", "float"):
-        return _column_of_numbers(*numbers_and_scored(column))
-    return column
-
-
-def _column_of_numbers(numbers: np.ndarray, scored: np.ndarray | None = None) -> pa.ChunkedArray:
-    """Return numbers as a column. float16 and float32 become the double that prints the same.
-
-    `scored`, (S,), is False for each number in place of None; or it is None if all are scored.
-    """
-    if scored is not None and not scored.any():
-        return pa.chunked_array([pa.nulls(len(numbers))])
-    if numbers.dtype.kind == "f" and numbers.itemsize < 8:
-        # Printing is slow, so each distinct number is printed once.
-        distinct, inverse = np.unique(numbers, return_inverse=True)
-        numbers = np.array([float(str(number)) for number in distinct])[inverse]
-    return pa.chunked_array([from_numpy(numbers, scored)])
+    return replace(samples, values=values, references=column)
 
 
 def check_types(samples: Samples) -> None:
@@ -2740,66 +2509,77 @@ def check_types(samples: Samples) -> None:
 
     Numbers and bools are of one type. Samples that are lists or dicts are not checked.
     """
-    values = samples.values
-    if not isinstance(values, list) or _TEXTS_AND_NONE.issuperset(map(type, values)):
+    if not isinstance(samples.values, list):
         return
-    kinds = ["number" if isinstance(x, (bool, int, float)) else type(x).__name__ for x in values]
-    scored = [sample for sample, value in enumerate(values) if value is not None]
-    if not scored or kinds[scored[0]] in ("dict", "list", "tuple"):
+    kinds = {bool: "number", int: "number", float: "number"}
+    scored = ((i, x) for i, x in enumerate(samples.values) if x is not None)
+    first, wanted = next(scored, (0, []))
+    if isinstance(wanted, (dict, list, tuple)):
         return
-    first = scored[0]
-    for sample in scored:
-        if kinds[sample] != kinds[first]:
+    for sample, value in scored:
+        if kinds.get(type(value), type(value)) != kinds.get(type(wanted), type(wanted)):
             raise InputError(
                 sample_place(samples.name, samples.sizes, sample),
-                f" is {short(values[sample])}, but ",
+                f" is {short(value)}, but ",
                 sample_place(samples.name, samples.sizes, first),
-                f" is {short(values[first])}: samples are all of one type.",
+                f" is {short(wanted)}: samples are all of one type.",
             )
 
 
-def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa.Array:
-    """Return values as an Arrow array of their type, or as JSON if they have no common Arrow type.
+def _reference_column(references: Any, questions: int) -> pa.ChunkedArray:
+    """Return M references as a column; raise a ValueError if there are not M. `questions` is M."""
+    entries, valid = plain_container(references), None
+    if hasattr(entries, "chunks") and not has_lists(entries):
+        entries, valid = numbers_or_texts(entries)
+    elif not isinstance(entries, list) and getattr(entries, "ndim", 0) != 1:
+        entries = entries_of("references", entries)
+    if len(entries) != questions:
+        raise ValueError(
+            f"There are {questions} lists of predictions but {len(entries)} references: "
+            f"give one reference for each question."
+        )
+    return _column(entries, valid, partial(Place, "references"))
 
-    `sizes`, (M,), are the numbers of values of each question, or None for one value each.
+
+def _column(
+    values: Any, valid: np.ndarray | None, place: Callable[[int], Place]
+) -> pa.ChunkedArray:
+    """Return a list, an array of numbers or a column of texts as a column of texts or JSON.
+
+    `valid`, (S,), is False for numbers that become null, or None if there are none. `place` returns
+    the place of the value with an index, for the error about one that JSON cannot hold.
     """
-    if _TEXTS_AND_NONE.issuperset(map(type, values)):
-        with suppress(UnicodeEncodeError):
-            return pa.array(values, TEXTS)
-    values = [plain_entry(value) for value in values]
-    array = _array_of_one_type(values)
-    return to_json(values, name, sizes) if array is None else array
+    if isinstance(values, list):
+        texts = column_of_texts([values])
+        return pa.chunked_array([to_json(values, place)]) if texts is None else texts
+    if not isinstance(values, np.ndarray):
+        return values
+    # Printing is slow, so each distinct number is printed once.
+    distinct, index = np.unique(values, return_inverse=True)
+    if distinct.dtype in (np.float16, np.float32):
+        distinct = np.array([plain_number("A number", number) for number in distinct])
+    texts = json.dumps(distinct.tolist())[1:-1].split(", ")
+    mask = None if valid is None else ~valid
+    return pa.chunked_array([pa.array(texts, TEXTS).cast(JSON).take(pa.array(index, mask=mask))])
 
 
-def _array_of_one_type(values: list[Any]) -> pa.Array | None:
-    """Return values as an array; None if they are lists or dicts, or have no common Arrow type."""
-    types = {type(value) for value in values} - {type(None)}
-    if len(types) > 1 or types & {list, tuple, dict}:
-        return None
-    try:
-        array = pa.array(values, TEXTS if types == {str} else None)
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        return None
-    return None if pa.types.is_nested(array.type) else array  # such as arrays of NumPy
+def to_json(values: Sequence[Any], place: Callable[[int], Place]) -> pa.Array:
+    """Return values as an array of the type `JSON`, with null for None.
 
-
-def to_json(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa.Array:
-    """Return values as an array of the type `JSON`.
-
-    `sizes`, (M,), are the numbers of values of each question, or None for one value each. A
-    ValueError with the index of a value is raised if JSON cannot hold it.
+    A ValueError is raised if JSON cannot hold a value. `place` returns its place from its index.
     """
-    texts = []
+    texts, encode = [], json.JSONEncoder(default=_json_default).encode
     for index, value in enumerate(values):
         try:
             _check_keys(value)
-            texts.append(None if value is None else json.dumps(value, default=_json_default))
-        except (TypeError, ValueError) as error:
-            location = Place(name, index) if sizes is None else sample_place(name, sizes, index)
-            what = f" is {short(value)}, which neither Arrow nor JSON can hold: {error}."
-            raise InputError(location, what) from error
-    array = pa.array(texts, TEXTS)
-    return pa.StructArray.from_arrays([array], fields=list(JSON), mask=array.is_null())
+            text = None if value is None else encode(value)
+        except (TypeError, ValueError, RecursionError) as error:
+            is_deep = isinstance(error, RecursionError)
+            problem = "it is nested too deeply, or contains itself" if is_deep else error
+            what = f" is {short(value)}, which JSON cannot hold: {problem}. Give a text, a number, "
+            raise InputError(place(index), what, "or lists and dicts of these.") from error
+        texts.append(text)
+    return pa.array(texts, TEXTS).cast(JSON)
 
 
 def _json_default(value) -> Any:
@@ -2824,40 +2604,29 @@ def _check_keys(value) -> None:
             _check_keys(entry)
 
 
-def sample_kind(values: pa.ChunkedArray) -> str | None:
-    """Return "texts", "numbers" or "other values" for a column of samples; None if all are None."""
-    if pa.types.is_null(values.type):
+def sample_kind(samples: Samples) -> str | None:
+    """Return "texts", "numbers" or "other values" for stored samples; None if all are None."""
+    values = samples.values
+    if samples.are_numbers:
+        return "numbers"
+    if values.null_count == len(values):
         return None
     if values.type == TEXTS:
         return "texts"
-    if values.type == JSON:  # All samples are of one kind, so the first one tells.
-        first = next(text for text in pc.struct_field(values, 0) if text.is_valid).as_py()
-        if first.startswith(("[", "{")):
-            return "other values"
-        return "texts" if first.startswith('"') else "numbers"
-    return "numbers" if is_numeric(values.type) else "other values"
-
-
-def from_numpy(values: np.ndarray, valid: np.ndarray | None = None) -> pa.Array:
-    """Return numbers or bools, (S,), as an Arrow array.
-
-    `valid`, (S,), is False for entries that become null; or it is None if there are none.
-    """
-    # `pa.array` would import pandas, which takes half a second. Arrow stores bools as bits.
-    data = np.packbits(values, bitorder="little") if values.dtype == bool else values
-    validity = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little"))
-    buffers = [validity, pa.py_buffer(np.ascontiguousarray(data))]
-    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), buffers)
+    # All samples are of one kind, so the first one tells.
+    first = next(text for text in values if text.is_valid).as_py()
+    if first.startswith((b"[", b"{")):
+        return "other values"
+    return "texts" if first.startswith(b'"') else "numbers"
 
 
 def to_python(values: pa.Array | pa.ChunkedArray) -> list[Any]:
     """Return the entries as a list of Python objects, with JSON parsed."""
-    if values.type == JSON:
-        return [
-            None if entry is None else json.loads(entry["at_k.json"])
-            for entry in values.to_pylist()
-        ]
-    return values.to_pylist()
+    entries = values.to_pylist()
+    if values.type != JSON:
+        return entries
+    # One call of the parser is faster than one for each entry.
+    return json.loads(b"[%b]" % b",".join(b"null" if x is None else x for x in entries))
 
 
 def one_chunk(values: pa.ChunkedArray) -> pa.Array:
@@ -2867,13 +2636,97 @@ def one_chunk(values: pa.ChunkedArray) -> pa.Array:
 
 def distinct_entries(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
     """Return the distinct entries, and the index of each entry among them, (S,), or -1 for null."""
-    if values.type == JSON:
-        texts, index = distinct_entries(pc.struct_field(values, 0))
-        return pa.StructArray.from_arrays([texts], fields=list(JSON)), index
     encoded = values.dictionary_encode()  # The chunks share one dictionary, and are not copied.
     indices = pa.chunked_array([chunk.indices for chunk in encoded.chunks])
     indices = indices.fill_null(-1) if indices.null_count else indices
     return encoded.chunk(0).dictionary, to_numpy(indices)
+
+
+# --- Batches ------------------------------------------------------------------------------
+
+
+def with_batch(batches: list[Samples], batch: Samples) -> list[Samples]:
+    """Return a list of the batches and one more, with the last ones merged if there are many.
+
+    A ValueError is raised if `check_alike` refuses the new batch.
+    """
+    check_alike(batch, batches)
+    batches = [*batches, _in_own_memory(batch)]
+    if len(batches) <= 64:  # Merging so few would take longer than reading them.
+        return batches
+    # A batch is merged with those after it, unless it has more than twice their questions.
+    start, size = len(batches) - 1, len(batches[-1])
+    while start > 0 and len(batches[start - 1]) <= 2 * size:
+        start -= 1
+        size += len(batches[start])
+    return [*batches[:start], unite(batches[start:])]
+
+
+def _in_own_memory(batch: Samples) -> Samples:
+    """Return a batch that shares no memory with the caller's data.
+
+    The caller may change an array after adding it, and it may be a small part of a large table.
+    """
+
+    def copy(values: Any) -> Any:
+        if not isinstance(values, pa.ChunkedArray):
+            return None if values is None else values.copy()
+        # A slice would keep the whole table in memory.
+        return pa.chunked_array([one_chunk(values.take(pa.array(np.arange(len(values)))))])
+
+    return replace(batch, values=copy(batch.values), references=copy(batch.references))
+
+
+def check_alike(batch: Samples, earlier: Sequence[Samples]) -> None:
+    """Raise a ValueError unless a batch can be scored together with earlier ones.
+
+    All have references, or none has; and all samples are numbers, texts or other values.
+    """
+    if not earlier:
+        return
+    if (batch.references is None) != (earlier[-1].references is None):
+        raise ValueError("Some questions have references and some have none: give all or none.")
+    kind = sample_kind(batch)
+    earlier_kind = next(filter(None, map(sample_kind, reversed(earlier))), None)
+    if kind and earlier_kind and kind != earlier_kind:
+        raise ValueError(
+            f"Some questions have {earlier_kind} as predictions, and some have {kind}: samples are "
+            f"all of one type."
+        )
+
+
+def unite(batches: Sequence[Samples]) -> Samples:
+    """Return the questions of all batches as one batch. `check_alike` must accept the batches."""
+    first = batches[0]
+    if len(batches) == 1:
+        return first
+    multiplicity = references = None
+    if first.are_numbers:
+        values = np.concatenate([batch.values for batch in batches])
+    else:
+        values = _one_column([batch.values for batch in batches])
+        if first.references is not None:
+            references = _one_column([batch.references for batch in batches])
+    if any(batch.multiplicity is not None for batch in batches):
+        multiplicity = np.concatenate([batch.weights for batch in batches])
+    sizes = np.concatenate([batch.sizes for batch in batches])
+    return Samples(values, sizes, first.name, multiplicity, references)
+
+
+def _one_column(columns: list[pa.ChunkedArray]) -> pa.ChunkedArray:
+    """Return the entries of all columns as one column, which has JSON if one of them has."""
+    common = TEXTS
+    if any(column.type == JSON and column.null_count < len(column) for column in columns):
+        common = JSON
+
+    def in_common(column: pa.ChunkedArray) -> pa.ChunkedArray:
+        if column.type == common:
+            return column
+        if common == TEXTS:  # all entries are null
+            return pa.chunked_array([pa.nulls(len(column), TEXTS)])
+        return pa.chunked_array([to_json(column.to_pylist(), partial(Place, "predictions"))])
+
+    return pa.chunked_array([chunk for column in columns for chunk in in_common(column).chunks])
 
 
 # --- shared/at_k/core/score_agg.py ----------------------------------------------------------------
@@ -3310,121 +3163,6 @@ def is_included(metric: str, k: int | str | None, included: Iterable[ScoreId]) -
     return any(score.metric == metric and score.k in (None, k) for score in included)
 
 
-# --- shared/at_k/core/batches.py ------------------------------------------------------------------
-
-"""Batches of questions, which `add_batch` keeps until `compute`.
-
-The values of a batch are outcomes, or an Arrow column of samples that are not graded yet.
-
-Small batches are merged, so that many of them take no more memory than a few large ones. Batches
-are merged with others of a similar size, so a question is copied a logarithmic number of times.
-"""
-
-
-_SMALL_BATCHES = 64  # Up to this number, merging would take longer than reading the batches.
-
-
-def with_batch(batches: list[Samples], batch: Samples) -> list[Samples]:
-    """Return a list of the batches and one more, with the last ones merged if there are many.
-
-    A ValueError is raised if `check_alike` refuses the new batch.
-    """
-    check_alike(batch, batches)
-    batches = [*batches, _in_own_memory(batch)]
-    if len(batches) <= _SMALL_BATCHES:
-        return batches
-    # A batch is merged with those after it, unless it has more than twice their questions.
-    start, size = len(batches) - 1, len(batches[-1])
-    while start > 0 and len(batches[start - 1]) <= 2 * size:
-        start -= 1
-        size += len(batches[start])
-    return [*batches[:start], unite(batches[start:])]
-
-
-def _in_own_memory(batch: Samples) -> Samples:
-    """Return a batch that shares no memory with the caller's data, with integers of few bytes.
-
-    The caller may change an array after adding it, and the array may be a small part of a large
-    table.
-    """
-    values, references = batch.values, batch.references
-    if batch.are_numbers:
-        is_category = values.dtype.kind in "iu" and values.min() >= 0
-        dtype = np.min_scalar_type(values.max()) if is_category else values.dtype
-        return replace(batch, values=values.astype(dtype))
-    if references is not None:
-        references = _copy(references)
-    return replace(batch, values=_copy(values), references=references)
-
-
-def _copy(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return a copy of a column in one chunk. A slice would keep the whole table in memory."""
-    return pa.chunked_array([one_chunk(column.take(from_numpy(np.arange(len(column)))))])
-
-
-def check_alike(batch: Samples, earlier: Sequence[Samples]) -> None:
-    """Raise a ValueError unless a batch can be scored together with earlier ones.
-
-    All have references, or none has; and all samples are numbers, texts or other values.
-    """
-    if not earlier:
-        return
-    if (batch.references is None) != (earlier[-1].references is None):
-        raise ValueError("Some questions have references and some have none: give all or none.")
-    kind = _kind(batch)
-    earlier_kind = next((known for known in map(_kind, reversed(earlier)) if known), None)
-    if kind and earlier_kind and kind != earlier_kind:
-        raise ValueError(
-            f"Some questions have {earlier_kind} as predictions, and some have {kind}: samples are "
-            f"all of one type."
-        )
-
-
-def _kind(batch: Samples) -> str | None:
-    """Return "numbers", "texts" or "other values" for the samples; None if all are None."""
-    return "numbers" if batch.are_numbers else sample_kind(batch.values)
-
-
-def unite(batches: Sequence[Samples]) -> Samples:
-    """Return the questions of all batches as one batch. `check_alike` must accept the batches."""
-    first = batches[0]
-    if len(batches) == 1:
-        return first
-    scored = multiplicity = references = None
-    if first.are_numbers:
-        values = np.concatenate([batch.values for batch in batches])
-        if any(batch.scored is not None for batch in batches):
-            scored = np.concatenate([batch.is_scored for batch in batches])
-    else:
-        values = _one_column([batch.values for batch in batches], "predictions")
-        if first.references is not None:
-            references = _one_column([batch.references for batch in batches], "references")
-    if any(batch.multiplicity is not None for batch in batches):
-        multiplicity = np.concatenate([batch.occurrences for batch in batches])
-    sizes = np.concatenate([batch.sizes for batch in batches])
-    return Samples(values, sizes, first.name, scored, multiplicity, references)
-
-
-def _one_column(columns: list[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
-    """Return the entries of all columns as one column.
-
-    If the types differ, the entries become JSON. `name` is "predictions" or "references".
-    """
-    types = {column.type for column in columns if not pa.types.is_null(column.type)}
-    if len(types) > 1:
-        columns, types = [_as_json(column, name) for column in columns], {JSON}
-    (common,) = types or {pa.null()}
-    columns = [column if column.type == common else column.cast(common) for column in columns]
-    return pa.chunked_array([chunk for column in columns for chunk in column.chunks], common)
-
-
-def _as_json(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
-    """Return a column as one of the type `JSON`, or unchanged if all its entries are null."""
-    if column.type == JSON or pa.types.is_null(column.type):
-        return column
-    return pa.chunked_array([to_json(to_python(column), name)])
-
-
 # --- shared/at_k/core/match.py --------------------------------------------------------------------
 
 """The checker exact_match, and functions for other checkers that compare answers with references.
@@ -3434,10 +3172,7 @@ questions.
 """
 
 
-# `pa.array` and `pa.scalar` import pandas, if it is installed, which takes 0.2 s.
-_FALSE = from_numpy(np.zeros(1, dtype=bool))[0]
-_ALL_DIGITS = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
-_SAMPLES_AT_ONCE = 1 << 14  # so many are compared at once, to bound memory
+_SAMPLES_AT_ONCE = 1 << 16  # so many are compared at once, to bound memory
 
 
 def match_exactly(samples: Samples) -> np.ndarray:
@@ -3447,28 +3182,33 @@ def match_exactly(samples: Samples) -> np.ndarray:
     texts nor all numbers, if one is nan, or if a reference cannot be compared with them.
     """
     values, references = samples.values, samples.references
-    kind = sample_kind(values)
+    if values.type == references.type == TEXTS and not references.null_count:
+        counts = np.ones(len(references), dtype=np.int64)
+        return equals_any(values, one_chunk(references), counts, samples.sizes)
+    kind = sample_kind(samples)
     if kind is None:
         return np.zeros(len(values), dtype=bool)
-    if kind == "numbers":
-        expected = "exact_match compares numbers, as the predictions are, with a number"
-        answers, counts = acceptable_answers(references, _number_form, expected)
-        values, accepted = _forms_of_numbers(samples), pa.array(answers, TEXTS)
-    elif kind != "texts":
+    if kind == "other values":
         raise no_texts_or_numbers("exact_match")
-    elif references.type == TEXTS and not references.null_count and values.type == TEXTS:
-        accepted, counts = one_chunk(references), np.ones(len(references), dtype=np.int64)
-    else:
+    read: Callable[[Any], Any] = _as_number
+    expected = "numbers, as the predictions are, with a number"
+    if kind == "texts":
+        read = _as_text
         expected = (
-            "exact_match compares texts with a text (for numbers there is numeric, for programs "
-            "with tests python_tests)"
+            "texts with a text (for numbers there is numeric, for programs with tests python_tests)"
         )
-        answers, counts = acceptable_answers(references, _as_text, expected)
-        if values.type == JSON or not all(map(_is_unicode, answers)):
-            _, values = read_distinct(values, json.dumps)
-            answers = [*map(json.dumps, answers)]
-        accepted = pa.array(answers, TEXTS)
-    return equals_any(values, accepted.cast(values.type), counts, samples.sizes)
+    answers, counts = acceptable_answers(references, read, f"exact_match compares {expected}")
+    if values.type == JSON or any(map(re.compile("[\ud800-\udfff]").search, answers)):
+        # Arrow cannot compare numbers of different types, nor hold half of a surrogate pair.
+        code_of: dict[Any, str] = {}
+        _, values = read_distinct(values, lambda x: code_of.setdefault(x, str(len(code_of))))
+        for value, code in code_of.items():
+            if value != value:
+                place = sample_place("predictions", samples.sizes, pc.index(values, code).as_py())
+                what = " is nan, which equals nothing: give None if it is unscored."
+                raise InputError(place, what)
+        answers = [*map(code_of.get, answers)]
+    return equals_any(values, pa.array(answers, TEXTS), counts, samples.sizes)
 
 
 def no_texts_or_numbers(checker: str) -> ValueError:
@@ -3482,11 +3222,8 @@ def equals_any(
 ) -> np.ndarray:
     """Return whether each sample equals an accepted answer to its question, (S,).
 
-    Args:
-        values: (S,) samples, question after question.
-        accepted: the accepted answers, question after question, of the same Arrow type as `values`.
-        counts: (M,) number of accepted answers to each question, at least one.
-        sizes: (M,) number of samples of each question.
+    `values`, (S,), and `accepted` go question after question, `sizes`, (M,), samples and `counts`,
+    (M,), answers of each. Both have one Arrow type.
     """
     first = np.cumsum(counts) - counts
     starts = np.cumsum(sizes) - sizes
@@ -3498,8 +3235,8 @@ def equals_any(
         for choice in range(counts[block].max()):
             # Questions with fewer answers compare their last one again.
             index = first[block] + np.minimum(choice, counts[block] - 1)
-            answers = accepted.take(from_numpy(np.repeat(index, sizes[block])))
-            correct[samples] |= to_numpy(pc.equal(values[samples], answers).fill_null(_FALSE))
+            answers = accepted.take(pa.array(np.repeat(index, sizes[block])))
+            correct[samples] |= to_numpy(pc.equal(values[samples], answers).fill_null(False))
     return correct
 
 
@@ -3508,17 +3245,13 @@ def acceptable_answers(
 ) -> tuple[list[Any], np.ndarray]:
     """Return the acceptable answers to all questions in one list, and how many each has, (M,).
 
-    Args:
-        references: (M,) an answer, or a list of acceptable answers, for each question.
-        read: a function that returns an answer in the form to compare, or None if it is invalid.
-        expected: the part of the message that says what a valid answer is.
-
-    Raises:
-        ValueError: if a question has no answer, or one that is not valid.
+    A reference is an answer or a list of acceptable ones. `read` returns an answer in the form to
+    compare, or None if it is invalid. Then a ValueError is raised, and `expected` is the part of
+    its message that says what is valid.
     """
     answers = []
     for question, reference in enumerate(to_python(references)):
-        forms = [*map(read, reference if isinstance(reference, list) else [reference])]
+        forms = [*map(read, as_answers(reference))]
         if not forms or None in forms:
             raise InputError(
                 Place("references", question),
@@ -3530,42 +3263,20 @@ def acceptable_answers(
     return list(itertools.chain.from_iterable(answers)), np.array([*map(len, answers)])
 
 
+def as_answers(reference: Any) -> list[Any]:
+    """Return the acceptable answers of a reference, which is one of them or a list of them."""
+    return reference if isinstance(reference, list) else [reference]
+
+
 def _as_text(answer) -> str | None:
     """Return a text unchanged and an integer as its decimal text; None for any other value."""
     is_integer = isinstance(answer, int) and not isinstance(answer, bool)
     return str(answer) if is_integer or isinstance(answer, str) else None
 
 
-def _is_unicode(text: str) -> bool:
-    """Return whether UTF-8 can encode a text. It cannot encode half of a surrogate pair."""
-    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
-
-
-def _number_form(answer) -> str | None:
-    """Return `exact_form` of a number or bool, or None for any other value."""
-    return exact_form(answer) if isinstance(answer, (int, float)) else None
-
-
-def _forms_of_numbers(samples: Samples) -> pa.ChunkedArray:
-    """Return a column with `exact_form` of each sample or null; raise a ValueError for a nan."""
-    forms, values = read_distinct(samples.values, exact_form)
-    if "nan" in forms:
-        index = pc.index(values, "nan").as_py()
-        place = sample_place("predictions", samples.sizes, index)
-        raise InputError(place, " is nan, which equals nothing: give None if it is unscored.")
-    return values
-
-
-def exact_form(number: int | float) -> str:
-    """Return the normal form of a number, a text. Equal numbers have equal forms, as 1 and True."""
-    if isinstance(number, int):
-        return decimal_form(Decimal(int(number)))
-    return decimal_form(Decimal(repr(number))) if math.isfinite(number) else str(number)
-
-
-def decimal_form(number: Decimal) -> str:
-    """Return the normal form of a decimal, a text with all its digits. Equal numbers share it."""
-    return f"{number.normalize(_ALL_DIGITS) if number else Decimal(0)}"
+def _as_number(answer) -> int | float | None:
+    """Return a number or bool unchanged; None for any other value."""
+    return answer if isinstance(answer, (int, float)) else None
 
 
 def read_distinct(
@@ -3578,7 +3289,7 @@ def read_distinct(
     """
     distinct, code = distinct_entries(values)
     forms = [form(entry) for entry in to_python(distinct)]
-    samples = pa.array(forms, TEXTS).take(from_numpy(code, code >= 0))
+    samples = pa.array(forms, TEXTS).take(pa.array(code, mask=code < 0))
     return forms, pa.chunked_array([samples])
 
 
@@ -3944,14 +3655,11 @@ another attribute of the function, by default 64. Named checkers with options ar
 `at_k.checkers`.
 """
 
-PairToCheck = tuple[Any, Any]
-"""A prediction and a reference."""
+PairToCheck = tuple[Any, Any]  # a prediction and a reference
+PairBatch = tuple[int, list[PairToCheck]]  # the index of the first pair of a batch, and its pairs
 
 PairResult = tuple[Any, str | BaseException | None]
 """The result of a pair and None; or None and the problem: an exception, or a text "returned .."."""
-
-PairBatch = tuple[int, list[PairToCheck]]
-"""The index of the first pair of a batch, and the pairs of the batch."""
 
 BatchResult = tuple[int, list[PairResult]]
 """The index of the first pair of a batch, and the result of each of its pairs."""
@@ -3960,19 +3668,15 @@ NOT_FINISHED: PairResult = (None, None)
 """The result of a pair that took too long, which is not scored. Compare it with `is`."""
 
 _OUTCOMES = "the result for predictions"  # what messages call the outcomes of a checker
-_SEARCHED = 1000  # The warning about exact_match looks at so many samples.
-_BATCHES = 1 << 12  # An executor gets so many batches, which keep many workers busy.
 
 
 @dataclass(frozen=True)
 class Checked:
     """The outcomes of samples, and the answers that a checker compared.
 
-    Attributes:
-        outcomes: the outcome of each sample.
-        read_answers: (S,) the answer that the checker found in each sample, or a code of the
-            answer; null for samples without an answer. For "exact_match" and functions the whole
-            sample is the answer. It is None if the samples were given as outcomes.
+    `read_answers`, (S,), are the answers that the checker found in the samples, or codes of them;
+    null for samples without an answer. For "exact_match" and functions the whole sample is the
+    answer. It is None if the samples were given as outcomes.
     """
 
     outcomes: Samples
@@ -3987,8 +3691,6 @@ class Checked:
         answers = self.read_answers
         if answers is None:
             return None
-        if pa.types.is_floating(answers.type):
-            answers = pc.add(answers, pa.scalar(0.0, answers.type))  # turns -0.0 into 0.0
         distinct, codes = distinct_entries(answers)
         if answers.type == JSON:  # Answers such as 1 and 1.0 are equal, but not as JSON texts.
             code_of: dict[Any, int] = {}
@@ -4018,10 +3720,11 @@ class Checking:
         executor: an executor to check in, or None.
         timeout: seconds that a check may take, or None for no limit.
         labels: the number of each label that the checker may return, or None.
+        package_checker: the checker object of the installed package, or None for "exact_match" and
+            functions.
 
-    Raises:
-        ValueError, TypeError: if an attribute is invalid, or if two exclude each other.
-        ImportError: if the checker needs a library that is not installed.
+    A ValueError or TypeError is raised if an attribute is invalid, or if two exclude each other,
+    and an ImportError if the checker needs a library that is not installed.
     """
 
     checker: Checker = "exact_match"
@@ -4029,6 +3732,8 @@ class Checking:
     executor: Executor | None = None
     timeout: float | None = None
     labels: Labels | None = None
+    matches_exactly: bool = field(init=False)
+    package_checker: Any = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         """Take the options that the checker carries, and validate all attributes."""
@@ -4038,52 +3743,48 @@ class Checking:
                     f"{name} is given to compute and to the checker: give it to the checker only."
                 )
             setattr(self, name, value)
-        if isinstance(self.checker, str):
+        is_name, is_object = isinstance(self.checker, str), hasattr(self.checker, "check_samples")
+        if is_name:
             check_name("check_correct_fn", self.checker, CHECKERS)
-        elif not callable(self.checker) and self._package_checker is None:
+        elif not is_object and not callable(self.checker):
             raise TypeError(
                 f"check_correct_fn is {short(self.checker)}, which cannot be called: give a "
                 f"function of a prediction and a reference, or one of the names "
                 f"{', '.join(CHECKERS)}."
             )
         self._check_options()
-        if self._package_checker is not None:
-            self._package_checker.validate(self)
-        elif self.is_async or self.batch_size or self.timeout or (self.num_proc or 1) > 1:
+        self.matches_exactly = is_name and self.checker == "exact_match"
+        if is_object or (is_name and not self.matches_exactly):
+            self.package_checker = PACKAGE.rooms.checker(self.checker)
+            self.package_checker.validate(self)
+        elif self._needs_workers:
             PACKAGE.rooms.check_workers(self)
+
+    @property
+    def _needs_workers(self) -> bool:
+        """Return whether the options or the function need processes, threads or batches."""
+        if self.timeout is not None or (self.num_proc or 1) > 1:
+            return True
+        return callable(self.checker) and (self.is_async or self.batch_size is not None)
 
     def _check_options(self) -> None:
         """Raise an error if num_proc, executor or timeout is invalid, or two exclude each other."""
         executor, timeout = self.executor, self.timeout
         if self.num_proc is not None:
-            if executor is not None:
-                raise ValueError("num_proc and executor exclude each other: give one of them.")
             check_count("num_proc", self.num_proc, "give a number of processes")
-        if executor is not None and (isinstance(executor, type) or not hasattr(executor, "map")):
-            raise TypeError(f"executor is {short(executor)}: give an Executor, such as a pool.")
         if timeout is not None:
             check_positive("timeout", timeout, "give a number of seconds", math.inf)
-            if executor is not None:
-                raise ValueError(
-                    "timeout cannot end the calls of an executor: give num_proc instead of the "
-                    "executor, or limit the time in check_correct_fn."
-                )
-
-    @property
-    def matches_exactly(self) -> bool:
-        """Return whether the checker is "exact_match"."""
-        return isinstance(self.checker, str) and self.checker == "exact_match"
-
-    @cached_property
-    def _package_checker(self) -> Any:
-        """Return the checker of the installed package: that of a name, or `checker` itself.
-
-        Returns None for "exact_match" and for functions.
-        """
-        is_name = isinstance(self.checker, str) and not self.matches_exactly
-        if is_name or hasattr(self.checker, "check_samples"):
-            return PACKAGE.rooms.checker(self.checker)
-        return None
+        if executor is None:
+            return
+        if isinstance(executor, type) or not hasattr(executor, "map"):
+            raise TypeError(f"executor is {short(executor)}: give an Executor, such as a pool.")
+        if self.num_proc is not None:
+            raise ValueError("num_proc and executor exclude each other: give one of them.")
+        if timeout is not None:
+            raise ValueError(
+                "timeout cannot end the calls of an executor: give num_proc instead of the "
+                "executor, or limit the time in check_correct_fn."
+            )
 
     @property
     def is_async(self) -> bool:
@@ -4103,11 +3804,7 @@ class Checking:
         """Check every sample against the reference of its question.
 
         A sample is not scored if it is None, if the checker returns None, or if its check takes
-        longer than the timeout.
-
-        Args:
-            samples: samples with references.
-            cache: the results of earlier checks. If a check fails, the finished ones are added.
+        longer than the timeout. If a check fails, the finished ones are added to the cache.
 
         Raises:
             ValueError: if the checker raises an exception (which is the cause), returns something
@@ -4120,31 +3817,30 @@ class Checking:
                 _warn_of_responses(samples, outcomes)
             return Checked(outcomes, samples.values)
         cache = cache or CheckCache()
-        if self._package_checker is not None:
-            return self._package_checker.check_samples(samples, self, cache)
+        if self.package_checker is not None:
+            return self.package_checker.check_samples(samples, self, cache)
         pairs = DistinctPairs.from_samples(samples)
-        results = self.results(pairs, cache, PACKAGE.rooms.check_pairs)
+        results = self.results(pairs, cache, PACKAGE.rooms.check_pairs or Checking.check_here)
         return Checked(pairs.outcomes([outcome for outcome, _ in results]), samples.values)
 
     def results(
         self, pairs: DistinctPairs, cache: CheckCache, check_pairs: CheckPairs
     ) -> list[PairResult]:
-        """Return the (P,) results of distinct pairs, none of which has a problem.
+        """Return the (P,) results of distinct pairs, with a warning of those that took too long.
 
-        `check_pairs` checks the pairs that have no result in the cache. Warns of the number of
-        pairs that took longer than the timeout.
-
-        Raises:
-            ValueError: for the first pair with a problem, a dead worker, or too few results.
-                Finished results are added to the cache.
+        `check_pairs` checks the pairs that have no result in the cache. A ValueError is raised for
+        a pair with a problem, a dead worker, or too few results.
         """
-        results = cache.results(self, pairs)
+        finished = cache.results_of(self)
+        # The texts of all pairs would take long, and are not needed without earlier results.
+        results = [finished.get(repr(pair)) if finished else None for pair in pairs.pairs]
         try:
             self._check_missing(pairs, results, check_pairs)
         except BaseException as error:
-            if kept := cache.keep(pairs, results):
+            finished |= pairs.finished(results)
+            if finished:
                 error.add_note(
-                    f"{kept} finished checks are kept: compute again with the same "
+                    f"{len(finished)} finished checks are kept: compute again with the same "
                     f"check_correct_fn to check the others."
                 )
             raise
@@ -4164,20 +3860,18 @@ class Checking:
         missing = [pair for pair, result in enumerate(results) if result is None]
         if not missing:
             return
-        first = 0  # All pairs before this one have results, and no problem.
         try:
             with closing(check_pairs(self, [pairs.pairs[pair] for pair in missing])) as batches:
                 for start, batch in batches:
-                    for pair, result in zip(missing[start:], batch, strict=False):
+                    checked = missing[start : start + len(batch)]
+                    for pair, result in zip(checked, batch, strict=False):
                         results[pair] = result
-                    while first < len(results) and (known := results[first]) is not None:
-                        if known[1] is not None:
-                            self._raise_problem(pairs.call(first), known[1])
-                        first += 1
+                        if result[1] is not None:
+                            self._raise_problem(pairs.call(pair), result[1])
         except BrokenExecutor as error:
             raise InputError(
                 "A worker died. The first missing result is that of ",
-                *pairs.call(first),
+                *pairs.call(results.index(None)),
                 ": check_correct_fn may have ended its process, or used more memory than there is. "
                 "If no worker could start, protect the start of the program with "
                 '`if __name__ == "__main__":`, as workers import the main module.',
@@ -4193,17 +3887,14 @@ class Checking:
         if self.executor is None:
             yield from map(check, ((i, [pair]) for i, pair in enumerate(pairs)))
             return
-        size = math.ceil(len(pairs) / _BATCHES)
+        size = math.ceil(len(pairs) / 4096)  # so many batches keep many workers busy
         batches = [(start, pairs[start : start + size]) for start in range(0, len(pairs), size)]
         yield from self.executor.map(check, batches)
 
     def _raise_problem(self, call: tuple[str, Place], problem: str | BaseException) -> NoReturn:
         """Raise the error for a problem of a `PairResult`. `call` is from `DistinctPairs.call`."""
         if isinstance(problem, BaseException):
-            try:
-                text = str(problem)
-            except Exception:  # The __str__ of the exception fails.
-                text = "without a message"
+            text = text_or_type(str, problem)
             raise InputError(*call, f" raised {type(problem).__name__}: {text}.") from problem
         valid = "".join(f"{label!r}, " for label in self.labels or ())
         raise InputError(
@@ -4233,15 +3924,9 @@ def check_batch(
 ) -> BatchResult:
     """Apply a checker to a batch of pairs, in any thread or process, and return the results.
 
-    Imports are inside, because workers receive the code of `PARTS_OF_BATCH` without the module.
-    Nothing is raised: a problem is part of the result of its pair.
-
-    Args:
-        checker: a function of a prediction and a reference.
-        labels: the number of each label that the checker may return; or None for a checker of this
-            package, whose results are not validated.
-        home: what `host()` returned in the process that requested the check.
-        batch: the index of the first pair, and the pairs.
+    Nothing is raised: a problem is part of the result of its pair. `labels` has the number of each
+    label that the checker may return, or is None for a checker of this package, whose results are
+    not validated. `home` is what `host()` returned in the process that requested the check.
     """
     start, pairs = batch
     results = [call_checker(checker, home, *pair) for pair in pairs]
@@ -4253,6 +3938,7 @@ def call_checker(checker: Callable[..., Any], home: str, *arguments: Any) -> Pai
 
     An exception in a worker has its traceback as a note, and can be pickled.
     """
+    # Workers receive the code of `PARTS_OF_BATCH` without the module.
     import copy
     import os
     import pickle
@@ -4344,35 +4030,36 @@ class DistinctPairs:
         place = sample_place("predictions", self.samples.sizes, self.first[pair])
         return f"check_correct_fn({short(self.pairs[pair][0])}, ..) on ", place
 
+    def finished(self, results: Sequence[PairResult | None]) -> dict[str, PairResult]:
+        """Return the (P,) results that are known and have no problem, by the `repr` of the pair."""
+        pairs = zip(map(repr, self.pairs), results, strict=True)
+        return {pair: result for pair, result in pairs if result and result[1] is None}
+
     def outcomes(self, results: Sequence[float | None]) -> Samples:
         """Return the outcomes of all samples, from the (P,) outcomes of the pairs.
 
         A pair that is not scored has None. Raises a ValueError if there are both categories above 1
         and shares of correctness, which are floats.
         """
-        has_shares = any(isinstance(result, float) for result in results)
-        for pair, result in enumerate(results) if has_shares else ():
-            if result is not None and result > 1:
-                raise InputError(
-                    *self.call(pair),
-                    f" returned {result}, a category, and shares of correctness for other samples: "
-                    f"return one of the two for all.",
-                )
-        dtype = np.float64 if has_shares else np.int64
-        values = np.array([*(result or 0 for result in results), 0], dtype=dtype)[self.index]
-        is_scored = np.array([*(result is not None for result in results), False], dtype=bool)
-        scored = is_scored[self.index]
-        sizes, multiplicity = self.samples.sizes, self.samples.multiplicity
-        return Samples(
-            values, sizes, _OUTCOMES, None if scored.all() else scored, multiplicity=multiplicity
-        )
+        padded = [*results, None]  # the last one is for samples that are None
+        numbers = np.array([0 if result is None else result for result in padded])
+        if numbers.dtype.kind == "f" and numbers.max() > 1:
+            pair = int(numbers.argmax())
+            raise InputError(
+                *self.call(pair),
+                f" returned {results[pair]}, a category, and shares of correctness for other "
+                f"samples: return one of the two for all.",
+            )
+        scored = np.array([result is not None for result in padded])[self.index]
+        samples = self.samples
+        multiplicity = samples.multiplicity if scored.all() else samples.weights * scored
+        return Samples(numbers[self.index], samples.sizes, _OUTCOMES, multiplicity)
 
 
 class CheckCache:
     """Keeps the finished checks of a run that failed, so that a retry checks only the other pairs.
 
-    The retry needs the same labels and an equal checker, such as the same function, or the same
-    method of the same object.
+    The retry needs the same labels and an equal checker, such as the same function.
     """
 
     def __init__(self) -> None:
@@ -4382,24 +4069,15 @@ class CheckCache:
     def __reduce__(self):
         return CheckCache, ()  # An empty cache is pickled: not every checker can be pickled.
 
-    def results(self, checking: Checking, pairs: DistinctPairs) -> list[PairResult | None]:
-        """Return a (P,) list of the cached result of each pair, or None if it is not cached.
+    def results_of(self, checking: Checking) -> dict[str, PairResult]:
+        """Return the dict of finished results by the `repr` of their pair, to which one may add.
 
-        The cache is emptied first if its results are those of another checker or other labels.
+        It is emptied first if its results are those of another checker or other labels.
         """
         checker = (checking.checker, checking.labels)
         if self._checker != checker:
             self._checker, self._results = checker, {}
-        if not self._results:  # Making texts of all pairs would take long.
-            return [None] * len(pairs.pairs)
-        return [self._results.get(repr(pair)) for pair in pairs.pairs]
-
-    def keep(self, pairs: DistinctPairs, results: list[PairResult | None]) -> int:
-        """Add the results without a problem to the cache; return how many results it then has."""
-        for pair, result in zip(pairs.pairs, results, strict=True):
-            if result is not None and result[1] is None:
-                self._results[repr(pair)] = result
-        return len(self._results)
+        return self._results
 
 
 # --- exact_match --------------------------------------------------------------
@@ -4407,22 +4085,19 @@ class CheckCache:
 
 def outcomes_of_match(samples: Samples, correct: np.ndarray) -> Samples:
     """Return the outcomes of samples from `correct`, (S,): whether each sample is correct."""
-    return Samples(
-        correct, samples.sizes, _OUTCOMES, samples.scored_or_none, multiplicity=samples.multiplicity
-    )
+    return Samples(correct, samples.sizes, _OUTCOMES, samples.multiplicity)
 
 
 def _warn_of_responses(samples: Samples, outcomes: Samples) -> None:
     """Warn if texts seem to be whole responses, as many contain their reference, or none equals it.
 
-    Only the first `_SEARCHED` samples are searched. Many are more than a tenth of the correct ones.
+    Only the first 1000 samples are searched. Many are more than a tenth of the correct ones.
     """
     problem = f"None of the {outcomes.n.sum()} scored samples equals its reference"
     if outcomes.values.any():
-        correct, occurrences = outcomes.values[:_SEARCHED], samples.occurrences[:_SEARCHED]
-        texts = to_python(samples.values[:_SEARCHED])
-        references = to_python(samples.references[:_SEARCHED])
-        question = np.repeat(np.arange(len(references)), samples.sizes[:_SEARCHED])
+        correct, occurrences = outcomes.values[:1000], samples.weights[:1000]
+        texts, references = to_python(samples.values[:1000]), to_python(samples.references[:1000])
+        question = np.repeat(np.arange(len(references)), samples.sizes[:1000])
         incorrect = np.flatnonzero(~correct)
         containing = [i for i in incorrect if _contains(texts[i], references[question[i]])]
         n_containing, n_equal = occurrences[containing].sum(), occurrences[correct].sum()
@@ -4442,13 +4117,8 @@ def _warn_of_responses(samples: Samples, outcomes: Samples) -> None:
 
 def _contains(text: str | None, reference: Any) -> bool:
     """Return whether a text contains the reference, or an entry of a list, as a separate word."""
-    answers = reference if isinstance(reference, list) else [reference]
-    return any(
-        isinstance(answer, str)
-        and answer
-        and re.search(rf"(?<!\w){re.escape(answer)}(?!\w)", text or "")
-        for answer in answers
-    )
+    answers = (x for x in as_answers(reference) if isinstance(x, str) and x)
+    return any(re.search(rf"(?<!\w){re.escape(x)}(?!\w)", text or "") for x in answers)
 
 
 # --- shared/at_k/core/rewards.py ------------------------------------------------------------------
@@ -4776,7 +4446,8 @@ def check_prior_outcomes(R0, questions: int, categories: int) -> np.ndarray:
     rows, size = len(outcomes.sizes), one_size(outcomes.sizes)
     if not (is_frame(R0) or is_list_like(next(iter(R0)))):  # a flat list
         rows, size = questions, size // questions
-    if rows != questions or rows * size != len(outcomes.values) or outcomes.scored is not None:
+    is_rectangular = rows == questions and rows * size == len(outcomes.values)
+    if not is_rectangular or outcomes.multiplicity is not None:
         lengths = sorted({*outcomes.sizes.tolist()})
         raise ValueError(
             f"R0 has {len(outcomes.sizes)} rows with {short(lengths)} outcomes: give {questions} "
@@ -5114,46 +4785,36 @@ def method_of_auto(has_prior: bool, has_clusters: bool, repeated: bool | None = 
     """Return the name of the method that `interval="auto"` stands for.
 
     It is "posterior" with a prior that is not uniform, and "questions" with clusters. Without them
-    it depends on the data, separately for all questions and for each group:
+    it depends on the data of all questions, or of each group:
 
     - If a question has two samples or more, it is "sampling", because the samples show how scores
       vary when the same questions are sampled again. "sampling" uses "hierarchical" for k > n.
     - If each question has one sample, it is "questions", because only the differences between
       questions show a variance. Scores with k > n have no estimate then. A single question shows no
-      variance, so the interval is the whole range of the score, and its name is "none: " and the
-      reason (`AutoIntervals` of the package).
+      variance, so the interval is the whole range of the score.
 
-    `repeated` is whether a question has two samples or more. If it is None, which means that this
-    is not known yet, and the result depends on it, the result is "auto".
+    `repeated` is whether a question has two samples or more, or None if this is not known yet. The
+    result is then "auto" if it depends on the data.
     """
     if has_prior:
         return "posterior"
     if has_clusters:
         return "questions"
-    if repeated is None:
-        return "auto"
-    return "sampling" if repeated else "questions"
+    return {None: "auto", True: "sampling", False: "questions"}[repeated]
 
 
 # --- Options ------------------------------------------------------------------------------
 
 
 class Weighting(NamedTuple):
-    """How the scores of questions are averaged.
+    """How the scores of questions are averaged, by default with equal weights."""
 
-    Attributes:
-        values: (M,) the weight of each question, or None if all are equal.
-        words: a description such as "averaged over 3 groups", or "" for the mean over questions.
-        over_groups: whether the result is the mean of the scores of groups.
-    """
-
-    values: np.ndarray | None = None
-    words: str = ""
-    over_groups: bool = False
+    values: np.ndarray | None = None  # (M,) the weight of each question, or None for equal ones
+    words: str = ""  # a description such as "averaged over 3 groups"
+    over_groups: bool = False  # whether the result is the mean of the scores of groups
 
 
 OVER_QUESTIONS = Weighting()
-"""The mean over questions with equal weights."""
 
 
 @dataclass(frozen=True)
@@ -5215,16 +4876,9 @@ def interval_options(
 ) -> IntervalOptions:
     """Validate parameters of a metric, and return them as the options of its intervals.
 
-    The parameters that are not listed here have the same names in the metrics, which document them.
-
-    Args:
-        questions: the number of questions, M.
-        known: the names that `interval` can have.
-        has_prior_outcomes: whether the metric was given prior outcomes R0.
-
-    Raises:
-        ValueError: if a parameter is invalid, if two of them contradict each other, or if one has
-            no use without another.
+    `questions` is M, `known` are the names that `interval` can have, and `has_prior_outcomes` says
+    whether the metric was given R0. The metrics document the other parameters. A ValueError is
+    raised if one is invalid, or has no use without another, or if two contradict each other.
     """
     prior, limits = check_prior(alpha0, beta0), check_bounds(bounds)
     check_flag("band", band)
@@ -5233,51 +4887,40 @@ def interval_options(
     if confidence is not None:
         confidence = check_confidence(confidence)
     else:
-        for_limits = {"interval": interval, "clusters": clusters, "band": band, "anytime": anytime}
-        for name, value in for_limits.items():
-            if value is not None and value is not False:
-                raise ValueError(
-                    f"only limits use {name}, and there is no confidence: give one, such as "
-                    f"confidence=0.95."
-                )
-    has_prior = has_prior_outcomes or prior != (1, 1)
-    if has_prior:
-        prior_name = "R0" if has_prior_outcomes else "alpha0, beta0"
-        _check_prior_is_used(prior_name, requested, clusters)
-    method = requested
-    if requested == "auto":
-        method = method_of_auto(has_prior, clusters is not None)
-    if anytime and method == "posterior":
-        raise ValueError(
-            "anytime needs limits of the data alone, and interval is 'posterior': give "
-            "interval='sampling' or 'questions', without a prior."
-        )
-    if anytime and band:
-        raise ValueError("a band holds at one look: leave out band or anytime.")
+        _refuse_without_confidence(interval=interval, clusters=clusters, band=band, anytime=anytime)
+    has_prior, has_clusters = has_prior_outcomes or prior != (1, 1), clusters is not None
+    prior_name = "R0" if has_prior_outcomes else "alpha0, beta0"
+    method = method_of_auto(has_prior, has_clusters) if requested == "auto" else requested
+    is_named = requested == "auto"
+    uses_prior = f"interval='posterior' uses {prior_name}"
+    has_two = "and interval='questions' uses clusters: leave out one of them."
+    needs_data = (
+        "anytime needs limits of the data alone, and interval is 'posterior': give "
+        "interval='sampling' or 'questions', without a prior."
+    )
+    contradictions = (  # two facts that exclude each other, and the message
+        (has_prior, method != "posterior", f"only {uses_prior}, and interval is {requested!r}."),
+        (has_prior and is_named, has_clusters, f"{uses_prior}, {has_two}"),
+        (anytime, method == "posterior", needs_data),
+        (anytime, band, "a band holds at one look: leave out band or anytime."),
+    )
+    for fact, other, message in contradictions:
+        if fact and other:
+            raise ValueError(message)
+    index = check_clusters(clusters, method, questions, weighting.values)
     return IntervalOptions(
-        confidence=confidence,
-        method=method,
-        is_named=requested == "auto",
-        clusters=check_clusters(clusters, method, questions, weighting.values),
-        weighting=weighting,
-        prior=prior,
-        bounds=limits,
-        band=band,
-        anytime=anytime,
+        confidence, method, is_named, index, weighting, prior, limits, band, anytime
     )
 
 
-def _check_prior_is_used(prior_name: str, interval: str, clusters) -> None:
-    """Raise a ValueError if `interval` does not use the given prior, or if clusters exclude it."""
-    if interval not in ("posterior", "auto"):
-        raise ValueError(
-            f"only interval='posterior' uses {prior_name}, and interval is {interval!r}."
-        )
-    if interval == "auto" and clusters is not None:
-        raise ValueError(
-            f"interval='posterior' uses {prior_name}, and interval='questions' uses clusters: "
-            f"leave out one of them."
-        )
+def _refuse_without_confidence(**for_limits: Any) -> None:
+    """Raise a ValueError if an option that only limits use is given: neither None nor False."""
+    for name, value in for_limits.items():
+        if value is not None and value is not False:
+            raise ValueError(
+                f"only limits use {name}, and there is no confidence: give one, such as "
+                f"confidence=0.95."
+            )
 
 
 def question_weighting(
@@ -5290,14 +4933,14 @@ def question_weighting(
     all weights of a group are 0.
     """
     over_groups = check_name("average", average, ("questions", "groups")) == "groups"
-    names, index = ([], None) if groups is None else label_index(groups, questions, "groups")
-    if not over_groups and question_weights is None:
-        return OVER_QUESTIONS
     if over_groups and groups is None:
         raise ValueError(
             "average='groups' is the mean of the scores of groups: give a label of its group for "
             "each question as groups (in the shell, their column as --groups)."
         )
+    names, index = ([], None) if groups is None else label_index(groups, questions, "groups")
+    if question_weights is None and not over_groups:
+        return OVER_QUESTIONS
     weights, words = np.ones(questions), ""
     if question_weights is not None:
         weights, words = _check_weights(question_weights, questions), "averaged with weights"
@@ -5310,8 +4953,7 @@ def question_weighting(
             )
         if over_groups:
             weights = weights / sums[index]
-            within = ", with weights in each" if words else ""
-            words = f"averaged over {len(names)} groups{within}"
+            words = f"averaged over {len(names)} groups{', with weights in each' if words else ''}"
     return Weighting(None if (weights == weights[0]).all() else weights, words, over_groups)
 
 
@@ -5323,14 +4965,14 @@ def _check_weights(question_weights: Any, questions: int) -> np.ndarray:
             f"question_weights has {len(entries)} entries for {questions} questions: give one "
             f"weight for each."
         )
-    weights, wanted = np.zeros(questions), "a weight is 0, or a number from 1e-50 to 1e50"
+    weights, wanted = [], "a weight is 0, or a number from 1e-50 to 1e50"
     for question, weight in enumerate(entries):
         name = f"question_weights[{question}]"
-        if check_number(name, weight, wanted, 0, 1e50):  # other than 0
-            weights[question] = check_number(name, weight, wanted, 1e-50, 1e50)
-    if not weights.any():
+        number = check_number(name, weight, wanted, 0, 1e50)
+        weights.append(number and check_number(name, number, wanted, 1e-50, 1e50))
+    if not any(weights):
         raise ValueError("question_weights are all 0: give a weight above 0.")
-    return weights
+    return np.array(weights)
 
 
 def refuse_group_average_of_products(average: Any, scores: Mapping[ScoreKey, Score]) -> None:
@@ -5355,19 +4997,11 @@ class KnownClusters(list[str]):
 def check_clusters(
     clusters, interval: str, questions: int, weights: np.ndarray | None = None
 ) -> np.ndarray | None:
-    """Return integer labels of the questions' clusters, (M,), or None if `clusters` is None.
+    """Return integer labels of the clusters of M questions, (M,), or None if `clusters` is None.
 
-    Warns if the effective number of clusters is less than half of their number, because a few of
-    them have most of the questions.
-
-    Args:
-        clusters: a label for each question, or None.
-        interval: the name of the method of limits.
-        questions: the number of questions, M.
-        weights: (M,) weights of the questions, or None if they are equal.
-
-    Raises:
-        ValueError: if there are not M labels, or if `interval` is neither "questions" nor "auto".
+    `weights` are those of the questions, or None if they are equal. A warning says if a few
+    clusters have most of the questions. A ValueError is raised if there are not M labels, or if
+    `interval`, the name of the method of limits, is neither "questions" nor "auto".
     """
     if clusters is None:
         return None
@@ -5394,8 +5028,7 @@ def pass_limits(
 ) -> tuple[Scores, IntervalMethod]:
     """Return estimates of scores of the pass@k family, and the method of their limits.
 
-    Only the method "questions" is here. `PACKAGE.rooms` has the others, which raise an error if
-    this is a script without the package. Without a confidence, the method is not used.
+    Without a confidence, the method is not used. All methods but "questions" need the package.
     """
     if options.confidence is None:
         points = pass_scores(counts, scores)
@@ -5419,15 +5052,13 @@ def max_limits(
 ) -> tuple[Scores, IntervalMethod]:
     """Return estimates of Max@k at the k of each key, and the method of their limits.
 
-    All methods but "questions" need the installed package. Without a confidence, the method is not
-    used.
+    Without a confidence, the method is not used. All methods but "questions" need the package.
     """
-    if options.confidence is None:
-        points = max_scores(rewards, ks)
-        return points, QuestionIntervals(points)
-    if options.method != "questions":
+    if options.confidence is not None and options.method != "questions":
         return PACKAGE.rooms.max_limits(rewards, ks, options)
     points = max_scores(rewards, ks)
+    if options.confidence is None:
+        return points, QuestionIntervals(points)
     least, most = np.clip(rewards.ranges, *options.bounds).T
     ranges = least[:, None], most[:, None]
     return points, QuestionIntervals(points, ranges, options.clusters, weights=options.weights)
@@ -5861,18 +5492,16 @@ class Computation:
             raise ValueError("predictions are missing: give each question's list of samples.")
         samples = read_samples(predictions)
         if references is not None:
-            if samples.multiplicity is not None and samples.are_numbers:
+            if samples.are_counts and samples.are_numbers:
                 raise ValueError(
                     "predictions are counts, which are already graded: leave out references, or "
                     "give counts of answers, such as {'answers': [['12', '13']], 'counts': [[5, "
                     "3]]}."
                 )
             return stored(samples, references)
-        if self.accepts_labels and not samples.are_numbers:
+        if self.accepts_labels and hasattr(samples.values, "chunks"):
             # Texts may be labels. Their numbers are parameters of `compute`, which follow later.
-            texts = stored(samples)
-            if sample_kind(texts.values) == "texts":
-                return texts
+            return samples
         check_types(samples)
         outcomes = as_outcomes(samples)
         self.validate(outcomes)
@@ -6379,25 +6008,17 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         return vars(self) | {"_lock": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore the attributes, with a new lock."""
         self.__dict__.update(state, _lock=threading.Lock())
 
     computation: Computation
-    """The computation of the metric."""
 
     @staticmethod
     @abc.abstractmethod
     def _compute(questions: SampledQuestions):
-        """Return the scores of questions. In a subclass this is the `results` of `computation`.
-
-        `compute` does not call it, but `evaluate` and other tools inspect its signature.
-        """
+        """Return what `computation.results` returns. Other tools inspect its signature."""
 
     def _build_data_dir(self) -> str:
-        """Return the folder of the metric, without creating it as `evaluate` does.
-
-        Only several processes need it, and `Exchange` creates it for them.
-        """
+        """Return the folder of the metric, without creating it: only an `Exchange` needs it."""
         return str(Path(self._data_dir_root, self.name, self.config_name))
 
     def _forget(self) -> None:
@@ -6414,8 +6035,8 @@ class SampledMetric(evaluate.Metric, abc.ABC):
     def add(self, *, prediction=None, reference=None, predictions=None, references=None):
         """Add one question: the list of its predictions, and its reference or None.
 
-        `prediction` and `predictions` are synonyms, and so are `reference` and `references`. A
-        ValueError is raised if both are given, or if an input is invalid.
+        `predictions` and `references` are synonyms, which `evaluate.combine` uses. A ValueError is
+        raised if both are given, or if an input is invalid.
         """
         samples = [value for value in (prediction, predictions) if value is not None]
         answers = [value for value in (reference, references) if value is not None]
@@ -6451,12 +6072,10 @@ class SampledMetric(evaluate.Metric, abc.ABC):
             TypeError: if an argument has no name, or is no parameter of the metric.
         """
         if unnamed:
-            arguments = f"predictions={short(unnamed[0])}"
-            if isinstance(unnamed[0], Mapping) and "predictions" in unnamed[0]:
-                arguments = "**run"
-            elif len(unnamed) > 1:
-                arguments += ", references=.."
-            raise TypeError(f"compute takes its arguments by name: give compute({arguments}).")
+            raise TypeError(
+                "compute takes its arguments by name: give compute(predictions=.., references=..), "
+                "or compute(**run) for a run."
+            )
         self._refuse_call_from_checker("compute")
         check_options(self.computation.results, options, ("predictions", "references"))
         ordered = self.computation.ordered_options(options)
@@ -6495,7 +6114,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         batches = [*self._added]
         if predictions is not None or references is not None:
             batches.append(self.computation.read(predictions, references))
-            check_alike(batches[-1], batches[:-1])
+            check_alike(batches[-1], self._added)
         return batches
 
     def _scores_of_batches(self, batches: list[Samples], options: dict[str, Any]) -> dict[str, Any]:

@@ -38,9 +38,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from filelock import FileLock, Timeout
 
-from .core.batches import check_alike, unite
-from .core.columns import from_numpy, one_chunk
-from .core.containers import is_numeric, numbers_and_scored, to_numpy
+from .core.columns import JSON, TEXTS, check_alike, one_chunk, unite
+from .core.containers import to_numpy
 from .core.samples import Samples
 
 _LAUNCHERS = (
@@ -345,15 +344,12 @@ class Exchange:
 
 
 def write_batch(batch: Samples, file: BinaryIO) -> None:
-    """Write a batch to a file as an Arrow stream of questions; unscored numbers become null."""
-    if batch.are_numbers:
-        values = from_numpy(batch.values, batch.scored)
-    else:
-        values = one_chunk(batch.values)
-    offsets = from_numpy(np.concatenate([[0], np.cumsum(batch.sizes)]))
+    """Write a batch to a file as an Arrow stream, with a row for each question."""
+    values = pa.array(batch.values) if batch.are_numbers else one_chunk(batch.values)
+    offsets = pa.array(np.concatenate([[0], np.cumsum(batch.sizes)]))
     columns = {"values": pa.LargeListArray.from_arrays(offsets, values)}
     if batch.multiplicity is not None:
-        multiplicity = from_numpy(batch.multiplicity)
+        multiplicity = pa.array(batch.multiplicity)
         columns["multiplicity"] = pa.LargeListArray.from_arrays(offsets, multiplicity)
     if batch.references is not None:
         columns["references"] = batch.references
@@ -370,11 +366,9 @@ def read_batch(data: Any) -> Samples:
     if "multiplicity" in table.column_names:
         multiplicity = to_numpy(pc.list_flatten(table["multiplicity"]))
     references = table["references"] if "references" in table.column_names else None
-    are_numbers = is_numeric(values.type) and not pa.types.is_null(values.type)
-    if references is not None or not are_numbers:
-        return Samples(values, sizes, multiplicity=multiplicity, references=references)
-    numbers, scored = numbers_and_scored(values)
-    return Samples(numbers, sizes, "predictions", scored, multiplicity)
+    if values.type not in (TEXTS, JSON):
+        values = to_numpy(values)
+    return Samples(values, sizes, "predictions", multiplicity, references)
 
 
 def write_whole(

@@ -17,7 +17,6 @@ from at_k.core.checking import CheckCache, Checking
 from at_k.core.checks import category_numbers
 from at_k.core.computation import Computation, SampledQuestions
 from at_k.core.computations import COMPUTATIONS
-from at_k.core.counts import sums_per_question
 from at_k.core.samples import Samples as MetricSamples
 from at_k.core.score_agg import VERDICTS
 from at_k.runs.options import naming_run
@@ -219,8 +218,9 @@ def _rewards_by_question(
     values = outcomes.values.astype(float)
     if w:
         values = np.array(w)[outcomes.values.astype(int)]
-    rewards = np.where(outcomes.is_scored, values, None)
-    # Equal samples of a question may be stored once, with the number of their occurrences.
-    entries = iter(np.repeat(rewards, outcomes.occurrences).tolist())
-    sizes = sums_per_question(outcomes.occurrences, outcomes.sizes)
-    return [list(itertools.islice(entries, size)) for size in sizes.tolist()]
+    rewards: Any = np.where(outcomes.is_scored, values, None)
+    sizes, entries = outcomes.sizes, rewards.tolist()
+    if outcomes.are_counts:  # Equal samples of a question are stored once.
+        sizes, entries = outcomes.n, np.repeat(rewards, outcomes.weights).tolist()
+    remaining = iter(entries)
+    return [list(itertools.islice(remaining, size)) for size in sizes.tolist()]

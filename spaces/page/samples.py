@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 from at_k.cli.formats import short_label
 from at_k.cli.run_input import RunInput
 from at_k.core.checks import Place, entries_of, short
-from at_k.core.counts import sums_per_question
 from at_k.core.samples import read_samples as as_samples
 from at_k.readers.formats import COMPRESSED, FORMATS
 from at_k.readers.names import PER_QUESTION
@@ -217,7 +216,7 @@ def _check_size(samples: Samples, space: Space) -> None:
     """Raise a ValueError for too many questions, samples or groups."""
     question, sample = space.nouns
     predictions = as_samples(samples["predictions"])
-    sizes = sums_per_question(predictions.occurrences, predictions.sizes)
+    sizes = predictions.n if predictions.are_counts else predictions.sizes
     counts = (
         (f"{question}s", len(sizes), MAX_QUESTIONS),
         (f"{sample}s per {question}", sizes.max(), MAX_SAMPLES_PER_QUESTION),

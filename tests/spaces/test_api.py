@@ -49,7 +49,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"samples": 5}, "samples must be a text"),
     ({"samples": "x,y\n1,2"}, 'The columns are x, y. Give reading={"predictions": .., "references'),
     ({"samples": "id,correct\na,1\na,"}, 'Give reading={"missing": "incorrect"} or {"missing"'),
-    ({"samples": f'{{"outcomes": {DEEP}}}'}, "Question 1 is nested more than 50 levels deep"),
+    ({"samples": f'{{"outcomes": {DEEP}}}'}, "Question 1, sample 1 is [[[[["),
     ({"samples": '{"outcomes": [0, 1]}\n{"outcomes": [1, 2]}'}, "Question 2, sample 2 is 2"),
     ({"samples": "question,n,correct\nq1,6,2\nq2,6,8"}, "row 2: n is 6 and correct is 8"),
 ]

@@ -18,6 +18,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from functools import lru_cache, partial
 from typing import Any, NoReturn
 
@@ -35,17 +36,16 @@ from ..core.checking import (
     outcomes_of_match,
 )
 from ..core.checks import InputError, Place, short
-from ..core.columns import TEXTS, from_numpy, sample_kind, stored, to_python
+from ..core.columns import TEXTS, sample_kind, stored, to_python
 from ..core.match import (
     acceptable_answers,
     equals_any,
-    exact_form,
     no_texts_or_numbers,
     read_distinct,
 )
 from ..core.samples import Samples, read_samples
 from .choices import read_choice, read_options
-from .numbers import equal_forms, read_reference, read_response
+from .numbers import decimal_form, equal_forms, read_reference, read_response
 from .python_tests import python_tests
 from .responses import answer_part, boxed
 from .workers import portable_check, run_check
@@ -84,7 +84,7 @@ class Matching(NamedChecker):
 
     def check_samples(self, rows: Samples, checking: Checking, cache: CheckCache) -> Checked:
         """Return the outcome and the answer of each sample. `Checking.check` calls this."""
-        if pa.types.is_null(rows.values.type):
+        if sample_kind(rows) is None:
             correct, answers = np.zeros(len(rows.values), dtype=bool), rows.values
         else:
             correct, answers = self.match(rows, self.stop)
@@ -124,7 +124,7 @@ class MathVerify(NamedChecker):
             warnings.warn(text, stacklevel=4)
         grades = [0 if grade == TIMED_OUT else grade for grade, _ in read]
         answers = pa.array([*(answer for _, answer in read), None], TEXTS)
-        sample_answers = answers.take(from_numpy(pairs.index))  # the last one of samples without
+        sample_answers = answers.take(pa.array(pairs.index))  # the last one of samples without
         return Checked(pairs.outcomes(grades), pa.chunked_array([sample_answers]))
 
     def _check_pairs(
@@ -234,12 +234,14 @@ def match_numbers(rows: Samples, stop: Sequence[str]) -> tuple[np.ndarray, pa.Ch
 
     def number_form(value: Any) -> str | None:
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        return exact_form(value) if is_number and math.isfinite(value) else None
+        if not is_number or not math.isfinite(value):
+            return None
+        return decimal_form(Decimal(value) if isinstance(value, int) else Decimal(repr(value)))
 
     def read_number(reference: Any) -> str | None:
         return read_reference(reference) if isinstance(reference, str) else number_form(reference)
 
-    if pa.types.is_boolean(rows.values.type) or sample_kind(rows.values) == "other values":
+    if sample_kind(rows) == "other values":
         raise no_texts_or_numbers("numeric")
     expected = (
         "numeric compares the number that a response gives with a reference that is one number, "
@@ -264,7 +266,7 @@ def match_choices(rows: Samples, stop: Sequence[str]) -> tuple[np.ndarray, pa.Ch
     That is a letter or a word in capitals, or null. Raises a ValueError if a sample is no text, if
     a reference is no choice, or if the references of a question have different options.
     """
-    if sample_kind(rows.values) != "texts":
+    if sample_kind(rows) != "texts":
         raise InputError("choice compares texts, and some predictions are not texts.")
     expected = (
         'choice compares with a letter, yes or no, or with {"answer": "B", "options": [..]}, whose '

@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 
-from ..core.match import decimal_form
 from .responses import answer_part, boxed, last_answer, sentences
 
 # --- A text without the marks of LaTeX, Markdown and currencies ---------------------------
@@ -101,6 +100,11 @@ _COMMA_IS_POINT = re.compile(
 )
 _ALL_DIGITS = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _LONGEST_FRACTION = 40  # characters of a numerator or denominator
+
+
+def decimal_form(number: Decimal) -> str:
+    """Return the normal form of a decimal, a text with all its digits. Equal numbers share it."""
+    return f"{number.normalize(_ALL_DIGITS) if number else Decimal(0)}"
 
 
 def number_form(number: Decimal | Fraction, unit: str = "") -> str:

@@ -104,7 +104,7 @@ class PythonTests:
         """Return the outcome of each sample. `Checking.check` calls this."""
         self._read_references(to_python(rows.references))
         if rows.values.type != TEXTS:
-            first = 0 if rows.scored_or_none is None else int(rows.scored_or_none.argmax())
+            first = int(rows.is_scored.argmax())
             what = f" is {short(to_python(rows.values)[first])}: python_tests checks Python "
             raise InputError(sample_place(rows.name, rows.sizes, first), what, "code.")
         pairs = DistinctPairs.from_samples(rows)

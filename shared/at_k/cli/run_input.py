@@ -14,6 +14,7 @@ from ..core.checking import Checked, Checking
 from ..core.checks import InputError, Place, short
 from ..core.choice import KnownClusters
 from ..core.computation import SampledQuestions
+from ..core.counts import sums_per_question
 from ..core.samples import Samples, read_samples, sample_place
 from ..readers.missing import text_of_ids
 from ..readers.run import Run as ReadRun
@@ -48,7 +49,8 @@ class RunInput:
     @cached_property
     def sizes(self) -> np.ndarray:
         """The number of samples of each of M questions, without missing ones, (M,)."""
-        return read_samples(self.questions["predictions"]).scored_sizes
+        samples = read_samples(self.questions["predictions"])
+        return sums_per_question(samples.weights, samples.sizes)
 
     @property
     def caption(self) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, NoReturn
 
@@ -25,7 +25,7 @@ import pyarrow.compute as pc
 from .checks import InputError, Place, check_count, check_name, check_positive, short
 from .columns import JSON, TEXTS, distinct_entries, to_python
 from .containers import to_numpy
-from .match import match_exactly
+from .match import as_answers, match_exactly
 from .package import PACKAGE
 from .samples import Labels, Samples, sample_place
 
@@ -43,14 +43,11 @@ another attribute of the function, by default 64. Named checkers with options ar
 `at_k.checkers`.
 """
 
-PairToCheck = tuple[Any, Any]
-"""A prediction and a reference."""
+PairToCheck = tuple[Any, Any]  # a prediction and a reference
+PairBatch = tuple[int, list[PairToCheck]]  # the index of the first pair of a batch, and its pairs
 
 PairResult = tuple[Any, str | BaseException | None]
 """The result of a pair and None; or None and the problem: an exception, or a text "returned .."."""
-
-PairBatch = tuple[int, list[PairToCheck]]
-"""The index of the first pair of a batch, and the pairs of the batch."""
 
 BatchResult = tuple[int, list[PairResult]]
 """The index of the first pair of a batch, and the result of each of its pairs."""
@@ -59,19 +56,15 @@ NOT_FINISHED: PairResult = (None, None)
 """The result of a pair that took too long, which is not scored. Compare it with `is`."""
 
 _OUTCOMES = "the result for predictions"  # what messages call the outcomes of a checker
-_SEARCHED = 1000  # The warning about exact_match looks at so many samples.
-_BATCHES = 1 << 12  # An executor gets so many batches, which keep many workers busy.
 
 
 @dataclass(frozen=True)
 class Checked:
     """The outcomes of samples, and the answers that a checker compared.
 
-    Attributes:
-        outcomes: the outcome of each sample.
-        read_answers: (S,) the answer that the checker found in each sample, or a code of the
-            answer; null for samples without an answer. For "exact_match" and functions the whole
-            sample is the answer. It is None if the samples were given as outcomes.
+    `read_answers`, (S,), are the answers that the checker found in the samples, or codes of them;
+    null for samples without an answer. For "exact_match" and functions the whole sample is the
+    answer. It is None if the samples were given as outcomes.
     """
 
     outcomes: Samples
@@ -86,8 +79,6 @@ class Checked:
         answers = self.read_answers
         if answers is None:
             return None
-        if pa.types.is_floating(answers.type):
-            answers = pc.add(answers, pa.scalar(0.0, answers.type))  # turns -0.0 into 0.0
         distinct, codes = distinct_entries(answers)
         if answers.type == JSON:  # Answers such as 1 and 1.0 are equal, but not as JSON texts.
             code_of: dict[Any, int] = {}
@@ -117,10 +108,11 @@ class Checking:
         executor: an executor to check in, or None.
         timeout: seconds that a check may take, or None for no limit.
         labels: the number of each label that the checker may return, or None.
+        package_checker: the checker object of the installed package, or None for "exact_match" and
+            functions.
 
-    Raises:
-        ValueError, TypeError: if an attribute is invalid, or if two exclude each other.
-        ImportError: if the checker needs a library that is not installed.
+    A ValueError or TypeError is raised if an attribute is invalid, or if two exclude each other,
+    and an ImportError if the checker needs a library that is not installed.
     """
 
     checker: Checker = "exact_match"
@@ -128,6 +120,8 @@ class Checking:
     executor: Executor | None = None
     timeout: float | None = None
     labels: Labels | None = None
+    matches_exactly: bool = field(init=False)
+    package_checker: Any = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         """Take the options that the checker carries, and validate all attributes."""
@@ -137,52 +131,48 @@ class Checking:
                     f"{name} is given to compute and to the checker: give it to the checker only."
                 )
             setattr(self, name, value)
-        if isinstance(self.checker, str):
+        is_name, is_object = isinstance(self.checker, str), hasattr(self.checker, "check_samples")
+        if is_name:
             check_name("check_correct_fn", self.checker, CHECKERS)
-        elif not callable(self.checker) and self._package_checker is None:
+        elif not is_object and not callable(self.checker):
             raise TypeError(
                 f"check_correct_fn is {short(self.checker)}, which cannot be called: give a "
                 f"function of a prediction and a reference, or one of the names "
                 f"{', '.join(CHECKERS)}."
             )
         self._check_options()
-        if self._package_checker is not None:
-            self._package_checker.validate(self)
-        elif self.is_async or self.batch_size or self.timeout or (self.num_proc or 1) > 1:
+        self.matches_exactly = is_name and self.checker == "exact_match"
+        if is_object or (is_name and not self.matches_exactly):
+            self.package_checker = PACKAGE.rooms.checker(self.checker)
+            self.package_checker.validate(self)
+        elif self._needs_workers:
             PACKAGE.rooms.check_workers(self)
+
+    @property
+    def _needs_workers(self) -> bool:
+        """Return whether the options or the function need processes, threads or batches."""
+        if self.timeout is not None or (self.num_proc or 1) > 1:
+            return True
+        return callable(self.checker) and (self.is_async or self.batch_size is not None)
 
     def _check_options(self) -> None:
         """Raise an error if num_proc, executor or timeout is invalid, or two exclude each other."""
         executor, timeout = self.executor, self.timeout
         if self.num_proc is not None:
-            if executor is not None:
-                raise ValueError("num_proc and executor exclude each other: give one of them.")
             check_count("num_proc", self.num_proc, "give a number of processes")
-        if executor is not None and (isinstance(executor, type) or not hasattr(executor, "map")):
-            raise TypeError(f"executor is {short(executor)}: give an Executor, such as a pool.")
         if timeout is not None:
             check_positive("timeout", timeout, "give a number of seconds", math.inf)
-            if executor is not None:
-                raise ValueError(
-                    "timeout cannot end the calls of an executor: give num_proc instead of the "
-                    "executor, or limit the time in check_correct_fn."
-                )
-
-    @property
-    def matches_exactly(self) -> bool:
-        """Return whether the checker is "exact_match"."""
-        return isinstance(self.checker, str) and self.checker == "exact_match"
-
-    @cached_property
-    def _package_checker(self) -> Any:
-        """Return the checker of the installed package: that of a name, or `checker` itself.
-
-        Returns None for "exact_match" and for functions.
-        """
-        is_name = isinstance(self.checker, str) and not self.matches_exactly
-        if is_name or hasattr(self.checker, "check_samples"):
-            return PACKAGE.rooms.checker(self.checker)
-        return None
+        if executor is None:
+            return
+        if isinstance(executor, type) or not hasattr(executor, "map"):
+            raise TypeError(f"executor is {short(executor)}: give an Executor, such as a pool.")
+        if self.num_proc is not None:
+            raise ValueError("num_proc and executor exclude each other: give one of them.")
+        if timeout is not None:
+            raise ValueError(
+                "timeout cannot end the calls of an executor: give num_proc instead of the "
+                "executor, or limit the time in check_correct_fn."
+            )
 
     @property
     def is_async(self) -> bool:
@@ -202,11 +192,7 @@ class Checking:
         """Check every sample against the reference of its question.
 
         A sample is not scored if it is None, if the checker returns None, or if its check takes
-        longer than the timeout.
-
-        Args:
-            samples: samples with references.
-            cache: the results of earlier checks. If a check fails, the finished ones are added.
+        longer than the timeout. If a check fails, the finished ones are added to the cache.
 
         Raises:
             ValueError: if the checker raises an exception (which is the cause), returns something
@@ -219,31 +205,30 @@ class Checking:
                 _warn_of_responses(samples, outcomes)
             return Checked(outcomes, samples.values)
         cache = cache or CheckCache()
-        if self._package_checker is not None:
-            return self._package_checker.check_samples(samples, self, cache)
+        if self.package_checker is not None:
+            return self.package_checker.check_samples(samples, self, cache)
         pairs = DistinctPairs.from_samples(samples)
-        results = self.results(pairs, cache, PACKAGE.rooms.check_pairs)
+        results = self.results(pairs, cache, PACKAGE.rooms.check_pairs or Checking.check_here)
         return Checked(pairs.outcomes([outcome for outcome, _ in results]), samples.values)
 
     def results(
         self, pairs: DistinctPairs, cache: CheckCache, check_pairs: CheckPairs
     ) -> list[PairResult]:
-        """Return the (P,) results of distinct pairs, none of which has a problem.
+        """Return the (P,) results of distinct pairs, with a warning of those that took too long.
 
-        `check_pairs` checks the pairs that have no result in the cache. Warns of the number of
-        pairs that took longer than the timeout.
-
-        Raises:
-            ValueError: for the first pair with a problem, a dead worker, or too few results.
-                Finished results are added to the cache.
+        `check_pairs` checks the pairs that have no result in the cache. A ValueError is raised for
+        a pair with a problem, a dead worker, or too few results.
         """
-        results = cache.results(self, pairs)
+        finished = cache.results_of(self)
+        # The texts of all pairs would take long, and are not needed without earlier results.
+        results = [finished.get(repr(pair)) if finished else None for pair in pairs.pairs]
         try:
             self._check_missing(pairs, results, check_pairs)
         except BaseException as error:
-            if kept := cache.keep(pairs, results):
+            finished |= pairs.finished(results)
+            if finished:
                 error.add_note(
-                    f"{kept} finished checks are kept: compute again with the same "
+                    f"{len(finished)} finished checks are kept: compute again with the same "
                     f"check_correct_fn to check the others."
                 )
             raise
@@ -263,20 +248,18 @@ class Checking:
         missing = [pair for pair, result in enumerate(results) if result is None]
         if not missing:
             return
-        first = 0  # All pairs before this one have results, and no problem.
         try:
             with closing(check_pairs(self, [pairs.pairs[pair] for pair in missing])) as batches:
                 for start, batch in batches:
-                    for pair, result in zip(missing[start:], batch, strict=False):
+                    checked = missing[start : start + len(batch)]
+                    for pair, result in zip(checked, batch, strict=False):
                         results[pair] = result
-                    while first < len(results) and (known := results[first]) is not None:
-                        if known[1] is not None:
-                            self._raise_problem(pairs.call(first), known[1])
-                        first += 1
+                        if result[1] is not None:
+                            self._raise_problem(pairs.call(pair), result[1])
         except BrokenExecutor as error:
             raise InputError(
                 "A worker died. The first missing result is that of ",
-                *pairs.call(first),
+                *pairs.call(results.index(None)),
                 ": check_correct_fn may have ended its process, or used more memory than there is. "
                 "If no worker could start, protect the start of the program with "
                 '`if __name__ == "__main__":`, as workers import the main module.',
@@ -292,17 +275,14 @@ class Checking:
         if self.executor is None:
             yield from map(check, ((i, [pair]) for i, pair in enumerate(pairs)))
             return
-        size = math.ceil(len(pairs) / _BATCHES)
+        size = math.ceil(len(pairs) / 4096)  # so many batches keep many workers busy
         batches = [(start, pairs[start : start + size]) for start in range(0, len(pairs), size)]
         yield from self.executor.map(check, batches)
 
     def _raise_problem(self, call: tuple[str, Place], problem: str | BaseException) -> NoReturn:
         """Raise the error for a problem of a `PairResult`. `call` is from `DistinctPairs.call`."""
         if isinstance(problem, BaseException):
-            try:
-                text = str(problem)
-            except Exception:  # The __str__ of the exception fails.
-                text = "without a message"
+            text = text_or_type(str, problem)
             raise InputError(*call, f" raised {type(problem).__name__}: {text}.") from problem
         valid = "".join(f"{label!r}, " for label in self.labels or ())
         raise InputError(
@@ -332,15 +312,9 @@ def check_batch(
 ) -> BatchResult:
     """Apply a checker to a batch of pairs, in any thread or process, and return the results.
 
-    Imports are inside, because workers receive the code of `PARTS_OF_BATCH` without the module.
-    Nothing is raised: a problem is part of the result of its pair.
-
-    Args:
-        checker: a function of a prediction and a reference.
-        labels: the number of each label that the checker may return; or None for a checker of this
-            package, whose results are not validated.
-        home: what `host()` returned in the process that requested the check.
-        batch: the index of the first pair, and the pairs.
+    Nothing is raised: a problem is part of the result of its pair. `labels` has the number of each
+    label that the checker may return, or is None for a checker of this package, whose results are
+    not validated. `home` is what `host()` returned in the process that requested the check.
     """
     start, pairs = batch
     results = [call_checker(checker, home, *pair) for pair in pairs]
@@ -352,6 +326,7 @@ def call_checker(checker: Callable[..., Any], home: str, *arguments: Any) -> Pai
 
     An exception in a worker has its traceback as a note, and can be pickled.
     """
+    # Workers receive the code of `PARTS_OF_BATCH` without the module.
     import copy
     import os
     import pickle
@@ -443,35 +418,36 @@ class DistinctPairs:
         place = sample_place("predictions", self.samples.sizes, self.first[pair])
         return f"check_correct_fn({short(self.pairs[pair][0])}, ..) on ", place
 
+    def finished(self, results: Sequence[PairResult | None]) -> dict[str, PairResult]:
+        """Return the (P,) results that are known and have no problem, by the `repr` of the pair."""
+        pairs = zip(map(repr, self.pairs), results, strict=True)
+        return {pair: result for pair, result in pairs if result and result[1] is None}
+
     def outcomes(self, results: Sequence[float | None]) -> Samples:
         """Return the outcomes of all samples, from the (P,) outcomes of the pairs.
 
         A pair that is not scored has None. Raises a ValueError if there are both categories above 1
         and shares of correctness, which are floats.
         """
-        has_shares = any(isinstance(result, float) for result in results)
-        for pair, result in enumerate(results) if has_shares else ():
-            if result is not None and result > 1:
-                raise InputError(
-                    *self.call(pair),
-                    f" returned {result}, a category, and shares of correctness for other samples: "
-                    f"return one of the two for all.",
-                )
-        dtype = np.float64 if has_shares else np.int64
-        values = np.array([*(result or 0 for result in results), 0], dtype=dtype)[self.index]
-        is_scored = np.array([*(result is not None for result in results), False], dtype=bool)
-        scored = is_scored[self.index]
-        sizes, multiplicity = self.samples.sizes, self.samples.multiplicity
-        return Samples(
-            values, sizes, _OUTCOMES, None if scored.all() else scored, multiplicity=multiplicity
-        )
+        padded = [*results, None]  # the last one is for samples that are None
+        numbers = np.array([0 if result is None else result for result in padded])
+        if numbers.dtype.kind == "f" and numbers.max() > 1:
+            pair = int(numbers.argmax())
+            raise InputError(
+                *self.call(pair),
+                f" returned {results[pair]}, a category, and shares of correctness for other "
+                f"samples: return one of the two for all.",
+            )
+        scored = np.array([result is not None for result in padded])[self.index]
+        samples = self.samples
+        multiplicity = samples.multiplicity if scored.all() else samples.weights * scored
+        return Samples(numbers[self.index], samples.sizes, _OUTCOMES, multiplicity)
 
 
 class CheckCache:
     """Keeps the finished checks of a run that failed, so that a retry checks only the other pairs.
 
-    The retry needs the same labels and an equal checker, such as the same function, or the same
-    method of the same object.
+    The retry needs the same labels and an equal checker, such as the same function.
     """
 
     def __init__(self) -> None:
@@ -481,24 +457,15 @@ class CheckCache:
     def __reduce__(self):
         return CheckCache, ()  # An empty cache is pickled: not every checker can be pickled.
 
-    def results(self, checking: Checking, pairs: DistinctPairs) -> list[PairResult | None]:
-        """Return a (P,) list of the cached result of each pair, or None if it is not cached.
+    def results_of(self, checking: Checking) -> dict[str, PairResult]:
+        """Return the dict of finished results by the `repr` of their pair, to which one may add.
 
-        The cache is emptied first if its results are those of another checker or other labels.
+        It is emptied first if its results are those of another checker or other labels.
         """
         checker = (checking.checker, checking.labels)
         if self._checker != checker:
             self._checker, self._results = checker, {}
-        if not self._results:  # Making texts of all pairs would take long.
-            return [None] * len(pairs.pairs)
-        return [self._results.get(repr(pair)) for pair in pairs.pairs]
-
-    def keep(self, pairs: DistinctPairs, results: list[PairResult | None]) -> int:
-        """Add the results without a problem to the cache; return how many results it then has."""
-        for pair, result in zip(pairs.pairs, results, strict=True):
-            if result is not None and result[1] is None:
-                self._results[repr(pair)] = result
-        return len(self._results)
+        return self._results
 
 
 # --- exact_match --------------------------------------------------------------
@@ -506,22 +473,19 @@ class CheckCache:
 
 def outcomes_of_match(samples: Samples, correct: np.ndarray) -> Samples:
     """Return the outcomes of samples from `correct`, (S,): whether each sample is correct."""
-    return Samples(
-        correct, samples.sizes, _OUTCOMES, samples.scored_or_none, multiplicity=samples.multiplicity
-    )
+    return Samples(correct, samples.sizes, _OUTCOMES, samples.multiplicity)
 
 
 def _warn_of_responses(samples: Samples, outcomes: Samples) -> None:
     """Warn if texts seem to be whole responses, as many contain their reference, or none equals it.
 
-    Only the first `_SEARCHED` samples are searched. Many are more than a tenth of the correct ones.
+    Only the first 1000 samples are searched. Many are more than a tenth of the correct ones.
     """
     problem = f"None of the {outcomes.n.sum()} scored samples equals its reference"
     if outcomes.values.any():
-        correct, occurrences = outcomes.values[:_SEARCHED], samples.occurrences[:_SEARCHED]
-        texts = to_python(samples.values[:_SEARCHED])
-        references = to_python(samples.references[:_SEARCHED])
-        question = np.repeat(np.arange(len(references)), samples.sizes[:_SEARCHED])
+        correct, occurrences = outcomes.values[:1000], samples.weights[:1000]
+        texts, references = to_python(samples.values[:1000]), to_python(samples.references[:1000])
+        question = np.repeat(np.arange(len(references)), samples.sizes[:1000])
         incorrect = np.flatnonzero(~correct)
         containing = [i for i in incorrect if _contains(texts[i], references[question[i]])]
         n_containing, n_equal = occurrences[containing].sum(), occurrences[correct].sum()
@@ -541,10 +505,5 @@ def _warn_of_responses(samples: Samples, outcomes: Samples) -> None:
 
 def _contains(text: str | None, reference: Any) -> bool:
     """Return whether a text contains the reference, or an entry of a list, as a separate word."""
-    answers = reference if isinstance(reference, list) else [reference]
-    return any(
-        isinstance(answer, str)
-        and answer
-        and re.search(rf"(?<!\w){re.escape(answer)}(?!\w)", text or "")
-        for answer in answers
-    )
+    answers = (x for x in as_answers(reference) if isinstance(x, str) and x)
+    return any(re.search(rf"(?<!\w){re.escape(x)}(?!\w)", text or "") for x in answers)

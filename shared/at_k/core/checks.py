@@ -8,7 +8,6 @@ questions, and n samples of a question. A "page" is a web page that shows a metr
 from __future__ import annotations
 
 import difflib
-import itertools
 import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -19,8 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-_ABOVE_0 = math.ulp(0.0)
-_BELOW_1 = math.nextafter(1.0, 0.0)
+_ABOVE_0 = math.ulp(0.0)  # the smallest positive number
 
 
 def short(value, most: int = 60) -> str:
@@ -55,7 +53,7 @@ class Place(NamedTuple):
     @property
     def is_question(self) -> bool:
         """Return whether the place is a question, and not an entry of a parameter."""
-        return self.parameter in ("question", "Question") and self.sample is None
+        return self.parameter in ("question", "Question")
 
     def __str__(self) -> str:
         if self.is_question:
@@ -101,11 +99,6 @@ class InputError(ValueError):
 
 
 # --- Collections --------------------------------------------------------------------------
-
-
-def is_masked(values) -> bool:
-    """Return whether the values are a masked array. Importing np.ma to test this would be slow."""
-    return isinstance(values, np.ndarray) and hasattr(values, "mask")
 
 
 def is_frame(values) -> bool:
@@ -154,25 +147,6 @@ def as_list(name: str, value) -> list[Any]:
     return values
 
 
-def check_depth(name: str, values: Sequence[Any]) -> None:
-    """Raise a ValueError if an entry is nested more than 50 levels deep, or contains itself.
-
-    Arrow and JSON recurse into nested lists and dicts: deep nesting overflows the stack.
-    """
-    for index, value in enumerate(values):
-        # All lists and dicts at one depth, by their ids, so that a repeated one is visited once.
-        level = {id(value): value} if isinstance(value, (list, tuple, dict)) else {}
-        for _ in range(50):
-            contents = (x.values() if isinstance(x, dict) else x for x in level.values())
-            inner = itertools.chain.from_iterable(contents)
-            level = {id(x): x for x in inner if isinstance(x, (list, tuple, dict))}
-            if not level:
-                break
-        if level:
-            what = " is nested more than 50 levels deep"
-            raise InputError(Place(name, index), what, InPython(", or contains itself"), ".")
-
-
 def entries_of(name: str, values) -> list[Any]:
     """Return the entries of a list, an array or a column as a list, with None for masked ones.
 
@@ -200,13 +174,9 @@ def is_missing(entry) -> bool:
 
 
 _METRIC_OF_SCORE = {
-    "vote@k": "cons_at_k",
-    "weighted_vote@k": "cons_at_k",
-    "cons@k": "cons_at_k",
-    "max@k": "max_at_k",
-    "picked@k": "max_at_k",
-    "pass^k": "gpassk",
-    "G-Pass@k": "gpassk",
+    **dict.fromkeys(["vote@k", "weighted_vote@k", "cons@k"], "cons_at_k"),
+    **dict.fromkeys(["max@k", "picked@k"], "max_at_k"),
+    **dict.fromkeys(["pass^k", "G-Pass@k"], "gpassk"),
 }
 """The metric that has each of these scores, for which users often ask another metric."""
 
@@ -234,10 +204,14 @@ def did_you_mean(choice: str, names: Iterable[str]) -> str:
     """Return " Did you mean 'x'?" for the name most similar to a choice, or "" if none is similar.
 
     A name is similar if the choice is the name with an s, abbreviates this name and no other, or is
-    spelled almost like it.
+    spelled almost like it, with "at" for @ and "hat" for ^.
     """
-    spelled = {_spelled_out(name): name for name in names}
-    typed = _spelled_out(choice)
+
+    def letters(name: str) -> str:
+        name = name.lower().replace("@", "at").replace("^", "hat")
+        return re.sub(r"[^a-z0-9]", "", name)
+
+    spelled, typed = {letters(name): name for name in names}, letters(choice)
     singular = typed.removesuffix("s")
     similar = [name for name in spelled if len(singular) > 2 and name.startswith(singular)]
     if singular in spelled:
@@ -247,12 +221,6 @@ def did_you_mean(choice: str, names: Iterable[str]) -> str:
     return f" Did you mean {spelled[similar[0]]!r}?" if similar else ""
 
 
-def _spelled_out(name: str) -> str:
-    """Return the letters and digits of a name in lower case, with "at" for @ and "hat" for ^."""
-    spelled = name.lower().replace("@", "at").replace("^", "hat")
-    return re.sub(r"[^a-z0-9]", "", spelled)
-
-
 def category_numbers(categories) -> dict[str, float] | None:
     """Return a dict from category label to its number (0, 1, ...), or None if `categories` is None.
 
@@ -260,13 +228,14 @@ def category_numbers(categories) -> dict[str, float] | None:
     """
     if categories is None:
         return None
-    labels = as_list("categories", categories)
-    for category, label in enumerate(labels):
-        if not isinstance(label, str) or label in labels[:category]:
+    numbers: dict[str, float] = {}
+    for category, label in enumerate(as_list("categories", categories)):
+        if not isinstance(label, str) or label in numbers:
             raise ValueError(
                 f"categories[{category}] is {short(label)}: give each category its own text."
             )
-    return {label: category for category, label in enumerate(labels)}
+        numbers[label] = category
+    return numbers
 
 
 # --- Labels of questions, such as groups and clusters -------------------------------------
@@ -277,10 +246,9 @@ def require_same_index(values: Mapping[str, Any]) -> None:
 
     `values` has what is paired by its rows, by name; values of other types have no labels.
     """
-    (first, index), *others = [
-        (name, x.index) for name, x in values.items() if hasattr(x, "iloc")
-    ] or [("", None)]
-    for name, other in others:
+    indexes = [(name, x.index) for name, x in values.items() if hasattr(x, "iloc")]
+    for name, other in indexes:
+        first, index = indexes[0]
         if not other.equals(index):
             raise ValueError(
                 f"The rows of {first} and {name} have different labels, or another order: the "
@@ -301,13 +269,13 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
             f"{name} has {len(entries)} labels for {questions} questions: give one for each."
         )
     for question, label in enumerate(entries):
+        problem = ""
         if hasattr(label, "shape"):
-            what = f" is {short(label)}: a label is a text or a number."
-            raise InputError(Place(name, question), what)
-        if is_missing(label):
-            what = f" is {label}: give every question a label."
-            raise InputError(Place(name, question), what)
-    check_depth(name, entries)
+            problem = "a label is a text or a number"
+        elif is_missing(label):
+            problem = "give every question a label"
+        if problem:
+            raise InputError(Place(name, question), f" is {short(label)}: {problem}.")
     numbers: dict[str, int] = {}
     index = np.array([numbers.setdefault(str(label), len(numbers)) for label in entries])
     return list(numbers), index
@@ -371,14 +339,11 @@ def check_text(name: str, value) -> str:
 def check_confidence(confidence) -> float:
     """Return a confidence as a float; raise a ValueError unless it is above 0 and below 1."""
     wanted = "give a probability between 0 and 1, such as 0.95"
-    return check_number("confidence", confidence, wanted, _ABOVE_0, _BELOW_1)
+    return check_number("confidence", confidence, wanted, _ABOVE_0, math.nextafter(1.0, 0.0))
 
 
 def check_bounds(bounds) -> tuple[float, float]:
-    """Return `bounds`, to which intervals are clipped, as (lo, hi); (-inf, inf) for None.
-
-    Raises a ValueError unless there are two numbers, lo <= hi.
-    """
+    """Return `bounds` as (lo, hi), (-inf, inf) for None; raise a ValueError unless lo <= hi."""
     if bounds is None:
         return -math.inf, math.inf
     wanted = "give (lo, hi) with lo <= hi, or None"
@@ -395,10 +360,8 @@ def check_prior(alpha0, beta0) -> tuple[float, float]:
     Beyond 1e15 the posterior standard deviation would lose all digits.
     """
     wanted = "a parameter of the Beta prior is a positive number, at most 1e15"
-    return (
-        check_number("alpha0", alpha0, wanted, _ABOVE_0, 1e15),
-        check_number("beta0", beta0, wanted, _ABOVE_0, 1e15),
-    )
+    alpha0 = check_number("alpha0", alpha0, wanted, _ABOVE_0, 1e15)
+    return alpha0, check_number("beta0", beta0, wanted, _ABOVE_0, 1e15)
 
 
 def check_k(k, n: np.ndarray | None = None, name: str = "k") -> int:
@@ -429,12 +392,12 @@ def choose_ks(
     If `default` has none so small, the smallest n itself is returned. A requested k above an n
     raises a ValueError, unless `allow_above_n`. Its message ends with `remedy`.
     """
-    if ks is not None:
-        if not allow_above_n:
-            check_samples(ks, n, remedy)
-        return ks
-    least = int(n.min())
-    return [k for k in default if k <= least] or [least]
+    if ks is None:
+        least = int(n.min())
+        return [k for k in default if k <= least] or [least]
+    if not allow_above_n:
+        check_samples(ks, n, remedy)
+    return ks
 
 
 def check_samples(ks: list[int], n: np.ndarray, remedy: str = "") -> None:

@@ -40,46 +40,36 @@ def method_of_auto(has_prior: bool, has_clusters: bool, repeated: bool | None = 
     """Return the name of the method that `interval="auto"` stands for.
 
     It is "posterior" with a prior that is not uniform, and "questions" with clusters. Without them
-    it depends on the data, separately for all questions and for each group:
+    it depends on the data of all questions, or of each group:
 
     - If a question has two samples or more, it is "sampling", because the samples show how scores
       vary when the same questions are sampled again. "sampling" uses "hierarchical" for k > n.
     - If each question has one sample, it is "questions", because only the differences between
       questions show a variance. Scores with k > n have no estimate then. A single question shows no
-      variance, so the interval is the whole range of the score, and its name is "none: " and the
-      reason (`AutoIntervals` of the package).
+      variance, so the interval is the whole range of the score.
 
-    `repeated` is whether a question has two samples or more. If it is None, which means that this
-    is not known yet, and the result depends on it, the result is "auto".
+    `repeated` is whether a question has two samples or more, or None if this is not known yet. The
+    result is then "auto" if it depends on the data.
     """
     if has_prior:
         return "posterior"
     if has_clusters:
         return "questions"
-    if repeated is None:
-        return "auto"
-    return "sampling" if repeated else "questions"
+    return {None: "auto", True: "sampling", False: "questions"}[repeated]
 
 
 # --- Options ------------------------------------------------------------------------------
 
 
 class Weighting(NamedTuple):
-    """How the scores of questions are averaged.
+    """How the scores of questions are averaged, by default with equal weights."""
 
-    Attributes:
-        values: (M,) the weight of each question, or None if all are equal.
-        words: a description such as "averaged over 3 groups", or "" for the mean over questions.
-        over_groups: whether the result is the mean of the scores of groups.
-    """
-
-    values: np.ndarray | None = None
-    words: str = ""
-    over_groups: bool = False
+    values: np.ndarray | None = None  # (M,) the weight of each question, or None for equal ones
+    words: str = ""  # a description such as "averaged over 3 groups"
+    over_groups: bool = False  # whether the result is the mean of the scores of groups
 
 
 OVER_QUESTIONS = Weighting()
-"""The mean over questions with equal weights."""
 
 
 @dataclass(frozen=True)
@@ -141,16 +131,9 @@ def interval_options(
 ) -> IntervalOptions:
     """Validate parameters of a metric, and return them as the options of its intervals.
 
-    The parameters that are not listed here have the same names in the metrics, which document them.
-
-    Args:
-        questions: the number of questions, M.
-        known: the names that `interval` can have.
-        has_prior_outcomes: whether the metric was given prior outcomes R0.
-
-    Raises:
-        ValueError: if a parameter is invalid, if two of them contradict each other, or if one has
-            no use without another.
+    `questions` is M, `known` are the names that `interval` can have, and `has_prior_outcomes` says
+    whether the metric was given R0. The metrics document the other parameters. A ValueError is
+    raised if one is invalid, or has no use without another, or if two contradict each other.
     """
     prior, limits = check_prior(alpha0, beta0), check_bounds(bounds)
     check_flag("band", band)
@@ -159,51 +142,40 @@ def interval_options(
     if confidence is not None:
         confidence = check_confidence(confidence)
     else:
-        for_limits = {"interval": interval, "clusters": clusters, "band": band, "anytime": anytime}
-        for name, value in for_limits.items():
-            if value is not None and value is not False:
-                raise ValueError(
-                    f"only limits use {name}, and there is no confidence: give one, such as "
-                    f"confidence=0.95."
-                )
-    has_prior = has_prior_outcomes or prior != (1, 1)
-    if has_prior:
-        prior_name = "R0" if has_prior_outcomes else "alpha0, beta0"
-        _check_prior_is_used(prior_name, requested, clusters)
-    method = requested
-    if requested == "auto":
-        method = method_of_auto(has_prior, clusters is not None)
-    if anytime and method == "posterior":
-        raise ValueError(
-            "anytime needs limits of the data alone, and interval is 'posterior': give "
-            "interval='sampling' or 'questions', without a prior."
-        )
-    if anytime and band:
-        raise ValueError("a band holds at one look: leave out band or anytime.")
+        _refuse_without_confidence(interval=interval, clusters=clusters, band=band, anytime=anytime)
+    has_prior, has_clusters = has_prior_outcomes or prior != (1, 1), clusters is not None
+    prior_name = "R0" if has_prior_outcomes else "alpha0, beta0"
+    method = method_of_auto(has_prior, has_clusters) if requested == "auto" else requested
+    is_named = requested == "auto"
+    uses_prior = f"interval='posterior' uses {prior_name}"
+    has_two = "and interval='questions' uses clusters: leave out one of them."
+    needs_data = (
+        "anytime needs limits of the data alone, and interval is 'posterior': give "
+        "interval='sampling' or 'questions', without a prior."
+    )
+    contradictions = (  # two facts that exclude each other, and the message
+        (has_prior, method != "posterior", f"only {uses_prior}, and interval is {requested!r}."),
+        (has_prior and is_named, has_clusters, f"{uses_prior}, {has_two}"),
+        (anytime, method == "posterior", needs_data),
+        (anytime, band, "a band holds at one look: leave out band or anytime."),
+    )
+    for fact, other, message in contradictions:
+        if fact and other:
+            raise ValueError(message)
+    index = check_clusters(clusters, method, questions, weighting.values)
     return IntervalOptions(
-        confidence=confidence,
-        method=method,
-        is_named=requested == "auto",
-        clusters=check_clusters(clusters, method, questions, weighting.values),
-        weighting=weighting,
-        prior=prior,
-        bounds=limits,
-        band=band,
-        anytime=anytime,
+        confidence, method, is_named, index, weighting, prior, limits, band, anytime
     )
 
 
-def _check_prior_is_used(prior_name: str, interval: str, clusters) -> None:
-    """Raise a ValueError if `interval` does not use the given prior, or if clusters exclude it."""
-    if interval not in ("posterior", "auto"):
-        raise ValueError(
-            f"only interval='posterior' uses {prior_name}, and interval is {interval!r}."
-        )
-    if interval == "auto" and clusters is not None:
-        raise ValueError(
-            f"interval='posterior' uses {prior_name}, and interval='questions' uses clusters: "
-            f"leave out one of them."
-        )
+def _refuse_without_confidence(**for_limits: Any) -> None:
+    """Raise a ValueError if an option that only limits use is given: neither None nor False."""
+    for name, value in for_limits.items():
+        if value is not None and value is not False:
+            raise ValueError(
+                f"only limits use {name}, and there is no confidence: give one, such as "
+                f"confidence=0.95."
+            )
 
 
 def question_weighting(
@@ -216,14 +188,14 @@ def question_weighting(
     all weights of a group are 0.
     """
     over_groups = check_name("average", average, ("questions", "groups")) == "groups"
-    names, index = ([], None) if groups is None else label_index(groups, questions, "groups")
-    if not over_groups and question_weights is None:
-        return OVER_QUESTIONS
     if over_groups and groups is None:
         raise ValueError(
             "average='groups' is the mean of the scores of groups: give a label of its group for "
             "each question as groups (in the shell, their column as --groups)."
         )
+    names, index = ([], None) if groups is None else label_index(groups, questions, "groups")
+    if question_weights is None and not over_groups:
+        return OVER_QUESTIONS
     weights, words = np.ones(questions), ""
     if question_weights is not None:
         weights, words = _check_weights(question_weights, questions), "averaged with weights"
@@ -236,8 +208,7 @@ def question_weighting(
             )
         if over_groups:
             weights = weights / sums[index]
-            within = ", with weights in each" if words else ""
-            words = f"averaged over {len(names)} groups{within}"
+            words = f"averaged over {len(names)} groups{', with weights in each' if words else ''}"
     return Weighting(None if (weights == weights[0]).all() else weights, words, over_groups)
 
 
@@ -249,14 +220,14 @@ def _check_weights(question_weights: Any, questions: int) -> np.ndarray:
             f"question_weights has {len(entries)} entries for {questions} questions: give one "
             f"weight for each."
         )
-    weights, wanted = np.zeros(questions), "a weight is 0, or a number from 1e-50 to 1e50"
+    weights, wanted = [], "a weight is 0, or a number from 1e-50 to 1e50"
     for question, weight in enumerate(entries):
         name = f"question_weights[{question}]"
-        if check_number(name, weight, wanted, 0, 1e50):  # other than 0
-            weights[question] = check_number(name, weight, wanted, 1e-50, 1e50)
-    if not weights.any():
+        number = check_number(name, weight, wanted, 0, 1e50)
+        weights.append(number and check_number(name, number, wanted, 1e-50, 1e50))
+    if not any(weights):
         raise ValueError("question_weights are all 0: give a weight above 0.")
-    return weights
+    return np.array(weights)
 
 
 def refuse_group_average_of_products(average: Any, scores: Mapping[ScoreKey, Score]) -> None:
@@ -281,19 +252,11 @@ class KnownClusters(list[str]):
 def check_clusters(
     clusters, interval: str, questions: int, weights: np.ndarray | None = None
 ) -> np.ndarray | None:
-    """Return integer labels of the questions' clusters, (M,), or None if `clusters` is None.
+    """Return integer labels of the clusters of M questions, (M,), or None if `clusters` is None.
 
-    Warns if the effective number of clusters is less than half of their number, because a few of
-    them have most of the questions.
-
-    Args:
-        clusters: a label for each question, or None.
-        interval: the name of the method of limits.
-        questions: the number of questions, M.
-        weights: (M,) weights of the questions, or None if they are equal.
-
-    Raises:
-        ValueError: if there are not M labels, or if `interval` is neither "questions" nor "auto".
+    `weights` are those of the questions, or None if they are equal. A warning says if a few
+    clusters have most of the questions. A ValueError is raised if there are not M labels, or if
+    `interval`, the name of the method of limits, is neither "questions" nor "auto".
     """
     if clusters is None:
         return None
@@ -320,8 +283,7 @@ def pass_limits(
 ) -> tuple[Scores, IntervalMethod]:
     """Return estimates of scores of the pass@k family, and the method of their limits.
 
-    Only the method "questions" is here. `PACKAGE.rooms` has the others, which raise an error if
-    this is a script without the package. Without a confidence, the method is not used.
+    Without a confidence, the method is not used. All methods but "questions" need the package.
     """
     if options.confidence is None:
         points = pass_scores(counts, scores)
@@ -345,15 +307,13 @@ def max_limits(
 ) -> tuple[Scores, IntervalMethod]:
     """Return estimates of Max@k at the k of each key, and the method of their limits.
 
-    All methods but "questions" need the installed package. Without a confidence, the method is not
-    used.
+    Without a confidence, the method is not used. All methods but "questions" need the package.
     """
-    if options.confidence is None:
-        points = max_scores(rewards, ks)
-        return points, QuestionIntervals(points)
-    if options.method != "questions":
+    if options.confidence is not None and options.method != "questions":
         return PACKAGE.rooms.max_limits(rewards, ks, options)
     points = max_scores(rewards, ks)
+    if options.confidence is None:
+        return points, QuestionIntervals(points)
     least, most = np.clip(rewards.ranges, *options.bounds).T
     ranges = least[:, None], most[:, None]
     return points, QuestionIntervals(points, ranges, options.clusters, weights=options.weights)

@@ -1,106 +1,47 @@
 """Arrow columns of the samples and references that are to be checked.
 
-Texts are large strings. Numbers keep their type, except that float16 and float32 become the double
-that prints the same, so that np.float32(0.1) equals 0.1. Lists and dicts are stored as JSON, and so
-are values without a common Arrow type: texts that UTF-8 cannot hold, bools among integers, and
-integers that no double holds among floats.
+Texts are large strings. All other values, and texts that UTF-8 cannot hold, are stored as JSON,
+which keeps their types: lists, dicts, integers of any size, bools among numbers. A float16 or
+float32 becomes the double that prints the same, so that np.float32(0.1) equals 0.1.
 
-There are S samples of M questions.
+A batch are the samples of some questions: outcomes, or samples that are stored as such columns.
+`add_batch` keeps batches until `compute`. There are S samples of M questions.
 """
 
 from __future__ import annotations
 
 import json
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from .checks import InputError, Place, check_depth, entries_of, is_list_like, short
-from .containers import (
-    is_numeric,
-    numbers_and_scored,
-    plain_container,
-    plain_entry,
-    to_numpy,
-    with_plain_type,
-)
-from .samples import Samples, sample_place
+from .checks import InputError, Place, entries_of, is_list_like, plain_number, short
+from .containers import has_lists, numbers_or_texts, plain_container, plain_entry, to_numpy
+from .samples import Samples, column_of_texts, sample_place
 
 TEXTS = pa.large_string()
 """The Arrow type of texts."""
 
-JSON = pa.struct([("at_k.json", TEXTS)])
-"""The Arrow type of values that are stored as JSON."""
-
-_TEXTS_AND_NONE = {str, type(None)}
+JSON = pa.large_binary()
+"""The Arrow type of all other values: each is stored as its JSON, encoded as UTF-8."""
 
 
 def stored(samples: Samples, references: Any = None) -> Samples:
     """Return the samples with values in an Arrow column, null if not scored, and with references.
 
     `references` has one for each of M questions, or is None for no references. A ValueError is
-    raised if samples have different types, if there are not M references, or if neither Arrow nor
-    JSON can hold a value.
+    raised if samples have different types, if there are not M references, or if JSON cannot hold a
+    value.
     """
-    if samples.are_numbers:
-        values = _column_of_numbers(samples.values, samples.scored)
-    else:
-        check_types(samples)
-        values = _column(samples.values, samples.name, samples.sizes)
+    check_types(samples)
+    scored = samples.is_scored if samples.are_numbers and samples.multiplicity is not None else None
+    values = _column(samples.values, scored, partial(sample_place, samples.name, samples.sizes))
     column = None if references is None else _reference_column(references, len(samples))
-    return replace(samples, values=values, scored=None, references=column)
-
-
-def _reference_column(references: Any, questions: int) -> pa.ChunkedArray:
-    """Return M references as a column; raise a ValueError if there are not M. `questions` is M."""
-    entries = plain_container(references)
-    is_array = isinstance(entries, np.ndarray) and entries.ndim == 1
-    if not (is_array or isinstance(entries, pa.ChunkedArray)):
-        entries = entries if isinstance(entries, list) else entries_of("references", entries)
-        check_depth("references", entries)
-    column = _column(entries, "references")
-    if len(column) != questions:
-        raise ValueError(
-            f"There are {questions} lists of predictions but {len(column)} references: "
-            f"give one reference for each question."
-        )
-    # A checker may ignore references, so a column of None is a valid column of references.
-    return column.cast(TEXTS) if pa.types.is_null(column.type) else column
-
-
-def _column(values: Any, name: str, sizes: np.ndarray | None = None) -> pa.ChunkedArray:
-    """Return an array, a list or an Arrow column as a column, with lists and structs as JSON.
-
-    `name` and `sizes` are those of `to_json`.
-    """
-    if isinstance(values, np.ndarray):
-        return _column_of_numbers(values)
-    if isinstance(values, list):
-        return pa.chunked_array([_typed_array(values, name, sizes)])
-    column = with_plain_type(values)
-    if pa.types.is_nested(column.type):
-        return pa.chunked_array([to_json(column.to_pylist(), name, sizes)])
-    if str(column.type) in ("halffloat", "float"):
-        return _column_of_numbers(*numbers_and_scored(column))
-    return column
-
-
-def _column_of_numbers(numbers: np.ndarray, scored: np.ndarray | None = None) -> pa.ChunkedArray:
-    """Return numbers as a column. float16 and float32 become the double that prints the same.
-
-    `scored`, (S,), is False for each number in place of None; or it is None if all are scored.
-    """
-    if scored is not None and not scored.any():
-        return pa.chunked_array([pa.nulls(len(numbers))])
-    if numbers.dtype.kind == "f" and numbers.itemsize < 8:
-        # Printing is slow, so each distinct number is printed once.
-        distinct, inverse = np.unique(numbers, return_inverse=True)
-        numbers = np.array([float(str(number)) for number in distinct])[inverse]
-    return pa.chunked_array([from_numpy(numbers, scored)])
+    return replace(samples, values=values, references=column)
 
 
 def check_types(samples: Samples) -> None:
@@ -108,66 +49,77 @@ def check_types(samples: Samples) -> None:
 
     Numbers and bools are of one type. Samples that are lists or dicts are not checked.
     """
-    values = samples.values
-    if not isinstance(values, list) or _TEXTS_AND_NONE.issuperset(map(type, values)):
+    if not isinstance(samples.values, list):
         return
-    kinds = ["number" if isinstance(x, (bool, int, float)) else type(x).__name__ for x in values]
-    scored = [sample for sample, value in enumerate(values) if value is not None]
-    if not scored or kinds[scored[0]] in ("dict", "list", "tuple"):
+    kinds = {bool: "number", int: "number", float: "number"}
+    scored = ((i, x) for i, x in enumerate(samples.values) if x is not None)
+    first, wanted = next(scored, (0, []))
+    if isinstance(wanted, (dict, list, tuple)):
         return
-    first = scored[0]
-    for sample in scored:
-        if kinds[sample] != kinds[first]:
+    for sample, value in scored:
+        if kinds.get(type(value), type(value)) != kinds.get(type(wanted), type(wanted)):
             raise InputError(
                 sample_place(samples.name, samples.sizes, sample),
-                f" is {short(values[sample])}, but ",
+                f" is {short(value)}, but ",
                 sample_place(samples.name, samples.sizes, first),
-                f" is {short(values[first])}: samples are all of one type.",
+                f" is {short(wanted)}: samples are all of one type.",
             )
 
 
-def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa.Array:
-    """Return values as an Arrow array of their type, or as JSON if they have no common Arrow type.
+def _reference_column(references: Any, questions: int) -> pa.ChunkedArray:
+    """Return M references as a column; raise a ValueError if there are not M. `questions` is M."""
+    entries, valid = plain_container(references), None
+    if hasattr(entries, "chunks") and not has_lists(entries):
+        entries, valid = numbers_or_texts(entries)
+    elif not isinstance(entries, list) and getattr(entries, "ndim", 0) != 1:
+        entries = entries_of("references", entries)
+    if len(entries) != questions:
+        raise ValueError(
+            f"There are {questions} lists of predictions but {len(entries)} references: "
+            f"give one reference for each question."
+        )
+    return _column(entries, valid, partial(Place, "references"))
 
-    `sizes`, (M,), are the numbers of values of each question, or None for one value each.
+
+def _column(
+    values: Any, valid: np.ndarray | None, place: Callable[[int], Place]
+) -> pa.ChunkedArray:
+    """Return a list, an array of numbers or a column of texts as a column of texts or JSON.
+
+    `valid`, (S,), is False for numbers that become null, or None if there are none. `place` returns
+    the place of the value with an index, for the error about one that JSON cannot hold.
     """
-    if _TEXTS_AND_NONE.issuperset(map(type, values)):
-        with suppress(UnicodeEncodeError):
-            return pa.array(values, TEXTS)
-    values = [plain_entry(value) for value in values]
-    array = _array_of_one_type(values)
-    return to_json(values, name, sizes) if array is None else array
+    if isinstance(values, list):
+        texts = column_of_texts([values])
+        return pa.chunked_array([to_json(values, place)]) if texts is None else texts
+    if not isinstance(values, np.ndarray):
+        return values
+    # Printing is slow, so each distinct number is printed once.
+    distinct, index = np.unique(values, return_inverse=True)
+    if distinct.dtype in (np.float16, np.float32):
+        distinct = np.array([plain_number("A number", number) for number in distinct])
+    texts = json.dumps(distinct.tolist())[1:-1].split(", ")
+    mask = None if valid is None else ~valid
+    return pa.chunked_array([pa.array(texts, TEXTS).cast(JSON).take(pa.array(index, mask=mask))])
 
 
-def _array_of_one_type(values: list[Any]) -> pa.Array | None:
-    """Return values as an array; None if they are lists or dicts, or have no common Arrow type."""
-    types = {type(value) for value in values} - {type(None)}
-    if len(types) > 1 or types & {list, tuple, dict}:
-        return None
-    try:
-        array = pa.array(values, TEXTS if types == {str} else None)
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        return None
-    return None if pa.types.is_nested(array.type) else array  # such as arrays of NumPy
+def to_json(values: Sequence[Any], place: Callable[[int], Place]) -> pa.Array:
+    """Return values as an array of the type `JSON`, with null for None.
 
-
-def to_json(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa.Array:
-    """Return values as an array of the type `JSON`.
-
-    `sizes`, (M,), are the numbers of values of each question, or None for one value each. A
-    ValueError with the index of a value is raised if JSON cannot hold it.
+    A ValueError is raised if JSON cannot hold a value. `place` returns its place from its index.
     """
-    texts = []
+    texts, encode = [], json.JSONEncoder(default=_json_default).encode
     for index, value in enumerate(values):
         try:
             _check_keys(value)
-            texts.append(None if value is None else json.dumps(value, default=_json_default))
-        except (TypeError, ValueError) as error:
-            location = Place(name, index) if sizes is None else sample_place(name, sizes, index)
-            what = f" is {short(value)}, which neither Arrow nor JSON can hold: {error}."
-            raise InputError(location, what) from error
-    array = pa.array(texts, TEXTS)
-    return pa.StructArray.from_arrays([array], fields=list(JSON), mask=array.is_null())
+            text = None if value is None else encode(value)
+        except (TypeError, ValueError, RecursionError) as error:
+            is_deep = isinstance(error, RecursionError)
+            problem = "it is nested too deeply, or contains itself" if is_deep else error
+            what = f" is {short(value)}, which JSON cannot hold: {problem}. Give a text, a number, "
+            raise InputError(place(index), what, "or lists and dicts of these.") from error
+        texts.append(text)
+    return pa.array(texts, TEXTS).cast(JSON)
 
 
 def _json_default(value) -> Any:
@@ -192,40 +144,29 @@ def _check_keys(value) -> None:
             _check_keys(entry)
 
 
-def sample_kind(values: pa.ChunkedArray) -> str | None:
-    """Return "texts", "numbers" or "other values" for a column of samples; None if all are None."""
-    if pa.types.is_null(values.type):
+def sample_kind(samples: Samples) -> str | None:
+    """Return "texts", "numbers" or "other values" for stored samples; None if all are None."""
+    values = samples.values
+    if samples.are_numbers:
+        return "numbers"
+    if values.null_count == len(values):
         return None
     if values.type == TEXTS:
         return "texts"
-    if values.type == JSON:  # All samples are of one kind, so the first one tells.
-        first = next(text for text in pc.struct_field(values, 0) if text.is_valid).as_py()
-        if first.startswith(("[", "{")):
-            return "other values"
-        return "texts" if first.startswith('"') else "numbers"
-    return "numbers" if is_numeric(values.type) else "other values"
-
-
-def from_numpy(values: np.ndarray, valid: np.ndarray | None = None) -> pa.Array:
-    """Return numbers or bools, (S,), as an Arrow array.
-
-    `valid`, (S,), is False for entries that become null; or it is None if there are none.
-    """
-    # `pa.array` would import pandas, which takes half a second. Arrow stores bools as bits.
-    data = np.packbits(values, bitorder="little") if values.dtype == bool else values
-    validity = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little"))
-    buffers = [validity, pa.py_buffer(np.ascontiguousarray(data))]
-    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), buffers)
+    # All samples are of one kind, so the first one tells.
+    first = next(text for text in values if text.is_valid).as_py()
+    if first.startswith((b"[", b"{")):
+        return "other values"
+    return "texts" if first.startswith(b'"') else "numbers"
 
 
 def to_python(values: pa.Array | pa.ChunkedArray) -> list[Any]:
     """Return the entries as a list of Python objects, with JSON parsed."""
-    if values.type == JSON:
-        return [
-            None if entry is None else json.loads(entry["at_k.json"])
-            for entry in values.to_pylist()
-        ]
-    return values.to_pylist()
+    entries = values.to_pylist()
+    if values.type != JSON:
+        return entries
+    # One call of the parser is faster than one for each entry.
+    return json.loads(b"[%b]" % b",".join(b"null" if x is None else x for x in entries))
 
 
 def one_chunk(values: pa.ChunkedArray) -> pa.Array:
@@ -235,10 +176,94 @@ def one_chunk(values: pa.ChunkedArray) -> pa.Array:
 
 def distinct_entries(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
     """Return the distinct entries, and the index of each entry among them, (S,), or -1 for null."""
-    if values.type == JSON:
-        texts, index = distinct_entries(pc.struct_field(values, 0))
-        return pa.StructArray.from_arrays([texts], fields=list(JSON)), index
     encoded = values.dictionary_encode()  # The chunks share one dictionary, and are not copied.
     indices = pa.chunked_array([chunk.indices for chunk in encoded.chunks])
     indices = indices.fill_null(-1) if indices.null_count else indices
     return encoded.chunk(0).dictionary, to_numpy(indices)
+
+
+# --- Batches ------------------------------------------------------------------------------
+
+
+def with_batch(batches: list[Samples], batch: Samples) -> list[Samples]:
+    """Return a list of the batches and one more, with the last ones merged if there are many.
+
+    A ValueError is raised if `check_alike` refuses the new batch.
+    """
+    check_alike(batch, batches)
+    batches = [*batches, _in_own_memory(batch)]
+    if len(batches) <= 64:  # Merging so few would take longer than reading them.
+        return batches
+    # A batch is merged with those after it, unless it has more than twice their questions.
+    start, size = len(batches) - 1, len(batches[-1])
+    while start > 0 and len(batches[start - 1]) <= 2 * size:
+        start -= 1
+        size += len(batches[start])
+    return [*batches[:start], unite(batches[start:])]
+
+
+def _in_own_memory(batch: Samples) -> Samples:
+    """Return a batch that shares no memory with the caller's data.
+
+    The caller may change an array after adding it, and it may be a small part of a large table.
+    """
+
+    def copy(values: Any) -> Any:
+        if not isinstance(values, pa.ChunkedArray):
+            return None if values is None else values.copy()
+        # A slice would keep the whole table in memory.
+        return pa.chunked_array([one_chunk(values.take(pa.array(np.arange(len(values)))))])
+
+    return replace(batch, values=copy(batch.values), references=copy(batch.references))
+
+
+def check_alike(batch: Samples, earlier: Sequence[Samples]) -> None:
+    """Raise a ValueError unless a batch can be scored together with earlier ones.
+
+    All have references, or none has; and all samples are numbers, texts or other values.
+    """
+    if not earlier:
+        return
+    if (batch.references is None) != (earlier[-1].references is None):
+        raise ValueError("Some questions have references and some have none: give all or none.")
+    kind = sample_kind(batch)
+    earlier_kind = next(filter(None, map(sample_kind, reversed(earlier))), None)
+    if kind and earlier_kind and kind != earlier_kind:
+        raise ValueError(
+            f"Some questions have {earlier_kind} as predictions, and some have {kind}: samples are "
+            f"all of one type."
+        )
+
+
+def unite(batches: Sequence[Samples]) -> Samples:
+    """Return the questions of all batches as one batch. `check_alike` must accept the batches."""
+    first = batches[0]
+    if len(batches) == 1:
+        return first
+    multiplicity = references = None
+    if first.are_numbers:
+        values = np.concatenate([batch.values for batch in batches])
+    else:
+        values = _one_column([batch.values for batch in batches])
+        if first.references is not None:
+            references = _one_column([batch.references for batch in batches])
+    if any(batch.multiplicity is not None for batch in batches):
+        multiplicity = np.concatenate([batch.weights for batch in batches])
+    sizes = np.concatenate([batch.sizes for batch in batches])
+    return Samples(values, sizes, first.name, multiplicity, references)
+
+
+def _one_column(columns: list[pa.ChunkedArray]) -> pa.ChunkedArray:
+    """Return the entries of all columns as one column, which has JSON if one of them has."""
+    common = TEXTS
+    if any(column.type == JSON and column.null_count < len(column) for column in columns):
+        common = JSON
+
+    def in_common(column: pa.ChunkedArray) -> pa.ChunkedArray:
+        if column.type == common:
+            return column
+        if common == TEXTS:  # all entries are null
+            return pa.chunked_array([pa.nulls(len(column), TEXTS)])
+        return pa.chunked_array([to_json(column.to_pylist(), partial(Place, "predictions"))])
+
+    return pa.chunked_array([chunk for column in columns for chunk in in_common(column).chunks])

@@ -16,7 +16,7 @@ import numpy as np
 
 from .checking import CheckCache, Checked, Checker, Checking
 from .choice import interval_options, question_weighting
-from .columns import check_types, sample_kind, stored
+from .columns import check_types, stored
 from .report import Report
 from .samples import Labels, Samples, as_outcomes, read_samples
 from .signatures import check_options, parameters_of
@@ -113,18 +113,16 @@ class Computation:
             raise ValueError("predictions are missing: give each question's list of samples.")
         samples = read_samples(predictions)
         if references is not None:
-            if samples.multiplicity is not None and samples.are_numbers:
+            if samples.are_counts and samples.are_numbers:
                 raise ValueError(
                     "predictions are counts, which are already graded: leave out references, or "
                     "give counts of answers, such as {'answers': [['12', '13']], 'counts': [[5, "
                     "3]]}."
                 )
             return stored(samples, references)
-        if self.accepts_labels and not samples.are_numbers:
+        if self.accepts_labels and hasattr(samples.values, "chunks"):
             # Texts may be labels. Their numbers are parameters of `compute`, which follow later.
-            texts = stored(samples)
-            if sample_kind(texts.values) == "texts":
-                return texts
+            return samples
         check_types(samples)
         outcomes = as_outcomes(samples)
         self.validate(outcomes)

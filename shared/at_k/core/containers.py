@@ -9,15 +9,13 @@ their methods.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from .checks import is_frame, is_list_like, is_masked, is_scalar, plain_number
+from .checks import is_frame, is_list_like, is_scalar, plain_number
 
 _NOT_SAMPLES = {
     *("question_id", "task_id", "problem_id", "prompt_id", "doc_id", "example_id"),
@@ -29,13 +27,20 @@ _NOT_SAMPLES = {
 }
 """Names in lower case, one of which shows that the columns of a data frame are not samples."""
 
+_TEXTS = {"string", "large_string"}
+
+_NUMBERS = {
+    *("null", "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("halffloat", "float", "double"),
+}
+"""The names of the Arrow types of numbers and bools, and of columns that are null throughout."""
+
 
 def to_array(values) -> np.ndarray:
     """Convert an array of any library, on any device, to a NumPy array.
 
     bfloat16, and float8 of JAX, become float32 without loss, and a longdouble becomes a double. A
-    TypeError is raised if the name of a field shows that the fields are no samples, or if the
-    library cannot convert the array, for example because it has no data.
+    TypeError is raised if the library cannot convert the array, or if the fields are no samples.
     """
     names = getattr(getattr(values, "dtype", None), "names", None) or ()
     if not _NOT_SAMPLES.isdisjoint(name.lower() for name in names):
@@ -85,33 +90,24 @@ def plain_entry(value) -> Any:
 def plain_container(values) -> Any:
     """Convert a container to a list, a NumPy array of numbers, or a chunked array of Arrow.
 
-    A data frame is returned as it is, or as an Arrow table if it is one of polars or DuckDB. Values
+    An Arrow column has texts, numbers, or lists of these: columns of other types become lists. A
+    data frame is returned as it is, or as an Arrow table if it is one of polars or DuckDB. Values
     that are not list-like, such as dicts and texts, are returned as they are. A TypeError is raised
     if a library cannot convert its array.
     """
-    values = as_arrow(values)
     if isinstance(values, (list, tuple)):
         return list(values)
+    values = as_arrow(values)
     if is_frame(values) or not is_list_like(values):
         return values
-    # Masked arrays and Arrow arrays have entries that a NumPy array of numbers cannot hold.
-    if hasattr(values, "__array__") and not (hasattr(values, "to_pylist") or is_masked(values)):
+    if hasattr(values, "to_pylist") or hasattr(values, "source"):
+        return _plain_column(values)
+    is_masked = isinstance(values, np.ndarray) and hasattr(values, "mask")
+    if hasattr(values, "__array__") and not is_masked:
         array = to_array(values)
         if array.dtype.kind in "biuf":
             return array
-    column = arrow_column(values)
-    if column is None:
-        return plain_list(values)
-    if "arrow.json" in str(column.type):
-        return _parse_json_texts(column.to_pylist())
-    return column
-
-
-def _parse_json_texts(entry: Any) -> Any:
-    """Parse a JSON text, or all JSON texts in a list, which may be nested. None stays None."""
-    if isinstance(entry, list):
-        return [_parse_json_texts(nested) for nested in entry]
-    return None if entry is None else json.loads(entry)
+    return plain_list(values)
 
 
 def plain_list(values) -> list[Any]:
@@ -123,24 +119,6 @@ def plain_list(values) -> list[Any]:
             except RuntimeError:  # `to_array` explains what is wrong with a sparse or empty tensor.
                 return to_array(values).tolist()
     return list(values)
-
-
-def arrow_column(values) -> Any:
-    """Return an Arrow array, or a column of `datasets`, as a chunked array; None for other values.
-
-    None is also returned for Arrow's view types, which it does not always cast correctly, and for
-    run-end encoded columns, which it cannot cast.
-    """
-    source = getattr(values, "source", None)  # the dataset, if this is a column of one
-    # A dataset may convert its entries to arrays of a library, so they are read in Arrow instead. A
-    # custom format may change the entries, so these are taken as the format returns them.
-    if source is not None and getattr(source, "format", {}).get("type", "custom") != "custom":
-        values = source.with_format("arrow")[values.column_name][:]
-    if not hasattr(values, "to_pylist") or not hasattr(values, "null_count"):
-        return None
-    if "view" in str(values.type) or "run_end" in str(values.type):
-        return None
-    return values if hasattr(values, "chunks") else chunked([values])
 
 
 def as_arrow(values) -> Any:
@@ -168,76 +146,65 @@ def as_arrow(values) -> Any:
 # --- Arrow --------------------------------------------------------------------------------
 
 
-def chunked(arrays: Iterable[Any]) -> Any:
-    """Return Arrow arrays of one type as a chunked array; an empty one if there are none."""
-    import pyarrow
+def _plain_column(values) -> Any:
+    """Return a column of Arrow or of `datasets` as a chunked array, or as a list."""
+    # A dataset may convert its entries to arrays of a library, so they are read in Arrow instead. A
+    # custom format may change the entries, so these are taken as the format returns them.
+    source = getattr(values, "source", None)  # the dataset, if this is a column of one
+    if source is not None and getattr(source, "format", {}).get("type", "custom") != "custom":
+        values = source.with_format("arrow")[values.column_name][:]
+    if not hasattr(values, "null_count"):
+        return plain_list(values)
+    kind = values.type.value_type if has_lists(values) else values.type
+    if str(kind) in _TEXTS | _NUMBERS:
+        import pyarrow
 
-    arrays = list(arrays)
-    return pyarrow.chunked_array(arrays) if arrays else pyarrow.chunked_array([[]])
+        return values if hasattr(values, "chunks") else pyarrow.chunked_array([values])
+    entries = values.to_pylist()
+    return _parse_json_texts(entries) if "arrow.json" in str(values.type) else entries
 
 
-_NUMERIC = {
-    *("null", "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-    *("halffloat", "float", "double"),
-}
+def _parse_json_texts(entry: Any) -> Any:
+    """Parse a JSON text, or all JSON texts in a list, which may be nested. None stays None."""
+    if isinstance(entry, list):
+        return [_parse_json_texts(nested) for nested in entry]
+    return None if entry is None else json.loads(entry)
 
 
-def is_numeric(arrow_type) -> bool:
-    """Return whether an Arrow type is that of bools, integers or floats, or the null type."""
-    return str(arrow_type) in _NUMERIC
+def has_lists(column) -> bool:
+    """Return whether the entries of an Arrow column are lists that Arrow flattens."""
+    return str(column.type).startswith(("list<", "large_list<", "fixed_size_list<"))
 
 
-def with_plain_type(column) -> Any:
-    """Cast an Arrow column: string to large_string, decimal to int64 or double.
+def numbers_or_texts(column) -> tuple[Any, np.ndarray | None]:
+    """Return the numbers of an Arrow column as an array, or its texts as a column; and the valid.
 
-    A dictionary-encoded column is cast to the type of its values. Other types stay.
+    Null becomes 0 among numbers. The second result, (S,), is whether each entry is not null, or
+    None if none is null.
     """
-    target = column.type  # the type, or its name, to cast to
-    if str(target).startswith("dictionary"):
-        target = target.value_type
-    if str(target) == "string":
-        target = "large_string"  # has no limit of 2 GB
-    elif str(target).startswith("decimal"):
-        if target.scale == 0:  # A double would round integers above 2^53.
-            with suppress(ValueError):  # The integers may have more than 64 bits.
-                return column.cast("int64")
-        target = "double"
-    return column if str(target) == str(column.type) else column.cast(target)
+    kind = str(column.type)
+    valid = to_numpy(column.is_valid()) if column.null_count else None
+    if kind in _TEXTS:
+        return column.cast("large_string"), valid  # has no limit of 2 GB
+    if valid is not None:
+        # Some versions of Arrow cannot fill nulls of float16, and none those of the null type.
+        column = column.cast({"halffloat": "float32", "null": "int8"}.get(kind, kind))
+        column = column.fill_null(False if kind == "bool" else 0)
+    return to_numpy(column), valid
 
 
 def to_numpy(values) -> np.ndarray:
-    """Return an Arrow array or column as one NumPy array.
-
-    Arrow's own `to_numpy` would import pandas, which takes half a second.
-    """
+    """Return numbers or bools in an Arrow array or column, none of which is null, as an array."""
     if hasattr(values, "chunks"):
         values = values.chunk(0) if values.num_chunks == 1 else values.combine_chunks()
-    kind = str(values.type)
-    if kind == "null":
-        return np.zeros(len(values), dtype=np.int8)
-    # The entries are those from `start` to `stop` of the buffer, which other arrays may share.
-    data, start, stop = values.buffers()[-1], values.offset, values.offset + len(values)
-    if values.null_count or data is None or kind not in _NUMERIC:
+    if str(values.type) != "bool" or not len(values):
         return values.to_numpy(zero_copy_only=False)
-    if kind != "bool":
-        return np.frombuffer(data, values.type.to_pandas_dtype())[start:stop]
-    first_byte = start // 8  # Arrow stores 8 bools in a byte. Only the bytes of the array are read.
-    used_bytes = np.frombuffer(data, np.uint8)[first_byte : -(-stop // 8)]
-    bits = np.unpackbits(used_bytes, bitorder="little")
-    return bits[start - 8 * first_byte : stop - 8 * first_byte].view(bool)
-
-
-def numbers_and_scored(values) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return an Arrow array of numbers as a NumPy array, and whether each number is not null.
-
-    Null becomes 0. The second result is an array of bools, or None if there is no null.
-    """
-    if not values.null_count:
-        return to_numpy(values), None
-    if str(values.type) == "halffloat":  # Some versions of Arrow cannot fill nulls of this type.
-        values = values.cast("float32")
-    zero = False if str(values.type) == "bool" else 0
-    return to_numpy(values.fill_null(zero)), to_numpy(values.is_valid())
+    # Arrow's own conversion of bools takes five times as long. It stores 8 of them in a byte, and
+    # the buffer may have those of other arrays before `offset`.
+    first, stop = values.offset, values.offset + len(values)
+    data = np.frombuffer(values.buffers()[1], np.uint8)[first // 8 : -(-stop // 8)]
+    bits = np.unpackbits(data, bitorder="little")
+    return bits[first % 8 : first % 8 + len(values)].view(bool)
 
 
 # --- Data frames --------------------------------------------------------------------------

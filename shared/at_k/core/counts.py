@@ -14,14 +14,10 @@ import numpy as np
 
 @dataclass(frozen=True)
 class BinaryCounts:
-    """The number of samples of each question, and how many of them are correct.
+    """The number of samples of each question, n, (M,), and how many are correct, 0 <= c <= n.
 
     Questions with equal counts have equal scores, so scores are computed once for each distinct
     pair (n, c): `unique` returns the pairs, and `scores[inverse]` has the score of each question.
-
-    Args:
-        n: (M,) number of samples.
-        c: (M,) number of correct samples, 0 <= c <= n.
     """
 
     n: np.ndarray
@@ -65,14 +61,10 @@ class BinaryCounts:
 
 
 class UniqueIntegers:
-    """The distinct values of an array of integers from 0 to `most`, as np.unique returns them.
+    """The distinct values of integers from 0 to `most`, ascending, and the multiplicity of each.
 
     If `most` is small, a table of the counts of 0 .. `most` is faster than sorting. np.unique is
     not used, because its first call imports a module.
-
-    Attributes:
-        values: (U,) the distinct values, ascending.
-        multiplicity: (U,) how often each occurs.
     """
 
     def __init__(self, array: np.ndarray, most: int):
@@ -105,11 +97,9 @@ def one_size(sizes: np.ndarray) -> int:
 
 
 def sums_per_question(counts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Return the sum over the samples of each question as int64, (M,).
+    """Return the sums of `counts`, (S,), over the `sizes`, (M,), samples of each question, (M,).
 
-    Args:
-        counts: (S,) 0 or 1 for each sample, of any numeric type; or non-negative int64.
-        sizes: (M,) number of samples of each question, at least one.
+    `counts` are 0 or 1 for each sample, of any numeric type; or non-negative int64.
     """
     if size := one_size(sizes):
         return _row_sums(counts.reshape(-1, size)).astype(np.int64)

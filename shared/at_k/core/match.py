@@ -7,10 +7,8 @@ questions.
 from __future__ import annotations
 
 import itertools
-import json
-import math
+import re
 from collections.abc import Callable
-from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from typing import Any
 
 import numpy as np
@@ -18,14 +16,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .checks import InputError, InPython, Place, short
-from .columns import JSON, TEXTS, distinct_entries, from_numpy, one_chunk, sample_kind, to_python
+from .columns import JSON, TEXTS, distinct_entries, one_chunk, sample_kind, to_python
 from .containers import to_numpy
 from .samples import Samples, sample_place
 
-# `pa.array` and `pa.scalar` import pandas, if it is installed, which takes 0.2 s.
-_FALSE = from_numpy(np.zeros(1, dtype=bool))[0]
-_ALL_DIGITS = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
-_SAMPLES_AT_ONCE = 1 << 14  # so many are compared at once, to bound memory
+_SAMPLES_AT_ONCE = 1 << 16  # so many are compared at once, to bound memory
 
 
 def match_exactly(samples: Samples) -> np.ndarray:
@@ -35,28 +30,33 @@ def match_exactly(samples: Samples) -> np.ndarray:
     texts nor all numbers, if one is nan, or if a reference cannot be compared with them.
     """
     values, references = samples.values, samples.references
-    kind = sample_kind(values)
+    if values.type == references.type == TEXTS and not references.null_count:
+        counts = np.ones(len(references), dtype=np.int64)
+        return equals_any(values, one_chunk(references), counts, samples.sizes)
+    kind = sample_kind(samples)
     if kind is None:
         return np.zeros(len(values), dtype=bool)
-    if kind == "numbers":
-        expected = "exact_match compares numbers, as the predictions are, with a number"
-        answers, counts = acceptable_answers(references, _number_form, expected)
-        values, accepted = _forms_of_numbers(samples), pa.array(answers, TEXTS)
-    elif kind != "texts":
+    if kind == "other values":
         raise no_texts_or_numbers("exact_match")
-    elif references.type == TEXTS and not references.null_count and values.type == TEXTS:
-        accepted, counts = one_chunk(references), np.ones(len(references), dtype=np.int64)
-    else:
+    read: Callable[[Any], Any] = _as_number
+    expected = "numbers, as the predictions are, with a number"
+    if kind == "texts":
+        read = _as_text
         expected = (
-            "exact_match compares texts with a text (for numbers there is numeric, for programs "
-            "with tests python_tests)"
+            "texts with a text (for numbers there is numeric, for programs with tests python_tests)"
         )
-        answers, counts = acceptable_answers(references, _as_text, expected)
-        if values.type == JSON or not all(map(_is_unicode, answers)):
-            _, values = read_distinct(values, json.dumps)
-            answers = [*map(json.dumps, answers)]
-        accepted = pa.array(answers, TEXTS)
-    return equals_any(values, accepted.cast(values.type), counts, samples.sizes)
+    answers, counts = acceptable_answers(references, read, f"exact_match compares {expected}")
+    if values.type == JSON or any(map(re.compile("[\ud800-\udfff]").search, answers)):
+        # Arrow cannot compare numbers of different types, nor hold half of a surrogate pair.
+        code_of: dict[Any, str] = {}
+        _, values = read_distinct(values, lambda x: code_of.setdefault(x, str(len(code_of))))
+        for value, code in code_of.items():
+            if value != value:
+                place = sample_place("predictions", samples.sizes, pc.index(values, code).as_py())
+                what = " is nan, which equals nothing: give None if it is unscored."
+                raise InputError(place, what)
+        answers = [*map(code_of.get, answers)]
+    return equals_any(values, pa.array(answers, TEXTS), counts, samples.sizes)
 
 
 def no_texts_or_numbers(checker: str) -> ValueError:
@@ -70,11 +70,8 @@ def equals_any(
 ) -> np.ndarray:
     """Return whether each sample equals an accepted answer to its question, (S,).
 
-    Args:
-        values: (S,) samples, question after question.
-        accepted: the accepted answers, question after question, of the same Arrow type as `values`.
-        counts: (M,) number of accepted answers to each question, at least one.
-        sizes: (M,) number of samples of each question.
+    `values`, (S,), and `accepted` go question after question, `sizes`, (M,), samples and `counts`,
+    (M,), answers of each. Both have one Arrow type.
     """
     first = np.cumsum(counts) - counts
     starts = np.cumsum(sizes) - sizes
@@ -86,8 +83,8 @@ def equals_any(
         for choice in range(counts[block].max()):
             # Questions with fewer answers compare their last one again.
             index = first[block] + np.minimum(choice, counts[block] - 1)
-            answers = accepted.take(from_numpy(np.repeat(index, sizes[block])))
-            correct[samples] |= to_numpy(pc.equal(values[samples], answers).fill_null(_FALSE))
+            answers = accepted.take(pa.array(np.repeat(index, sizes[block])))
+            correct[samples] |= to_numpy(pc.equal(values[samples], answers).fill_null(False))
     return correct
 
 
@@ -96,17 +93,13 @@ def acceptable_answers(
 ) -> tuple[list[Any], np.ndarray]:
     """Return the acceptable answers to all questions in one list, and how many each has, (M,).
 
-    Args:
-        references: (M,) an answer, or a list of acceptable answers, for each question.
-        read: a function that returns an answer in the form to compare, or None if it is invalid.
-        expected: the part of the message that says what a valid answer is.
-
-    Raises:
-        ValueError: if a question has no answer, or one that is not valid.
+    A reference is an answer or a list of acceptable ones. `read` returns an answer in the form to
+    compare, or None if it is invalid. Then a ValueError is raised, and `expected` is the part of
+    its message that says what is valid.
     """
     answers = []
     for question, reference in enumerate(to_python(references)):
-        forms = [*map(read, reference if isinstance(reference, list) else [reference])]
+        forms = [*map(read, as_answers(reference))]
         if not forms or None in forms:
             raise InputError(
                 Place("references", question),
@@ -118,42 +111,20 @@ def acceptable_answers(
     return list(itertools.chain.from_iterable(answers)), np.array([*map(len, answers)])
 
 
+def as_answers(reference: Any) -> list[Any]:
+    """Return the acceptable answers of a reference, which is one of them or a list of them."""
+    return reference if isinstance(reference, list) else [reference]
+
+
 def _as_text(answer) -> str | None:
     """Return a text unchanged and an integer as its decimal text; None for any other value."""
     is_integer = isinstance(answer, int) and not isinstance(answer, bool)
     return str(answer) if is_integer or isinstance(answer, str) else None
 
 
-def _is_unicode(text: str) -> bool:
-    """Return whether UTF-8 can encode a text. It cannot encode half of a surrogate pair."""
-    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
-
-
-def _number_form(answer) -> str | None:
-    """Return `exact_form` of a number or bool, or None for any other value."""
-    return exact_form(answer) if isinstance(answer, (int, float)) else None
-
-
-def _forms_of_numbers(samples: Samples) -> pa.ChunkedArray:
-    """Return a column with `exact_form` of each sample or null; raise a ValueError for a nan."""
-    forms, values = read_distinct(samples.values, exact_form)
-    if "nan" in forms:
-        index = pc.index(values, "nan").as_py()
-        place = sample_place("predictions", samples.sizes, index)
-        raise InputError(place, " is nan, which equals nothing: give None if it is unscored.")
-    return values
-
-
-def exact_form(number: int | float) -> str:
-    """Return the normal form of a number, a text. Equal numbers have equal forms, as 1 and True."""
-    if isinstance(number, int):
-        return decimal_form(Decimal(int(number)))
-    return decimal_form(Decimal(repr(number))) if math.isfinite(number) else str(number)
-
-
-def decimal_form(number: Decimal) -> str:
-    """Return the normal form of a decimal, a text with all its digits. Equal numbers share it."""
-    return f"{number.normalize(_ALL_DIGITS) if number else Decimal(0)}"
+def _as_number(answer) -> int | float | None:
+    """Return a number or bool unchanged; None for any other value."""
+    return answer if isinstance(answer, (int, float)) else None
 
 
 def read_distinct(
@@ -166,5 +137,5 @@ def read_distinct(
     """
     distinct, code = distinct_entries(values)
     forms = [form(entry) for entry in to_python(distinct)]
-    samples = pa.array(forms, TEXTS).take(from_numpy(code, code >= 0))
+    samples = pa.array(forms, TEXTS).take(pa.array(code, mask=code < 0))
     return forms, pa.chunked_array([samples])

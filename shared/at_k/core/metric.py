@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import abc
 import threading
-from collections.abc import Mapping
 from contextvars import ContextVar
 from functools import partial
 from pathlib import Path
@@ -13,9 +12,9 @@ from typing import Any
 import evaluate
 from evaluate.module import temp_seed
 
-from .batches import check_alike, unite, with_batch
 from .checking import CheckCache
-from .checks import require_same_index, short
+from .checks import require_same_index
+from .columns import check_alike, unite, with_batch
 from .computation import Computation, SampledQuestions
 from .package import PACKAGE
 from .samples import Samples
@@ -53,25 +52,17 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         return vars(self) | {"_lock": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore the attributes, with a new lock."""
         self.__dict__.update(state, _lock=threading.Lock())
 
     computation: Computation
-    """The computation of the metric."""
 
     @staticmethod
     @abc.abstractmethod
     def _compute(questions: SampledQuestions):
-        """Return the scores of questions. In a subclass this is the `results` of `computation`.
-
-        `compute` does not call it, but `evaluate` and other tools inspect its signature.
-        """
+        """Return what `computation.results` returns. Other tools inspect its signature."""
 
     def _build_data_dir(self) -> str:
-        """Return the folder of the metric, without creating it as `evaluate` does.
-
-        Only several processes need it, and `Exchange` creates it for them.
-        """
+        """Return the folder of the metric, without creating it: only an `Exchange` needs it."""
         return str(Path(self._data_dir_root, self.name, self.config_name))
 
     def _forget(self) -> None:
@@ -88,8 +79,8 @@ class SampledMetric(evaluate.Metric, abc.ABC):
     def add(self, *, prediction=None, reference=None, predictions=None, references=None):
         """Add one question: the list of its predictions, and its reference or None.
 
-        `prediction` and `predictions` are synonyms, and so are `reference` and `references`. A
-        ValueError is raised if both are given, or if an input is invalid.
+        `predictions` and `references` are synonyms, which `evaluate.combine` uses. A ValueError is
+        raised if both are given, or if an input is invalid.
         """
         samples = [value for value in (prediction, predictions) if value is not None]
         answers = [value for value in (reference, references) if value is not None]
@@ -125,12 +116,10 @@ class SampledMetric(evaluate.Metric, abc.ABC):
             TypeError: if an argument has no name, or is no parameter of the metric.
         """
         if unnamed:
-            arguments = f"predictions={short(unnamed[0])}"
-            if isinstance(unnamed[0], Mapping) and "predictions" in unnamed[0]:
-                arguments = "**run"
-            elif len(unnamed) > 1:
-                arguments += ", references=.."
-            raise TypeError(f"compute takes its arguments by name: give compute({arguments}).")
+            raise TypeError(
+                "compute takes its arguments by name: give compute(predictions=.., references=..), "
+                "or compute(**run) for a run."
+            )
         self._refuse_call_from_checker("compute")
         check_options(self.computation.results, options, ("predictions", "references"))
         ordered = self.computation.ordered_options(options)
@@ -169,7 +158,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         batches = [*self._added]
         if predictions is not None or references is not None:
             batches.append(self.computation.read(predictions, references))
-            check_alike(batches[-1], batches[:-1])
+            check_alike(batches[-1], self._added)
         return batches
 
     def _scores_of_batches(self, batches: list[Samples], options: dict[str, Any]) -> dict[str, Any]:

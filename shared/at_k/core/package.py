@@ -1,9 +1,8 @@
 """The interface through which the core uses the other folders (rooms) of the installed package.
 
-A metric that `evaluate` loads as a script has only the core, in one file, its kernel. The installed
-package has more: limits for the same questions, other checkers, worker processes, rarer scores. The
-core calls them as methods of `PACKAGE.rooms`. In a script this is a `Rooms` object, most of whose
-methods raise an error that names the missing package. In the package it is a `PackageRooms`.
+A metric that `evaluate` loads as a script has only the core, in one file, its kernel. The core
+calls what only the package has as methods of `PACKAGE.rooms`. In a script this is a `Rooms` object,
+most of whose methods raise an error that names the missing package.
 """
 
 from __future__ import annotations
@@ -32,8 +31,8 @@ def installed_version() -> str | None:
 def has_same_package() -> bool:
     """Return whether this code is a kernel, and the installed package has the same core.
 
-    If so, the script uses the package, so that a process has one copy of each class. If the package
-    has another core, a warning says that the kernel may be out of date.
+    If so, the script uses the package, so that a process has one copy of each class. Otherwise, if
+    there is a package, a warning says that the kernel may be out of date.
     """
     version = installed_version()
     if not KERNEL or version is None:  # This is the package itself, or there is no package.
@@ -89,6 +88,8 @@ class Rooms:
     Methods that are not defined here raise an ImportError that names the option.
     """
 
+    check_pairs: Callable[..., Any] | None = None  # The core checks pairs in this process itself.
+
     def __getattr__(self, method: str) -> Callable[..., Any]:
         """Return a function that raises the ImportError for the option of a method.
 
@@ -97,13 +98,6 @@ class Rooms:
         if method not in OPTIONS:
             raise AttributeError(method)
         return lambda *arguments: raise_needs_package(OPTIONS[method].format(*arguments))
-
-    def check_pairs(self, checking: Any, pairs: list[Any]) -> Any:
-        """Return an iterator over the results of `checking.check_here`.
-
-        A pair is a sample and its reference. The package can check pairs in worker processes.
-        """
-        return checking.check_here(pairs)
 
     def run_name(self) -> str | None:
         """Return None. The package returns a name that all processes of this run share."""

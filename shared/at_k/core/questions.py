@@ -7,24 +7,22 @@ one:
 
     (u + z^2 / 2N -+ z sqrt(u (1 - u) / N + z^2 / 4N^2)) / (1 + z^2 / N).
 
-It stays inside the range of the scores without clipping, and is longer towards the middle of the
-range. Scores in another range are scaled to it.
+It stays inside the range of the scores. Scores in another range are scaled to it.
 
 *Clusters.* Questions of one cluster, such as those about one text, are correlated. Leave out each
 cluster in turn: with D_g the sum over cluster g of its n_g deviations from u,
 
     v = (G - 1) / G x the sum over the G clusters of (D_g / (M - n_g))^2,
 
-the jackknife, which is not too small where clusters differ in size. For single questions it is the
-sample variance divided by M (MacKinnon, Nielsen & Webb 2023, J. Econometrics 232, 272). The degrees
+the jackknife, which is not too small where clusters differ in size (MacKinnon, Nielsen & Webb 2023,
+J. Econometrics 232, 272). For single questions it is the sample variance divided by M. The degrees
 of freedom are those of the effective number of clusters, G* = M^2 / sum of n_g^2 (Kish 1965), less
-1 but at least 1: ten clusters, one of which has half of the questions, are effectively 3.6.
+1 but at least 1.
 
-*Weights.* If questions have weights w, then u is the weighted mean, D_g is a sum of weighted
-deviations, n_g and M are sums of weights, and the effective number of questions without clusters is
-(sum w)^2 / sum w^2. In a mean over groups, a question of a group of size n has the weight 1 / n.
-Other questions may belong to other groups, so where the scores of groups differ, the interval is
-wider than one from the variances within groups, which is for fixed groups.
+*Weights.* With weights w, u is the weighted mean, D_g is a sum of weighted deviations, n_g and M
+are sums of weights, and the effective number of questions without clusters is (sum w)^2 / sum w^2.
+A mean over groups gives a question of a group of size n the weight 1 / n. Other questions may
+belong to other groups, so the interval is wider than one for fixed groups.
 
 *What M questions cannot show.* Their effective number is M* = M divided by the factor by which
 clusters increase the variance, but at least G*; without clusters it is M.
@@ -35,17 +33,13 @@ clusters increase the variance, but at least G*; without clusters it is M.
   r^M. With alpha / 2 for it, r = (alpha / 2)^(1 / M), and such questions may have any score. So the
   lower limit is at most u r, and the upper limit at least 1 - (1 - u) r. All questions of a cluster
   may be of one kind, so with clusters G takes the place of M.
-- Near a limit of the range the score is a sum of rare events. If their number is Poisson, matching
-  the mean and the variance gives the size v / u of each. Below four events the interval extends at
-  least to Garwood's exact limit (1936, Biometrika 28, 437), where the probability of as many events
-  or more is alpha. Brown, Cai & DasGupta (2001, Statistical Science 16, 101) modify Wilson's
-  interval in the same way.
-
-*Products.* The limits of a product of means follow from the limits of its factors:
-`limits_of_product` says how.
+- Near a limit of the range the score is a sum of rare events. If their number is Poisson, each has
+  the size v / u. Below four events the interval extends at least to Garwood's exact limit (1936,
+  Biometrika 28, 437), as in Brown, Cai & DasGupta (2001, Statistical Science 16, 101).
 
 In the code, M is the number of questions, G that of clusters, m that of columns of scores, and U
-that of distinct rows of scores. alpha is 1 - confidence.
+that of distinct rows of scores. alpha is 1 - confidence. Clusters, weights and multiplicities are
+None for clusters of one question and equal weights.
 """
 
 from __future__ import annotations
@@ -62,12 +56,6 @@ from .score import ColumnPair, Score, ScoreKey, Scores
 
 ONE_CLUSTER = "there is one question, or one cluster of questions"
 
-TOO_FEW_CLUSTERS = (
-    "one question, or one cluster of questions, does not show how questions vary: add questions, "
-    "or pass interval='sampling'"
-)
-
-_EVENT = 1 / 8  # This share of an event in one question is added to variances.
 FEW_EVENTS = 4.0  # For fewer events the normal approximation is too poor.
 
 Ranges = tuple[np.ndarray | float, np.ndarray | float]
@@ -91,21 +79,13 @@ class MeansOfQuestions(NamedTuple):
     clusters: float
     effective_clusters: float
 
-    @property
-    def variance(self) -> np.ndarray:
-        """Return the variances of the means, (m,)."""
-        return np.diag(self.covariance)
-
     def limits(
         self, confidence: float, score_range: Ranges, range_of_estimates: Ranges | None = None
     ) -> np.ndarray:
         """Return the lower and the upper limits of the means, (2, m).
 
-        Args:
-            confidence: the confidence of each interval.
-            score_range: smallest and largest possible scores of a question, (m,) or a number each.
-            range_of_estimates: smallest and largest possible estimates of a question, (m,) or a
-                number each, which may lie outside of the range of scores. Default: `score_range`.
+        Estimates of a question may lie outside of the range of scores. `range_of_estimates` is
+        `score_range` by default.
         """
         alpha = 1 - confidence
         z = student_quantile(degrees_of_freedom(self.effective_clusters), alpha)
@@ -114,7 +94,7 @@ class MeansOfQuestions(NamedTuple):
         scale = np.where(width > 0, width, 1.0)
         # The means and variances of scores that are scaled to the range from 0 to 1.
         u = np.clip((self.mean - least) / scale, 0.0, 1.0)
-        v = self.variance / scale**2
+        v = np.diag(self.covariance) / scale**2
         lo, hi = wilson_limits(u, v, self.effective_questions, z)
         lo = np.minimum(lo, _lower_limit_of_few_events(u, v, alpha))
         hi = np.maximum(hi, 1 - _lower_limit_of_few_events(1 - u, v, alpha))
@@ -132,20 +112,13 @@ def means_of_questions(
     clusters: np.ndarray | None = None,
     weights: np.ndarray | None = None,
 ) -> MeansOfQuestions:
-    """Return the means of columns over questions, and their uncertainty for other questions.
+    """Return the means of columns over two questions or more, or over two clusters or more.
 
-    There have to be two questions, or two clusters.
-
-    Args:
-        columns: (U, m) scores. Each row belongs to one question if there are clusters or weights.
-        multiplicity: (U,) number of questions with each row, if there are neither clusters nor
-            weights. Default: 1.
-        clusters: (U,) label of each question's cluster. Default: each question is its own.
-        weights: (U,) weights of the questions, above 0. Default: equal weights.
+    `columns`, (U, m), has a row for each question if there are `clusters`, (U,), or `weights`,
+    (U,). Otherwise `multiplicity`, (U,), is the number of questions with each row.
     """
     if clusters is None and weights is None:
-        if multiplicity is None:
-            multiplicity = np.ones(len(columns))
+        multiplicity = np.ones(len(columns)) if multiplicity is None else multiplicity
         total = float(multiplicity.sum())
         mean = multiplicity @ columns / total
         deviations = columns - mean
@@ -171,15 +144,9 @@ def cluster_errors(
     """Return how much leaving out each cluster changes the mean of each column, (G, m).
 
     The changes are scaled so that the sum of their squares is the variance of the mean.
-
-    Args:
-        columns: (M, m) scores of the questions.
-        clusters: (M,) label of each question's cluster, or None if each question is its own.
-        weights: (M,) weights of the questions, or None if they are equal.
     """
     sizes = np.ones(len(columns)) if weights is None else weights
-    deviations = columns - np.average(columns, axis=0, weights=weights)
-    deviations = deviations * sizes[:, None]
+    deviations = (columns - np.average(columns, 0, weights)) * sizes[:, None]
     if clusters is not None:
         _, inverse = np.unique(clusters, return_inverse=True)
         deviations = np.array([np.bincount(inverse, column) for column in deviations.T]).T
@@ -193,11 +160,9 @@ def cluster_errors(
 def effective_clusters(
     clusters: np.ndarray | None, questions: int, weights: np.ndarray | None = None
 ) -> float:
-    """Return G*, the effective number of clusters: (sum of sizes)^2 / (sum of squared sizes).
+    """Return G*, the effective number of clusters of M `questions`.
 
-    `clusters`, (M,), are the labels of the clusters of M `questions`, or None if each is its own.
-    `weights`, (M,), are the weights of the questions, whose sum over a cluster is its size, or None
-    if they are equal.
+    It is (sum of sizes)^2 / (sum of squared sizes). The size of a cluster is its sum of weights.
     """
     sizes = np.ones(questions) if weights is None else weights
     if clusters is not None:
@@ -228,7 +193,7 @@ def wilson_limits(u, v, number, z: float):
 
     `number` is M* of each mean, and z a quantile. All may be numbers or arrays.
     """
-    u, event = np.clip(u, 0.0, 1.0), _EVENT / number
+    u, event = np.clip(u, 0.0, 1.0), 1 / 8 / number
     # The variance of one question, as a share of the largest that the mean allows.
     share = (number * v + event) / (u * (1 - u) + event)
     trials = number / np.maximum(share, 1e-6)  # the effective number of trials
@@ -239,10 +204,7 @@ def wilson_limits(u, v, number, z: float):
 
 
 def _lower_limit_of_few_events(u: np.ndarray, v: np.ndarray, alpha: float) -> np.ndarray:
-    """Return Garwood's lower limit of each mean, (m,); or 1 for a mean of four events or more.
-
-    The means u are from 0 to 1, and have the variances v. The module docstring defines events.
-    """
+    """Return Garwood's lower limit of means u with variances v, (m,); or 1 for many events."""
     from scipy.special import gammaincinv
 
     size = v / np.where(u > 0, u, 1.0)  # the size of one event
@@ -261,8 +223,8 @@ def limits_of_product(
     """Return the lower and the upper limits of a score, (..), from the limits of its columns.
 
     A product of powers is far from linear where a factor is near 0. So its limits are combined from
-    the limits of the factors, as for a difference by Zou & Donner (2008, Statistics in Medicine 27,
-    1693). For the lower limit, each factor alone moves from its estimate to its lower limit, and
+    those of its factors, as for a difference by Zou & Donner (2008, Statistics in Medicine 27,
+    1693): for the lower limit, each factor alone moves from its estimate to its lower limit, and
     the changes of the product are added as correlated errors are. For the upper limit, all factors
     are at their upper limits, and each alone moves back to its estimate. The limits are never
     beyond the products of all lower and of all upper limits.
@@ -275,10 +237,7 @@ def limits_of_product(
         return lower[column], upper[column]
 
     def root_sum_of_moves(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        """Return the change of the score if columns move from `high` to `low`.
-
-        The changes by each column alone are added as errors with the columns' correlations.
-        """
+        """Return the change of the score if columns move from `high` to `low`."""
         moves = {}
         for column in score.terms:
             moved = high.copy()
@@ -307,11 +266,10 @@ class QuestionIntervals(IntervalMethod):
     Args:
         scores: the scores of the questions.
         ranges: the smallest and the largest possible true scores, which broadcast to (U, m).
-        clusters: (M,) label of each question's cluster, or None if each question is its own.
+        clusters, weights: (M,) label of each question's cluster, and its weight.
         allow_one: whether one question or cluster has an interval, the whole range. If not,
             `problem` says why it has none.
         ranges_of_estimates: the ranges of estimates, if an estimate may lie outside of `ranges`.
-        weights: (M,) weights of the questions, or None if they are equal.
     """
 
     def __init__(
@@ -329,7 +287,17 @@ class QuestionIntervals(IntervalMethod):
 
     def problem(self, questions: np.ndarray) -> str | None:
         """Return why questions with these indices have no interval, or None if they have one."""
-        return TOO_FEW_CLUSTERS if self._is_one_cluster(questions) and not self._allow_one else None
+        if self._allow_one or not self._is_one_cluster(questions):
+            return None
+        return (
+            "one question, or one cluster of questions, does not show how questions vary: add "
+            "questions, or pass interval='sampling'"
+        )
+
+    def _is_one_cluster(self, questions: np.ndarray) -> bool:
+        """Return whether the questions with these indices are one question or one cluster."""
+        labels = questions if self._clusters is None else self._clusters[questions]
+        return bool((labels == labels[0]).all())
 
     def means(self, questions: np.ndarray) -> MeansOfQuestions:
         """Return the means of the columns over the questions with these indices."""
@@ -355,33 +323,26 @@ class QuestionIntervals(IntervalMethod):
 
     def intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
         """Return the interval of each score over the questions with these indices."""
-        rows = self._scores.inverse[questions]
-        least, most = self._extremes(self._ranges, rows)
+        rows, shape = self._scores.inverse[questions], self._scores.columns.shape
+        least, most, *of_estimates = (
+            extreme(np.broadcast_to(values, shape)[rows], axis=0)
+            for ranges in (self._ranges, self._ranges_of_estimates)
+            if ranges is not None
+            for extreme, values in zip((np.min, np.max), ranges, strict=True)
+        )
+        result = {}
         if self._is_one_cluster(questions):
             weights = np.ones(len(rows)) if self._weights is None else self._weights[questions]
             mean = np.average(self._scores.columns[rows], 0, weights)
-            result = {}
             for key, score in self._scores.keys.items():
                 mu, lo, hi = (float(score.value(columns)) for columns in (mean, least, most))
                 result[key] = Interval(mu, (hi - lo) / 2, lo, hi, f"none: {ONE_CLUSTER}")
             return result
-        means, estimates = self.means(questions), self._ranges_of_estimates
-        range_of_estimates = None if estimates is None else self._extremes(estimates, rows)
-        lo, hi = means.limits(confidence, (least, most), range_of_estimates)
-        result = {}
+        means = self.means(questions)
+        lo, hi = means.limits(confidence, (least, most), tuple(of_estimates) or None)
         for key, score in self._scores.keys.items():
             lower, upper = limits_of_product(score, lo, means.mean, hi, means.covariance)
             mean, variance = score.value(means.mean), score.variance(means.mean, means.covariance)
             sigma = math.sqrt(max(0.0, variance))
             result[key] = Interval(float(mean), sigma, float(lower), float(upper), "questions")
         return result
-
-    def _extremes(self, ranges: Ranges, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the smallest and the largest possible value in `rows` of each column, (m,)."""
-        least, most = (np.broadcast_to(x, self._scores.columns.shape)[rows] for x in ranges)
-        return least.min(axis=0), most.max(axis=0)
-
-    def _is_one_cluster(self, questions: np.ndarray) -> bool:
-        """Return whether the questions with these indices are one question or one cluster."""
-        labels = questions if self._clusters is None else self._clusters[questions]
-        return bool((labels == labels[0]).all())

@@ -334,7 +334,8 @@ def check_prior_outcomes(R0, questions: int, categories: int) -> np.ndarray:
     rows, size = len(outcomes.sizes), one_size(outcomes.sizes)
     if not (is_frame(R0) or is_list_like(next(iter(R0)))):  # a flat list
         rows, size = questions, size // questions
-    if rows != questions or rows * size != len(outcomes.values) or outcomes.scored is not None:
+    is_rectangular = rows == questions and rows * size == len(outcomes.values)
+    if not is_rectangular or outcomes.multiplicity is not None:
         lengths = sorted({*outcomes.sizes.tolist()})
         raise ValueError(
             f"R0 has {len(outcomes.sizes)} rows with {short(lengths)} outcomes: give {questions} "

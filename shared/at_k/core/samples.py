@@ -8,9 +8,9 @@ Functions take outcomes, and metrics take predictions. Both accept
     a data frame of pandas, polars, Arrow or DuckDB with a question in each row
     counts in place of samples, in the forms that `count_tables` describes
 
-`read_samples` finds the values of all samples and the number of samples of each question. Numbers
-become a NumPy array, and are outcomes. Other values remain a list of Python objects or an Arrow
-column, until a checker compares them with references, or `as_outcomes` replaces labels by numbers.
+`read_samples` turns numbers, which are outcomes, into a NumPy array, texts into an Arrow column,
+and samples of other or mixed types into a list of Python objects. Then `columns.stored` prepares
+them for a checker, or `as_outcomes` replaces labels by numbers.
 
 M is the number of questions, N the number of samples of each question, and S the number of values
 that are stored: one for each sample of all questions, or one for several equal samples of a
@@ -19,7 +19,6 @@ question, with their number as its multiplicity.
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import warnings
 from collections.abc import Mapping
@@ -29,33 +28,19 @@ from typing import Any
 
 import numpy as np
 
-from .checks import (
-    QUESTION,
-    SAMPLE,
-    InputError,
-    InPython,
-    Place,
-    check_depth,
-    is_frame,
-    is_list_like,
-    is_masked,
-    short,
-)
+from .checks import QUESTION, SAMPLE, InputError, InPython, Place, is_frame, is_list_like, short
 from .containers import (
-    chunked,
-    is_numeric,
-    numbers_and_scored,
+    has_lists,
+    numbers_or_texts,
     plain_container,
     plain_entry,
     plain_list,
     sample_rows,
+    to_array,
     to_numpy,
-    with_plain_type,
 )
 from .count_tables import is_counts, read_counts
 from .counts import BinaryCounts, one_size, sums_per_question
-
-_PLAIN_TYPES = {bool, int, float, str, type(None)}
 
 Labels = Mapping[str, float]
 """A dict from each label that an outcome may have to its number."""
@@ -75,12 +60,12 @@ class Samples:
     Samples whose values are numbers are outcomes. A sample is scored unless its value is None.
 
     Attributes:
-        values: (S,) an array of numbers; or an Arrow column or a list of other values.
+        values: (S,) an array of numbers, with 0 for None; or an Arrow column or a list of other
+            values.
         sizes: (M,) number of values of each question, at least one.
         name: what the caller calls the samples, for messages.
-        scored: (S,) False for each number that stands for None; or None if there is none, or if the
-            values are no numbers.
-        multiplicity: (S,) how often each value occurs, or None if each occurs once.
+        multiplicity: (S,) how often each value counts: bools, False for a sample that is not
+            scored; or integers, if counts were handed in. None if each counts once.
         references: (M,) an Arrow column of references, or None if there are none. With references,
             the values are an Arrow column too.
     """
@@ -88,7 +73,6 @@ class Samples:
     values: Any
     sizes: np.ndarray
     name: str = "predictions"
-    scored: np.ndarray | None = None
     multiplicity: np.ndarray | None = None
     references: Any = None
 
@@ -101,10 +85,17 @@ class Samples:
         """Return whether the values are an array of numbers."""
         return isinstance(self.values, np.ndarray)
 
+    @property
+    def are_counts(self) -> bool:
+        """Return whether counts were handed in, which say nothing about the order of samples."""
+        return self.multiplicity is not None and self.multiplicity.dtype != bool
+
     @cached_property
     def n(self) -> np.ndarray:
         """Return the number of scored samples of each question, (M,); raise a ValueError for 0."""
-        n = self.scored_sizes
+        if self.multiplicity is None:
+            return self.sizes
+        n = sums_per_question(self.multiplicity, self.sizes)
         if not n.all():
             raise InputError(
                 Place(self.name, int(n.argmin())),
@@ -117,58 +108,38 @@ class Samples:
             )
         return n
 
-    @cached_property
-    def scored_or_none(self) -> np.ndarray | None:
-        """Return whether each sample is scored, (S,), or None if all are scored."""
-        if self.are_numbers:
-            return self.scored
-        if isinstance(self.values, list):
-            return np.array([value is not None for value in self.values], dtype=bool)
-        return to_numpy(self.values.is_valid()) if self.values.null_count else None
+    @property
+    def weights(self) -> np.ndarray:
+        """Return how often each value counts, (S,) integers or bools, 0 if it is not scored."""
+        return np.ones(len(self.values), bool) if self.multiplicity is None else self.multiplicity
 
     @property
     def is_scored(self) -> np.ndarray:
-        """Return whether each sample is scored, (S,)."""
-        scored = self.scored_or_none
-        return np.ones(len(self.values), dtype=bool) if scored is None else scored
-
-    @property
-    def scored_sizes(self) -> np.ndarray:
-        """Return the number of scored samples of each question, (M,), which may be 0."""
-        if self.multiplicity is None and self.scored_or_none is None:
-            return self.sizes
-        return sums_per_question(self.weights, self.sizes)
-
-    # --- Outcomes ---------------------------------------------------------------------------
-
-    @property
-    def occurrences(self) -> np.ndarray:
-        """Return how often each value occurs, (S,), whether it is scored or not."""
-        return np.ones(len(self.values), int) if self.multiplicity is None else self.multiplicity
-
-    @property
-    def weights(self) -> np.ndarray:
-        """Return how often each outcome occurs, (S,) integers or bools, 0 if it is not scored."""
-        return self.is_scored if self.multiplicity is None else self.multiplicity * self.is_scored
+        """Return whether each value is scored, (S,). A value that occurs 0 times is not."""
+        return self.weights > 0
 
     @property
     def scored_values(self) -> np.ndarray:
         """Return the outcome of each scored sample, (sum of n,), question after question."""
-        if self.multiplicity is not None:
-            return np.repeat(self.values, self.weights)
-        return self.values if self.scored is None else self.values[self.scored]
+        if self.multiplicity is None:
+            return self.values
+        if self.are_counts:
+            return np.repeat(self.values, self.multiplicity)
+        return self.values[self.multiplicity]
+
+    # --- Outcomes ---------------------------------------------------------------------------
 
     def require(self, valid: np.ndarray, *wanted: str) -> None:
-        """Raise a ValueError for the first scored outcome that is not valid.
+        """Raise a ValueError for the first outcome that is scored and not valid.
 
         `valid`, (S,), is whether each outcome is. `wanted` are the pieces of the message that say
         what a valid outcome is.
         """
-        invalid = ~valid if self.scored is None else ~valid & self.scored
+        invalid = ~valid if self.multiplicity is None else ~valid & self.is_scored
         if invalid.any():
             first = int(np.argmax(invalid))
             value, location = self.values[first], sample_place(self.name, self.sizes, first)
-            if self.multiplicity is None:
+            if not self.are_counts:
                 raise InputError(location, f" is {value}: ", *wanted, ".")
             # Counts have no index of a sample, so the message names the outcome.
             location = location._replace(sample=None, value=value.item())
@@ -181,10 +152,8 @@ class Samples:
         Raises a ValueError if a scored outcome is not 0 or 1, or a question has no scored sample.
         """
         correct = require_binary(self).values
-        if self.scored is not None:
-            correct = (correct == 1) & self.scored
         if self.multiplicity is not None:
-            correct = correct * self.multiplicity
+            correct = (correct == 1) * self.multiplicity
         return BinaryCounts(self.n, sums_per_question(correct, self.sizes))
 
     def category_counts(self, categories: int) -> np.ndarray:
@@ -201,9 +170,7 @@ class Samples:
         # The cell of the flat table in which each sample is counted: a row is a question.
         cell = np.repeat(np.arange(len(self.n)) * categories, self.sizes)
         np.add(cell, values, out=cell, casting="unsafe")
-        occur_once = self.scored is None and self.multiplicity is None
-        weights = None if occur_once else self.weights
-        table = np.bincount(cell, weights, minlength=len(self.n) * categories)
+        table = np.bincount(cell, self.multiplicity, minlength=len(self.n) * categories)
         return table.astype(np.int64, copy=False).reshape(-1, categories)
 
 
@@ -220,21 +187,15 @@ GRADED_SCORES = (
 def require_binary(outcomes: Samples) -> Samples:
     """Return the outcomes; raise a ValueError unless every scored one is 0 or 1."""
     values = outcomes.values
-    if not _is_binary(values):
-        wanted = ["an outcome is 0", InPython(" or False"), " if incorrect, 1"]
-        wanted += [InPython(" or True"), " if correct", GRADED_SCORES]
-        outcomes.require((values == 0) | (values == 1), *wanted)
+    # The bitwise OR is 0 or 1 if all values are, and takes half as long as comparing them.
+    if values.dtype.kind == "b" or (
+        values.dtype.kind in "iu" and np.bitwise_or.reduce(values.reshape(-1)) in (0, 1)
+    ):
+        return outcomes
+    wanted = ["an outcome is 0", InPython(" or False"), " if incorrect, 1"]
+    wanted += [InPython(" or True"), " if correct", GRADED_SCORES]
+    outcomes.require((values == 0) | (values == 1), *wanted)
     return outcomes
-
-
-def _is_binary(values: np.ndarray) -> bool:
-    """Return whether all values are 0 or 1, including the values of unscored samples."""
-    if values.dtype.kind == "b":
-        return True
-    if values.dtype.kind in "iu":
-        # The bitwise OR is 0 or 1 if all values are, and takes half as long as comparing them.
-        return np.bitwise_or.reduce(values.reshape(-1)) in (0, 1)
-    return bool(((values == 0) | (values == 1)).all())
 
 
 def warn_of_stopping(outcomes: Samples, run: str = "") -> None:
@@ -245,7 +206,7 @@ def warn_of_stopping(outcomes: Samples, run: str = "") -> None:
     """
     n = outcomes.n
     is_short = n < n.max()
-    if is_short.sum() < 3 or not _is_binary(outcomes.values):
+    if is_short.sum() < 3 or not np.isin(outcomes.values, (0, 1)).all():
         return
     c = outcomes.counts.c
     if (c > 1).any() or (c[is_short] == 0).any():
@@ -288,21 +249,17 @@ def read_samples(values, name: str = "predictions") -> Samples:
     question, or if one has no list of samples, or an empty list; and a TypeError if a library
     cannot convert its array.
     """
-    return _read_plain(plain_container(values), name)
-
-
-def _read_plain(values: Any, name: str) -> Samples:
-    """Read samples as `read_samples` does, from a container that `plain_container` returned."""
+    values = plain_container(values)
     if is_counts(values):
         samples = _samples_from_counts(values, name)
-    elif isinstance(values, np.ndarray):
-        samples = _samples_from_array(values, name)
     elif isinstance(values, list):
         samples = _samples_from_lists(values, name)
-    elif is_frame(values):
-        return _read_plain(sample_rows(values, name), name)
-    elif is_list_like(values):
+    elif isinstance(values, np.ndarray):
+        samples = _samples_from_array(values, name)
+    elif hasattr(values, "chunks"):
         samples = _samples_from_column(values, name)
+    elif is_frame(values):
+        return read_samples(sample_rows(values, name), name)
     else:
         wanted = "give a list with the samples of each question"
         if isinstance(values, str):
@@ -316,6 +273,13 @@ def _read_plain(values: Any, name: str) -> Samples:
     return samples
 
 
+def _plain_row(name: str, question: int, entry: Any) -> list[Any] | tuple[Any, ...]:
+    """Return the samples of a question as a list or tuple; raise a ValueError if it has no list."""
+    if not is_list_like(entry):
+        raise _not_a_list(name, question, entry)
+    return entry if isinstance(entry, (list, tuple)) else plain_list(entry)
+
+
 def _not_a_list(name: str, question: int, entry: Any) -> ValueError:
     """Return the error for a question whose `entry` is no list of samples."""
     return InputError(
@@ -327,10 +291,10 @@ def _not_a_list(name: str, question: int, entry: Any) -> ValueError:
 def _samples_from_counts(counts, name: str) -> Samples:
     """Return each category or answer of a question once, with its count as the multiplicity."""
     values, multiplicity, sizes = read_counts(counts, name)
-    if isinstance(values, list):  # answers
-        answers = read_samples(values, name) if len(values) else Samples([], sizes, name)
-        return replace(answers, multiplicity=multiplicity)
-    return Samples(values, sizes, name, multiplicity=multiplicity)
+    if not isinstance(values, list):
+        return Samples(values, sizes, name, multiplicity)
+    answers = _samples_from_lists(values, name)
+    return replace(answers, multiplicity=multiplicity * answers.weights)
 
 
 def _samples_from_array(array: np.ndarray, name: str) -> Samples:
@@ -345,107 +309,64 @@ def _samples_from_array(array: np.ndarray, name: str) -> Samples:
     return Samples(values, np.full(len(array), array.shape[-1]), name)
 
 
-# --- Arrow columns ------------------------------------------------------------------------
-
-
 def _samples_from_column(column, name: str) -> Samples:
-    """Return the samples in an Arrow column with an entry for each question.
+    """Return the samples in an Arrow column with a list for each question, without Python objects.
 
-    A column of lists is read without making Python objects. Any other column is first converted to
-    a Python list.
+    Raises a ValueError if its entries are no lists, or null.
     """
-    if not _has_lists(column):
-        return _read_plain(column.to_pylist(), name)
-    if column.null_count:
-        question = next(i for i, entry in enumerate(column) if not entry.is_valid)
-        raise _not_a_list(name, question, None)
-    chunks = column.chunks
-    lengths = [to_numpy(chunk.value_lengths()).astype(np.int64) for chunk in chunks]
-    sizes = np.concatenate([np.empty(0, np.int64), *lengths])
-    values = with_plain_type(chunked(chunk.flatten() for chunk in chunks))
-    if not is_numeric(values.type):
-        return Samples(values, sizes, name)
-    numbers, scored = numbers_and_scored(values)
-    return Samples(numbers, sizes, name, scored)
+    if not has_lists(column) or column.null_count:
+        return _samples_from_lists(column.to_pylist(), name)
+    import pyarrow.compute as pc
 
-
-def _has_lists(column) -> bool:
-    """Return whether the entries of an Arrow column are lists."""
-    return "list" in str(column.type).partition("<")[0]
-
-
-# --- Lists --------------------------------------------------------------------------------
+    sizes = to_numpy(pc.list_value_length(column)).astype(np.int64)
+    values, valid = numbers_or_texts(pc.list_flatten(column))
+    return Samples(values, sizes, name, valid)
 
 
 def _samples_from_lists(lists: list[Any], name: str) -> Samples:
     """Return the samples in a list with a list or array for each question.
 
-    Texts become an Arrow column, numbers an array, and other entries a list. A ValueError is raised
-    if the entry of a question is not list-like.
+    A ValueError is raised if the entry of a question is not list-like.
     """
-    if (texts := _column_of_texts(lists)) is not None:
-        return Samples(texts, _lengths(lists), name)
-    for question, entry in enumerate(lists):
-        if not is_list_like(entry):
-            raise _not_a_list(name, question, entry)
-    if lists and all(map(_is_numeric_array, lists)) and len({x.dtype.kind for x in lists}) == 1:
-        return Samples(np.concatenate(lists), _lengths(lists), name)
-    lists = [entry if isinstance(entry, (list, tuple)) else plain_list(entry) for entry in lists]
-    entries = _plain_entries(lists, name)
-    values, scored = _numbers_or_none(entries) or (entries, None)
-    return Samples(values, _lengths(lists), name, scored)
-
-
-def _plain_entries(lists: list[Any], name: str) -> list[Any]:
-    """Return the entries of all lists in one list, with Python values for those of a library."""
-    entries = list(itertools.chain.from_iterable(lists))
-    if {*map(type, entries)} <= _PLAIN_TYPES:
-        return entries
-    check_depth(name, lists)
-    entries = [plain_entry(entry) for entry in entries]
-    if {*map(type, entries)} >= {bytes, str}:  # Arrow decodes bytes among texts, and so does this.
-        with contextlib.suppress(UnicodeDecodeError):
-            return [x.decode() if type(x) is bytes else x for x in entries]
-    return entries
-
-
-def _lengths(lists: list[Any]) -> np.ndarray:
-    """Return the length of each list, (M,)."""
-    return np.fromiter(map(len, lists), np.int64, len(lists))
-
-
-def _numbers_or_none(entries: list[Any]) -> tuple[np.ndarray, np.ndarray | None] | None:
-    """Return entries that are numbers as an array, and whether each is scored; otherwise None.
-
-    None, an entry that is not scored, becomes 0. The second result, (S,), is None if there is no
-    such entry. None takes the place of both results if an entry is neither a number nor None, or if
-    an array would change its value: a bool among numbers, or an integer above 2^53 among floats.
-    """
-    types, scored = {*map(type, entries)}, None
-    if not types <= _PLAIN_TYPES - {str} or (bool in types and types & {int, float}):
-        return None
+    if (numbers := _joined_arrays(lists)) is not None:
+        return Samples(numbers, np.array([*map(len, lists)]), name)
+    if not {*map(type, lists)} <= {list, tuple}:
+        lists = [_plain_row(name, question, entry) for question, entry in enumerate(lists)]
+    sizes = np.fromiter(map(len, lists), np.int64, len(lists))
+    texts = column_of_texts(lists)
+    if texts is None:
+        entries = [*itertools.chain.from_iterable(lists)]
+        types = {*map(type, entries)}
+        if not types <= {bool, int, float, str, type(None)}:
+            entries = [plain_entry(entry) for entry in entries]
+            types, texts = {*map(type, entries)}, column_of_texts([entries])
+    if texts is not None:
+        return Samples(texts, sizes, name, to_numpy(texts.is_valid()) if texts.null_count else None)
+    scored = None
     if type(None) in types:
         scored = np.array([entry is not None for entry in entries], dtype=bool)
-        entries = [0 if entry is None else entry for entry in entries]
-    numbers = np.asarray(entries)
-    if numbers.dtype.kind == "O":
-        return None
-    is_mixed = int in types and numbers.dtype.kind == "f"
-    may_round = is_mixed and np.nanmax(np.abs(numbers)) >= 2**53
-    if may_round and any(type(entry) is int and abs(entry) > 2**53 for entry in entries):
-        return None
-    return numbers, scored
+    return Samples(_as_numbers(entries, types), sizes, name, scored)
 
 
-def _column_of_texts(lists: list[Any]) -> Any:
+def _joined_arrays(lists: list[Any]) -> np.ndarray | None:
+    """Return NumPy arrays with one axis, all of bools, integers or floats, as one; else None."""
+    if {*map(type, lists)} != {np.ndarray}:
+        return None
+    kinds = {(array.ndim, array.dtype.kind) for array in lists}
+    if len(kinds) > 1 or not kinds <= {(1, kind) for kind in "biuf"}:
+        return None
+    return to_array(np.concatenate(lists))
+
+
+def column_of_texts(lists: list[Any]) -> Any:
     """Return the entries of lists as one Arrow column, or None if some are no texts.
 
-    Null is allowed for None, and bytes among texts are decoded as UTF-8. To be fast, the result is
-    also None if the first entry is no text.
+    Null is allowed for None, and bytes are decoded as UTF-8. To be fast, the result is also None if
+    the first entry that is not None is no text.
     """
-    if not {*map(type, lists)} <= {list, tuple} or not (lists and lists[0]):
-        return None
-    if type(lists[0][0]) is not str:
+    entries = itertools.chain.from_iterable(lists)
+    first = next((entry for entry in entries if entry is not None), None)
+    if not isinstance(first, (str, bytes)):
         return None
     import pyarrow as pa  # imported here, because it takes half as long as all of at_k
 
@@ -456,10 +377,33 @@ def _column_of_texts(lists: list[Any]) -> Any:
     return pa.chunked_array([array.values])
 
 
-def _is_numeric_array(value: Any) -> bool:
-    """Return whether a value is a one-dimensional array of unmasked numbers of up to 8 bytes."""
-    is_array = isinstance(value, np.ndarray) and value.ndim == 1 and not is_masked(value)
-    return is_array and value.dtype.kind in "biuf" and value.itemsize <= 8
+_KINDS_OF_ARRAYS = {
+    frozenset[type](): "b",
+    frozenset({bool}): "b",
+    frozenset({int}): "iu",
+    frozenset({float}): "f",
+    frozenset({int, float}): "f",
+}
+"""The kinds of the array that holds entries of some types exactly. Bools are no numbers here."""
+
+
+def _as_numbers(entries: list[Any], types: set[type]) -> np.ndarray | list[Any]:
+    """Return bools, integers or floats as an array, with 0 for None; or other entries unchanged.
+
+    `types` are the types of the entries. Entries are also unchanged if an array would change a
+    value: a bool among numbers, or an integer above 2^53 among floats or beyond 64 bits.
+    """
+    kinds = _KINDS_OF_ARRAYS.get(frozenset(types - {type(None)}))
+    if kinds is None:
+        return entries
+    filled = entries
+    if type(None) in types:  # False is 0 among numbers.
+        filled = [False if entry is None else entry for entry in entries]
+    numbers = np.asarray(filled)
+    is_exact = numbers.dtype.kind in kinds
+    if kinds == "f" and int in types and (np.abs(numbers) >= 2**53).any():
+        is_exact = not any(type(entry) is int and abs(entry) > 2**53 for entry in entries)
+    return numbers if is_exact else entries
 
 
 # --- Outcomes -----------------------------------------------------------------------------
@@ -476,22 +420,19 @@ def n_in_keys(n: np.ndarray) -> int | str:
 def read_outcomes(R, name: str = "R", labels: Labels | None = None) -> Samples:
     """Read already-graded outcomes, or counts of outcomes. The values of the result are numbers.
 
-    A ValueError is raised if R or an outcome is invalid.
-
-    Args:
-        R: any container that `read_samples` takes, or a flat list or array, which is one question;
-            or a dict as `at_k.read` returns it, whose predictions are used. Missing entries (None,
-            masked, or NA of pandas) are not scored.
-        name: what the caller calls R, for messages.
-        labels: the number of each label, such as {"fully": 1.0}, if outcomes may be texts; or None.
+    `R` is any container that `read_samples` takes, a flat list or array, which is one question, or
+    a run, whose predictions are used. Missing entries (None, masked, or NA of pandas) are not
+    scored. `name` is what the caller calls R. `labels` has the number of each label, such as
+    {"fully": 1.0}, if outcomes may be texts. A ValueError is raised if an outcome is invalid.
     """
     values = plain_container(outcomes_in_run(R, name))
-    if is_list_like(values) and hasattr(values, "chunks") and not _has_lists(values):
-        values = values.to_pylist()  # an Arrow column without lists
-    is_one_question = isinstance(values, np.ndarray) and values.ndim == 1
-    if isinstance(values, list) and not is_counts(values):
-        is_one_question = bool(values) and not any(map(is_list_like, values))
-    return as_outcomes(_read_plain([values] if is_one_question else values, name), labels)
+    if isinstance(values, list):
+        is_flat = bool(values) and not (is_counts(values) or any(map(is_list_like, values)))
+    elif hasattr(values, "chunks"):  # an Arrow column
+        is_flat = not has_lists(values)
+    else:
+        is_flat = isinstance(values, np.ndarray) and values.ndim == 1
+    return as_outcomes(read_samples([values] if is_flat else values, name), labels)
 
 
 def outcomes_in_run(R: Any, name: str) -> Any:
@@ -512,16 +453,14 @@ def outcomes_in_run(R: Any, name: str) -> Any:
 
 
 def as_outcomes(samples: Samples, labels: Labels | None = None) -> Samples:
-    """Return samples without references as outcomes, with numbers in place of labels.
+    """Return samples without references as outcomes, with numbers in place of `labels`.
 
-    `labels` has the number of each label, or is None if there are no labels. A ValueError is raised
-    if a sample is not a finite number, one of the labels, or None; or if a question has no scored
-    sample.
+    A ValueError is raised if a sample is not a finite number, one of the labels, or None; or if a
+    question has no scored sample.
     """
     outcomes = samples
     if not samples.are_numbers:
-        values, scored = _numbers_of_labels(samples, labels or {})
-        outcomes = replace(samples, values=values, scored=scored)
+        outcomes = replace(samples, values=_numbers_of_labels(samples, labels or {}))
     _ = outcomes.n  # raises a ValueError if a question has no scored sample
     if outcomes.values.dtype.kind == "f":
         outcomes.require(
@@ -532,35 +471,31 @@ def as_outcomes(samples: Samples, labels: Labels | None = None) -> Samples:
     return outcomes
 
 
-def _numbers_of_labels(samples: Samples, labels: Labels) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return the number of each sample, (S,), and whether it is scored, (S,), or None if all are.
+def _numbers_of_labels(samples: Samples, labels: Labels) -> np.ndarray:
+    """Return the number of each sample, (S,), or 0 for None.
 
-    The number is 0 if a sample is None. A label in small letters may also be written with capitals,
-    such as "Fully" for "fully". A ValueError is raised for a sample that is neither a label, nor a
-    float, nor an integer of 64 bits, nor None.
+    A label in small letters may also be written with capitals, such as "Fully" for "fully". A
+    ValueError is raised for a sample that is neither a label, nor a float, nor an integer of 64
+    bits, nor None.
     """
     values = samples.values
     numbers = [*values] if isinstance(values, list) else values.to_pylist()
     for i, entry in enumerate(numbers):
         if isinstance(entry, str):
-            numbers[i] = entry = labels.get(entry, labels.get(entry.lower(), entry))
-        is_integer = isinstance(entry, int) and -(2**63) <= entry < 2**63
-        if not (entry is None or isinstance(entry, float) or is_integer):
-            raise _not_an_outcome(samples, i, entry, labels)
-    scored = np.array([number is not None for number in numbers], dtype=bool)
-    result = np.asarray([0 if number is None else number for number in numbers])
-    return result, None if scored.all() else scored
-
-
-def _not_an_outcome(samples: Samples, sample: int, entry: Any, labels: Labels) -> ValueError:
-    """Return the error for an entry that is no outcome. `sample` is its index among S samples."""
-    problem = ": an outcome is a number or a bool."
-    if labels:
-        problem = f", which is none of {', '.join(labels)}, and no number."
-    elif isinstance(entry, str) and samples.name == "predictions":
-        problem = (
-            ", but there are no references to check the predictions against: give references, or "
-            "bools or numbers as predictions."
-        )
-    location = sample_place(samples.name, samples.sizes, sample)
-    return InputError(location, f" is {short(entry)}{problem}")
+            numbers[i] = labels.get(entry, labels.get(entry.lower(), entry))
+        elif entry is None:
+            numbers[i] = 0
+        number = numbers[i]
+        if isinstance(number, float) or (isinstance(number, int) and -(2**63) <= number < 2**63):
+            continue
+        problem = ": an outcome is a number or a bool."
+        if labels:
+            problem = f", which is none of {', '.join(labels)}, and no number."
+        elif isinstance(entry, str) and samples.name == "predictions":
+            problem = (
+                ", but there are no references to check the predictions against: give references, "
+                "or bools or numbers as predictions."
+            )
+        place = sample_place(samples.name, samples.sizes, i)
+        raise InputError(place, f" is {short(entry)}{problem}")
+    return np.asarray(numbers)

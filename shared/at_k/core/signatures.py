@@ -13,13 +13,10 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def shows_options(names: type, values: type) -> Callable[[Function], Function]:
-    """Return a decorator for a function with **options, whose signature then lists the options.
+    """Return a decorator that lists the **options of a function as keywords in its signature.
 
-    Editors and `inspect` then show them as parameters that have to be named.
-
-    Args:
-        names: a class whose annotations are the names and types of the options.
-        values: a dataclass with their defaults.
+    `names` is a class whose annotations are the names and types of the options, and `values` a
+    dataclass with their defaults.
     """
     defaults = {option.name: option.default for option in fields(values)}
 
@@ -44,10 +41,9 @@ def shows_options(names: type, values: type) -> Callable[[Function], Function]:
 def check_options(
     function: Callable[..., Any], options: Iterable[str], data: Iterable[str] = ()
 ) -> None:
-    """Raise a TypeError if the name of an option is no parameter of the function.
+    """Raise a TypeError if the name of an option is no parameter of the function but the first.
 
-    The first parameter, which takes the data, is no option. The names in `data` are also valid:
-    they are those by which a user gives the data.
+    The first one takes the data. The names in `data`, by which a user gives them, are also valid.
     """
     _, *parameters = inspect.signature(function).parameters
     known = [*data, *parameters]

@@ -28,7 +28,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..core.checks import check_depth
 from ..core.containers import as_arrow, to_array
 
 
@@ -75,8 +74,6 @@ class Counts(dict[str, Any]):
 def _copy(values: Any) -> Any:
     """Return a copy of an array, a list or a column, or the list of an iterator."""
     values = as_arrow(values)
-    if isinstance(values, (list, tuple)):
-        check_depth("Counts", values)
     if hasattr(values, "detach"):
         return to_array(values).copy()
     return list(values) if isinstance(values, Iterator) else copy.deepcopy(values)

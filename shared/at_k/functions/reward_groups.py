@@ -112,8 +112,8 @@ def read_rewards(rewards, groups=None, group_size=None) -> RewardGroups:
     rows = read_samples([rewards] if is_flat else rewards, "rewards")
     rows = rows if rows.are_numbers else as_outcomes(rows)
     values = rows.values.astype(float, copy=False)
-    if rows.scored is not None:
-        values = np.where(rows.scored, values, math.nan)
+    if rows.multiplicity is not None:
+        values = np.where(rows.is_scored, values, math.nan)
     if is_flat:
         result = _flat_groups(values, groups, group_size)
     elif groups is not None or group_size is not None:

@@ -221,7 +221,7 @@ def count_labels(labels, graded: Samples | None) -> LabelCounts:
             check_count(f"labels[{name!r}]", count, "give a number of samples", least=0)
         tp, fn, fp, tn = (int(labels[name]) for name in _LABEL_COUNTS)
         return LabelCounts(tp, fn, fp, tn)
-    if graded is None or graded.multiplicity is not None:
+    if graded is None or graded.are_counts:
         raise ValueError(
             "labels go with samples in their order, and predictions are counts: give counts of "
             "labels, such as {'tp': 110, 'fn': 8, 'fp': 3, 'tn': 79}."

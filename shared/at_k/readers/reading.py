@@ -9,7 +9,6 @@ from typing import Any
 
 from ..core.checks import (
     check_count,
-    check_depth,
     check_name,
     check_number,
     check_text,
@@ -163,7 +162,6 @@ def _listed(role: str, values: Collection[Any]) -> list[Any]:
     if not isinstance(values, (str, Set)) and not is_list_like(values):
         raise TypeError(f"{role} is {short(values)}: give a text, or a list.")
     listed = [values] if isinstance(values, str) else list(values)
-    check_depth(role, listed)
     return listed
 
 

@@ -69,7 +69,6 @@ class Run(NamedTuple):
             outcomes,
             values=outcomes.values[index],
             sizes=sizes,
-            scored=None if outcomes.scored is None else outcomes.scored[index],
             multiplicity=None if outcomes.multiplicity is None else outcomes.multiplicity[index],
         )
         return Run(self.name, subset, answers, self.errors)

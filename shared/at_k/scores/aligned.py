@@ -28,7 +28,7 @@ def read_aligned(lists, name: str, sizes: np.ndarray) -> Samples:
             pairs = zip(lists, sizes.tolist(), strict=True)
             lists = [[None] * size if row is None else row for row, size in pairs]
     numbers = read_samples(lists, name)
-    if numbers.multiplicity is not None or not numbers.are_numbers:
+    if numbers.are_counts or not numbers.are_numbers:
         raise ValueError(
             f"{name} is {short(lists)}: give a number for each sample in lists, as the predictions "
             f"are, and None for samples without one."
@@ -43,7 +43,7 @@ def read_aligned(lists, name: str, sizes: np.ndarray) -> Samples:
             f"each sample, and None for samples without one.",
         )
     is_number = numbers.values == numbers.values  # NaN is not equal to itself.
-    return replace(numbers, scored=numbers.is_scored & is_number)
+    return replace(numbers, multiplicity=numbers.is_scored & is_number)
 
 
 def read_scores(lists, name: str, outcomes: Samples) -> np.ndarray:
@@ -53,7 +53,7 @@ def read_scores(lists, name: str, outcomes: Samples) -> np.ndarray:
     Raises ValueError if a scored sample has no finite number, or if the samples are counts, which
     have no order.
     """
-    if outcomes.multiplicity is not None:
+    if outcomes.are_counts:
         raise ValueError(f"{name} goes with samples in their order, and predictions are counts.")
     numbers = read_aligned(lists, name, outcomes.sizes)
     missing = outcomes.is_scored & ~(numbers.is_scored & np.isfinite(numbers.values))

@@ -83,7 +83,7 @@ def largest_known_ks(counts: BinaryCounts, outcomes: Samples, budget: int) -> np
     scored, or if a question has more samples than the budget.
     """
     name, rule = "predictions", "With a budget, samples stop at the first correct one"
-    if outcomes.multiplicity is None:
+    if not outcomes.are_counts:
         last = np.cumsum(outcomes.sizes) - 1
         is_last = np.zeros(len(outcomes.values), dtype=bool)
         is_last[last] = True
