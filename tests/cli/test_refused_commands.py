@@ -10,7 +10,7 @@ NUMERIC = "--check-correct-fn numeric"
 ROWS = [{"id": f"q{i}", "samples": ["a", "b"], "answer": "a"} for i in range(3)]
 OUTCOMES = [{"id": i, "outcomes": [int(i > j % 4) for j in range(12)]} for i in range(5)]
 GROUPED = [row | {"topic": "xxyxz"[i], "weight": 1 + i} for i, row in enumerate(OUTCOMES)]
-FILES = {
+FILES: dict[str, list[dict]] = {
     "new": OUTCOMES,
     "old": OUTCOMES,
     "grouped": GROUPED,
