@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.checks import FROM_0, SAMPLE, Index, InputError
 from ..core.score_agg import VERDICTS
-from .names import COLUMN_NAMES, plain_name, usual_columns
+from .names import COLUMN_NAMES, columns_named, plain_name
 from .roles import require_one_way
 from .table import Columns, ColumnsByRole, Table, Way, table_of_columns
 from .words import MISSING_WORDS, WORDS, as_outcome, flat, is_decimal_comma, number_in, word
@@ -299,11 +299,11 @@ def _sample_names(table: Table, named: ColumnsByRole) -> list[str]:
     names = list(table.columns)
     samples = [names[index] for index in sample_columns(names)]
     rest = [name for name in names if name not in samples]
-    outcomes = usual_columns(rest, "outcomes")
+    outcomes = columns_named(rest, COLUMN_NAMES["outcomes"])
     if len(samples) > 1 and outcomes:
         ways = [Way({"outcomes": name}) for name in outcomes]
         require_one_way(table, [Way({"predictions": tuple(samples)}), *ways])
-    return [] if outcomes or usual_columns(rest, "predictions") else samples
+    return [] if outcomes or columns_named(rest, COLUMN_NAMES["predictions"]) else samples
 
 
 def _ways_to_read(
@@ -320,7 +320,7 @@ def _ways_to_read(
     entries.
     """
     graded, checked = (Way({role: tuple(samples)}) for role in ("outcomes", "predictions"))
-    references = [] if reading.are_labels else usual_columns(others, "references")
+    references = [] if reading.are_labels else columns_named(others, COLUMN_NAMES["references"])
     prefixes = {re.sub(r"_?\d+$", "", plain_name(name)) for name in samples}
     if "outcomes" in named or ("predictions" not in named and prefixes <= _OUTCOMES):
         return [graded]
@@ -362,7 +362,9 @@ def _with_question_names(table: Table, named: ColumnsByRole) -> Table:
     or another id, where it may be a reference.
     """
     by_name = {x.lower(): x for x in table.columns}
-    has_others = any(usual_columns(table.columns, x) for x in ("predictions", "questions"))
+    has_others = any(
+        columns_named(table.columns, COLUMN_NAMES[x]) for x in ("predictions", "questions")
+    )
     item = by_name.get("item") or (None if has_others else by_name.get("answer"))
     if item is None or named.get("questions") or "question_id" in table.columns:
         return table

@@ -1,0 +1,462 @@
+"""Turn the cells of a table into samples, one entry each, whatever form they have in the source.
+
+The samples of a question may be lists in a cell or in several, fields of objects, single samples in
+rows, or counts. `Reading` has them in one shape, so that each rule is written once.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import warnings
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..core.checks import Index, InputError, short
+from . import names as usual
+from .missing import failed_rows, missing_answers, warn_of_api_messages
+from .names import last_part, plain_name, shown_name
+from .reading import ReadingOptions
+from .references import read_references
+from .roles import columns_of_role, count_column, is_unique, question_columns
+from .table import (
+    ROW,
+    Columns,
+    SelectionError,
+    Table,
+    Way,
+    column_at,
+    nested_columns,
+    pairs_of,
+    rows_where,
+)
+from .words import (
+    KNOWN_WORDS,
+    as_lists,
+    as_outcome,
+    as_outcomes,
+    as_whole_number,
+    comparable,
+    first_entries,
+    has_lists,
+    number_in,
+    parse_list,
+)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The rows and samples of a source, and how they are read.
+
+    Attributes:
+        table: the rows.
+        options: what the caller says.
+        columns: the column of each role; of `counts`, also a dict of columns by outcome.
+        samples: entries by role, one per sample: "samples" (outcomes, or answers with None for
+            those that are missing), "written" (answers as in the source), "verdicts" (outcomes of
+            graded answers), "grades" (outcomes in the log of answers that are checked),
+            "multiplicities" (how often a sample occurs), "finish", and those of `PER_SAMPLE`.
+        row_of: the index of the row of each sample.
+        rows: entries by role, one per row: "counts" instead of samples (the number of samples in
+            each outcome, or n and correct), "references", and those of `PER_QUESTION`.
+        has_lists: whether a row has the samples of a question, as a list or as counts.
+        key: the columns that identify the questions; () if each row is one.
+        questions: the indices of the rows of each question by its id: a text, or a tuple of texts
+            if `key` has several columns.
+    """
+
+    table: Table
+    options: ReadingOptions
+    columns: Mapping[str, Any]
+    samples: Mapping[str, Sequence[Any]]
+    row_of: Sequence[int]
+    rows: Mapping[str, Sequence[Any]]
+    has_lists: bool
+    key: tuple[str, ...] = ()
+    questions: Mapping[Any, Sequence[int]] = field(default_factory=dict)
+
+    @property
+    def used(self) -> set[str]:
+        """The names of the columns that have a role."""
+        return {name for _, name in pairs_of(self.columns)}
+
+    @property
+    def named_key(self) -> tuple[str, ...]:
+        """The columns of the key; () if they are not columns of the source but were added."""
+        is_numbered = self.key == (ROW,) or self.options.group_size is not None
+        return () if is_numbered else self.key
+
+    @property
+    def several(self) -> list[Sequence[int]]:
+        """The indices of the rows of each question that has two or more rows."""
+        return [rows for rows in self.questions.values() if len(rows) > 1]
+
+    def ids_of(self, row: int) -> str:
+        """Return the id of the question of a row as messages show it: "task a, id 3", or ""."""
+        names = (name for name in self.key if name != ROW)
+        return ", ".join(f"{shown_name(x)} {short(self.table.columns[x][row])}" for x in names)
+
+    def with_outcomes(self) -> Reading:
+        """Return the reading without the rows whose samples are all missing."""
+        if None not in self.samples.get("samples", ()):
+            return self
+        samples = zip(self.row_of, self.samples["samples"], strict=True)
+        kept = {row for row, sample in samples if sample is not None}
+        rows = {x: [row for row in rows if row in kept] for x, rows in self.questions.items()}
+        return replace(self, questions={x: y for x, y in rows.items() if y})
+
+
+def read_samples(table: Table, columns: Mapping[str, Any], options: ReadingOptions) -> Reading:
+    """Return the samples or counts in the columns of each role, without questions so far."""
+    name = columns.get("predictions") or columns.get("outcomes")
+    if options.graded_by and "references" in columns:
+        raise ValueError(f"{options.graded_by} is for outcomes: name their column.")
+    if name is None:
+        rows = {"counts": _counts(table, columns, options)} | _rows_by_role(table, columns)
+        return Reading(table, options, columns, {}, (), rows, has_lists=True)
+    where = {x: y for x, y in options.where.items() if has_lists(table.columns[x])}
+    table = _with_parsed_lists(table, columns, name, options)
+    table = rows_where(_with_row_per_sample(table, columns), where)
+    names = {
+        "samples": name,
+        **{x: columns[x] for x in (*usual.PER_SAMPLE, "finish") if x in columns},
+    }
+    if "counts" in columns:
+        names["multiplicities"] = columns["counts"]
+    if {"predictions", "outcomes"} <= columns.keys():
+        names["verdicts"] = columns["outcomes"]
+    samples, row_of, are_lists = _one_entry_per_sample(table, names)
+    if "multiplicities" in samples and not are_lists:
+        samples["multiplicities"] = count_column(table, names["multiplicities"])
+    for role in (x for x in usual.PER_SAMPLE if x in names):
+        samples[role] = _numbers(samples[role], row_of, table, role, names[role])
+    rows = _rows_by_role(table, columns)
+    samples |= _outcomes_and_answers(table, columns, samples, rows.get("references", ()), options)
+    failed, verdicts = failed_rows(table, columns.values()), samples.get("verdicts")
+    if failed:
+        pairs = zip(row_of, samples["samples"], strict=True)
+        samples["samples"] = [None if row in failed else x for row, x in pairs]
+    if verdicts is not None:
+        pairs = zip(samples["samples"], verdicts, strict=True)
+        samples["samples"] = [None if verdict is None else x for x, verdict in pairs]
+    graded = columns_of_role(table, "outcomes") if table.layout and "references" in columns else ()
+    if len(graded) == 1 and len(row_of) == table.size:
+        samples["grades"] = as_outcomes(table.columns[graded[0]])
+    return Reading(table, options, columns, samples, row_of, rows, are_lists)
+
+
+def _rows_by_role(table: Table, columns: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Return the entries of the roles that have one in each row, with None for empty cells of CSV.
+
+    Texts of weights are converted to numbers, and texts of lists (R0) to lists.
+    """
+    rows: dict[str, list[Any]] = {}
+    if "references" in columns:
+        rows["references"] = read_references(table, columns)
+    for role in (x for x in usual.PER_QUESTION if x in columns):
+        cells = [None if table.is_csv and x == "" else x for x in table.columns[columns[role]]]
+        if role == "question_weights":
+            cells = [number_in(x) if isinstance(x, str) else x for x in cells]
+        rows[role] = list(as_lists(cells) if role == "R0" else cells)
+    return rows
+
+
+# --- One entry for each sample ----------------------------------------------------------------
+
+
+def _with_parsed_lists(
+    table: Table, columns: Mapping[str, Any], name: str, options: ReadingOptions
+) -> Table:
+    """Return the table with lists in place of texts, if the column `name` has lists of samples.
+
+    A text stays if a question has several rows. If the column has one answer by its name, the texts
+    are refused where they must be lists. Else a text without a list is a SelectionError.
+    """
+    texts = [x for x in table.columns[name] if x]
+    if not texts or not all(isinstance(x, (str, type(None))) for x in table.columns[name]):
+        return table
+    lists = [parse_list(x) if x else [] for x in table.columns[name]]
+    if not any(lists) and not all(x.startswith("[") for x in texts):
+        return table
+    if "predictions" in columns and plain_name(name) in usual.SINGLE:
+        _refuse_lists_as_answers(table, columns, name, lists, options)
+        return table
+    if not is_unique(table, *options.questions):
+        return table
+    if None in lists:
+        row = lists.index(None)
+        problem = (
+            f": {short(table.columns[name][row])} is not a JSON list of samples. If each row is "
+            f"one sample, a column has to identify its question."
+        )
+        raise SelectionError([*table.row_place(row), problem], ["questions"])
+    others = {x for role, x in pairs_of(columns) if role not in usual.PER_QUESTION}
+    parsed: Columns = {x: as_lists(table.columns[x]) for x in others}
+    return table.with_columns({**table.columns, **parsed, name: lists})
+
+
+def _refuse_lists_as_answers(
+    table: Table,
+    columns: Mapping[str, Any],
+    name: str,
+    lists: Sequence[list[Any] | None],
+    options: ReadingOptions,
+) -> None:
+    """Raise an InputError if the column `name` of single answers has the `lists` in its texts.
+
+    They are answers if a text has none, if none has two entries, if a reference is a list, or if a
+    question has several rows.
+    """
+    if None in lists or max(len(x or ()) for x in lists) < 2 or table.layout or options.group_size:
+        return
+    references = table.columns[columns["references"]] if "references" in columns else ()
+    are_answers = any(isinstance(x, list) or parse_list(x) for x in references)
+    if are_answers or not is_unique(table, *(options.questions or question_columns(table))):
+        return
+    row = next(i for i, x in enumerate(lists) if x)
+    raise InputError(
+        *table.row_place(row),
+        f": {name} is {short(table.columns[name][row])}, a list in a text, but {name} holds one "
+        f"answer by its name. If the lists are the samples of questions, name the column {name}s, "
+        f"or write JSON Lines with lists.",
+    )
+
+
+_OF_QUESTION = {"options", "choices", "tests", "test_list", "inputs", "outputs"}
+"""Columns with a list for each question, whose entries are not those of its samples."""
+
+
+def _with_row_per_sample(table: Table, columns: Mapping[str, Any]) -> Table:
+    """Return the table with a row for each sample, if several columns have an entry for each.
+
+    A row with the lists [1, 0] and ["a", "b"] becomes the two rows (1, "a") and (0, "b"). The
+    fields of a list of objects count as lists too. A column `ROW` has the number of the original
+    row. Otherwise the table is unchanged, also if a row has no samples or a tool wrote it. An
+    InputError is raised if a column that belongs to samples by its name has lists of another length
+    in some rows only.
+    """
+    roles = ("predictions", "outcomes", "counts", "finish", *usual.PER_SAMPLE)
+    of_samples = [columns[role] for role in roles if role in columns]
+    if table.layout or not all(isinstance(x, str) for x in of_samples):
+        return table
+    first = of_samples[0]
+    sizes, lists, path = _sizes(table.columns[first]), dict(table.columns), first
+    while path := path.rpartition(".")[0]:
+        if (column := column_at(table.columns, path)) and any(_sizes(column)):
+            lists[path] = column
+    fixed = {columns.get("references"), columns.get("R0"), *usual.QUESTION_TEXTS, *_OF_QUESTION}
+    for name in table.columns.keys() - {columns.get("references")}:
+        part = last_part(name)
+        if part in usual.OF_SAMPLE and part not in usual.COLUMN_NAMES["references"]:
+            _refuse_other_sizes(table, name, first)
+    lists = {name: x for name, x in lists.items() if name not in fixed and _sizes(x) == sizes}
+    if 0 in sizes or not {*of_samples} < lists.keys():
+        return table
+    taken = table.taken([row for row, size in enumerate(sizes) for _ in range(size)])
+    rows: Columns = {x: cells for x, cells in taken.columns.items() if x not in lists}
+    rows |= {name: list(itertools.chain(*column)) for name, column in lists.items()}
+    return taken.with_columns({**rows, ROW: taken.row_numbers()})
+
+
+def _sizes(column: Sequence[Any]) -> list[int]:
+    """Return the length of each entry that is a list, and 0 for each other entry."""
+    return [len(x) if isinstance(x, list) else 0 for x in column]
+
+
+def _refuse_other_sizes(table: Table, name: str, samples: str) -> None:
+    """Raise an InputError if a column has a list as long as that of `samples` in some rows only."""
+    sizes = list(zip(*(_sizes(table.columns[x]) for x in (name, samples)), strict=True))
+    others = [row for row, (one, other) in enumerate(sizes) if one != other and one and other]
+    if others and any(one == other > 0 for one, other in sizes):
+        raise _other_size(table, others[0], name, sizes[others[0]][0], samples, sizes[others[0]][1])
+
+
+def _one_entry_per_sample(
+    table: Table, names: Mapping[str, str]
+) -> tuple[dict[str, Sequence[Any]], Sequence[int], bool]:
+    """Return the entries of each role, one per sample; the row of each; whether rows have lists.
+
+    `names` has the column of each role. If the first entry of "samples" is a list, the others are
+    lists too, or null for no samples. Then other roles have lists of the same lengths, or null.
+    """
+    cells = table.columns[names["samples"]]
+    are_lists = [isinstance(x, list) for x in cells]
+    if not any(are_lists):
+        return {x: table.columns[name] for x, name in names.items()}, range(table.size), False
+    is_first = has_lists(cells)
+    for row, cell in enumerate(cells):
+        if not (are_lists[row] or (cell is None and is_first)):
+            other = Index(table.row_numbers()[are_lists.index(True)])
+            problem = f": {shown_name(names['samples'])} is {short(cell)}, and that of row "
+            remedy = " is a list. Write a list in each row, with null for each sample that is "
+            raise InputError(*table.row_place(row), problem, other, f"{remedy}missing.")
+    sizes = _sizes(cells)
+    samples: dict[str, Sequence[Any]] = {}
+    for role, name in names.items():
+        lists = [
+            [None] * n if x is None else x for n, x in zip(sizes, table.columns[name], strict=True)
+        ]
+        for row, (n, entries) in enumerate(zip(sizes, lists, strict=True)):
+            if not isinstance(entries, list) or len(entries) != n:
+                size = len(entries) if isinstance(entries, list) else 1
+                raise _other_size(table, row, name, size, names["samples"], n)
+        samples[role] = list(itertools.chain(*lists))
+    return samples, [row for row, n in enumerate(sizes) for _ in range(n)], True
+
+
+def _other_size(
+    table: Table, row: int, name: str, size: int, samples: str, expected: int
+) -> InputError:
+    """Return the error about a column with another number of entries in a row than `samples`."""
+    problem = f": {shown_name(name)} has {size} entries, and {shown_name(samples)} has {expected}"
+    return InputError(*table.row_place(row), f"{problem}. Give one for each sample.")
+
+
+# --- Outcomes, answers and numbers ------------------------------------------------------------
+
+
+def _outcomes_and_answers(
+    table: Table,
+    columns: Mapping[str, Any],
+    samples: Mapping[str, Sequence[Any]],
+    references: Sequence[Any],
+    options: ReadingOptions,
+) -> dict[str, Sequence[Any]]:
+    """Return the outcomes, the verdicts and the answers among the samples, without missing ones."""
+    written, result = samples["samples"], {}
+    role = "samples"
+    if (name := columns.get("predictions")) is not None:
+        if not options.checker:
+            _refuse_objects(table, written, "predictions", name)
+        warn_of_api_messages(written, name)
+        result = {"written": written, "samples": missing_answers(table, written, references)}
+        role = "verdicts"
+    if (name := columns.get("outcomes")) is not None:
+        result[role] = _outcomes(table, samples[role], name, options)
+    return result
+
+
+def _outcomes(table: Table, cells: Sequence[Any], name: str, options: ReadingOptions) -> list[Any]:
+    """Return the outcomes in the column `name` as bools, numbers or labels, None for missing."""
+    _refuse_objects(table, cells, "outcomes", name)
+    if options.correct_values:
+        return _graded(cells, options.correct_values)
+    outcomes = as_outcomes(cells, table.has_decimal_commas, options.has_labels)
+    if options.correct_at_least is not None:
+        return _at_least(outcomes, options.correct_at_least, name)
+    if "reward" in last_part(name) and any(type(x) is int and x < 0 for x in outcomes):
+        return [x if x is None else float(x) for x in outcomes]  # no categories
+    return outcomes
+
+
+def _refuse_objects(table: Table, cells: Sequence[Any], role: str, name: str) -> None:
+    """Raise a SelectionError if the column `name` has objects: a field has to be named."""
+    objects = [x for x in cells if isinstance(x, dict)]
+    if objects and table.is_object and table.size == 1:
+        raise SelectionError(
+            f"The {role} in {shown_name(name)} are objects inside of one object: if each is a row, "
+            f"say so.",
+            [Way({"records": name})],
+        )
+    if objects:
+        fields = nested_columns(Table({name: objects}))
+        names = [x for x, y in fields.items() if not has_lists(y)] or list(fields)
+        shown = ", ".join(map(shown_name, names[:12])) + (", .." if len(names) > 12 else "")
+        raise SelectionError(
+            f"The {role} in {shown_name(name)} are objects: name one of their fields, {shown}.",
+            list(dict.fromkeys([role, "outcomes"])),
+        )
+
+
+def _graded(outcomes: Sequence[Any], correct_values: Collection[Any]) -> list[bool | None]:
+    """Return whether each outcome is one of the correct values, and None for missing outcomes."""
+    correct = {comparable(value): value for value in correct_values}
+    keys = [None if as_outcome(x) is None else comparable(x) for x in outcomes]
+    occurring: dict[Any, Any] = {}
+    for key, outcome in zip(keys, outcomes, strict=True):
+        if key is not None:
+            occurring.setdefault(key, outcome)
+    absent = [value for key, value in correct.items() if key not in occurring]
+    if absent and occurring:
+        raise ValueError(
+            f"correct_values has {', '.join(map(short, absent))}, and no outcome is equal to it. "
+            f"The outcomes are {first_entries([*occurring.values()])}."
+        )
+    return [None if key is None else key in correct for key in keys]
+
+
+def _at_least(scores: Sequence[Any], least: float, name: str) -> list[bool | None]:
+    """Return whether each score is at least `least`, and None for missing scores."""
+    known = [x for x in scores if x is not None]
+    for score in known:
+        if not isinstance(score, (int, float)) or not math.isfinite(score):
+            raise ValueError(
+                f"{name} has the score {short(score)}: correct_at_least is for numbers."
+            )
+    most = max(known, default=least)
+    scale, problem = f"{name} has scores up to {most:g}, and correct_at_least is {least:g}", ""
+    if most <= 1 < least:
+        problem = "no sample is correct. For scores from 0 to 1, give a number between them"
+    elif 0 < least < 1 < most:
+        problem = "a score of 1 counts as correct"
+    if problem:
+        warnings.warn(f"{scale}: {problem}.", stacklevel=2)
+    return [None if score is None else score >= least for score in scores]
+
+
+def _numbers(
+    cells: Sequence[Any], row_of: Sequence[int], table: Table, role: str, name: str
+) -> list[Any]:
+    """Return the numbers in the cells of a role of `PER_SAMPLE`, or None; an error for others."""
+    numbers = list(map(as_outcome, cells))
+    for row, number in zip(row_of, numbers, strict=True):
+        if not isinstance(number, (int, float, type(None))):
+            kind = KNOWN_WORDS if role == "labels" else "numbers"
+            raise InputError(
+                *table.row_place(row),
+                f": {name} is {short(number)}: {role} are {kind}, and empty for samples without "
+                f"one.",
+            )
+    return numbers
+
+
+# --- Counts -----------------------------------------------------------------------------------
+
+
+def _counts(table: Table, columns: Mapping[str, Any], options: ReadingOptions) -> list[Any]:
+    """Return the counts in each row: (n, correct), or the number of samples in each category."""
+    if options.graded_by:
+        raise ValueError(
+            f"{options.graded_by} is for outcomes, and {table.title} has counts: add up those of "
+            f"the correct samples of each question, and name n and correct."
+        )
+    if others := [role for role in usual.PER_SAMPLE if role in columns]:
+        raise ValueError(f"{others[0]} go with samples, and {table.title} has counts.")
+    counts = columns.get("counts")
+    if isinstance(counts, str):
+        return _lists_of_counts(table, counts)
+    names = [columns["n"], columns["correct"]] if counts is None else list(counts.values())
+    rows = list(zip(*(count_column(table, name) for name in names), strict=True))
+    for row, (n, correct, *_) in enumerate(rows if counts is None else ()):
+        if correct > n:
+            raise InputError(
+                *table.row_place(row),
+                f": {names[0]} is {n} and {names[1]} is {correct}. Counts are whole numbers with "
+                f"0 <= correct <= n.",
+            )
+    return rows
+
+
+def _lists_of_counts(table: Table, name: str) -> list[Any]:
+    """Return the lists of counts in a column; an InputError unless all have the same length."""
+    cells = as_lists(table.columns[name])
+    rows = [list(map(as_whole_number, x)) if isinstance(x, list) else [None] for x in cells]
+    for row, counts in enumerate(rows):
+        if any(x is None or x < 0 for x in counts) or len(counts) != len(rows[0]):
+            raise InputError(
+                *table.row_place(row),
+                f": {name} is {short(cells[row])}. Give a list of whole numbers of at least 0, one "
+                f"for each category, with the same length in all rows.",
+            )
+    return rows
