@@ -100,17 +100,6 @@ def test_counts_of_a_question_are_added_and_have_groups(capsys, tmp_path):
     assert scores == expected
 
 
-def test_lists_of_counts(tmp_path):
-    rows = [{"id": i, "counts": row} for i, row in enumerate(CATEGORIES)]
-    assert at_k.read(rows, counts="counts") == COUNTED
-    file = tmp_path / "lists.csv"
-    file.write_text("id,made\n" + "".join(f'{i},"{row}"\n' for i, row in enumerate(CATEGORIES)))
-    assert at_k.read(file, counts="made") == COUNTED
-    for wrong in ([1, 2], [1, 2, -1], [1, 2, 0.5], [1, 2, None], None):
-        with pytest.raises(ValueError, match=r"row 1 \(from 0\): counts is .* whole numbers"):
-            at_k.read([rows[0], {"id": 1, "counts": wrong}], counts="counts")
-
-
 # --- How often each sample occurs -------------------------------------------------------
 
 SAMPLED = {

@@ -9,9 +9,10 @@ from __future__ import annotations
 import itertools
 import re
 import warnings
-from collections.abc import Collection, Mapping, Sequence
-from statistics import fmean
-from typing import Any
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ..core.checks import short
 from . import names as usual
@@ -27,6 +28,9 @@ from .words import (
     word,
 )
 
+if TYPE_CHECKING:
+    from .samples import Reading
+
 CHOICES = ("incorrect", "drop")
 
 _NO_ERROR = re.compile(
@@ -41,9 +45,6 @@ _MESSAGE_OF_API = re.compile(
     r"|([a-z_]+\.)*(ratelimit|apitimeout|apiconnection|apistatus|internalserver)error\b).{0,200}",
     re.IGNORECASE | re.DOTALL,
 )
-
-Counted = Mapping[Any, Sequence[tuple[Any, int]]]
-"""Pairs of a sample and the number of times that it occurs, by the id of their question."""
 
 
 class MissingError(SelectionError):
@@ -134,106 +135,108 @@ def missing_answers(table: Table, answers: Sequence[Any], references: Sequence[A
 
 
 def settle_missing(
-    table: Table,
-    samples: Mapping[Any, list[Any]],
-    written: Sequence[list[Any]] | None,
-    multiplicities: Sequence[list[int]] | None,
-    missing: str | None,
-) -> tuple[dict[Any, list[Any]], str]:
-    """Return the samples of each question after the rule, and a note on missing ones, or "".
+    reading: Reading, question_of: Sequence[int], ids: Sequence[Any]
+) -> tuple[list[Any], list[int], str]:
+    """Return the samples after the rule, the indices of the questions that are scored, and a note.
 
-    The rule "incorrect" replaces missing samples. "drop" leaves them None, so that other samples
-    keep their places, and leaves out questions without any other sample, with a warning. Without a
-    rule (None), that of the layout holds, or a MissingError asks.
-
-    `samples` are outcomes or answers by the id of their question. `written` are answers as they
-    were written, or None for outcomes: a missing answer that counts as incorrect stays as it was,
-    or is an empty text. `multiplicities` say how often each sample occurs; None for once.
+    The rule "incorrect" replaces missing samples: an answer stays as it was written, or is an empty
+    text. "drop" leaves them None, so that other samples keep their places, and leaves out questions
+    without any other sample. `question_of` has the index of the question of each sample.
     """
-    if all(row and None not in row for row in samples.values()):
-        return dict(samples), ""
-    times = multiplicities or [[1] * len(row) for row in samples.values()]
-    counted = dict(zip(samples, map(list, map(zip, samples.values(), times)), strict=True))
+    title, layout, missing = reading.table.title, reading.table.layout, reading.options.missing
+    samples, every = list(reading.samples["samples"]), list(range(len(ids)))
+    if None not in samples and len({*question_of}) == len(ids):
+        return samples, every, ""
+    numbers = _Numbers(reading, question_of, len(ids))
     rule, why = missing or "", ""
-    if table.layout:
-        rule = missing or table.layout.missing
-        why = f", {table.layout.why}" if table.layout.why else ""
+    if layout:
+        rule, why = missing or layout.missing, f", {layout.why}" if layout.why else ""
     if missing != "drop":
-        _refuse_undecided(table.title, counted, rule, is_graded=written is None)
-    lost = {key: sum(n for x, n in row if x is None) for key, row in counted.items()}
+        _refuse_undecided(reading, numbers, ids, rule)
     if rule == "incorrect":
-        note = f"{sum(lost.values())} of them missing{why}, counted as incorrect"
-        if written is None:
-            filled = [[False if x is None else x for x in row] for row in samples.values()]
-        else:
-            texts = [[x if isinstance(x, str) else "" for x in row] for row in written]
-            pairs = map(zip, samples.values(), texts)
-            filled = [[text if x is None else x for x, text in row] for row in pairs]
-        return dict(zip(samples, filled, strict=True)), note
-    kept = {key: row for key, row in samples.items() if row.count(None) < len(row)}
+        written = reading.samples.get("written", itertools.repeat(False, len(samples)))
+        pairs = zip(samples, written, strict=True)
+        samples = [
+            (y if y is False or isinstance(y, str) else "") if x is None else x for x, y in pairs
+        ]
+        return samples, every, f"{sum(numbers.missing)} of them missing{why}, counted as incorrect"
+    kept = np.flatnonzero(numbers.missing < numbers.total).tolist()
     if not kept:
-        number = sum(lost.values())
-        raise ValueError(f"{table.title} has no sample that is scored: all {number} are missing.")
-    note = f"{sum(lost[key] for key in kept)} more not scored{why}"
-    if empty := [text_of_ids(key) for key in samples if key not in kept]:
-        left = (
-            f"{len(empty)} of {len(samples)} questions have no sample that is scored, and are left"
-        )
-        warnings.warn(f"{table.title}: {left} out: {first_entries(empty, 10)}.", stacklevel=2)
+        number = sum(numbers.missing)
+        raise ValueError(f"{title} has no sample that is scored: all {number} are missing.")
+    note = f"{sum(numbers.missing[kept])} more not scored{why}"
+    if empty := [text_of_ids(ids[question]) for question in numbers.empty]:
+        left = f"{len(empty)} of {len(ids)} questions have no sample that is scored, and are left"
+        warnings.warn(f"{title}: {left} out: {first_entries(empty, 10)}.", stacklevel=2)
         note += f"; {left} out"
-    return kept, note
+    return samples, kept, note
 
 
-def _refuse_undecided(title: str, counted: Counted, rule: str, is_graded: bool) -> None:
+class _Numbers:
+    """The numbers of samples of each question.
+
+    Attributes:
+        written: how many the source has.
+        total, missing: how often these, and those that are missing, occur.
+        empty: the indices of the questions of which all samples are missing.
+        means: the mean outcome if missing samples are incorrect, and if they are left out; or ().
+    """
+
+    def __init__(self, reading: Reading, question_of: Sequence[int], size: int) -> None:
+        samples, times = reading.samples["samples"], np.ones(len(question_of), int)
+        if "multiplicities" in reading.samples and not reading.has_lists:
+            times = np.array(reading.samples["multiplicities"], int)
+        is_missing = np.array([x is None for x in samples], bool)
+        self.written = np.bincount(question_of, minlength=size)
+        self.total = np.bincount(question_of, times, size).astype(int)
+        self.missing = np.bincount(question_of, times * is_missing, size).astype(int)
+        self.empty = np.flatnonzero(self.missing == self.total).tolist()
+        self.means: Sequence[float] = ()
+        are_numbers = all(isinstance(x, (int, float, type(None))) for x in samples)
+        if are_numbers and any(self.missing < self.total) and any(self.missing):
+            outcomes = np.array([x or 0 for x in samples], float) * times
+            sums = np.bincount(question_of, outcomes, size)
+            sizes = self.total, self.total - self.missing
+            self.means = [np.mean(sums[n > 0] / n[n > 0]) for n in sizes]
+
+
+def _refuse_undecided(reading: Reading, numbers: _Numbers, ids: Sequence[Any], rule: str) -> None:
     """Raise the error that asks how missing samples count, unless `rule` decides it.
 
-    No rule can decide it if a list of samples is empty, so that the number of missing ones is
-    unknown. The rule "drop" of a layout does not if a question would be left out. The rule
-    "incorrect" does not if some outcomes are below 0, because 0 is no outcome of a failure there.
+    No rule decides it if a list of samples is empty. The rule "drop" of a layout does not if a
+    question would be left out, nor "incorrect" if some outcomes are below 0, where 0 is no failure.
     """
-    noun, why = "outcome" if is_graded else "answer", ""
-    known = {key: [(x, n) for x, n in row if x is not None] for key, row in counted.items()}
-    empty = [text_of_ids(key) for key, row in known.items() if not row]
-    unknown = [text_of_ids(key) for key, row in counted.items() if not row]
-    rewards = [x for row in known.values() for x, _ in row if isinstance(x, (int, float))]
-    if unknown:
+    noun = "answer" if "written" in reading.samples else "outcome"
+    rewards = [x for x in reading.samples["samples"] if isinstance(x, (int, float))]
+    why = ""
+    if not all(numbers.written):
         why = "Their number is unknown"
-    elif is_graded and rewards and min(rewards) < 0:
+    elif noun == "outcome" and min(rewards, default=0) < 0:
         why = "Some rewards are below 0"
-    if unknown:
-        what = f"question {unknown[0]} has no sample, and nothing says how many are missing"
-    elif rule == "drop" and empty:
-        others = f", and {len(empty) - 1} more" if len(empty) > 1 else ""
-        what = f"question {empty[0]} has no {noun} that is scored{others}"
-    elif rule == "drop" or (rule and not why):
+    if (rule == "drop" and not numbers.empty) or (rule == "incorrect" and not why):
         return
-    else:
-        first = next(key for key, row in counted.items() if None in [x for x, _ in row])
-        lost = [n for row in counted.values() for x, n in row if x is None]
-        total = sum(n for row in counted.values() for _, n in row)
-        what = f"{sum(lost)} of {total} {noun}s are missing, the first of question "
-        what += text_of_ids(first)
+    title = f"{reading.table.title}: {_missing_in_words(numbers, ids, rule, noun)}"
     if why:
         remedy = f"{why}: write those that are missing, or 'drop' leaves them out."
-        raise MissingError(f"{title}: {what}. {remedy}", [Way({"missing": "drop"})])
-    scores = _both_scores(counted, known) if is_graded else ""
-    remedy = f"'incorrect' counts them as incorrect, and 'drop' leaves them out{scores}."
-    raise MissingError(f"{title}: {what}. {remedy}", [Way({"missing": x}) for x in CHOICES])
+        raise MissingError(f"{title}. {remedy}", [Way({"missing": "drop"})])
+    remedy = "'incorrect' counts them as incorrect, and 'drop' leaves them out"
+    if noun == "outcome" and numbers.means:
+        remedy += ": the mean outcome is {:.4g} or {:.4g}".format(*numbers.means)
+    raise MissingError(f"{title}. {remedy}.", [Way({"missing": choice}) for choice in CHOICES])
 
 
-def _both_scores(counted: Counted, known: Counted) -> str:
-    """Return the end of a sentence with the mean outcome under both rules, or "" if not known.
-
-    `known` are the pairs in `counted` without missing samples.
-    """
-    outcomes = [x for row in known.values() for x, n in row if n]
-    if not outcomes or not all(isinstance(x, (int, float)) for x in outcomes):
-        return ""
-    both = []
-    for questions in (counted, known):
-        sizes = [(row, sum(n for _, n in row)) for row in questions.values()]
-        both.append(fmean(sum((x or 0) * n for x, n in row) / size for row, size in sizes if size))
-    return f": the mean outcome is {both[0]:.4g} or {both[1]:.4g}"
+def _missing_in_words(numbers: _Numbers, ids: Sequence[Any], rule: str, noun: str) -> str:
+    """Return a clause about the samples that `rule` does not settle; `noun` is what they are."""
+    if not all(numbers.written):
+        question = text_of_ids(ids[int(np.argmin(numbers.written))])
+        return f"question {question} has no sample, and nothing says how many are missing"
+    if rule == "drop":
+        others = f", and {len(numbers.empty) - 1} more" if len(numbers.empty) > 1 else ""
+        question = text_of_ids(ids[numbers.empty[0]])
+        return f"question {question} has no {noun} that is scored{others}"
+    question = text_of_ids(ids[int(np.flatnonzero(numbers.missing)[0])])
+    counted = f"{sum(numbers.missing)} of {sum(numbers.total)} {noun}s"
+    return f"{counted} are missing, the first of question {question}"
 
 
 def text_of_ids(key: Any) -> str:

@@ -129,23 +129,33 @@ def refuse_summaries(reading: Reading) -> None:
     if table.is_csv or not key:  # a column of Parquet takes time
         used = {*reading.used, *key} - {reading.columns.get("groups")}
         names += [name for name in table.columns if name not in used][:1]
-    files = list(table.columns.get(FILE, [0] * table.size))
-    rows = {*dict(zip(files[::-1], range(table.size)[::-1], strict=True)).values()}
-    rows |= {*dict(zip(files, range(table.size), strict=True)).values()}  # the ends of each file
     for name in names:
         texts = list(map(entry_text, table.columns[name]))
         may_be_alone = name in key or not {*map(word, texts)} <= WORDS.keys()
-        subtotals = {row for row, text in enumerate(texts) if _SUBTOTAL.fullmatch(text)}
-        for row in sorted(rows | subtotals):
-            is_alone = may_be_alone and _is_summary(texts[row])
-            others = zip(files, texts, strict=True) if is_alone else ()
-            if row in subtotals or [*others].count((files[row], texts[row])) == 1:
-                problem = (
-                    f" has {short(texts[row])} as {shown_name(name)}, as a row that sums up "
-                    f"others: leave it out. If it is a question, say so."
-                )
-                ways = [Way({"questions": reading.named_key or (name,)})]
-                raise SelectionError([*table.row_place(row), problem], ways)
+        if (row := _row_of_summary(table, texts, may_be_alone)) is not None:
+            problem = (
+                f" has {short(texts[row])} as {shown_name(name)}, as a row that sums up others: "
+                f"leave it out. If it is a question, say so."
+            )
+            ways = [Way({"questions": reading.named_key or (name,)})]
+            raise SelectionError([*table.row_place(row), problem], ways)
+
+
+def _row_of_summary(table: Table, texts: Sequence[str], may_be_alone: bool) -> int | None:
+    """Return the first row with the id of a summary, or None; `texts` has the ids.
+
+    It is a subtotal or, if `may_be_alone`, the only row of this id at either end of a file.
+    """
+    files, rows = list(table.columns.get(FILE, [0] * table.size)), range(table.size)
+    ends = {*dict(zip(files, rows, strict=True)).values()}
+    ends |= {*dict(zip(files[::-1], rows[::-1], strict=True)).values()}
+    for row, text in enumerate(texts):
+        if _SUBTOTAL.fullmatch(text):
+            return row
+        is_end = row in ends and may_be_alone and _is_summary(text)
+        if is_end and [*zip(files, texts, strict=True)].count((files[row], text)) == 1:
+            return row
+    return None
 
 
 def _is_summary(text: str) -> bool:
@@ -186,40 +196,28 @@ def entries_of_questions(reading: Reading) -> tuple[list[Any], dict[str, Any], s
     in all its rows. Samples that are missing or were cut off count as the caller or the layout
     says, and the note has their number.
     """
-    ids = list(reading.questions)
-    question_of = [0] * reading.table.size
-    for question, rows in enumerate(reading.questions.values()):
-        for row in rows:
-            question_of[row] = question
+    ids, samples, notes = list(reading.questions), dict(reading.samples), []
     entries: dict[str, Any] = {role: _equal_entries(reading, role) for role in reading.rows}
-    for role, cells in reading.samples.items():
-        entries[role] = [[] for _ in ids]
-        for row, cell in zip(reading.row_of, cells, strict=True):
-            entries[role][question_of[row]].append(cell)
-    notes = []
+    kept = list(range(len(ids)))
     if reading.has_lists and reading.several:
         notes.append(f"added from {reading.table.size} rows")
-    written, reasons = entries.pop("written", None), entries.pop("finish", None)
-    if "samples" not in entries:
-        return ids, entries, "; ".join(notes)
-    if reasons is not None:
-        # Without `written`, samples are outcomes. With it they are answers, and "" is a wrong one.
-        are_cut = [[word(reason) in usual.CUT_OFF for reason in row] for row in reasons]
-        wrong = False if written is None else ""
-        pairs = map(zip, entries["samples"], are_cut)
-        entries["samples"] = [[wrong if is_cut else x for x, is_cut in row] for row in pairs]
-        notes.append(f"{sum(map(sum, are_cut))} of them cut off by length, counted as incorrect")
-    samples, of_missing = settle_missing(
-        reading.table,
-        dict(zip(ids, entries["samples"], strict=True)),
-        written,
-        None if reading.has_lists else entries.get("multiplicities"),
-        reading.options.missing,
-    )
-    kept = [i for i, question in enumerate(ids) if question in samples]
-    entries = {role: [x[i] for i in kept] for role, x in entries.items()}
-    entries["samples"] = list(samples.values())
-    return list(samples), entries, "; ".join(filter(None, [*notes, of_missing]))
+    if "finish" in samples:
+        number = sum(word(reason) in usual.CUT_OFF for reason in samples["finish"])
+        notes.append(f"{number} of them cut off by length, counted as incorrect")
+    question_of_row = [0] * reading.table.size
+    for question, rows in enumerate(reading.questions.values()):
+        for row in rows:
+            question_of_row[row] = question
+    question_of = [question_of_row[row] for row in reading.row_of]
+    if samples:
+        samples["samples"], kept, of_missing = settle_missing(reading, question_of, ids)
+        notes += filter(None, [of_missing])
+    for role in samples.keys() - {"written", "finish"}:
+        entries[role] = [[] for _ in ids]
+        for question, sample in zip(question_of, samples[role], strict=True):
+            entries[role][question].append(sample)
+    entries = {role: [of_questions[i] for i in kept] for role, of_questions in entries.items()}
+    return [ids[i] for i in kept], entries, "; ".join(notes)
 
 
 def _equal_entries(reading: Reading, role: str) -> list[Any]:

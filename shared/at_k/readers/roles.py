@@ -87,18 +87,24 @@ def columns_by_role(table: Table, named: ColumnsByRole, options: ReadingOptions)
         columns = {"outcomes" if x == "predictions" else x: y for x, y in columns.items()}
     columns |= {role: named[role] for role in usual.PER_SAMPLE if role in named}
     columns |= _finish_column(table, "references" in columns, named.get("finish"), options)
-    if "options" in named:
-        if "references" not in columns:
-            raise ValueError("options go with references: name the column of references.")
-        columns["options"] = named["options"]
-    elif options.checker == "choice" and "references" in columns:
-        lists = columns_named(table.columns, usual.OPTIONS)[:1]
-        if any(isinstance(x, (list, dict)) for name in lists for x in table.columns[name]):
-            columns["options"] = lists[0]
+    columns |= _options_column(table, "references" in columns, named.get("options"), options)
     for role in options.roles_per_question:
         if (name := column_per_question(table, role, named.get(role))) is not None:
             columns[role] = name
     return columns
+
+
+def _options_column(
+    table: Table, is_checked: bool, name: str | None, options: ReadingOptions
+) -> dict[str, str]:
+    """Return {"options": `name`, or the usual column if `choice` checks}, or {}."""
+    if name is not None and not is_checked:
+        raise ValueError("options go with references: name the column of references.")
+    if name is None and is_checked and options.checker == "choice":
+        usual_name = next(iter(columns_named(table.columns, usual.OPTIONS)), None)
+        cells = table.columns.get(usual_name, ()) if usual_name else ()
+        name = usual_name if any(isinstance(x, (list, dict)) for x in cells) else None
+    return {"options": name} if name is not None else {}
 
 
 def _finish_column(
@@ -154,17 +160,14 @@ def choose_columns(table: Table, named: ColumnsByRole, options: ReadingOptions) 
     one: see `_doubts`. Named columns that exclude each other are a ValueError.
 
     The roles are "predictions", alone or with "references" or "outcomes"; or "outcomes"; or "n" and
-    "correct". Beside samples, "counts" is the column that says how often each occurs. Alone,
-    "counts" is a column of lists of counts, or a dict with the column of each outcome.
+    "correct". Beside samples, "counts" is the column that says how often each occurs. Alone, it is
+    a dict with the column of each outcome.
     """
     _check_exclusive(named)
     counts = named.get("counts")
     if isinstance(counts, str):
         others = table.with_columns({x: y for x, y in table.columns.items() if x != counts})
         rest = {role: name for role, name in named.items() if role != "counts"}
-        may_be_alone = not rest and has_lists(as_lists(table.columns[counts]))
-        if may_be_alone and not _ways_to_read(others, rest, options):
-            return {"counts": counts}
         return {**choose_columns(others, rest, options), "counts": counts}
     if counts is not None:
         return {"counts": counts}
@@ -233,12 +236,7 @@ def _no_samples(table: Table, has_references: bool, graded_by: str) -> Selection
             [Way({"where": {"task": task}}) for task in tasks] if len(tasks) > 1 else (),
         )
     problem = "There is no column with a usual name for samples, nor sample_1, sample_2, .."
-    inside = {name: cells[0] for name, cells in table.columns.items()} if table.is_object else {}
-    summaries = [name for name in _SUMMARIES if isinstance(inside.get(name), dict)]
-    rows = [name for name, x in inside.items() if is_list_of(x, dict)]
-    if not (rows or summaries):
-        objects = [name for name, x in inside.items() if isinstance(x, dict)]
-        rows = [name for name in objects if is_list_of([*inside[name].values()], dict)]
+    rows, summaries = _objects_inside(table)
     if rows:
         problem += f" It is one object of JSON, with several objects in {', '.join(rows)}."
         return SelectionError(problem, [Way({"records": name}) for name in rows])
@@ -251,6 +249,17 @@ def _no_samples(table: Table, has_references: bool, graded_by: str) -> Selection
     return SelectionError(f"{problem} {columns}", roles)
 
 
+def _objects_inside(table: Table) -> tuple[list[str], list[str]]:
+    """Return the keys of rows and of scores in a table of one JSON object; else two empty lists."""
+    inside = {name: cells[0] for name, cells in table.columns.items()} if table.is_object else {}
+    objects = {name: x for name, x in inside.items() if isinstance(x, dict)}
+    rows = [name for name, x in inside.items() if is_list_of(x, dict)]
+    summaries = [name for name in _SUMMARIES if name in objects]
+    if not (rows or summaries):
+        rows = [name for name, x in objects.items() if is_list_of([*x.values()], dict)]
+    return rows, summaries
+
+
 # --- Readings by name, and doubts about them --------------------------------------------------
 
 
@@ -259,39 +268,25 @@ def _ways_to_read(table: Table, named: ColumnsByRole, options: ReadingOptions) -
 
     Columns of counts have no other role. With `correct_at_least`, scores stand in for outcomes.
     """
-    references = columns_of_role(table, "references")
-    if "references" in named:
-        references = [named["references"]]
+    is_named = "references" in named
+    references = [named["references"]] if is_named else columns_of_role(table, "references")
     if "predictions" in named:
         return _checked([named["predictions"]], references)
     counts = _count_ways(table)
     taken = {name for way in counts for name in way.arguments.values()}
-    samples, outcomes = (
-        [name for name in columns_of_role(table, role) if name not in taken]
-        for role in ("predictions", "outcomes")
-    )
-    if options.graded_by == "correct_at_least" and not (outcomes or table.layout):
-        outcomes = columns_named(table.columns, usual.SCORES)
+    samples = [x for x in columns_of_role(table, "predictions") if x not in taken]
+    outcomes = [x for x in columns_of_role(table, "outcomes") if x not in taken]
+    if options.correct_at_least is not None:
+        outcomes = outcomes or columns_named(table.columns, usual.SCORES)
     checked, graded = _checked(samples, references), [Way({"outcomes": x}) for x in outcomes]
-    can_be_checked = bool(references and checked)
-    if options.graded_by or "references" in named or (options.checker and can_be_checked):
-        ways = graded if options.graded_by else checked
-        return ways if table.layout else _with_frequencies(table, ways)
+    if options.graded_by:
+        return _with_frequencies(table, graded)
+    if is_named or (options.checker and references and checked):
+        return _with_frequencies(table, checked)
     if table.layout:
         return counts or graded or checked
-    ways = [*counts, *(checked if can_be_checked else ()), *graded] or checked
-    roles = {"questions": options.questions, "pool": options.pool, "where": [*options.where]}
-    used = {*references, *(name for _, name in pairs_of({**named, **roles}))}
-    used |= {name for way in ways for name in way.arguments.values()}
-    verdicts = _verdicts(table, used)
-    if not counts:
-        ways = [*_complements(table), *_with_frequencies(table, ways)]
-    doubts = [_doubts(table, way, references, verdicts, options) for way in ways]
-    if any(doubts):  # samples alone need references
-        needed = Way({"references": None}, "samples to be checked")
-        ways = [needed if [*way.arguments] == ["predictions"] else way for way in ways]
-    scores = columns_named(table.columns, usual.SCORES)[:1]
-    return [*ways, *itertools.chain(*doubts)] or _ways_of_scores(table, scores)
+    ways = [*counts, *(checked if references else ()), *graded] or checked
+    return _with_doubts(table, ways, references, named, options)
 
 
 def _checked(predictions: Sequence[str], references: Sequence[str]) -> list[Way]:
@@ -301,6 +296,28 @@ def _checked(predictions: Sequence[str], references: Sequence[str]) -> list[Way]
         for samples in predictions
         for name in [x for x in references if x != samples] or [""]
     ]
+
+
+def _with_doubts(
+    table: Table,
+    ways: list[Way],
+    references: Sequence[str],
+    named: ColumnsByRole,
+    options: ReadingOptions,
+) -> list[Way]:
+    """Return the `ways` to read a table without a layout, and the readings that its values add."""
+    roles = {"questions": options.questions, "pool": options.pool, "where": [*options.where]}
+    used = {*references, *(name for _, name in pairs_of({**named, **roles}))}
+    used |= {name for way in ways for name in way.arguments.values()}
+    verdicts = _verdicts(table, used)
+    if not any("n" in way.arguments for way in ways):
+        ways = [*_complements(table), *_with_frequencies(table, ways)]
+    doubts = [_doubts(table, way, references, verdicts, options) for way in ways]
+    if any(doubts):  # samples alone need references
+        needed = Way({"references": None}, "samples to be checked")
+        ways = [needed if [*way.arguments] == ["predictions"] else way for way in ways]
+    scores = columns_named(table.columns, usual.SCORES)[:1]
+    return [*ways, *itertools.chain(*doubts)] or _ways_of_scores(table, scores)
 
 
 def _doubts(
@@ -381,23 +398,27 @@ def _rivals(table: Table, outcome: str, verdicts: Sequence[str]) -> list[Way]:
 def _gold_answers(table: Table, outcome: str, references: Sequence[str]) -> list[Way]:
     """Return the readings in which the column `outcome` has the correct answers.
 
-    The samples are in a column of answers that has lists if and only if `outcome` has. There are no
-    such readings if the table has other `references`. The samples have to look like outcomes (0,
-    yes, 0.5), unless `outcome` is named "correct" or "outcome" and has an entry that is no bool.
+    The samples are in a column of answers that has lists if and only if `outcome` has, in a table
+    without other `references`. They have to be outcomes from 0 to 1 (0, yes, 0.5), unless `outcome`
+    is named "correct" or "outcome" and has an entry that is no bool.
     """
     answers = columns_named(table.columns, usual.ANSWERS)
-    cells, ways = table.columns[outcome], []
-    entries = [x for x in flat(cells) if x is not None]
-    is_clear = plain_name(outcome) not in ("correct", "outcome") or (
-        all(isinstance(x, bool) for x in entries)
+    cells = table.columns[outcome]
+    may_be_texts = plain_name(outcome) in ("correct", "outcome") and not all(
+        isinstance(x, bool) for x in flat(cells) if x is not None
     )
-    for name in answers if {*references} <= {*answers} else ():
-        samples = [x for x in map(as_outcome, flat(table.columns[name])) if x is not None]
-        are_shares = bool(samples) and all(is_outcome(x) and 0 <= x <= 1 for x in samples)
-        has_form = name != outcome and has_lists(cells) == has_lists(table.columns[name])
-        if has_form and (are_shares or not is_clear):
-            ways.append(Way({"predictions": name, "references": outcome}))
-    return ways
+    return [
+        Way({"predictions": name, "references": outcome})
+        for name in (answers if {*references} <= {*answers} else ())
+        if name != outcome and has_lists(cells) == has_lists(table.columns[name])
+        if may_be_texts or _are_shares(table.columns[name])
+    ]
+
+
+def _are_shares(cells: Sequence[Any]) -> bool:
+    """Return whether all entries are missing or outcomes from 0 to 1; False if all are missing."""
+    entries = [x for x in map(as_outcome, flat(cells)) if x is not None]
+    return bool(entries) and all(is_outcome(x) and 0 <= x <= 1 for x in entries)
 
 
 # --- Which question a row belongs to ----------------------------------------------------------
@@ -515,18 +536,18 @@ def _one_sample(table: Table, n: str, correct: str, options: ReadingOptions) -> 
     sizes, counts = ({*whole_numbers(table, name)} for name in (n, correct))
     key = options.questions or question_columns(table)
     is_repeated = bool(key) and not is_unique(table, *key, FILE)
-    is_binary = counts <= {0, 1}
     if (plain_name(n), plain_name(correct)) == ("total", "passed"):
         is_clear = False
-    elif is_binary:
+    elif counts <= {0, 1}:
         is_outcome_name = plain_name(correct) in usual.COLUMN_NAMES["outcomes"]
         is_clear = not is_outcome_name or not (is_repeated or 0 in sizes or len(sizes) > 1)
     else:
         is_clear = not is_repeated or plain_name(n) in ("n", "n_samples", "num_samples")
     if is_clear:
         return []
-    other = "" if is_binary else ", and another column has its outcome"
-    return [Way({"outcomes": correct if is_binary else None}, f"{_ONE_SAMPLE}{other}")]
+    if counts <= {0, 1}:
+        return [Way({"outcomes": correct}, _ONE_SAMPLE)]
+    return [Way({"outcomes": None}, f"{_ONE_SAMPLE}, and another column has its outcome")]
 
 
 def _complements(table: Table) -> list[Way]:
@@ -552,7 +573,7 @@ def _with_frequencies(table: Table, ways: Sequence[Way]) -> list[Way]:
     GROUP BY, or is one sample. The second is excluded if all rows have the same number, or if a
     question has the same sample in several rows.
     """
-    names = [name for name in table.columns if _FREQUENCY.fullmatch(plain_name(name))]
+    names = [x for x in table.columns if not table.layout and _FREQUENCY.fullmatch(plain_name(x))]
     others = []
     for name, way in itertools.product(names, ways):
         role, sample = next(iter(way.arguments.items()))

@@ -142,8 +142,7 @@ def read(
             for each of its values.
         counts: the columns of numbers of samples, one for each category 0, 1, .., in this order, or
             named by their outcomes, such as 0, 0.5 and 1; or a dict with the column of each
-            outcome. A single column has lists of such numbers. Beside `predictions` or `outcomes`,
-            it has the number of times that the sample of its row occurs.
+            outcome. A single column has the number of times that the sample of its row occurs.
         columns: further columns, by what they have: {"clusters": "repo"}. Of counts, "n" and
             "correct"; of questions, "R0", "clusters", "question_weights" and "options" (which join
             the references, for `choice`); of samples, "labels" (what a person says of some: 1, 0 or
@@ -363,9 +362,7 @@ def _counts(rows: list[list[int]], columns: ColumnsByRole) -> dict[str, Any]:
     """Return the counts of the questions as the argument predictions."""
     if "n" in columns:
         return {"n": [n for n, _ in rows], "correct": [correct for _, correct in rows]}
-    outcomes = range(len(rows[0]))
-    if not isinstance(columns["counts"], str):
-        outcomes = columns["counts"].keys()
-    if list(outcomes) == list(range(len(outcomes))):
+    outcomes = list(columns["counts"])
+    if outcomes == list(range(len(outcomes))):
         return {"counts": rows}
-    return {"answers": [list(outcomes)] * len(rows), "counts": rows}
+    return {"answers": [outcomes] * len(rows), "counts": rows}

@@ -36,12 +36,12 @@ from .words import (
     as_lists,
     as_outcome,
     as_outcomes,
-    as_whole_number,
     comparable,
     first_entries,
     has_lists,
     number_in,
     parse_list,
+    word,
 )
 
 
@@ -115,35 +115,45 @@ def read_samples(table: Table, columns: Mapping[str, Any], options: ReadingOptio
     if name is None:
         rows = {"counts": _counts(table, columns, options)} | _rows_by_role(table, columns)
         return Reading(table, options, columns, {}, (), rows, has_lists=True)
-    where = {x: y for x, y in options.where.items() if has_lists(table.columns[x])}
+    of_samples = {x: y for x, y in options.where.items() if has_lists(table.columns[x])}
     table = _with_parsed_lists(table, columns, name, options)
-    table = rows_where(_with_row_per_sample(table, columns), where)
-    names = {
-        "samples": name,
-        **{x: columns[x] for x in (*usual.PER_SAMPLE, "finish") if x in columns},
-    }
-    if "counts" in columns:
-        names["multiplicities"] = columns["counts"]
-    if {"predictions", "outcomes"} <= columns.keys():
-        names["verdicts"] = columns["outcomes"]
+    table = rows_where(_with_row_per_sample(table, columns), of_samples)
+    names = {role: columns[role] for role in (*usual.PER_SAMPLE, "finish") if role in columns}
+    names = {"samples": name, "multiplicities": columns.get("counts"), **names}
+    names["verdicts"] = columns.get("outcomes") if "predictions" in columns else None
+    names = {role: name for role, name in names.items() if name}
     samples, row_of, are_lists = _one_entry_per_sample(table, names)
-    if "multiplicities" in samples and not are_lists:
-        samples["multiplicities"] = count_column(table, names["multiplicities"])
-    for role in (x for x in usual.PER_SAMPLE if x in names):
+    for role in names.keys() & {*usual.PER_SAMPLE}:
         samples[role] = _numbers(samples[role], row_of, table, role, names[role])
     rows = _rows_by_role(table, columns)
     samples |= _outcomes_and_answers(table, columns, samples, rows.get("references", ()), options)
-    failed, verdicts = failed_rows(table, columns.values()), samples.get("verdicts")
-    if failed:
-        pairs = zip(row_of, samples["samples"], strict=True)
-        samples["samples"] = [None if row in failed else x for row, x in pairs]
-    if verdicts is not None:
-        pairs = zip(samples["samples"], verdicts, strict=True)
-        samples["samples"] = [None if verdict is None else x for x, verdict in pairs]
+    samples["samples"] = _without_missing(table, columns, samples, row_of)
     graded = columns_of_role(table, "outcomes") if table.layout and "references" in columns else ()
     if len(graded) == 1 and len(row_of) == table.size:
         samples["grades"] = as_outcomes(table.columns[graded[0]])
     return Reading(table, options, columns, samples, row_of, rows, are_lists)
+
+
+def _without_missing(
+    table: Table,
+    columns: Mapping[str, Any],
+    samples: Mapping[str, Sequence[Any]],
+    row_of: Sequence[int],
+) -> Sequence[Any]:
+    """Return the samples with None for those that failed or have no verdict.
+
+    Those that were cut off by length are incorrect, if their column is read.
+    """
+    result, failed = samples["samples"], failed_rows(table, columns.values())
+    if failed:
+        result = [None if row in failed else x for row, x in zip(row_of, result, strict=True)]
+    if (verdicts := samples.get("verdicts")) is not None:
+        result = [None if y is None else x for x, y in zip(result, verdicts, strict=True)]
+    if (reasons := samples.get("finish")) is not None:
+        # Without `written`, samples are outcomes. With it they are answers, and "" is a wrong one.
+        wrong, pairs = "" if "written" in samples else False, zip(result, reasons, strict=True)
+        result = [wrong if word(reason) in usual.CUT_OFF else x for x, reason in pairs]
+    return result
 
 
 def _rows_by_role(table: Table, columns: Mapping[str, Any]) -> dict[str, list[Any]]:
@@ -173,11 +183,8 @@ def _with_parsed_lists(
     A text stays if a question has several rows. If the column has one answer by its name, the texts
     are refused where they must be lists. Else a text without a list is a SelectionError.
     """
-    texts = [x for x in table.columns[name] if x]
-    if not texts or not all(isinstance(x, (str, type(None))) for x in table.columns[name]):
-        return table
-    lists = [parse_list(x) if x else [] for x in table.columns[name]]
-    if not any(lists) and not all(x.startswith("[") for x in texts):
+    lists = _lists_in(table.columns[name])
+    if not lists:
         return table
     if "predictions" in columns and plain_name(name) in usual.SINGLE:
         _refuse_lists_as_answers(table, columns, name, lists, options)
@@ -194,6 +201,18 @@ def _with_parsed_lists(
     others = {x for role, x in pairs_of(columns) if role not in usual.PER_QUESTION}
     parsed: Columns = {x: as_lists(table.columns[x]) for x in others}
     return table.with_columns({**table.columns, **parsed, name: lists})
+
+
+def _lists_in(samples: Sequence[Any]) -> list[list[Any] | None]:
+    """Return the list in each text, None for a text without one, and [] for an empty cell.
+
+    Return [] if samples are no texts or all empty, or if no list has entries and a text lacks "[".
+    """
+    texts = [x for x in samples if x]
+    if not texts or not all(isinstance(x, (str, type(None))) for x in samples):
+        return []
+    lists = [parse_list(x) if x else [] for x in samples]
+    return lists if any(lists) or all(x.startswith("[") for x in texts) else []
 
 
 def _refuse_lists_as_answers(
@@ -240,17 +259,11 @@ def _with_row_per_sample(table: Table, columns: Mapping[str, Any]) -> Table:
     of_samples = [columns[role] for role in roles if role in columns]
     if table.layout or not all(isinstance(x, str) for x in of_samples):
         return table
-    first = of_samples[0]
-    sizes, lists, path = _sizes(table.columns[first]), dict(table.columns), first
-    while path := path.rpartition(".")[0]:
-        if (column := column_at(table.columns, path)) and any(_sizes(column)):
-            lists[path] = column
+    sizes = _sizes(table.columns[of_samples[0]])
     fixed = {columns.get("references"), columns.get("R0"), *usual.QUESTION_TEXTS, *_OF_QUESTION}
-    for name in table.columns.keys() - {columns.get("references")}:
-        part = last_part(name)
-        if part in usual.OF_SAMPLE and part not in usual.COLUMN_NAMES["references"]:
-            _refuse_other_sizes(table, name, first)
-    lists = {name: x for name, x in lists.items() if name not in fixed and _sizes(x) == sizes}
+    _refuse_other_sizes(table, of_samples[0], columns.get("references"))
+    every = table.columns | _lists_of_objects(table, of_samples[0])
+    lists = {name: x for name, x in every.items() if name not in fixed and _sizes(x) == sizes}
     if 0 in sizes or not {*of_samples} < lists.keys():
         return table
     taken = table.taken([row for row, size in enumerate(sizes) for _ in range(size)])
@@ -259,17 +272,32 @@ def _with_row_per_sample(table: Table, columns: Mapping[str, Any]) -> Table:
     return taken.with_columns({**rows, ROW: taken.row_numbers()})
 
 
+def _lists_of_objects(table: Table, path: str) -> Columns:
+    """Return the columns with lists that a dotted path goes through, such as `a` for "a.text"."""
+    lists: Columns = {}
+    while path := path.rpartition(".")[0]:
+        if (column := column_at(table.columns, path)) and any(_sizes(column)):
+            lists[path] = column
+    return lists
+
+
 def _sizes(column: Sequence[Any]) -> list[int]:
     """Return the length of each entry that is a list, and 0 for each other entry."""
     return [len(x) if isinstance(x, list) else 0 for x in column]
 
 
-def _refuse_other_sizes(table: Table, name: str, samples: str) -> None:
-    """Raise an InputError if a column has a list as long as that of `samples` in some rows only."""
-    sizes = list(zip(*(_sizes(table.columns[x]) for x in (name, samples)), strict=True))
-    others = [row for row, (one, other) in enumerate(sizes) if one != other and one and other]
-    if others and any(one == other > 0 for one, other in sizes):
-        raise _other_size(table, others[0], name, sizes[others[0]][0], samples, sizes[others[0]][1])
+def _refuse_other_sizes(table: Table, samples: str, references: str | None) -> None:
+    """Raise an InputError if a column has a list as long as that of `samples` in some rows only.
+
+    The column belongs to samples by its name, and has no references.
+    """
+    expected = _sizes(table.columns[samples])
+    of_samples = usual.OF_SAMPLE - {*usual.COLUMN_NAMES["references"]}
+    for name in (x for x in table.columns if x != references and last_part(x) in of_samples):
+        sizes = list(zip(_sizes(table.columns[name]), expected, strict=True))
+        others = [row for row, (one, other) in enumerate(sizes) if 0 < one != other > 0]
+        if others and any(one == other > 0 for one, other in sizes):
+            raise _other_size(table, others[0], name, samples)
 
 
 def _one_entry_per_sample(
@@ -283,32 +311,30 @@ def _one_entry_per_sample(
     cells = table.columns[names["samples"]]
     are_lists = [isinstance(x, list) for x in cells]
     if not any(are_lists):
-        return {x: table.columns[name] for x, name in names.items()}, range(table.size), False
-    is_first = has_lists(cells)
-    for row, cell in enumerate(cells):
-        if not (are_lists[row] or (cell is None and is_first)):
-            other = Index(table.row_numbers()[are_lists.index(True)])
-            problem = f": {shown_name(names['samples'])} is {short(cell)}, and that of row "
-            remedy = " is a list. Write a list in each row, with null for each sample that is "
-            raise InputError(*table.row_place(row), problem, other, f"{remedy}missing.")
-    sizes = _sizes(cells)
-    samples: dict[str, Sequence[Any]] = {}
+        samples = {role: table.columns[name] for role, name in names.items()}
+        if "multiplicities" in names:
+            samples["multiplicities"] = count_column(table, names["multiplicities"])
+        return samples, range(table.size), False
+    others = [row for row, is_list in enumerate(are_lists) if not is_list]
+    if others and not (has_lists(cells) and all(cells[row] is None for row in others)):
+        row, other = others[0], Index(table.row_numbers()[are_lists.index(True)])
+        problem = f": {shown_name(names['samples'])} is {short(cells[row])}, and that of row "
+        remedy = " is a list. Write a list in each row, with null for each sample that is missing."
+        raise InputError(*table.row_place(row), problem, other, remedy)
+    sizes, samples = _sizes(cells), {}
     for role, name in names.items():
-        lists = [
-            [None] * n if x is None else x for n, x in zip(sizes, table.columns[name], strict=True)
-        ]
-        for row, (n, entries) in enumerate(zip(sizes, lists, strict=True)):
-            if not isinstance(entries, list) or len(entries) != n:
-                size = len(entries) if isinstance(entries, list) else 1
-                raise _other_size(table, row, name, size, names["samples"], n)
+        pairs = zip(sizes, table.columns[name], strict=True)
+        lists = [[None] * n if x is None else x for n, x in pairs]
+        for row, entries in enumerate(lists):
+            if not isinstance(entries, list) or len(entries) != sizes[row]:
+                raise _other_size(table, row, name, names["samples"])
         samples[role] = list(itertools.chain(*lists))
     return samples, [row for row, n in enumerate(sizes) for _ in range(n)], True
 
 
-def _other_size(
-    table: Table, row: int, name: str, size: int, samples: str, expected: int
-) -> InputError:
+def _other_size(table: Table, row: int, name: str, samples: str) -> InputError:
     """Return the error about a column with another number of entries in a row than `samples`."""
+    size, expected = (_sizes([table.columns[x][row]])[0] for x in (name, samples))
     problem = f": {shown_name(name)} has {size} entries, and {shown_name(samples)} has {expected}"
     return InputError(*table.row_place(row), f"{problem}. Give one for each sample.")
 
@@ -434,8 +460,6 @@ def _counts(table: Table, columns: Mapping[str, Any], options: ReadingOptions) -
     if others := [role for role in usual.PER_SAMPLE if role in columns]:
         raise ValueError(f"{others[0]} go with samples, and {table.title} has counts.")
     counts = columns.get("counts")
-    if isinstance(counts, str):
-        return _lists_of_counts(table, counts)
     names = [columns["n"], columns["correct"]] if counts is None else list(counts.values())
     rows = list(zip(*(count_column(table, name) for name in names), strict=True))
     for row, (n, correct, *_) in enumerate(rows if counts is None else ()):
@@ -444,19 +468,5 @@ def _counts(table: Table, columns: Mapping[str, Any], options: ReadingOptions) -
                 *table.row_place(row),
                 f": {names[0]} is {n} and {names[1]} is {correct}. Counts are whole numbers with "
                 f"0 <= correct <= n.",
-            )
-    return rows
-
-
-def _lists_of_counts(table: Table, name: str) -> list[Any]:
-    """Return the lists of counts in a column; an InputError unless all have the same length."""
-    cells = as_lists(table.columns[name])
-    rows = [list(map(as_whole_number, x)) if isinstance(x, list) else [None] for x in cells]
-    for row, counts in enumerate(rows):
-        if any(x is None or x < 0 for x in counts) or len(counts) != len(rows[0]):
-            raise InputError(
-                *table.row_place(row),
-                f": {name} is {short(cells[row])}. Give a list of whole numbers of at least 0, one "
-                f"for each category, with the same length in all rows.",
             )
     return rows
