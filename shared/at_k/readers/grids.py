@@ -132,32 +132,47 @@ def table_of_grid(
     if not has_names:
         rows = [_names_of_grid(rows, name, unnamed, are_samples), *rows]
     names = [str(cell).strip() for cell in rows[0]]
-    if twice := [x for x, number in Counter(names).items() if number > 1]:
-        raise ValueError(
-            f"{name}, line 1: two columns have the same name, {twice[0][:60]!r}. Each needs a name "
-            f"of its own: columns with a sample each are sample_1, sample_2, .."
-        )
-    is_csv = has_names and len(lines) > 0
-    least = len(names) if is_csv and not sample_columns(names) else 0
-    for index, cells in enumerate(rows[1:], start=1):
-        if problem := _problem_of_row(cells, names, least, has_names):
-            line = f"line {lines[index]}" if is_csv else f"row {index}"
-            raise ValueError(f"{name}, {line}: {problem}")
+    _refuse_bad_rows(rows, name, names, has_names, lines)
     columns = map(list, itertools.zip_longest(names, *rows[1:], fillvalue=_ABSENT))
     known["is_matrix"] = not has_names and unnamed != "references"
     return table_of_columns({x: column for x, *column in columns}, name, **known)
 
 
-def _problem_of_row(row: CellsOfRow, names: Sequence[str], least: int, has_names: bool) -> str:
-    """Return what is wrong with the number of cells of a row, or with names in it, or ""."""
-    most = len(names)
-    if not least <= len(row) <= most:
-        title = " If lines above the table are its title or comments, remove them."
-        return f"{len(row)} cells, but line 1 has {most}.{title if most == 1 else ''}"
-    is_head = has_names and str(row[-1])[:60].strip() == names[len(row) - 1]
-    if is_head and [str(x).strip("\ufeff ") for x in row] == names and not all(map(is_value, row)):
-        return "the names of line 1 occur again: leave them out."  # not numbers, as names may be
-    return ""
+def _refuse_bad_rows(
+    rows: Sequence[CellsOfRow],
+    title: str,
+    names: Sequence[str],
+    has_names: bool,
+    lines: Sequence[int],
+) -> None:
+    """Raise a ValueError if two names are equal, or a row has too few or many cells, or the names.
+
+    `has_names` says whether the first row has the `names` in the source.
+    """
+    if twice := [x for x, number in Counter(names).items() if number > 1]:
+        raise ValueError(
+            f"{title}, line 1: two columns have the same name, {twice[0][:60]!r}. Each needs a "
+            f"name of its own: columns with a sample each are sample_1, sample_2, .."
+        )
+    is_csv = has_names and len(lines) > 0
+    least = len(names) if is_csv and not sample_columns(names) else 0
+    for index, row in enumerate(rows[1:], start=1):
+        problem = ""
+        if not least <= len(row) <= len(names):
+            problem = f"{len(row)} cells, but line 1 has {len(names)}."
+            if len(names) == 1:
+                problem += " If lines above the table are its title or comments, remove them."
+        elif has_names and str(row[-1]).strip() == names[-1] and _has_names(row, names):
+            problem = "the names of line 1 occur again: leave them out."
+        if problem:
+            raise ValueError(
+                f"{title}, {f'line {lines[index]}' if is_csv else f'row {index}'}: {problem}"
+            )
+
+
+def _has_names(row: CellsOfRow, names: Sequence[str]) -> bool:
+    """Return whether a row has the names of the columns, and these are no values."""
+    return [str(x).strip("\ufeff ") for x in row] == names and not all(map(is_value, row))
 
 
 def _names_of_grid(
@@ -236,19 +251,7 @@ def with_sample_lists(
     The second value is a dict from the role of the new column to its name. It is empty, and the
     table unchanged, if there are no such columns, or if another column has samples or counts.
     """
-    named_samples = named.get("predictions"), named.get("outcomes")
-    samples: Sequence[str] = next((x for x in named_samples if isinstance(x, tuple)), ())
-    taken = {"predictions", "outcomes", "n", "correct", "counts"} & named.keys()
-    if not (samples or taken or table.layout):
-        names = list(table.columns)
-        samples = [names[index] for index in sample_columns(names)]
-        rest = [name for name in names if name not in samples]
-        outcomes = columns_named(rest, COLUMN_NAMES["outcomes"])
-        if len(samples) > 1 and outcomes:
-            ways = [Way({"outcomes": name}) for name in outcomes]
-            require_one_way(table, [Way({"predictions": tuple(samples)}), *ways])
-        if outcomes or columns_named(rest, COLUMN_NAMES["predictions"]):
-            samples = []
+    samples = _sample_names(table, named)
     if not samples:
         return table, {}
     columns = {x: cells for x, cells in table.columns.items() if x not in samples}
@@ -258,6 +261,23 @@ def with_sample_lists(
     title = samples[0] if len(samples) == 1 else f"{samples[0]} to {samples[-1]}"
     roles = require_one_way(table, ways).arguments
     return table.with_columns({**columns, title: lists}), dict.fromkeys(roles, title)
+
+
+def _sample_names(table: Table, named: ColumnsByRole) -> list[str]:
+    """Return the columns that hold a sample each; [] if other columns have samples or counts."""
+    for role in ("predictions", "outcomes"):
+        if isinstance(named.get(role), tuple):
+            return list(named[role])
+    if table.layout or {"predictions", "outcomes", "n", "correct", "counts"} & named.keys():
+        return []
+    names = list(table.columns)
+    samples = [names[index] for index in sample_columns(names)]
+    rest = [name for name in names if name not in samples]
+    outcomes = columns_named(rest, COLUMN_NAMES["outcomes"])
+    if len(samples) > 1 and outcomes:
+        ways = [Way({"outcomes": name}) for name in outcomes]
+        require_one_way(table, [Way({"predictions": tuple(samples)}), *ways])
+    return [] if outcomes or columns_named(rest, COLUMN_NAMES["predictions"]) else samples
 
 
 def _ways_to_read(
@@ -270,9 +290,8 @@ def _ways_to_read(
     """Return what columns that hold a sample each may have: outcomes, samples to check, or counts.
 
     They are to be checked if there is a checker, or if one of the `others` has references; unless
-    the caller or their names, such as correct_1, say that they are outcomes. If all their entries,
-    which are in `rows`, are outcomes, but the references are not, they may be graded. Columns 0 and
-    1 may count the samples with these outcomes, if no row has words or only zeros.
+    the caller or their names, such as correct_1, say that they are outcomes. `rows` are their
+    entries.
     """
     graded, checked = (Way({role: tuple(samples)}) for role in ("outcomes", "predictions"))
     prefixes = {re.sub(r"_?\d+$", "", plain_name(name)) for name in samples}
@@ -281,15 +300,26 @@ def _ways_to_read(
     if options.checker or "references" in named:
         return [checked]
     references = [] if options.are_labels else columns_named(others, COLUMN_NAMES["references"])
-    ways = [checked if references else graded]
+    way = checked if references else graded
     if "predictions" in named:
-        return ways
-    outcomes = [[*map(as_outcome, row)] for row in rows]
-    if references and _are_binary(flat(outcomes)) and not _are_binary(others[references[0]]):
-        ways.insert(0, graded)
+        return [way]
+    return [*_doubts(samples, rows, [others[name] for name in references[:1]]), way]
+
+
+def _doubts(
+    samples: Sequence[str], rows: Sequence[Sequence[Any]], references: Sequence[Sequence[Any]]
+) -> list[Way]:
+    """Return other readings of columns with a sample each, by their entries in `rows`.
+
+    If all of these are outcomes, but the references are not, they may be graded. Columns 0 and 1
+    may count the samples with these outcomes, if no row has words or only zeros.
+    """
+    ways, outcomes = [], [[*map(as_outcome, row)] for row in rows]
     are_numbers = not any(isinstance(x, bool) for x in flat(outcomes))
     if [*samples] == ["0", "1"] and are_numbers and all(map(any, outcomes)):
-        ways.insert(0, Way({"counts": ("0", "1")}))
+        ways.append(Way({"counts": ("0", "1")}))
+    if references and _are_binary(flat(rows)) and not _are_binary(references[0]):
+        ways.append(Way({"outcomes": tuple(samples)}))
     return ways
 
 

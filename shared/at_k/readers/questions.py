@@ -204,10 +204,7 @@ def entries_of_questions(reading: Reading) -> tuple[list[Any], dict[str, Any], s
     if "finish" in samples:
         number = sum(word(reason) in usual.CUT_OFF for reason in samples["finish"])
         notes.append(f"{number} of them cut off by length, counted as incorrect")
-    question_of_row = [0] * reading.table.size
-    for question, rows in enumerate(reading.questions.values()):
-        for row in rows:
-            question_of_row[row] = question
+    question_of_row = reading.question_of_row
     question_of = [question_of_row[row] for row in reading.row_of]
     if samples:
         samples["samples"], kept, of_missing = settle_missing(reading, question_of, ids)
@@ -290,7 +287,7 @@ _LEAST_PLAIN_ROWS = 20
 
 def refuse_mixed_files(reading: Reading) -> None:
     """Raise a SelectionError if files with the same questions may belong to different models."""
-    table, layout = reading.table, reading.table.layout
+    table = reading.table
     if FILE not in table.columns or {FILES, FILE} & {*reading.options.pool}:
         return
     files = table.columns[FILE]
@@ -305,11 +302,7 @@ def refuse_mixed_files(reading: Reading) -> None:
     if shared is None:
         return
     _refuse_copies(reading)
-    if layout is not None and layout.files_are_runs:
-        names = {re.sub(r"\d+", "#", name) for name in table.files}
-        if "model" in table.columns or table.origin.get("model") or len(names) == 1:
-            return
-    if are_repeated_runs(table.files):
+    if are_repeated_runs(table.files) or _are_runs_of_tool(table):
         return
     raise SelectionError(
         f"{table.title} have the same questions, such as {short(text_of_ids(shared))}. Compare "
@@ -320,6 +313,14 @@ def refuse_mixed_files(reading: Reading) -> None:
             Way({"groups": FILES, "questions": (FILES, *reading.key)}, "different benchmarks"),
         ],
     )
+
+
+def _are_runs_of_tool(table: Table) -> bool:
+    """Return whether a tool writes repeated runs of one known model to files such as these."""
+    if table.layout is None or not table.layout.files_are_runs:
+        return False
+    knows_model = "model" in table.columns or bool(table.origin.get("model"))
+    return knows_model or len({re.sub(r"\d+", "#", x) for x in table.files}) == 1
 
 
 def are_repeated_runs(names: Sequence[str]) -> bool:

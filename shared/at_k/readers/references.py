@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -146,21 +146,25 @@ def join_references(
             f"the shell, say so by --by-order).",
             ["questions"],
         )
-    pairs: Iterable[tuple[Any, Any]] = (
-        references.items()
-        if isinstance(references, Mapping)
-        else _answers_in(str(references), key[0], options)
-    )
+    if isinstance(references, Mapping):
+        pairs = list(references.items())
+    else:
+        pairs = _answers_in(str(references), key[0], options)
+    return table.with_columns({**table.columns, name: _by_id(table, key[0], pairs, name)}), name
+
+
+def _by_id(table: Table, key: str, pairs: Sequence[tuple[Any, Any]], name: str) -> list[Any]:
+    """Return the reference of each row by its id, from pairs (id, reference). Each id needs one."""
     answers: dict[str, Any] = {}
     for entry, answer in pairs:
         if answers.setdefault(entry_text(entry), answer) != answer:
             raise ValueError(f"{name} has two references for {short(entry)}.")
-    texts = list(map(entry_text, table.columns[key[0]]))
+    texts = list(map(entry_text, table.columns[key]))
     for row, text in enumerate(texts):
         if text not in answers:
-            what = f": {key[0]} is {short(text)}, for which {name} has no reference."
+            what = f": {key} is {short(text)}, for which {name} has no reference."
             raise InputError(*table.row_place(row), what)
-    return table.with_columns({**table.columns, name: [answers[text] for text in texts]}), name
+    return [answers[text] for text in texts]
 
 
 def _answers_in(file: str, question: str, options: ReadingOptions) -> list[tuple[Any, Any]]:

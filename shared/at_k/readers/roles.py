@@ -264,21 +264,13 @@ def _objects_inside(table: Table) -> tuple[list[str], list[str]]:
 
 
 def _ways_to_read(table: Table, named: ColumnsByRole, options: ReadingOptions) -> list[Way]:
-    """Return the readings that `named`, the layout, or names and values of columns allow, or [].
-
-    Columns of counts have no other role. With `correct_at_least`, scores stand in for outcomes.
-    """
+    """Return the readings that `named`, the layout, or names and values of columns allow, or []."""
     is_named = "references" in named
     references = [named["references"]] if is_named else columns_of_role(table, "references")
     if "predictions" in named:
         return _checked([named["predictions"]], references)
-    counts = _count_ways(table)
-    taken = {name for way in counts for name in way.arguments.values()}
-    samples = [x for x in columns_of_role(table, "predictions") if x not in taken]
-    outcomes = [x for x in columns_of_role(table, "outcomes") if x not in taken]
-    if options.correct_at_least is not None:
-        outcomes = outcomes or columns_named(table.columns, usual.SCORES)
-    checked, graded = _checked(samples, references), [Way({"outcomes": x}) for x in outcomes]
+    counts, samples, graded = _ways_by_role(table, options)
+    checked = _checked(samples, references)
     if options.graded_by:
         return _with_frequencies(table, graded)
     if is_named or (options.checker and references and checked):
@@ -287,6 +279,20 @@ def _ways_to_read(table: Table, named: ColumnsByRole, options: ReadingOptions) -
         return counts or graded or checked
     ways = [*counts, *(checked if references else ()), *graded] or checked
     return _with_doubts(table, ways, references, named, options)
+
+
+def _ways_by_role(table: Table, options: ReadingOptions) -> tuple[list[Way], list[str], list[Way]]:
+    """Return the readings as counts, the columns of samples, and the readings as outcomes.
+
+    Columns of counts have no other role. With `correct_at_least`, scores stand in for outcomes.
+    """
+    counts = _count_ways(table)
+    taken = {name for way in counts for name in way.arguments.values()}
+    samples = [x for x in columns_of_role(table, "predictions") if x not in taken]
+    outcomes = [x for x in columns_of_role(table, "outcomes") if x not in taken]
+    if options.correct_at_least is not None:
+        outcomes = outcomes or columns_named(table.columns, usual.SCORES)
+    return counts, samples, [Way({"outcomes": name}) for name in outcomes]
 
 
 def _checked(predictions: Sequence[str], references: Sequence[str]) -> list[Way]:

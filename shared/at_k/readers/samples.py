@@ -92,6 +92,15 @@ class Reading:
         """The indices of the rows of each question that has two or more rows."""
         return [rows for rows in self.questions.values() if len(rows) > 1]
 
+    @property
+    def question_of_row(self) -> list[int]:
+        """The index of the question of each row."""
+        question_of = [0] * self.table.size
+        for question, rows in enumerate(self.questions.values()):
+            for row in rows:
+                question_of[row] = question
+        return question_of
+
     def ids_of(self, row: int) -> str:
         """Return the id of the question of a row as messages show it: "task a, id 3", or ""."""
         names = (name for name in self.key if name != ROW)
@@ -118,10 +127,10 @@ def read_samples(table: Table, columns: Mapping[str, Any], options: ReadingOptio
     of_samples = {x: y for x, y in options.where.items() if has_lists(table.columns[x])}
     table = _with_parsed_lists(table, columns, name, options)
     table = rows_where(_with_row_per_sample(table, columns), of_samples)
-    names = {role: columns[role] for role in (*usual.PER_SAMPLE, "finish") if role in columns}
-    names = {"samples": name, "multiplicities": columns.get("counts"), **names}
+    names: dict[str, Any] = {role: columns.get(role) for role in (*usual.PER_SAMPLE, "finish")}
+    names |= {"samples": name, "multiplicities": columns.get("counts")}
     names["verdicts"] = columns.get("outcomes") if "predictions" in columns else None
-    names = {role: name for role, name in names.items() if name}
+    names = {role: column for role, column in names.items() if column}
     samples, row_of, are_lists = _one_entry_per_sample(table, names)
     for role in names.keys() & {*usual.PER_SAMPLE}:
         samples[role] = _numbers(samples[role], row_of, table, role, names[role])
@@ -306,7 +315,7 @@ def _one_entry_per_sample(
     """Return the entries of each role, one per sample; the row of each; whether rows have lists.
 
     `names` has the column of each role. If the first entry of "samples" is a list, the others are
-    lists too, or null for no samples. Then other roles have lists of the same lengths, or null.
+    lists too, or null for no samples.
     """
     cells = table.columns[names["samples"]]
     are_lists = [isinstance(x, list) for x in cells]
@@ -321,15 +330,22 @@ def _one_entry_per_sample(
         problem = f": {shown_name(names['samples'])} is {short(cells[row])}, and that of row "
         remedy = " is a list. Write a list in each row, with null for each sample that is missing."
         raise InputError(*table.row_place(row), problem, other, remedy)
-    sizes, samples = _sizes(cells), {}
-    for role, name in names.items():
-        pairs = zip(sizes, table.columns[name], strict=True)
-        lists = [[None] * n if x is None else x for n, x in pairs]
-        for row, entries in enumerate(lists):
-            if not isinstance(entries, list) or len(entries) != sizes[row]:
-                raise _other_size(table, row, name, names["samples"])
-        samples[role] = list(itertools.chain(*lists))
-    return samples, [row for row, n in enumerate(sizes) for _ in range(n)], True
+    samples = {role: _joined_lists(table, name, names["samples"]) for role, name in names.items()}
+    return samples, [row for row, n in enumerate(_sizes(cells)) for _ in range(n)], True
+
+
+def _joined_lists(table: Table, name: str, samples: str) -> list[Any]:
+    """Return the entries of all lists in a column, which are as long as those of `samples`.
+
+    None stands for a list of None.
+    """
+    sizes = _sizes(table.columns[samples])
+    pairs = zip(sizes, table.columns[name], strict=True)
+    lists = [[None] * n if x is None else x for n, x in pairs]
+    for row, entries in enumerate(lists):
+        if not isinstance(entries, list) or len(entries) != sizes[row]:
+            raise _other_size(table, row, name, samples)
+    return list(itertools.chain(*lists))
 
 
 def _other_size(table: Table, row: int, name: str, samples: str) -> InputError:

@@ -261,10 +261,9 @@ def refuse_repeats(reading: Reading) -> None:
     numbers = _sample_number_columns(reading, columns)
     names = [*numbers, *(columns.keys() & {*pool})]
     if numbers and FILE in table.columns and not are_parts(table.files):
-        files = table.columns[FILE]
-        pairs = ((x, files[row]) for x, rows in reading.questions.items() for row in rows)
+        pairs = zip(reading.question_of_row, table.columns[FILE], strict=True)
         if not are_continued(pairs):  # each file numbers its samples anew
-            columns[FILE] = files
+            columns[FILE] = table.columns[FILE]
             names.append(FILE)
     if not numbers:
         _refuse_equal_questions(reading)
@@ -274,11 +273,11 @@ def refuse_repeats(reading: Reading) -> None:
         first: dict[Any, int] = {}
         for row in rows:
             if (other := first.setdefault(samples[row], row)) != row:
-                ids = reading.ids_of(row)
                 sample = ", ".join(f"{shown_name(x)} {short(columns[x][row])}" for x in numbers)
+                of_question = f" of {reading.ids_of(row)}" if reading.ids_of(row) else ""
                 problem = (
-                    f" have the same sample: {sample}{f' of {ids}' if ids else ''}. Leave out one "
-                    f"of them. If they are two samples, say so."
+                    f" have the same sample: {sample}{of_question}. Leave out one of them. If they "
+                    f"are two samples, say so."
                 )
                 ways = [Way({"pool": (*pool, *numbers)})]
                 raise SelectionError([*table.places_of_two(other, row), problem], ways)
