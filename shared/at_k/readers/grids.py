@@ -178,10 +178,9 @@ def _has_names(row: CellsOfRow, names: Sequence[str]) -> bool:
 def _names_of_grid(
     rows: Sequence[CellsOfRow], name: str, unnamed: str, are_samples: bool
 ) -> list[str]:
-    """Return names for columns without names: "sample 1" and so on, or "reference" for the first.
+    """Return names for columns without names, "reference" or "sample 1" and so on, and warn.
 
-    Warn that there are no names, unless all cells are samples. Raise a ValueError if the first row
-    may be numbers of samples.
+    A ValueError is raised if the first row may be numbers of samples.
     """
     first = ["reference"] if unnamed == "references" else []
     if not (are_samples or first) and len(rows[0]) > 2 and sample_columns(rows[0]):
@@ -220,8 +219,7 @@ def sample_columns(head: Iterable[Any]) -> list[int]:
 def names_columns(head: Sequence[Any], below: Sequence[CellsOfRow], unnamed: str = "") -> bool:
     """Return whether the first row of a table names its columns, given also the rows below it.
 
-    It does unless all its cells are values. The values 1, 2, 3 are names above outcomes, and above
-    words such as true.
+    It does unless all its cells are values. 1, 2, 3 are names above outcomes and words.
     """
     if unnamed == "references":
         return False
@@ -289,9 +287,8 @@ def _ways_to_read(
 ) -> list[Way]:
     """Return what columns that hold a sample each may have: outcomes, samples to check, or counts.
 
-    They are to be checked if there is a checker, or if one of the `others` has references; unless
-    the caller or their names, such as correct_1, say that they are outcomes. `rows` are their
-    entries.
+    The caller says it, a name such as correct_1, or a column of references among the `others`.
+    `rows` are their entries.
     """
     graded, checked = (Way({role: tuple(samples)}) for role in ("outcomes", "predictions"))
     prefixes = {re.sub(r"_?\d+$", "", plain_name(name)) for name in samples}

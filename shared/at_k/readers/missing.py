@@ -75,8 +75,7 @@ def failed_rows(table: Table, used: Collection[Any]) -> set[int]:
 def _rows_with_error(name: str, column: Sequence[Any]) -> set[int]:
     """Return the indices of the entries of a column of errors that are a text, or a code but 0.
 
-    If the column has only numbers, with none missing, and its name does not end in "code", they may
-    measure something, and no entry counts.
+    Numbers alone may measure something and do not count, unless the name ends in "code".
     """
     numbers = [number_in(x) for x in column]
     codes = [x if type(x) in (int, float) and not is_missing(x) else None for x in numbers]
@@ -203,8 +202,7 @@ class _Numbers:
 def _refuse_undecided(reading: Reading, numbers: _Numbers, ids: Sequence[Any], rule: str) -> None:
     """Raise the error that asks how missing samples count, unless `rule` decides it.
 
-    No rule decides it if a list of samples is empty. The rule "drop" of a layout does not if a
-    question would be left out, nor "incorrect" if some outcomes are below 0, where 0 is no failure.
+    No rule decides an empty list, nor "incorrect" where outcomes are below 0, as 0 is no failure.
     """
     noun = "answer" if "written" in reading.samples else "outcome"
     rewards = [x for x in reading.samples["samples"] if isinstance(x, (int, float))]

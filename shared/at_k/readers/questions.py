@@ -23,11 +23,7 @@ from .words import NO_ID, WORDS, entry_text, word
 
 
 def with_questions(reading: Reading) -> Reading:
-    """Return the reading with the rows of each question.
-
-    Errors are raised if nothing identifies the question of a row, if an id is missing, or if two
-    ids differ by spaces only.
-    """
+    """Return the reading with the rows of each question; an error if nothing identifies them."""
     table, options = reading.table, reading.options
     key = options.questions
     if options.group_size is not None:
@@ -62,7 +58,7 @@ def _numbers_of_groups(reading: Reading, size: int) -> list[int]:
 def _free_key(reading: Reading) -> tuple[str, ...]:
     """Return the columns that identify questions by the layout or by names, without another role.
 
-    Without any, it is the row of the source from which a sample is, if rows had several samples.
+    Without any, it is `ROW`, if a row of the source has several samples.
     """
     key = question_columns(reading.table)
     if reading.table.layout is None:
@@ -75,8 +71,7 @@ def _free_key(reading: Reading) -> tuple[str, ...]:
 def _rows_by_id(table: Table, key: Sequence[str]) -> dict[Any, list[int]]:
     """Return the indices of the rows of each question by its id: a text, or a tuple of texts.
 
-    An InputError is raised if an id is missing, or if two differ by spaces only. If a column alone
-    identifies questions, "nan" or the like is no id.
+    An InputError is raised if an id is missing, or if two differ by spaces only.
     """
     texts = [list(map(entry_text, table.columns[name])) for name in key]
     for name, entries in zip(key, texts, strict=True):
@@ -118,9 +113,7 @@ _SUBTOTAL = re.compile(
 def refuse_summaries(reading: Reading) -> None:
     """Raise a SelectionError if a row sums up others: the first or last of a file, or a subtotal.
 
-    The ids of such rows are words such as Total, and occur once. In a table of text, and where
-    there are no ids, the first column without a role is searched too, if it has more than answers
-    such as Y and N.
+    In a table of text, and without ids, the first column without a role is searched too.
     """
     table, key = reading.table, reading.key
     if reading.options.questions or table.layout:
@@ -142,9 +135,9 @@ def refuse_summaries(reading: Reading) -> None:
 
 
 def _row_of_summary(table: Table, texts: Sequence[str], may_be_alone: bool) -> int | None:
-    """Return the first row with the id of a summary, or None; `texts` has the ids.
+    """Return the first row whose id is a subtotal, or a summary that occurs once; or None.
 
-    It is a subtotal or, if `may_be_alone`, the only row of this id at either end of a file.
+    A summary is at either end of a file, and is looked for if `may_be_alone`.
     """
     files, rows = list(table.columns.get(FILE, [0] * table.size)), range(table.size)
     ends = {*dict(zip(files, rows, strict=True)).values()}
@@ -192,9 +185,8 @@ def refuse_filters(table: Table) -> None:
 def entries_of_questions(reading: Reading) -> tuple[list[Any], dict[str, Any], str]:
     """Return the ids of the questions that are scored, their entries by role, and a note.
 
-    The samples of a question are a list, and its counts are added. Other entries have to be equal
-    in all its rows. Samples that are missing or were cut off count as the caller or the layout
-    says, and the note has their number.
+    The samples of a question are a list. The note has the number of those that were added, missing
+    or cut off.
     """
     ids, samples, notes = list(reading.questions), dict(reading.samples), []
     entries: dict[str, Any] = {role: _equal_entries(reading, role) for role in reading.rows}
@@ -218,10 +210,7 @@ def entries_of_questions(reading: Reading) -> tuple[list[Any], dict[str, Any], s
 
 
 def _equal_entries(reading: Reading, role: str) -> list[Any]:
-    """Return the entry of a role for each question, which has to be equal in all its rows.
-
-    Counts are added.
-    """
+    """Return the entry of a role for each question, or the sum of the counts in its rows."""
     cells = reading.rows[role]
     if role == "counts":
         questions = reading.questions.values()
@@ -235,10 +224,7 @@ def _equal_entries(reading: Reading, role: str) -> list[Any]:
 
 
 def _not_equal(reading: Reading, role: str, one: int, other: int) -> InputError:
-    """Return the error about the rows `one` and `other` of a question, which differ in a role.
-
-    For groups, it offers to identify a question by its id and its group together.
-    """
+    """Return the error about two rows of a question that differ in a role."""
     first, second = (short(reading.rows[role][row]) for row in (one, other))
     problem = (
         f" have the same {reading.ids_of(one) or 'question'}, but different {role}: {first} and "
@@ -258,8 +244,7 @@ def _not_equal(reading: Reading, role: str, one: int, other: int) -> InputError:
 def identifiers_of(reading: Reading, ids: Sequence[Any]) -> dict[str, list[Any]]:
     """Return the ids, and the texts of columns that identify the questions too, by name.
 
-    Such columns have ids or texts of questions by their name. Their entries are equal in all rows
-    of a question, and differ between questions. Nothing is returned if no column has ids.
+    Their entries are equal in all rows of a question, and differ between questions.
     """
     if not reading.key or reading.key == (ROW,):
         return {}

@@ -72,10 +72,9 @@ def _with_options(references: Sequence[Any], lists: Sequence[Any]) -> list[Any]:
 
 
 def with_tests(table: Table) -> Table:
-    """Return the table with a column `TESTS` of references for `python_tests`, if it has tests.
+    """Return the table with a column `TESTS` of dicts, if it has tests for `python_tests`.
 
-    HumanEval, MBPP, APPS and LiveCodeBench have the tests of a question in several columns, which
-    are joined to a dict. The column `outputs` is removed, because outputs of tests are no samples.
+    The column `outputs` is removed, because outputs of tests are no samples.
     """
     has_tests = any(needed <= table.columns.keys() for needed in _COLUMNS_OF_TESTS)
     if table.layout or not (has_tests or _has_cases(table)):
@@ -170,8 +169,7 @@ def _by_id(table: Table, key: str, pairs: Sequence[tuple[Any, Any]], name: str) 
 def _answers_in(file: str, question: str, options: ReadingOptions) -> list[tuple[Any, Any]]:
     """Return pairs of the id of a question and its reference in a file, or in FILE:COLUMN.
 
-    Ids are in the column `question`, or else in one with a usual name; for "", references may stand
-    in for them. References for `choice` have the options in the file, if it has a column of them.
+    Ids are in the column `question`, or else in one with a usual name; "" needs none.
     """
     from .sources import load_files, names_in
 

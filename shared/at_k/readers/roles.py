@@ -355,9 +355,9 @@ def _doubts(
 
 
 def _ways_of_scores(table: Table, names: Sequence[str]) -> list[Way]:
-    """Return the readings of the columns of scores `names` as outcomes; [] without names.
+    """Return the readings of columns of scores as outcomes, or by the least correct score; or [].
 
-    Another is to give the least correct score, unless the first column has grades such as A and B.
+    Grades such as A and B in the first column have no least correct one.
     """
     ways = [Way({"outcomes": name}) for name in names]
     scores = [as_outcome(x) for name in names[:1] for x in flat(as_lists(table.columns[name]))]
@@ -369,8 +369,7 @@ def _ways_of_scores(table: Table, names: Sequence[str]) -> list[Way]:
 def _verdicts(table: Table, used: Collection[str]) -> list[str]:
     """Return the columns, except those in `used`, that may have outcomes by name and entries.
 
-    The name is one of verdicts (see `is_verdict`), and an entry is an outcome. If the name is not
-    in `VERDICTS`, as judge_score, all entries that are not missing have to be outcomes.
+    If the name is not in `VERDICTS`, as judge_score, all entries have to be outcomes or missing.
     """
     verdicts = []
     for name, cells in nested_columns(table).items():
@@ -383,10 +382,9 @@ def _verdicts(table: Table, used: Collection[str]) -> list[str]:
 
 
 def _rivals(table: Table, outcome: str, verdicts: Sequence[str]) -> list[Way]:
-    """Return the readings of columns in `verdicts` that may have the outcomes of `outcome` instead.
+    """Return the readings of columns in `verdicts` that differ from `outcome` in some row.
 
-    A rival differs from `outcome` in a row in which both have an entry. Unless its name is in
-    `VERDICTS`, all entries of both columns have to be 0, 1 or missing.
+    Unless its name is in `VERDICTS`, both columns have to have nothing but 0, 1 or missing entries.
     """
     columns = nested_columns(table)
     outcomes = list(map(as_outcome, flat(table.columns[outcome])))
@@ -402,11 +400,10 @@ def _rivals(table: Table, outcome: str, verdicts: Sequence[str]) -> list[Way]:
 
 
 def _gold_answers(table: Table, outcome: str, references: Sequence[str]) -> list[Way]:
-    """Return the readings in which the column `outcome` has the correct answers.
+    """Return the readings in which `outcome` has the correct answers, beside a column of samples.
 
-    The samples are in a column of answers that has lists if and only if `outcome` has, in a table
-    without other `references`. They have to be outcomes from 0 to 1 (0, yes, 0.5), unless `outcome`
-    is named "correct" or "outcome" and has an entry that is no bool.
+    These have to be outcomes from 0 to 1 (0, yes, 0.5), unless `outcome` is named "correct" or
+    "outcome" and has an entry that is no bool.
     """
     answers = columns_named(table.columns, usual.ANSWERS)
     cells = table.columns[outcome]
@@ -433,9 +430,8 @@ def _are_shares(cells: Sequence[Any]) -> bool:
 def question_columns(table: Table) -> tuple[str, ...]:
     """Return the columns that identify the questions if the caller names none; () if none does.
 
-    The layout names them. Otherwise it is one column: an id, or else an index, or else a text. An
-    id such as question_id is preferred to `id` and `_id`, which may identify rows. A SelectionError
-    is raised if two ids give different questions, or if an id may identify samples.
+    The layout names them. Otherwise it is one column: an id, or else an index, or else a text. A
+    SelectionError is raised if two ids give different questions, or an id may identify samples.
     """
     if table.layout is not None:
         return tuple(columns_of_role(table, "questions"))
@@ -535,9 +531,7 @@ def _count_ways(table: Table) -> list[Way]:
 def _one_sample(table: Table, n: str, correct: str, options: ReadingOptions) -> list[Way]:
     """Return the reading of a row as one sample in a list; [] if n and `correct` are clear counts.
 
-    They may be of the tests of a sample if they are named total and passed, or if questions have
-    several rows and n no clear name such as n_samples. A `correct` of only 0 and 1 is clear unless
-    it has a usual name of outcomes, and questions have several rows, or n differs or is 0.
+    They may be of the tests of a sample (total and passed), or n may repeat what was requested.
     """
     sizes, counts = ({*whole_numbers(table, name)} for name in (n, correct))
     key = options.questions or question_columns(table)
@@ -576,8 +570,7 @@ def _with_frequencies(table: Table, ways: Sequence[Way]) -> list[Way]:
     """Return the ways, or others if a column such as `count` may say how many samples a row has.
 
     Then a row has the counts of a question, or is one sample and how often it occurs, as after a
-    GROUP BY, or is one sample. The second is excluded if all rows have the same number, or if a
-    question has the same sample in several rows.
+    GROUP BY (if no question has the same sample in two rows), or is one sample.
     """
     names = [x for x in table.columns if not table.layout and _FREQUENCY.fullmatch(plain_name(x))]
     others = []

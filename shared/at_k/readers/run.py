@@ -304,8 +304,7 @@ def _chosen_rows(
 ) -> tuple[Table, dict[str, Any]]:
     """Return the table of the rows that are read, and the columns by role that are named.
 
-    Columns with a sample each become one column of lists. Conditions of `where` on lists hold for
-    samples, and wait until these are rows.
+    Conditions of `where` on lists hold for samples, and wait until these are rows.
     """
     pool = [name for name in options.pool if name != FILES]
     further = {"questions": options.questions, "pool": pool, "where": list(options.where)}
@@ -323,9 +322,8 @@ def _chosen_rows(
 def _clusters_of_settings(reading: Reading, run: Run) -> KnownClusters | None:
     """Return the clusters of a run whose questions occur with several settings, or None.
 
-    The column of groups has the settings, and is a part of the ids. The same question with other
-    settings is no independent question, so these are one cluster. The column `clusters` is added to
-    those of the run. Questions of several benchmarks, which may have the same numbers, are none.
+    The same question with other settings is no independent question. The column `clusters` is added
+    to those of the run.
     """
     key, group = reading.key, reading.columns.get("groups", FILES)
     others = [i for i, name in enumerate(key) if name != group]

@@ -189,8 +189,7 @@ def _with_parsed_lists(
 ) -> Table:
     """Return the table with lists in place of texts, if the column `name` has lists of samples.
 
-    A text stays if a question has several rows. If the column has one answer by its name, the texts
-    are refused where they must be lists. Else a text without a list is a SelectionError.
+    Texts stay in a column with one answer by its name, and if a question has several rows.
     """
     lists = _lists_in(table.columns[name])
     if not lists:
@@ -231,10 +230,9 @@ def _refuse_lists_as_answers(
     lists: Sequence[list[Any] | None],
     options: ReadingOptions,
 ) -> None:
-    """Raise an InputError if the column `name` of single answers has the `lists` in its texts.
+    """Raise an InputError if the `lists` in the texts of a column of single answers are samples.
 
-    They are answers if a text has none, if none has two entries, if a reference is a list, or if a
-    question has several rows.
+    They are answers if one has no list, none has two entries, or a reference is a list.
     """
     if None in lists or max(len(x or ()) for x in lists) < 2 or table.layout or options.group_size:
         return
@@ -258,11 +256,8 @@ _OF_QUESTION = {"options", "choices", "tests", "test_list", "inputs", "outputs"}
 def _with_row_per_sample(table: Table, columns: Mapping[str, Any]) -> Table:
     """Return the table with a row for each sample, if several columns have an entry for each.
 
-    A row with the lists [1, 0] and ["a", "b"] becomes the two rows (1, "a") and (0, "b"). The
-    fields of a list of objects count as lists too. A column `ROW` has the number of the original
-    row. Otherwise the table is unchanged, also if a row has no samples or a tool wrote it. An
-    InputError is raised if a column that belongs to samples by its name has lists of another length
-    in some rows only.
+    A row with the lists [1, 0] and ["a", "b"] becomes the two rows (1, "a") and (0, "b"), so that
+    settings in lists are looked at too. A column `ROW` has the number of the original row.
     """
     roles = ("predictions", "outcomes", "counts", "finish", *usual.PER_SAMPLE)
     of_samples = [columns[role] for role in roles if role in columns]

@@ -60,8 +60,7 @@ def refuse_settings(reading: Reading) -> None:
 def _scalar_columns(reading: Reading) -> dict[str, list[str]]:
     """Return the texts of the columns that may be settings, by name: those without lists or a role.
 
-    Fields of objects are columns too, unless a layout knows them. If each question has one row,
-    only columns of models are returned.
+    If each question has one row, only columns of models are returned.
     """
     table = reading.table
     taken = {*reading.key, *reading.used, *reading.options.pool}
@@ -81,10 +80,8 @@ def _scalar_columns(reading: Reading) -> dict[str, list[str]]:
 def _is_setting_by_name(name: str, texts: Sequence[str], reading: Reading) -> bool:
     """Return whether a column has to be equal in all samples of a question by its name.
 
-    Names of settings and parts are such names, and those of references of a layout; without a
-    layout also those of ids and texts of questions. Texts inside of objects do not count:
-    `usage.prompt` may be a number of tokens. A column such as `run` that numbers samples, or one
-    such as `id` that numbers rows, is no setting.
+    Texts inside of objects do not count: `usage.prompt` may be a number of tokens. A column such as
+    `run` that numbers samples, or one such as `id` that numbers rows, is no setting.
     """
     table, part = reading.table, last_part(name)
     is_id = part in (*usual.IDS, *usual.INDICES)
@@ -106,8 +103,7 @@ def _settings_by_values(
 ) -> list[str]:
     """Return the columns that are settings by their values, except those in `known`.
 
-    They number no samples, and no layout knows them. A column with a name of verdicts is a setting
-    only if none of its texts is an outcome.
+    A column with a name of verdicts is a setting only if none of its texts is an outcome.
     """
     layout, known = reading.table.layout, {*known}
     if layout is not None:
@@ -252,9 +248,8 @@ def _falling(numbers: Iterable[int], k: int) -> int:
 def refuse_repeats(reading: Reading) -> None:
     """Raise an InputError if two rows of a question are the same sample, or the same samples.
 
-    Rows are the same sample if their sample numbers and the columns in `pool` are equal, and also
-    their file if each file numbers its samples anew. Without sample numbers, rows are the same
-    sample if they are equal in a column that identifies rows (see `_row_ids`).
+    They are if their sample numbers and the columns in `pool` are equal, and their file if each
+    file numbers its samples anew; or, without sample numbers, by a column that identifies rows.
     """
     table, pool = reading.table, reading.options.pool
     columns = nested_columns(table)
@@ -343,9 +338,8 @@ def _refuse_equal_questions(reading: Reading) -> None:
 def _row_ids(reading: Reading, columns: Columns) -> list[str]:
     """Return a column without a role that identifies rows, in a list, if rows are equal; else [].
 
-    It differs in all distinct rows, also within a question. Fewer than 20 values count only if they
-    are random ids or times, because others may differ by chance. Responses may be equal by chance
-    too, and identify rows only if all rows occur equally often.
+    Fewer than 20 values count only if they are random ids or times, because others may differ by
+    chance. Responses identify rows only if all rows occur equally often.
     """
     texts = {name: list(map(entry_text, cells)) for name, cells in columns.items()}
     rows = Counter(zip(*texts.values(), strict=True))
