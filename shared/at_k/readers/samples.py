@@ -45,9 +45,9 @@ from .words import (
 )
 
 
-@dataclass(frozen=True)
+@dataclass
 class Reading:
-    """The rows and samples of a source, and how they are read.
+    """The rows and samples of a source, and how they are read: step by step, in `run`.
 
     Attributes:
         table: the rows.
@@ -69,10 +69,10 @@ class Reading:
     table: Table
     options: ReadingOptions
     columns: Mapping[str, Any]
-    samples: Mapping[str, Sequence[Any]]
-    row_of: Sequence[int]
-    rows: Mapping[str, Sequence[Any]]
-    has_lists: bool
+    samples: dict[str, Sequence[Any]] = field(default_factory=dict)
+    row_of: Sequence[int] = ()
+    rows: dict[str, Sequence[Any]] = field(default_factory=dict)
+    has_lists: bool = True
     key: tuple[str, ...] = ()
     questions: Mapping[Any, Sequence[int]] = field(default_factory=dict)
 
@@ -118,97 +118,73 @@ class Reading:
 
 def read_samples(table: Table, columns: Mapping[str, Any], options: ReadingOptions) -> Reading:
     """Return the samples or counts in the columns of each role, without questions so far."""
+    reading = Reading(table, options, columns)
     name = columns.get("predictions") or columns.get("outcomes")
     if options.graded_by and "references" in columns:
         raise ValueError(f"{options.graded_by} is for outcomes: name their column.")
     if name is None:
-        rows = {"counts": _counts(table, columns, options)} | _rows_by_role(table, columns)
-        return Reading(table, options, columns, {}, (), rows, has_lists=True)
+        reading.rows["counts"] = _counts(reading)
+        _read_rows(reading)
+        return reading
     of_samples = {x: y for x, y in options.where.items() if has_lists(table.columns[x])}
-    table = _with_parsed_lists(table, columns, name, options)
-    table = rows_where(_with_row_per_sample(table, columns), of_samples)
+    _parse_lists(reading, name)
+    _make_a_row_of_each_sample(reading)
+    reading.table = rows_where(reading.table, of_samples)
+    _read_rows(reading)
     names: dict[str, Any] = {role: columns.get(role) for role in (*usual.PER_SAMPLE, "finish")}
     names |= {"samples": name, "multiplicities": columns.get("counts")}
     names["verdicts"] = columns.get("outcomes") if "predictions" in columns else None
-    names = {role: column for role, column in names.items() if column}
-    samples, row_of, are_lists = _one_entry_per_sample(table, names)
-    for role in names.keys() & {*usual.PER_SAMPLE}:
-        samples[role] = _numbers(samples[role], row_of, table, role, names[role])
-    rows = _rows_by_role(table, columns)
-    samples |= _outcomes_and_answers(table, columns, samples, rows.get("references", ()), options)
-    samples["samples"] = _without_missing(table, columns, samples, row_of)
-    graded = columns_of_role(table, "outcomes") if table.layout and "references" in columns else ()
-    if len(graded) == 1 and len(row_of) == table.size:
-        samples["grades"] = as_outcomes(table.columns[graded[0]])
-    return Reading(table, options, columns, samples, row_of, rows, are_lists)
+    _make_an_entry_of_each_sample(reading, {role: x for role, x in names.items() if x})
+    for role in reading.samples.keys() & {*usual.PER_SAMPLE}:
+        reading.samples[role] = _numbers(reading, role)
+    _read_outcomes_and_answers(reading)
+    _leave_out_missing(reading)
+    if table.layout and "references" in columns and len(reading.row_of) == table.size:
+        graded = columns_of_role(table, "outcomes")
+        if len(graded) == 1:
+            reading.samples["grades"] = as_outcomes(table.columns[graded[0]])
+    return reading
 
 
-def _without_missing(
-    table: Table,
-    columns: Mapping[str, Any],
-    samples: Mapping[str, Sequence[Any]],
-    row_of: Sequence[int],
-) -> Sequence[Any]:
-    """Return the samples with None for those that failed or have no verdict.
-
-    Those that were cut off by length are incorrect, if their column is read.
-    """
-    result, failed = samples["samples"], failed_rows(table, columns.values())
-    if failed:
-        result = [None if row in failed else x for row, x in zip(row_of, result, strict=True)]
-    if (verdicts := samples.get("verdicts")) is not None:
-        result = [None if y is None else x for x, y in zip(result, verdicts, strict=True)]
-    if (reasons := samples.get("finish")) is not None:
-        # Without `written`, samples are outcomes. With it they are answers, and "" is a wrong one.
-        wrong, pairs = "" if "written" in samples else False, zip(result, reasons, strict=True)
-        result = [wrong if word(reason) in usual.CUT_OFF else x for x, reason in pairs]
-    return result
-
-
-def _rows_by_role(table: Table, columns: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """Return the entries of the roles that have one in each row, with None for empty cells of CSV.
+def _read_rows(reading: Reading) -> None:
+    """Read the entries of the roles that have one in each row, with None for empty cells of CSV.
 
     Texts of weights are converted to numbers, and texts of lists (R0) to lists.
     """
-    rows: dict[str, list[Any]] = {}
+    table, columns = reading.table, reading.columns
     if "references" in columns:
-        rows["references"] = read_references(table, columns)
+        reading.rows["references"] = read_references(table, columns)
     for role in (x for x in usual.PER_QUESTION if x in columns):
         cells = [None if table.is_csv and x == "" else x for x in table.columns[columns[role]]]
         if role == "question_weights":
             cells = [number_in(x) if isinstance(x, str) else x for x in cells]
-        rows[role] = list(as_lists(cells) if role == "R0" else cells)
-    return rows
+        reading.rows[role] = list(as_lists(cells) if role == "R0" else cells)
 
 
 # --- One entry for each sample ----------------------------------------------------------------
 
 
-def _with_parsed_lists(
-    table: Table, columns: Mapping[str, Any], name: str, options: ReadingOptions
-) -> Table:
-    """Return the table with lists in place of texts, if the column `name` has lists of samples.
+def _parse_lists(reading: Reading, name: str) -> None:
+    """Replace texts by lists in the table, if the column `name` has lists of samples in texts.
 
     Texts stay in a column with one answer by its name, and if a question has several rows.
     """
+    table = reading.table
     lists = _lists_in(table.columns[name])
-    if not lists:
-        return table
-    if "predictions" in columns and plain_name(name) in usual.SINGLE:
-        _refuse_lists_as_answers(table, columns, name, lists, options)
-        return table
-    if not is_unique(table, *options.questions):
-        return table
-    if None in lists:
-        row = lists.index(None)
-        problem = (
-            f": {short(table.columns[name][row])} is not a JSON list of samples. If each row is "
-            f"one sample, a column has to identify its question."
-        )
-        raise SelectionError([*table.row_place(row), problem], ["questions"])
-    others = {x for role, x in pairs_of(columns) if role not in usual.PER_QUESTION}
-    parsed: Columns = {x: as_lists(table.columns[x]) for x in others}
-    return table.with_columns({**table.columns, **parsed, name: lists})
+    if lists and "predictions" in reading.columns and plain_name(name) in usual.SINGLE:
+        _refuse_lists_as_answers(reading, name, lists)
+    elif lists and is_unique(table, *reading.options.questions):
+        if None in lists:
+            row = lists.index(None)
+            problem = (
+                f": {short(table.columns[name][row])} is not a JSON list of samples. If each row "
+                f"is one sample, a column has to identify its question."
+            )
+            raise SelectionError([*table.row_place(row), problem], ["questions"])
+        pairs = pairs_of(reading.columns)
+        others = {x for role, x in pairs if role not in usual.PER_QUESTION}
+        parsed: Columns = {x: as_lists(table.columns[x]) for x in others}
+        reading.table = table.with_columns({**table.columns, **parsed, name: lists})
 
 
 def _lists_in(samples: Sequence[Any]) -> list[list[Any] | None]:
@@ -224,21 +200,18 @@ def _lists_in(samples: Sequence[Any]) -> list[list[Any] | None]:
 
 
 def _refuse_lists_as_answers(
-    table: Table,
-    columns: Mapping[str, Any],
-    name: str,
-    lists: Sequence[list[Any] | None],
-    options: ReadingOptions,
+    reading: Reading, name: str, lists: Sequence[list[Any] | None]
 ) -> None:
     """Raise an InputError if the `lists` in the texts of a column of single answers are samples.
 
     They are answers if one has no list, none has two entries, or a reference is a list.
     """
+    table, options, references = reading.table, reading.options, reading.columns.get("references")
     if None in lists or max(len(x or ()) for x in lists) < 2 or table.layout or options.group_size:
         return
-    references = table.columns[columns["references"]] if "references" in columns else ()
-    are_answers = any(isinstance(x, list) or parse_list(x) for x in references)
-    if are_answers or not is_unique(table, *(options.questions or question_columns(table))):
+    if references and any(isinstance(x, list) or parse_list(x) for x in table.columns[references]):
+        return
+    if not is_unique(table, *(options.questions or question_columns(table))):
         return
     row = next(i for i, x in enumerate(lists) if x)
     raise InputError(
@@ -253,27 +226,27 @@ _OF_QUESTION = {"options", "choices", "tests", "test_list", "inputs", "outputs"}
 """Columns with a list for each question, whose entries are not those of its samples."""
 
 
-def _with_row_per_sample(table: Table, columns: Mapping[str, Any]) -> Table:
-    """Return the table with a row for each sample, if several columns have an entry for each.
+def _make_a_row_of_each_sample(reading: Reading) -> None:
+    """Replace the table by one with a row for each sample, if several columns have lists of them.
 
     A row with the lists [1, 0] and ["a", "b"] becomes the two rows (1, "a") and (0, "b"), so that
     settings in lists are looked at too. A column `ROW` has the number of the original row.
     """
+    table, columns = reading.table, reading.columns
     roles = ("predictions", "outcomes", "counts", "finish", *usual.PER_SAMPLE)
     of_samples = [columns[role] for role in roles if role in columns]
-    if table.layout or not all(isinstance(x, str) for x in of_samples):
-        return table
     sizes = _sizes(table.columns[of_samples[0]])
+    if table.layout or 0 in sizes:
+        return
     fixed = {columns.get("references"), columns.get("R0"), *usual.QUESTION_TEXTS, *_OF_QUESTION}
     _refuse_other_sizes(table, of_samples[0], columns.get("references"))
     every = table.columns | _lists_of_objects(table, of_samples[0])
     lists = {name: x for name, x in every.items() if name not in fixed and _sizes(x) == sizes}
-    if 0 in sizes or not {*of_samples} < lists.keys():
-        return table
-    taken = table.taken([row for row, size in enumerate(sizes) for _ in range(size)])
-    rows: Columns = {x: cells for x, cells in taken.columns.items() if x not in lists}
-    rows |= {name: list(itertools.chain(*column)) for name, column in lists.items()}
-    return taken.with_columns({**rows, ROW: taken.row_numbers()})
+    if {*of_samples} < lists.keys():
+        taken = table.taken([row for row, size in enumerate(sizes) for _ in range(size)])
+        rows: Columns = {x: cells for x, cells in taken.columns.items() if x not in lists}
+        rows |= {name: list(itertools.chain(*column)) for name, column in lists.items()}
+        reading.table = taken.with_columns({**rows, ROW: taken.row_numbers()})
 
 
 def _lists_of_objects(table: Table, path: str) -> Columns:
@@ -304,43 +277,37 @@ def _refuse_other_sizes(table: Table, samples: str, references: str | None) -> N
             raise _other_size(table, others[0], name, samples)
 
 
-def _one_entry_per_sample(
-    table: Table, names: Mapping[str, str]
-) -> tuple[dict[str, Sequence[Any]], Sequence[int], bool]:
-    """Return the entries of each role, one per sample; the row of each; whether rows have lists.
+def _make_an_entry_of_each_sample(reading: Reading, names: Mapping[str, str]) -> None:
+    """Read the entries in the columns `names` by role, one per sample, and the row of each sample.
 
-    `names` has the column of each role. If the first entry of "samples" is a list, the others are
-    lists too, or null for no samples.
+    If the first entry of "samples" is a list, the others are lists too, or null for no samples.
+    Then those of other roles are lists of the same length, or null for a list of nulls.
     """
-    cells = table.columns[names["samples"]]
+    table, samples = reading.table, names["samples"]
+    cells = table.columns[samples]
     are_lists = [isinstance(x, list) for x in cells]
-    if not any(are_lists):
-        samples = {role: table.columns[name] for role, name in names.items()}
+    reading.has_lists = any(are_lists)
+    if not reading.has_lists:
+        reading.row_of = range(table.size)
+        reading.samples = {role: table.columns[name] for role, name in names.items()}
         if "multiplicities" in names:
-            samples["multiplicities"] = count_column(table, names["multiplicities"])
-        return samples, range(table.size), False
+            reading.samples["multiplicities"] = count_column(table, names["multiplicities"])
+        return
     others = [row for row, is_list in enumerate(are_lists) if not is_list]
     if others and not (has_lists(cells) and all(cells[row] is None for row in others)):
         row, other = others[0], Index(table.row_numbers()[are_lists.index(True)])
-        problem = f": {shown_name(names['samples'])} is {short(cells[row])}, and that of row "
+        problem = f": {shown_name(samples)} is {short(cells[row])}, and that of row "
         remedy = " is a list. Write a list in each row, with null for each sample that is missing."
         raise InputError(*table.row_place(row), problem, other, remedy)
-    samples = {role: _joined_lists(table, name, names["samples"]) for role, name in names.items()}
-    return samples, [row for row, n in enumerate(_sizes(cells)) for _ in range(n)], True
-
-
-def _joined_lists(table: Table, name: str, samples: str) -> list[Any]:
-    """Return the entries of all lists in a column, which are as long as those of `samples`.
-
-    None stands for a list of None.
-    """
-    sizes = _sizes(table.columns[samples])
-    pairs = zip(sizes, table.columns[name], strict=True)
-    lists = [[None] * n if x is None else x for n, x in pairs]
-    for row, entries in enumerate(lists):
-        if not isinstance(entries, list) or len(entries) != sizes[row]:
+    sizes = _sizes(cells)
+    reading.row_of = [row for row, size in enumerate(sizes) for _ in range(size)]
+    for role, name in names.items():
+        pairs = zip(sizes, table.columns[name], strict=True)
+        lists = [[None] * size if x is None else x for size, x in pairs]
+        if (found := [len(x) if isinstance(x, list) else -1 for x in lists]) != sizes:
+            row = next(i for i, size in enumerate(found) if size != sizes[i])
             raise _other_size(table, row, name, samples)
-    return list(itertools.chain(*lists))
+        reading.samples[role] = list(itertools.chain(*lists))
 
 
 def _other_size(table: Table, row: int, name: str, samples: str) -> InputError:
@@ -353,29 +320,47 @@ def _other_size(table: Table, row: int, name: str, samples: str) -> InputError:
 # --- Outcomes, answers and numbers ------------------------------------------------------------
 
 
-def _outcomes_and_answers(
-    table: Table,
-    columns: Mapping[str, Any],
-    samples: Mapping[str, Sequence[Any]],
-    references: Sequence[Any],
-    options: ReadingOptions,
-) -> dict[str, Sequence[Any]]:
-    """Return the outcomes, the verdicts and the answers among the samples, without missing ones."""
-    written, result = samples["samples"], {}
-    role = "samples"
+def _read_outcomes_and_answers(reading: Reading) -> None:
+    """Read the entries of samples as outcomes, verdicts and answers, with None for missing ones."""
+    columns, samples, role = reading.columns, reading.samples, "samples"
     if (name := columns.get("predictions")) is not None:
-        if not options.checker:
-            _refuse_objects(table, written, "predictions", name)
+        role, written = "verdicts", samples["samples"]
+        if not reading.options.checker:
+            _refuse_objects(reading.table, written, "predictions", name)
         warn_of_api_messages(written, name)
-        result = {"written": written, "samples": missing_answers(table, written, references)}
-        role = "verdicts"
+        references = reading.rows.get("references", ())
+        samples["written"] = written
+        samples["samples"] = missing_answers(reading.table, written, references)
     if (name := columns.get("outcomes")) is not None:
-        result[role] = _outcomes(table, samples[role], name, options)
-    return result
+        samples[role] = _outcomes(reading, samples[role], name)
 
 
-def _outcomes(table: Table, cells: Sequence[Any], name: str, options: ReadingOptions) -> list[Any]:
+def _leave_out_missing(reading: Reading) -> None:
+    """Replace samples that failed or have no verdict by None, and those cut off by incorrect ones.
+
+    Samples that were cut off are looked for only if the caller says how they count.
+    """
+    samples = reading.samples
+    result, failed = samples["samples"], failed_rows(reading.table, reading.columns.values())
+    if failed:
+        pairs = zip(reading.row_of, result, strict=True)
+        result = [None if row in failed else x for row, x in pairs]
+    if "verdicts" in samples:
+        pairs = zip(samples["verdicts"], result, strict=True)
+        result = [None if verdict is None else x for verdict, x in pairs]
+    if "finish" in samples:
+        # Without `written`, samples are outcomes. With it they are answers, and "" is a wrong one.
+        wrong, pairs = (
+            "" if "written" in samples else False,
+            zip(samples["finish"], result, strict=True),
+        )
+        result = [wrong if word(reason) in usual.CUT_OFF else x for reason, x in pairs]
+    samples["samples"] = result
+
+
+def _outcomes(reading: Reading, cells: Sequence[Any], name: str) -> list[Any]:
     """Return the outcomes in the column `name` as bools, numbers or labels, None for missing."""
+    table, options = reading.table, reading.options
     _refuse_objects(table, cells, "outcomes", name)
     if options.correct_values:
         return _graded(cells, options.correct_values)
@@ -442,31 +427,27 @@ def _at_least(scores: Sequence[Any], least: float, name: str) -> list[bool | Non
     return [None if score is None else score >= least for score in scores]
 
 
-def _numbers(
-    cells: Sequence[Any], row_of: Sequence[int], table: Table, role: str, name: str
-) -> list[Any]:
+def _numbers(reading: Reading, role: str) -> list[Any]:
     """Return the numbers in the cells of a role of `PER_SAMPLE`, or None; an error for others."""
-    numbers = list(map(as_outcome, cells))
-    for row, number in zip(row_of, numbers, strict=True):
+    numbers = list(map(as_outcome, reading.samples[role]))
+    for row, number in zip(reading.row_of, numbers, strict=True):
         if not isinstance(number, (int, float, type(None))):
             kind = KNOWN_WORDS if role == "labels" else "numbers"
             raise InputError(
-                *table.row_place(row),
-                f": {name} is {short(number)}: {role} are {kind}, and empty for samples without "
-                f"one.",
+                *reading.table.row_place(row),
+                f": {reading.columns[role]} is {short(number)}: {role} are {kind}, and empty for "
+                f"samples without one.",
             )
     return numbers
 
 
-# --- Counts -----------------------------------------------------------------------------------
-
-
-def _counts(table: Table, columns: Mapping[str, Any], options: ReadingOptions) -> list[Any]:
+def _counts(reading: Reading) -> list[tuple[int, ...]]:
     """Return the counts in each row: (n, correct), or the number of samples in each category."""
-    if options.graded_by:
+    table, columns, graded_by = reading.table, reading.columns, reading.options.graded_by
+    if graded_by:
         raise ValueError(
-            f"{options.graded_by} is for outcomes, and {table.title} has counts: add up those of "
-            f"the correct samples of each question, and name n and correct."
+            f"{graded_by} is for outcomes, and {table.title} has counts: add up those of the "
+            f"correct samples of each question, and name n and correct."
         )
     if others := [role for role in usual.PER_SAMPLE if role in columns]:
         raise ValueError(f"{others[0]} go with samples, and {table.title} has counts.")
