@@ -202,9 +202,10 @@ def entries_of_questions(reading: Reading) -> tuple[list[Any], dict[str, Any], s
         samples["samples"], kept, of_missing = settle_missing(reading, question_of, ids)
         notes += filter(None, [of_missing])
     for role in samples.keys() - {"written", "finish"}:
-        entries[role] = [[] for _ in ids]
+        lists: list[list[Any]] = [[] for _ in ids]
         for question, sample in zip(question_of, samples[role], strict=True):
-            entries[role][question].append(sample)
+            lists[question].append(sample)
+        entries[role] = lists
     entries = {role: [of_questions[i] for i in kept] for role, of_questions in entries.items()}
     return [ids[i] for i in kept], entries, "; ".join(notes)
 
