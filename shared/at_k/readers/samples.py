@@ -283,31 +283,35 @@ def _make_an_entry_of_each_sample(reading: Reading, names: Mapping[str, str]) ->
     If the first entry of "samples" is a list, the others are lists too, or null for no samples.
     Then those of other roles are lists of the same length, or null for a list of nulls.
     """
-    table, samples = reading.table, names["samples"]
-    cells = table.columns[samples]
-    are_lists = [isinstance(x, list) for x in cells]
-    reading.has_lists = any(are_lists)
+    table, cells = reading.table, reading.table.columns[names["samples"]]
+    reading.has_lists = any(isinstance(x, list) for x in cells)
     if not reading.has_lists:
         reading.row_of = range(table.size)
         reading.samples = {role: table.columns[name] for role, name in names.items()}
         if "multiplicities" in names:
             reading.samples["multiplicities"] = count_column(table, names["multiplicities"])
         return
-    others = [row for row, is_list in enumerate(are_lists) if not is_list]
-    if others and not (has_lists(cells) and all(cells[row] is None for row in others)):
-        row, other = others[0], Index(table.row_numbers()[are_lists.index(True)])
-        problem = f": {shown_name(samples)} is {short(cells[row])}, and that of row "
-        remedy = " is a list. Write a list in each row, with null for each sample that is missing."
-        raise InputError(*table.row_place(row), problem, other, remedy)
-    sizes = _sizes(cells)
-    reading.row_of = [row for row, size in enumerate(sizes) for _ in range(size)]
+    _refuse_single_samples(table, names["samples"])
+    reading.row_of = [row for row, size in enumerate(_sizes(cells)) for _ in range(size)]
     for role, name in names.items():
-        pairs = zip(sizes, table.columns[name], strict=True)
+        pairs = zip(_sizes(cells), table.columns[name], strict=True)
         lists = [[None] * size if x is None else x for size, x in pairs]
-        if (found := [len(x) if isinstance(x, list) else -1 for x in lists]) != sizes:
-            row = next(i for i, size in enumerate(found) if size != sizes[i])
-            raise _other_size(table, row, name, samples)
+        for row, entries in enumerate(lists):
+            if not isinstance(entries, list) or len(entries) != len(cells[row] or ()):
+                raise _other_size(table, row, name, names["samples"])
         reading.samples[role] = list(itertools.chain(*lists))
+
+
+def _refuse_single_samples(table: Table, name: str) -> None:
+    """Raise an InputError if a column has lists of samples, and a single sample in some row."""
+    cells = table.columns[name]
+    others = [row for row, x in enumerate(cells) if x is not None and not isinstance(x, list)]
+    if others:
+        first = next(row for row, x in enumerate(cells) if isinstance(x, list))
+        problem = f": {shown_name(name)} is {short(cells[others[0]])}, and that of row "
+        remedy = " is a list. Write a list in each row, with null for each sample that is missing."
+        number = Index(table.row_numbers()[first])
+        raise InputError(*table.row_place(others[0]), problem, number, remedy)
 
 
 def _other_size(table: Table, row: int, name: str, samples: str) -> InputError:
