@@ -34,6 +34,7 @@ TABLES = {
     "references before samples": ("reference,1,2\n12,12,13\n7,7,7", CHECKED),
     "outcomes of runs": ("question,run 1,run 2\nq1,1,0\nq2,1,1", GRADED),
     "nested lists": ("[[1, 0], [1, 1]]", GRADED),
+    "an array of NumPy": ("array([[1, 0],\n       [1, 1]])", GRADED),
     "lists of Python": (
         "[[True, False],\n [True, True]]",
         {"predictions": [[True, False], [True, True]]},

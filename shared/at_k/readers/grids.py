@@ -66,10 +66,11 @@ _ABSENT = _Absent()
 def rows_of_text(text: str) -> tuple[list[CellsOfRow], bool]:
     """Return the rows of a text that is not CSV, and whether all cells are samples.
 
-    The text has lists, as JSON or Python writes them; a table of Markdown; or values between
-    spaces. For other texts, such as CSV, there are no rows.
+    The text has lists, as JSON or Python writes them, also as `array([[1, 0]])`; a table of
+    Markdown; or values between spaces. For other texts, such as CSV, there are no rows.
     """
-    if rows := parse_list(text) or []:
+    lists = re.fullmatch(r"\s*(?:np\.)?(?:array|tensor)\((.*)\)\s*", text, re.DOTALL)
+    if rows := parse_list(lists[1] if lists else text) or []:
         return (rows if is_list_of(rows, list) else [rows]), True
     return _rows_of_markdown(text) or _rows_between_spaces(text), False
 
