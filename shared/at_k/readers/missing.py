@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import re
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -153,11 +153,10 @@ def settle_missing(
     if missing != "drop":
         _refuse_undecided(reading, numbers, ids, rule)
     if rule == "incorrect":
-        written = reading.samples.get("written", itertools.repeat(False, len(samples)))
-        pairs = zip(samples, written, strict=True)
-        samples = [
-            (y if y is False or isinstance(y, str) else "") if x is None else x for x, y in pairs
-        ]
+        fills: Iterable[Any] = itertools.repeat(False)
+        if "written" in reading.samples:
+            fills = (x if isinstance(x, str) else "" for x in reading.samples["written"])
+        samples = [fill if x is None else x for x, fill in zip(samples, fills, strict=False)]
         return samples, every, f"{sum(numbers.missing)} of them missing{why}, counted as incorrect"
     kept = np.flatnonzero(numbers.missing < numbers.total).tolist()
     if not kept:
@@ -202,7 +201,8 @@ class _Numbers:
 def _refuse_undecided(reading: Reading, numbers: _Numbers, ids: Sequence[Any], rule: str) -> None:
     """Raise the error that asks how missing samples count, unless `rule` decides it.
 
-    No rule decides an empty list, nor "incorrect" where outcomes are below 0, as 0 is no failure.
+    No rule decides an empty list, nor "incorrect" where outcomes are below 0, as 0 is no failure,
+    nor "drop" of a layout where a question would be left out.
     """
     noun = "answer" if "written" in reading.samples else "outcome"
     rewards = [x for x in reading.samples["samples"] if isinstance(x, (int, float))]
@@ -232,7 +232,7 @@ def _missing_in_words(numbers: _Numbers, ids: Sequence[Any], rule: str, noun: st
         others = f", and {len(numbers.empty) - 1} more" if len(numbers.empty) > 1 else ""
         question = text_of_ids(ids[numbers.empty[0]])
         return f"question {question} has no {noun} that is scored{others}"
-    question = text_of_ids(ids[int(np.flatnonzero(numbers.missing)[0])])
+    question = text_of_ids(ids[int(np.argmax(numbers.missing > 0))])
     counted = f"{sum(numbers.missing)} of {sum(numbers.total)} {noun}s"
     return f"{counted} are missing, the first of question {question}"
 
