@@ -93,9 +93,7 @@ def test_counts_of_a_question_are_added_and_have_groups(capsys, tmp_path):
     assert printed.startswith("2 questions, 2 to 7 samples each (added from 3 rows), counted in c0")
     scores = scores_of(capsys, "bayes_at_n", file, *flags)
     expected = at_k.load("bayes_at_n").compute(
-        predictions=[[0, 1, 1, 1, 2, 2, 2], [0, 2]],
-        groups=["x", "y"],
-        w=[0, 0.5, 1],
+        predictions=[[0, 1, 1, 1, 2, 2, 2], [0, 2]], groups=["x", "y"], w=[0, 0.5, 1]
     )
     assert scores == expected
 

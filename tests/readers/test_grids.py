@@ -231,10 +231,7 @@ def test_a_first_row_has_names_or_values(text, questions):
 
 @pytest.mark.parametrize(
     ("column", "predictions", "references"),
-    [
-        (None, [[2, 1, 0], [0, 0, 5]], None),
-        ("column 1", [["1", "0"], ["0", "5"]], ["2", "0"]),
-    ],
+    [(None, [[2, 1, 0], [0, 0, 5]], None), ("column 1", [["1", "0"], ["0", "5"]], ["2", "0"])],
 )
 def test_the_first_column_may_have_references(tmp_path, column, predictions, references):
     file = tmp_path / "cells"
