@@ -344,9 +344,10 @@ def _leave_out_missing(reading: Reading) -> None:
 
     Samples that were cut off are looked for only if the caller says how they count.
     """
-    samples = reading.samples
-    result, failed = samples["samples"], failed_rows(reading.table, reading.columns.values())
-    if failed:
+    samples, columns = reading.samples, reading.columns
+    result = samples["samples"]
+    used = [name for role, name in columns.items() if role not in usual.PER_QUESTION]
+    if failed := failed_rows(reading.table, used):  # also by a column such as status that groups
         pairs = zip(reading.row_of, result, strict=True)
         result = [None if row in failed else x for row, x in pairs]
     if "verdicts" in samples:
