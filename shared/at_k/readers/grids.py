@@ -43,7 +43,7 @@ _VALUES = {
 """Words that are entries, and never names of columns, as "correct" and "n" can be."""
 
 _OUTCOMES = {*COLUMN_NAMES["outcomes"]}
-_USUAL = {name for names in COLUMN_NAMES.values() for name in names}
+_USUAL = {"item", *(name for names in COLUMN_NAMES.values() for name in names)}
 _NUMBERED = {
     *("", *COLUMN_NAMES["predictions"], *COLUMN_NAMES["outcomes"], "answer"),
     *("run", "attempt", "trial", "try", "seed", "epoch", "rollout"),

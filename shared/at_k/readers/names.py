@@ -23,7 +23,7 @@ def _names(text: str) -> tuple[str, ...]:
 IDS = (
     *_names(
         "question_id task_id problem_id prompt_id doc_id example_id instance_id qid custom_id "
-        "item_id case_id unique_id item"
+        "item_id case_id unique_id"
     ),
     *(
         f"{noun}_{suffix}"
