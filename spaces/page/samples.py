@@ -14,7 +14,7 @@ from at_k.readers.formats import COMPRESSED, FORMATS
 from at_k.readers.names import PER_QUESTION
 from at_k.readers.run import Run, read_run
 from at_k.readers.table import SelectionError
-from at_k.readers.words import KNOWN_WORDS, map_entries
+from at_k.readers.words import KNOWN_WORDS
 from at_k.runs.options import naming_run
 from at_k.runs.outcomes_of_runs import in_one_order
 
@@ -198,9 +198,9 @@ def _samples_for_page(run: Run, space: Space) -> Samples:
     is_graded = isinstance(outcomes, list) and "references" not in run
     has_rewards = is_graded and not space.has_binary_outcomes
     if has_rewards and any(isinstance(x, int) and x < 0 for row in outcomes for x in row):
-        samples["predictions"] = map_entries(
-            lambda x: float(x) if isinstance(x, int) else x, outcomes
-        )
+        samples["predictions"] = [
+            [float(x) if isinstance(x, int) else x for x in row] for row in outcomes
+        ]
     return samples
 
 

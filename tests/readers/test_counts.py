@@ -93,22 +93,9 @@ def test_counts_of_a_question_are_added_and_have_groups(capsys, tmp_path):
     assert printed.startswith("2 questions, 2 to 7 samples each (added from 3 rows), counted in c0")
     scores = scores_of(capsys, "bayes_at_n", file, *flags)
     expected = at_k.load("bayes_at_n").compute(
-        predictions=[[0, 1, 1, 1, 2, 2, 2], [0, 2]],
-        groups=["x", "y"],
-        w=[0, 0.5, 1],
+        predictions=[[0, 1, 1, 1, 2, 2, 2], [0, 2]], groups=["x", "y"], w=[0, 0.5, 1]
     )
     assert scores == expected
-
-
-def test_lists_of_counts(tmp_path):
-    rows = [{"id": i, "counts": row} for i, row in enumerate(CATEGORIES)]
-    assert at_k.read(rows, counts="counts") == COUNTED
-    file = tmp_path / "lists.csv"
-    file.write_text("id,made\n" + "".join(f'{i},"{row}"\n' for i, row in enumerate(CATEGORIES)))
-    assert at_k.read(file, counts="made") == COUNTED
-    for wrong in ([1, 2], [1, 2, -1], [1, 2, 0.5], [1, 2, None], None):
-        with pytest.raises(ValueError, match=r"row 1 \(from 0\): counts is .* whole numbers"):
-            at_k.read([rows[0], {"id": 1, "counts": wrong}], counts="counts")
 
 
 # --- How often each sample occurs -------------------------------------------------------

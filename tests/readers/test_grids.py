@@ -33,9 +33,12 @@ TABLES = {
     ),
     "references before samples": ("reference,1,2\n12,12,13\n7,7,7", CHECKED),
     "outcomes of runs": ("question,run 1,run 2\nq1,1,0\nq2,1,1", GRADED),
-    "lists in lines": ("[1, 0],\n[1, 1]", GRADED),
     "nested lists": ("[[1, 0], [1, 1]]", GRADED),
     "an array of NumPy": ("array([[1, 0],\n       [1, 1]])", GRADED),
+    "lists of Python": (
+        "[[True, False],\n [True, True]]",
+        {"predictions": [[True, False], [True, True]]},
+    ),
     "a Markdown table": ("| id | 1 | 2 |\n|:--|--:|--:|\n| a | 1 | 0 |\n| b | 1 | 1 |", GRADED),
     "a Markdown table without outer bars": ("id | 1 | 2\n--|--|--\na | 1 | 0\nb | 1 | 1", GRADED),
     "a table of MySQL": ("+--+-+-+\n|id|1|2|\n+--+-+-+\n|a |1|0|\n|b |1|1|\n+--+-+-+", GRADED),
@@ -228,10 +231,7 @@ def test_a_first_row_has_names_or_values(text, questions):
 
 @pytest.mark.parametrize(
     ("column", "predictions", "references"),
-    [
-        (None, [[2, 1, 0], [0, 0, 5]], None),
-        ("column 1", [["1", "0"], ["0", "5"]], ["2", "0"]),
-    ],
+    [(None, [[2, 1, 0], [0, 0, 5]], None), ("column 1", [["1", "0"], ["0", "5"]], ["2", "0"])],
 )
 def test_the_first_column_may_have_references(tmp_path, column, predictions, references):
     file = tmp_path / "cells"
@@ -249,7 +249,6 @@ def test_the_first_column_may_have_references(tmp_path, column, predictions, ref
         ("0,5 1 0,25\n1 0 0,75", ["0,5", 1, "0,25"]),
         ("10\n2", [10]),
         ('["a, [b]", "c"]', ["a, [b]", "c"]),
-        ("[1 2\n 3]", [1, 2, 3]),
     ],
 )
 def test_cells_are_what_separates_them(text, row):

@@ -45,11 +45,6 @@ def test_a_name_that_all_questions_share_does_not_identify_them():
     assert len(at_k.read(rows, questions="id")["predictions"]) == 3
 
 
-def test_the_number_of_a_row_may_vary():
-    rows = [{"id": row, "question_id": row % 2, "correct": 1} for row in range(4)]
-    assert at_k.read(rows) == {"predictions": [[1, 1]] * 2}
-
-
 # --- The same sample twice --------------------------------------------------------------
 
 TWICE = [{"id": i, "sample_id": j, "correct": int(j == 1)} for i in "ab" for j in range(3)]

@@ -675,6 +675,7 @@ ERRORS = (["timeout"], True, 429, "429", "429 Too Many Requests", {"code": 1, "m
 def test_errors_are_looked_at_in_all_forms(beside):
     rows = [{"id": i, "passed": 0} | (beside if i == 1 else {}) for i in range(4)]
     refused(rows, "1 of 4 outcomes are missing, the first of question 1")
+    refused([{"status": "ok"} | row for row in rows], "1 of 4 outcomes", groups="status")
     lists = [row | {"passed": [0, 0]} for row in rows]
     refused(lists, "2 of 8 outcomes are missing, the first of question 1")
 

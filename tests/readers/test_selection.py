@@ -325,31 +325,6 @@ def test_a_table_of_counts_is_read_as_counts(tmp_path, names):
     assert at_k.read(shards, columns=columns)["predictions"] == added
 
 
-def test_counts_and_outcomes_of_single_samples_are_not_mistaken_for_each_other():
-    rows = [{"id": i, "n": 2, "correct": outcome} for i in (0, 1) for outcome in (0, 1)]
-    assert at_k.read(rows, outcomes="correct") == {"predictions": [[0, 1]] * 2}
-    read = at_k.read(rows, columns={"n": "n", "correct": "correct"})
-    assert read == {"predictions": {"n": [4, 4], "correct": [1, 1]}}
-    # Here n is the index of a sample, which its name does not say.
-    rows = [{"id": i, "n": n, "correct": 1} for i in (0, 1) for n in (0, 1)]
-    assert at_k.read(rows, outcomes="correct", pool="n") == {"predictions": [[1, 1]] * 2}
-
-
-def test_how_often_an_outcome_occurs_can_be_named():
-    rows = [
-        {"id": q, "outcome": x, "freq": n} for q, x, n in (("a", 0, 3), ("a", 1, 1), ("b", 1, 4))
-    ]
-    assert at_k.read(rows, outcomes="outcome")["predictions"] == [[0, 1], [1]]
-    counted = at_k.read(rows, outcomes="outcome", counts="freq")["predictions"]
-    assert counted == {"answers": [[0, 1], [1]], "counts": [[3, 1], [4]]}
-
-
-def test_a_number_of_samples_beside_several_rows_of_a_question_is_what_was_requested():
-    rows = [{"id": i, "solved": x, "num_samples": 4} for i in range(3) for x in (0, 1, 1, 0)]
-    assert at_k.read(rows)["predictions"] == [[0, 1, 1, 0]] * 3
-    assert at_k.read([x | {"num_samples": 1, "id": i} for i, x in enumerate(rows)])
-
-
 def test_whole_numbers_in_a_column_sample_are_answers_only_if_they_are_named():
     rows = [{"id": i, "sample": j, "text": str(i), "gold": i} for i in range(2) for j in range(2)]
     refused(rows, "no column with a usual name for samples")

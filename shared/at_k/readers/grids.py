@@ -7,22 +7,29 @@ joined to a list for each row.
 
 from __future__ import annotations
 
-import ast
 import itertools
-import json
 import re
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ..core.checks import FROM_0, SAMPLE, Index, InputError
 from ..core.score_agg import VERDICTS
-from .names import COLUMN_NAMES, plain_name, usual_columns
+from .names import COLUMN_NAMES, columns_named, plain_name
 from .roles import require_one_way
 from .table import Columns, ColumnsByRole, Table, Way, table_of_columns
-from .words import MISSING_WORDS, WORDS, as_outcome, flat, is_decimal_comma, number_in, word
+from .words import (
+    MISSING_WORDS,
+    WORDS,
+    as_outcome,
+    flat,
+    is_decimal_comma,
+    is_list_of,
+    number_in,
+    parse_list,
+    word,
+)
 
 if TYPE_CHECKING:
     from .reading import ReadingOptions
@@ -59,32 +66,13 @@ _ABSENT = _Absent()
 def rows_of_text(text: str) -> tuple[list[CellsOfRow], bool]:
     """Return the rows of a text that is not CSV, and whether all cells are samples.
 
-    The text has lists, as JSON, Python or NumPy writes them; a table of Markdown; or values between
-    spaces. For other texts, such as CSV, there are no rows.
+    The text has lists, as JSON or Python writes them, also as `array([[1, 0]])`; a table of
+    Markdown; or values between spaces. For other texts, such as CSV, there are no rows.
     """
-    rows = _innermost_lists(text)
-    return rows or _rows_of_markdown(text) or _rows_between_spaces(text), bool(rows)
-
-
-_LIST = re.compile(r"[\[(]((?:\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|[^\[\]()\"'])*)[\])]")
-_START_OF_LISTS = re.compile(r"\s*(?:np\.)?(?:array|tensor)?\s*[\[(]")
-_IS_LISTS = re.compile(r"(?:np\.|array|tensor|[\[\](),\s])*")
-
-
-def _innermost_lists(text: str) -> list[CellsOfRow]:
-    """Return the innermost lists of a text as rows, or [] if it has anything but lists."""
-    if not _START_OF_LISTS.match(text) or not _IS_LISTS.fullmatch(_LIST.sub("", text)):
-        return []
-    rows = [_entries_of_list(content) for content in _LIST.findall(text)]
-    return rows if any(rows) else []
-
-
-def _entries_of_list(content: str) -> CellsOfRow:
-    """Return the entries of a list, given as the text between its brackets."""
-    for parse in (json.loads, ast.literal_eval):
-        with suppress(ValueError, SyntaxError):
-            return list(parse(f"[{content}]"))
-    return [cell for cell in re.split(r"[,\s]+", content) if cell]
+    lists = re.fullmatch(r"\s*(?:np\.)?(?:array|tensor)\((.*)\)\s*", text, re.DOTALL)
+    if rows := parse_list(lists[1] if lists else text) or []:
+        return (rows if is_list_of(rows, list) else [rows]), True
+    return _rows_of_markdown(text) or _rows_between_spaces(text), False
 
 
 def _rows_of_markdown(text: str) -> list[CellsOfRow]:
@@ -97,13 +85,8 @@ def _rows_of_markdown(text: str) -> list[CellsOfRow]:
     has_rules = len(kept) < len(lines)
     if not (has_rules or head.startswith("|")) or not all("|" in line for line in kept):
         return []
-    return list(map(_cells_between_bars, kept))
-
-
-def _cells_between_bars(line: str) -> CellsOfRow:
-    """Return the cells of a line of a table with bars."""
-    cells = re.split(r"(?<!\\)\|", line.strip("|"))
-    return [cell.strip().replace("\\|", "|") for cell in cells]
+    cells = (re.split(r"(?<!\\)\|", line.strip("|")) for line in kept)
+    return [[cell.strip().replace("\\|", "|") for cell in row] for row in cells]
 
 
 def _rows_between_spaces(text: str) -> list[CellsOfRow]:
@@ -143,68 +126,62 @@ def table_of_grid(
     begin, that is an error unless columns have a sample each. Other errors are two columns with the
     same name, and too many cells.
     """
-    _refuse_empty_rows(rows, name)
+    if [] in rows:
+        row = f"{name}, row ", Index(rows.index([])), FROM_0
+        raise InputError(*row, " is empty: write null for each ", SAMPLE, " that is missing.")
     has_names = not are_samples and names_columns(rows[0] if rows else [], rows[1:], unnamed)
     if not has_names:
         rows = [_names_of_grid(rows, name, unnamed, are_samples), *rows]
     names = [str(cell).strip() for cell in rows[0]]
-    _refuse_equal_names(names, name)
-    _refuse_bad_rows(rows, name, names if has_names else [], lines)
-    cells = list(map(list, itertools.zip_longest(names, *rows[1:], fillvalue=_ABSENT)))
+    _refuse_bad_rows(rows, name, names, has_names, lines)
+    columns = map(list, itertools.zip_longest(names, *rows[1:], fillvalue=_ABSENT))
     known["is_matrix"] = not has_names and unnamed != "references"
-    return table_of_columns({x: column for x, *column in cells}, name, **known)
-
-
-def _refuse_empty_rows(rows: Sequence[CellsOfRow], title: str) -> None:
-    """Raise an InputError if a row of a file has no cells."""
-    if [] in rows:
-        row = f"{title}, row ", Index(rows.index([])), FROM_0
-        raise InputError(*row, " is empty: write null for each ", SAMPLE, " that is missing.")
-
-
-def _refuse_equal_names(names: Sequence[str], title: str) -> None:
-    """Raise a ValueError if two columns of a file have the same name."""
-    twice = next((x for x, number in Counter(names).items() if number > 1), None)
-    if twice is not None:
-        raise ValueError(
-            f"{title}, line 1: two columns have the same name, {twice[:60]!r}. Each needs a name "
-            f"of its own: columns with a sample each are sample_1, sample_2, .."
-        )
+    return table_of_columns({x: column for x, *column in columns}, name, **known)
 
 
 def _refuse_bad_rows(
-    rows: Sequence[CellsOfRow], title: str, names: Sequence[str], lines: Sequence[int]
+    rows: Sequence[CellsOfRow],
+    title: str,
+    names: Sequence[str],
+    has_names: bool,
+    lines: Sequence[int],
 ) -> None:
-    """Raise a ValueError if a row below the first has too few or many cells, or the names."""
-    is_csv = bool(names) and len(lines) > 0
+    """Raise a ValueError if two names are equal, or a row has too few or many cells, or the names.
+
+    `has_names` says whether the first row has the `names` in the source.
+    """
+    if twice := [x for x, number in Counter(names).items() if number > 1]:
+        raise ValueError(
+            f"{title}, line 1: two columns have the same name, {twice[0][:60]!r}. Each needs a "
+            f"name of its own: columns with a sample each are sample_1, sample_2, .."
+        )
+    is_csv = has_names and len(lines) > 0
     least = len(names) if is_csv and not sample_columns(names) else 0
-    head = [x.lower() for x in names]
     for index, row in enumerate(rows[1:], start=1):
-        if problem := _problem_of_row(row, len(rows[0]), least, head):
-            line = f"line {lines[index]}" if is_csv else f"row {index}"
-            raise ValueError(f"{title}, {line}: {problem}")
+        problem = ""
+        if not least <= len(row) <= len(names):
+            problem = f"{len(row)} cells, but line 1 has {len(names)}."
+            if len(names) == 1:
+                problem += " If lines above the table are its title or comments, remove them."
+        elif has_names and str(row[-1]).strip() == names[-1] and _has_names(row, names):
+            problem = "the names of line 1 occur again: leave them out."
+        if problem:
+            raise ValueError(
+                f"{title}, {f'line {lines[index]}' if is_csv else f'row {index}'}: {problem}"
+            )
 
 
-def _problem_of_row(row: CellsOfRow, most: int, least: int, head: Sequence[str]) -> str:
-    """Return what is wrong with the number of cells of a row, or with names in it, or ""."""
-    if not least <= len(row) <= most:
-        title = " If lines above the table are its title or comments, remove them."
-        return f"{len(row)} cells, but line 1 has {most}.{title if most == 1 else ''}"
-    is_like_name = bool(head) and row[-1][:60].strip().lower() in head
-    is_head = is_like_name and [x.strip("\ufeff ").lower() for x in row] == head
-    if is_head and not all(map(is_value, row)):  # names may be numbers, which rows have again
-        return "the names of line 1 occur again: leave them out."
-    return ""
+def _has_names(row: CellsOfRow, names: Sequence[str]) -> bool:
+    """Return whether a row has the names of the columns, and these are no values."""
+    return [str(x).strip("\ufeff ") for x in row] == names and not all(map(is_value, row))
 
 
 def _names_of_grid(
     rows: Sequence[CellsOfRow], name: str, unnamed: str, are_samples: bool
 ) -> list[str]:
-    """Return names for columns without names: "sample 1" and so on.
+    """Return names for columns without names, "reference" or "sample 1" and so on, and warn.
 
-    The first is "reference" if `unnamed`, an option of the reader, is "references".
-    Warn that there are no names, unless all cells are samples. Raise a ValueError if the first row
-    may be numbers of samples.
+    A ValueError is raised if the first row may be numbers of samples.
     """
     first = ["reference"] if unnamed == "references" else []
     if not (are_samples or first) and len(rows[0]) > 2 and sample_columns(rows[0]):
@@ -225,26 +202,25 @@ def sample_columns(head: Iterable[Any]) -> list[int]:
     Such names are 1, 2, .. or sample_1, sample_2, .., with numbers from 0 or 1.
     """
     names = [str(name) for name in head]
-    numbered: dict[str, list[tuple[int, int]]] = {}
+    numbered: dict[str, dict[int, int]] = {}  # the number in each name, by text and index
     for index, name in enumerate(names):
         match = re.fullmatch(r"([a-z_ ]*?)[ _-]?(\d{1,5})", name.strip().lower())
         if match and match[1] in _NUMBERED:
-            numbered.setdefault(match[1], []).append((index, int(match[2])))
-    for prefix, columns in numbered.items():
-        indices, numbers = map(list, zip(*columns, strict=True))
+            numbered.setdefault(match[1], {})[index] = int(match[2])
+    for text, number_at in numbered.items():
+        numbers = list(number_at.values())
         in_order = numbers in ([*range(len(numbers))], [*range(1, len(numbers) + 1)])
         # Rewards such as 1, 0.5, 0.25 and outcomes such as 0, 1 are numbers too.
-        words = {word(name) for index, name in enumerate(names) if index not in indices}
-        if in_order and (prefix or words <= {""} or not _USUAL.isdisjoint(words)):
-            return indices
+        words = {word(name) for index, name in enumerate(names) if index not in number_at}
+        if in_order and (text or words <= {""} or not _USUAL.isdisjoint(words)):
+            return list(number_at)
     return []
 
 
 def names_columns(head: Sequence[Any], below: Sequence[CellsOfRow], unnamed: str = "") -> bool:
     """Return whether the first row of a table names its columns, given also the rows below it.
 
-    It does unless all its cells are values. The values 1, 2, 3 are names above outcomes, and above
-    words such as true.
+    It does unless all its cells are values. 1, 2, 3 are names above outcomes and words.
     """
     if unnamed == "references":
         return False
@@ -267,23 +243,20 @@ def is_value(cell: Any) -> bool:
 
 
 def with_sample_lists(
-    table: Table, named: ColumnsByRole, reading: ReadingOptions
+    table: Table, named: ColumnsByRole, options: ReadingOptions
 ) -> tuple[Table, dict[str, str]]:
     """Return the table with one column of lists in place of the columns with a sample each.
 
-    Empty cells are missing samples, also at the end of a row. The second value is a dict from the
-    role of the new column to its name. It is empty, and the table unchanged, if there are no such
-    columns, or if another column has a usual name for samples.
+    The second value is a dict from the role of the new column to its name. It is empty, and the
+    table unchanged, if there are no such columns, or if another column has samples or counts.
     """
-    if reading.are_labels and not table.layout:
-        table = _with_question_names(table, named)
     samples = _sample_names(table, named)
     if not samples:
         return table, {}
     columns = {x: cells for x, cells in table.columns.items() if x not in samples}
     rows = zip(*(table.columns[x] for x in samples), strict=True)
     lists = [[x for x in row if x is not _ABSENT] for row in rows]
-    ways = _ways_to_read(samples, lists, columns, named, reading)
+    ways = _ways_to_read(samples, lists, columns, named, options)
     title = samples[0] if len(samples) == 1 else f"{samples[0]} to {samples[-1]}"
     roles = require_one_way(table, ways).arguments
     return table.with_columns({**columns, title: lists}), dict.fromkeys(roles, title)
@@ -291,19 +264,19 @@ def with_sample_lists(
 
 def _sample_names(table: Table, named: ColumnsByRole) -> list[str]:
     """Return the columns that hold a sample each; [] if other columns have samples or counts."""
-    several = [x for x in map(named.get, ("predictions", "outcomes")) if isinstance(x, tuple)]
-    if several:
-        return list(several[0])
+    for role in ("predictions", "outcomes"):
+        if isinstance(named.get(role), tuple):
+            return list(named[role])
     if table.layout or {"predictions", "outcomes", "n", "correct", "counts"} & named.keys():
         return []
     names = list(table.columns)
     samples = [names[index] for index in sample_columns(names)]
     rest = [name for name in names if name not in samples]
-    outcomes = usual_columns(rest, "outcomes")
+    outcomes = columns_named(rest, COLUMN_NAMES["outcomes"])
     if len(samples) > 1 and outcomes:
         ways = [Way({"outcomes": name}) for name in outcomes]
         require_one_way(table, [Way({"predictions": tuple(samples)}), *ways])
-    return [] if outcomes or usual_columns(rest, "predictions") else samples
+    return [] if outcomes or columns_named(rest, COLUMN_NAMES["predictions"]) else samples
 
 
 def _ways_to_read(
@@ -311,21 +284,20 @@ def _ways_to_read(
     rows: Sequence[Sequence[Any]],
     others: Columns,
     named: ColumnsByRole,
-    reading: ReadingOptions,
+    options: ReadingOptions,
 ) -> list[Way]:
     """Return what columns that hold a sample each may have: outcomes, samples to check, or counts.
 
-    They are to be checked if there is a checker, or if one of the `others` has references; unless
-    the caller or their names, such as correct_1, say that they are outcomes. `rows` are their
-    entries.
+    The caller says it, a name such as correct_1, or a column of references among the `others`.
+    `rows` are their entries.
     """
     graded, checked = (Way({role: tuple(samples)}) for role in ("outcomes", "predictions"))
-    references = [] if reading.are_labels else usual_columns(others, "references")
     prefixes = {re.sub(r"_?\d+$", "", plain_name(name)) for name in samples}
     if "outcomes" in named or ("predictions" not in named and prefixes <= _OUTCOMES):
         return [graded]
-    if reading.checker or "references" in named:
+    if options.checker or "references" in named:
         return [checked]
+    references = [] if options.are_labels else columns_named(others, COLUMN_NAMES["references"])
     way = checked if references else graded
     if "predictions" in named:
         return [way]
@@ -340,8 +312,7 @@ def _doubts(
     If all of these are outcomes, but the references are not, they may be graded. Columns 0 and 1
     may count the samples with these outcomes, if no row has words or only zeros.
     """
-    ways = []
-    outcomes = [[*map(as_outcome, row)] for row in rows]
+    ways, outcomes = [], [[*map(as_outcome, row)] for row in rows]
     are_numbers = not any(isinstance(x, bool) for x in flat(outcomes))
     if [*samples] == ["0", "1"] and are_numbers and all(map(any, outcomes)):
         ways.append(Way({"counts": ("0", "1")}))
@@ -353,19 +324,3 @@ def _doubts(
 def _are_binary(cells: Iterable[Any]) -> bool:
     """Return whether all cells are 0 and 1, or words of outcomes, or missing."""
     return all(x in (0, 1, None) for x in map(as_outcome, cells))
-
-
-def _with_question_names(table: Table, named: ColumnsByRole) -> Table:
-    """Return a table of labels with its column `item` or `answer` renamed to question_id.
-
-    The table is unchanged if another column identifies the questions. `answer` stays beside samples
-    or another id, where it may be a reference.
-    """
-    by_name = {x.lower(): x for x in table.columns}
-    has_others = any(usual_columns(table.columns, x) for x in ("predictions", "questions"))
-    item = by_name.get("item") or (None if has_others else by_name.get("answer"))
-    if item is None or named.get("questions") or "question_id" in table.columns:
-        return table
-    return table.with_columns(
-        {"question_id" if x == item else x: table.columns[x] for x in table.columns}
-    )

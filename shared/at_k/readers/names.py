@@ -237,11 +237,6 @@ def last_part(name: str) -> str:
     return plain_name(name).rpartition(".")[2]
 
 
-def usual_columns(columns: Iterable[str], role: str) -> list[str]:
-    """Return the columns whose plain names are among the `COLUMN_NAMES` of a role."""
-    return columns_named(columns, COLUMN_NAMES[role])
-
-
 def columns_named(columns: Iterable[str], names: Sequence[str]) -> list[str]:
     """Return the columns that have one of these plain names, in the order of the names.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields
 from math import inf
 from typing import Any
@@ -84,14 +84,11 @@ class ReadingOptions:
 def make_reading(**options: Any) -> ReadingOptions:
     """Return the options of a reading from the arguments of `read` or of the command.
 
-    Arguments that are no attributes of `ReadingOptions` are columns by their role.
+    Arguments that are no attributes of `ReadingOptions` are columns by their role. One that is None
+    is found by a usual name, except those of samples, which have to be named.
     """
     if options.get("references") == FIRST_COLUMN:
         options |= {"references": "reference", "unnamed": "references"}
-    if options.get("has_labels") and is_list_like(options.get("counts")):
-        names_of_counts = checked_names("counts", options["counts"])
-        if len(names_of_counts) > 1:  # The columns are named by the labels that they count.
-            options["counts"] = {number_in(x): x for x in names_of_counts}
     names = {field.name for field in fields(ReadingOptions)} & options.keys()
     known = {name: x for name in names if (x := options.pop(name)) is not None}
     for name, check in _CHECKS.items():
@@ -99,79 +96,65 @@ def make_reading(**options: Any) -> ReadingOptions:
             known[name] = check(name, known[name])
     if known.get("correct_values") and "correct_at_least" in known:
         raise ValueError("correct_values and correct_at_least exclude each other.")
-    return ReadingOptions(_checked_columns(options), **known)
+    columns = {
+        role: name if name is None else _checked_column(role, name, bool(known.get("has_labels")))
+        for role, name in options.items()
+        if name is not None or role not in (*PER_SAMPLE, "finish")
+    }
+    return ReadingOptions(columns, **known)
 
 
-def _checked_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the columns by role, after a check of their types.
-
-    A role that is None stays, because its column is found by a usual name. Roles of samples that
-    are None are left out, because their columns have to be named.
-    """
-    checked = {}
-    for role, name in columns.items():
-        if role == "counts" and name is not None:
-            is_plain = isinstance(name, (str, Mapping))
-            name = _count_columns(name if is_plain else checked_names("counts", name))
-        elif role in ("predictions", "outcomes") and name is not None:
-            names = checked_names(role, name)
-            name = names[0] if len(names) == 1 else names  # several have a sample each
-        elif name is not None and role != "references":
-            check_text(role, name)
-        if name is not None or role not in (*PER_SAMPLE, "finish"):
-            checked[role] = name
-    return checked
-
-
-def _count_columns(names: Any) -> str | dict[Any, str]:
-    """Return the name of a single column of counts, or a dict from outcome to column of several.
-
-    If all names are numbers or words of outcomes, such as right and wrong, they are the outcomes.
-    Otherwise the outcomes are the categories 0, 1, .., in the order of the columns.
-    """
-    if isinstance(names, str):
-        return names
-    if isinstance(names, Mapping):
-        return dict(names)
+def _checked_column(role: str, name: Any, has_labels: bool) -> Any:
+    """Return the column of a role, or several: a tuple of samples, or counts by outcome."""
+    if role == "references" or (role == "counts" and isinstance(name, Mapping)):
+        return name
+    if role not in ("counts", "predictions", "outcomes"):
+        return check_text(role, name)
+    names = _names(role, name)
     if len(names) == 1:
         return names[0]
-    outcomes: list[Any] = [
-        int(outcome) if isinstance(outcome, bool) else outcome for outcome in map(as_outcome, names)
-    ]
-    are_outcomes = [isinstance(outcome, (int, float)) for outcome in outcomes]
-    if any(are_outcomes) and not all(are_outcomes):
-        name = names[are_outcomes.index(False)]
-        raise ValueError(
-            f"counts names the column {name}, which is no outcome as the others are: name a column "
-            f"for each outcome."
-        )
-    if not any(are_outcomes):
+    return _columns_by_outcome(names, has_labels) if role == "counts" else names
+
+
+def _columns_by_outcome(names: Sequence[str], has_labels: bool) -> dict[Any, str]:
+    """Return the columns of counts by outcome, in order.
+
+    The outcomes are the names themselves if these are labels, or numbers or words of outcomes, such
+    as right and wrong. Otherwise they are the categories 0, 1, .., in the order of the columns.
+    """
+    if has_labels:
+        return {number_in(name): name for name in names}
+    read = map(as_outcome, names)
+    outcomes: list[Any] = [int(x) if isinstance(x, bool) else x for x in read]
+    others = [n for n, x in zip(names, outcomes, strict=True) if not isinstance(x, (int, float))]
+    if len(others) == len(names):
         outcomes = list(range(len(names)))
+    elif others:
+        raise ValueError(
+            f"counts names the column {others[0]}, which is no outcome as the others are: name a "
+            f"column for each outcome."
+        )
     if len({*outcomes}) < len(names) or len({*names}) < len(names):
         raise ValueError(f"counts names two columns of the same outcome: {', '.join(names)}.")
     return dict(sorted(zip(outcomes, names, strict=True)))
 
 
-def checked_names(role: str, names: Any) -> tuple[str, ...]:
+def _names(role: str, names: Any) -> tuple[str, ...]:
     """Return one name or several as a tuple of texts; a TypeError for other values."""
     return tuple(check_text(role, x) for x in _listed(role, names))
 
 
-def _listed(role: str, values: Collection[Any]) -> list[Any]:
-    """Return a list with one text, or with the entries of a collection; or raise a TypeError."""
+def _listed(role: str, values: Any) -> tuple[Any, ...]:
+    """Return a text, or the entries of a collection, as a tuple; or raise a TypeError."""
     if not isinstance(values, (str, Set)) and not is_list_like(values):
         raise TypeError(f"{role} is {short(values)}: give a text, or a list.")
-    listed = [values] if isinstance(values, str) else list(values)
-    return listed
+    return (values,) if isinstance(values, str) else tuple(values)
 
 
 def _conditions(role: str, where: Any) -> dict[str, list[Any]]:
     """Return the entries of each column in `where`, a dict or a list of (column, entry) pairs."""
-    if isinstance(where, Mapping):
-        pairs = list(where.items())
-    elif is_list_like(where) and all(isinstance(x, tuple) and len(x) == 2 for x in where):
-        pairs = list(where)
-    else:
+    pairs = list(where.items()) if isinstance(where, Mapping) else where
+    if not is_list_like(pairs) or not all(isinstance(x, tuple) and len(x) == 2 for x in pairs):
         raise TypeError(f"{role} is {short(where)}: give a dict, {{column: entry}}.")
     conditions: dict[str, list[Any]] = {}
     for name, entry in pairs:
@@ -180,14 +163,15 @@ def _conditions(role: str, where: Any) -> dict[str, list[Any]]:
     return conditions
 
 
-_CHECKS: dict[str, Callable[[str, Any], Any]] = {
-    "questions": checked_names,
+_CHECKS: dict[str, Any] = {
+    "questions": _names,
     "where": _conditions,
-    "pool": checked_names,
+    "pool": _names,
     "missing": lambda role, choice: check_name(role, choice, CHOICES),
-    "correct_values": lambda role, values: tuple(_listed(role, values)),
+    "correct_values": _listed,
     "correct_at_least": lambda role, x: check_number(role, x, "give a number", -inf, inf),
     "group_size": check_count,
     "records": check_text,
     "unfinished": lambda role, choice: check_name(role, choice, ("incorrect",)),
 }
+"""The functions that check an option, given its name and value, by the name of the option."""

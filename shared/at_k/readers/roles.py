@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import itertools
 import re
+import warnings
 from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Any
 
 from ..core.checks import InputError, short
 from . import names as usual
-from .names import columns_named, is_verdict, plain_name, sample_numbers, usual_columns
+from .names import columns_named, is_verdict, plain_name, sample_numbers, shown_name
 from .reading import ReadingOptions
 from .table import (
     FILE,
@@ -31,13 +32,13 @@ from .table import (
 from .words import (
     as_lists,
     as_outcome,
-    as_outcomes,
     as_whole_number,
     entry_text,
     flat,
     has_lists,
     is_list_of,
     is_outcome,
+    word,
 )
 
 _FREQUENCY = re.compile(
@@ -58,7 +59,6 @@ _SUMMARIES = ("results", "summary", "scores", "metrics", "aggregate")
 _COUNTS = "each row counts the samples of a question"
 _ONE_SAMPLE = "each row is one sample"
 _OFTEN = "each row is a sample that occurs so often"
-_NEEDS_REFERENCES = Way({"references": None}, "samples to be checked")
 
 
 def columns_of_role(table: Table, role: str) -> list[str]:
@@ -69,7 +69,7 @@ def columns_of_role(table: Table, role: str) -> list[str]:
     if table.layout is not None:
         known = table.roles.get(role, ())
         return [known] if isinstance(known, str) else list(known)
-    names = usual_columns(table.columns, role)
+    names = columns_named(table.columns, usual.COLUMN_NAMES[role])
     if role != "predictions":
         return names
     # Whole numbers in a column such as `sample` number the samples of a question. If they are the
@@ -78,7 +78,75 @@ def columns_of_role(table: Table, role: str) -> list[str]:
     return [name for name in names if name not in numbers]
 
 
-def choose_columns(table: Table, named: ColumnsByRole, reading: ReadingOptions) -> dict[str, Any]:
+def columns_by_role(table: Table, named: ColumnsByRole, options: ReadingOptions) -> dict[str, Any]:
+    """Return the column of each role that is read: those of `choose_columns`, and further ones."""
+    columns = choose_columns(table, named, options)
+    if options.are_labels:
+        columns.pop("references", None)  # of the answers
+    if options.has_labels and not {"references", "outcomes"} & columns.keys():  # already graded
+        columns = {"outcomes" if x == "predictions" else x: y for x, y in columns.items()}
+    columns |= {role: named[role] for role in usual.PER_SAMPLE if role in named}
+    columns |= _finish_column(table, "references" in columns, named.get("finish"), options)
+    columns |= _options_column(table, "references" in columns, named.get("options"), options)
+    for role in options.roles_per_question:
+        if (name := column_per_question(table, role, named.get(role))) is not None:
+            columns[role] = name
+    return columns
+
+
+def _options_column(
+    table: Table, is_checked: bool, name: str | None, options: ReadingOptions
+) -> dict[str, str]:
+    """Return {"options": `name`, or the usual column if `choice` checks}, or {}."""
+    if name is not None and not is_checked:
+        raise ValueError("options go with references: name the column of references.")
+    if name is None and is_checked and options.checker == "choice":
+        usual_name = next(iter(columns_named(table.columns, usual.OPTIONS)), None)
+        cells = table.columns.get(usual_name, ()) if usual_name else ()
+        name = usual_name if any(isinstance(x, (list, dict)) for x in cells) else None
+    return {"options": name} if name is not None else {}
+
+
+def _finish_column(
+    table: Table, is_checked: bool, name: str | None, options: ReadingOptions
+) -> dict[str, str]:
+    """Return {"finish": the column that says why a response ended}, or {} if it does not count.
+
+    Then warn if responses that are checked were cut off, because they may end before the answer.
+    """
+    names = [name] if name else columns_named(table.columns, usual.FINISH)
+    if options.unfinished and len(names) != 1:
+        raise SelectionError(
+            f"{len(names) or 'No'} columns have a usual name for why a response ended, such as "
+            f"{usual.FINISH[0]}. {list_columns(table.columns)}",
+            ["finish"],
+        )
+    if options.unfinished:
+        return {"finish": names[0]}
+    for name in names if is_checked else ():
+        number = sum(word(reason) in usual.CUT_OFF for reason in flat(table.columns[name]))
+        if number:
+            warnings.warn(
+                f"{number} of the responses were cut off by length, as {shown_name(name)} says, "
+                f"and are read as they are: unfinished='incorrect' counts them as incorrect.",
+                stacklevel=2,
+            )
+    return {}
+
+
+def column_per_question(table: Table, role: str, name: str | None) -> str | None:
+    """Return the column of a role of `PER_QUESTION`: `name`, or the first usual one, or None.
+
+    Groups that a layout finds are None if all rows have the same entry, such as one task.
+    """
+    names = columns_of_role(table, role) if name is None else [name]
+    if not names:
+        return None
+    is_one_task = role == "groups" and table.layout and name is None
+    return None if is_one_task and len({*table.columns[names[0]]}) == 1 else names[0]
+
+
+def choose_columns(table: Table, named: ColumnsByRole, options: ReadingOptions) -> dict[str, Any]:
     """Return the columns of samples, outcomes, references or counts, by role.
 
     1. The columns that the caller names. Predictions in a column with an exact name of outcomes are
@@ -92,35 +160,42 @@ def choose_columns(table: Table, named: ColumnsByRole, reading: ReadingOptions) 
     one: see `_doubts`. Named columns that exclude each other are a ValueError.
 
     The roles are "predictions", alone or with "references" or "outcomes"; or "outcomes"; or "n" and
-    "correct". Beside samples, "counts" is the column that says how often each occurs. Alone,
-    "counts" is a column of lists of counts, or a dict with the column of each outcome.
+    "correct". Beside samples, "counts" is the column that says how often each occurs. Alone, it is
+    a dict with the column of each outcome.
     """
     _check_exclusive(named)
     counts = named.get("counts")
-    if counts is None:
-        return _chosen(table, named, reading)
-    if not isinstance(counts, str):
+    if isinstance(counts, str):
+        others = table.with_columns({x: y for x, y in table.columns.items() if x != counts})
+        rest = {role: name for role, name in named.items() if role != "counts"}
+        return {**choose_columns(others, rest, options), "counts": counts}
+    if counts is not None:
         return {"counts": counts}
-    others = table.with_columns({x: cells for x, cells in table.columns.items() if x != counts})
-    rest = {role: name for role, name in named.items() if role != "counts"}
-    has_counts = not rest and has_lists(as_lists(table.columns[counts]))
-    if has_counts and not _ways_by_name(others, rest, reading):
-        return {"counts": counts}
-    return {**_chosen(others, rest, reading), "counts": counts}
-
-
-def _chosen(table: Table, named: ColumnsByRole, reading: ReadingOptions) -> dict[str, Any]:
-    """Return the columns by role if the caller names no column of counts by category."""
     if "n" in named or "outcomes" in named:
         roles = ("n", "correct", "outcomes", "predictions")
         return {role: named[role] for role in roles if role in named}
     samples = plain_name(named.get("predictions", ""))
     if "references" not in named and samples in usual.COLUMN_NAMES["outcomes"]:
         return {"outcomes": named["predictions"]}
-    ways = _ways_by_name(table, named, reading)
+    ways = _ways_to_read(table, named, options)
     if not ways:
-        raise _no_samples(table, "references" in named, reading.graded_by)
+        raise _no_samples(table, "references" in named, options.graded_by)
     return dict(require_one_way(table, ways).arguments)
+
+
+def _check_exclusive(named: ColumnsByRole) -> None:
+    """Raise a ValueError if columns are named that cannot be read together."""
+    if ("n" in named) != ("correct" in named):
+        role, missing = ("n", "correct") if "n" in named else ("correct", "n")
+        raise ValueError(f"Counts need two columns: {role} is given without {missing}.")
+    samples = ("predictions", "references", "outcomes")
+    excluded = {"outcomes": ("references",), "n": samples, "counts": ("n", *samples)}
+    if isinstance(named.get("counts"), str):
+        excluded["counts"] = ("n",)  # the column says how often a sample occurs
+    for role in excluded.keys() & named.keys():
+        for other in excluded[role]:
+            if other in named:
+                raise ValueError(f"{role} are already graded: leave out {other}.")
 
 
 def require_one_way(table: Table, ways: Sequence[Way]) -> Way:
@@ -139,54 +214,85 @@ def require_one_way(table: Table, ways: Sequence[Way]) -> Way:
 
 def _are_equal(table: Table, one: Way, other: Way) -> bool:
     """Return whether two ways have the same roles, and equal columns for each of them."""
-    if one.arguments.keys() != other.arguments.keys():
-        return False
     columns = table.columns
-    pairs = [(name, other.arguments[role]) for role, name in one.arguments.items()]
-    return all(
+    pairs = [(name, other.arguments.get(role)) for role, name in one.arguments.items()]
+    return one.arguments.keys() == other.arguments.keys() and all(
         x == y or (x in columns and y in columns and list(columns[x]) == list(columns[y]))
         for x, y in pairs
     )
 
 
-def _ways_by_name(table: Table, named: ColumnsByRole, reading: ReadingOptions) -> list[Way]:
+def _no_samples(table: Table, has_references: bool, graded_by: str) -> SelectionError:
+    """Return the error for a table without samples, with or without named references."""
+    columns = list_columns(table.columns)
+    if graded_by:
+        problem = f"{graded_by} says which outcomes are correct, and there are none."
+        return SelectionError(f"{problem} {columns}", ["outcomes"])
+    if table.layout and table.files:
+        tasks = dict.fromkeys(map(entry_text, table.columns.get("task", ())))
+        return SelectionError(
+            "These logs hold their samples or outcomes in different columns: score each by "
+            "itself, or those of the same kind together.",
+            [Way({"where": {"task": task}}) for task in tasks] if len(tasks) > 1 else (),
+        )
+    problem = "There is no column with a usual name for samples, nor sample_1, sample_2, .."
+    rows, summaries = _objects_inside(table)
+    if rows:
+        problem += f" It is one object of JSON, with several objects in {', '.join(rows)}."
+        return SelectionError(problem, [Way({"records": name}) for name in rows])
+    if summaries:
+        problem += (
+            f" In {summaries[0]} there are scores of whole runs: give the file of their samples, "
+            f"such as samples_*.jsonl of lm-eval or details_*.parquet of lighteval."
+        )
+    roles = ("predictions",) if has_references else ("predictions", "outcomes", "counts")
+    return SelectionError(f"{problem} {columns}", roles)
+
+
+def _objects_inside(table: Table) -> tuple[list[str], list[str]]:
+    """Return the keys of rows and of scores in a table of one JSON object; else two empty lists."""
+    inside = {name: cells[0] for name, cells in table.columns.items()} if table.is_object else {}
+    objects = {name: x for name, x in inside.items() if isinstance(x, dict)}
+    rows = [name for name, x in inside.items() if is_list_of(x, dict)]
+    summaries = [name for name in _SUMMARIES if name in objects]
+    if not (rows or summaries):
+        rows = [name for name, x in objects.items() if is_list_of([*x.values()], dict)]
+    return rows, summaries
+
+
+# --- Readings by name, and doubts about them --------------------------------------------------
+
+
+def _ways_to_read(table: Table, named: ColumnsByRole, options: ReadingOptions) -> list[Way]:
     """Return the readings that `named`, the layout, or names and values of columns allow, or []."""
-    references = columns_of_role(table, "references")
-    if "references" in named:
-        references = [named["references"]]
+    is_named = "references" in named
+    references = [named["references"]] if is_named else columns_of_role(table, "references")
     if "predictions" in named:
         return _checked([named["predictions"]], references)
-    counts, checked, graded = _ways_by_role(table, references, reading)
-    can_be_checked = bool(references and checked)
-    if reading.graded_by:
-        ways = graded
-    elif "references" in named or (reading.checker and can_be_checked):
-        ways = checked
-    elif table.layout:
+    counts, samples, graded = _ways_by_role(table, options)
+    checked = _checked(samples, references)
+    if options.graded_by:
+        return _with_frequencies(table, graded)
+    if is_named or (options.checker and references and checked):
+        return _with_frequencies(table, checked)
+    if table.layout:
         return counts or graded or checked
-    else:
-        ways = [*counts, *graded]
-        ways = [*counts, *checked, *graded] if can_be_checked else ways or checked
-        return _with_doubts(table, ways, references, named, reading)
-    return ways if table.layout else _with_frequencies(table, ways)
+    ways = [*counts, *(checked if references else ()), *graded] or checked
+    return _with_doubts(table, ways, references, named, options)
 
 
-def _ways_by_role(
-    table: Table, references: Sequence[str], reading: ReadingOptions
-) -> tuple[list[Way], list[Way], list[Way]]:
-    """Return the readings as counts, as samples to be checked, and as graded outcomes.
+def _ways_by_role(table: Table, options: ReadingOptions) -> tuple[list[Way], list[str], list[Way]]:
+    """Return the readings as counts, the columns of samples, and the readings as outcomes.
 
     Columns of counts have no other role. With `correct_at_least`, scores stand in for outcomes.
     """
     counts = _count_ways(table)
     taken = {name for way in counts for name in way.arguments.values()}
-    samples, outcomes = (
-        [name for name in columns_of_role(table, role) if name not in taken]
-        for role in ("predictions", "outcomes")
-    )
-    if reading.graded_by == "correct_at_least" and not (outcomes or table.layout):
-        outcomes = columns_named(table.columns, usual.SCORES)
-    return counts, _checked(samples, references), [Way({"outcomes": name}) for name in outcomes]
+    samples = [x for x in columns_of_role(table, "predictions") if x not in taken]
+    outcomes = [x for x in columns_of_role(table, "outcomes") if x not in taken]
+    if options.correct_at_least is not None:
+        outcomes = outcomes or columns_named(table.columns, usual.SCORES)
+    return counts, samples, [Way({"outcomes": name}) for name in outcomes]
 
 
 def _checked(predictions: Sequence[str], references: Sequence[str]) -> list[Way]:
@@ -198,80 +304,24 @@ def _checked(predictions: Sequence[str], references: Sequence[str]) -> list[Way]
     ]
 
 
-def _no_samples(table: Table, has_references: bool, graded_by: str) -> SelectionError:
-    """Return the error for a table without samples, with or without named references."""
-    if graded_by:
-        problem = f"{graded_by} says which outcomes are correct, and there are none."
-        return SelectionError(f"{problem} {list_columns(table.columns)}", ["outcomes"])
-    if table.layout and table.files:
-        tasks = dict.fromkeys(map(entry_text, table.columns.get("task", ())))
-        return SelectionError(
-            "These logs hold their samples or outcomes in different columns: score each by "
-            "itself, or those of the same kind together.",
-            [Way({"where": {"task": task}}) for task in tasks] if len(tasks) > 1 else (),
-        )
-    problem = "There is no column with a usual name for samples, nor sample_1, sample_2, .."
-    rows, summaries = _objects_inside(table)
-    if rows:
-        return SelectionError(
-            f"{problem} It is one object of JSON, with several objects in {', '.join(rows)}.",
-            [Way({"records": name}) for name in rows],
-        )
-    if summaries:
-        problem += (
-            f" In {summaries[0]} there are scores of whole runs: give the file of their samples, "
-            f"such as samples_*.jsonl of lm-eval or details_*.parquet of lighteval."
-        )
-    roles = ("predictions",) if has_references else ("predictions", "outcomes", "counts")
-    return SelectionError(f"{problem} {list_columns(table.columns)}", roles)
-
-
-def _objects_inside(table: Table) -> tuple[list[str], list[str]]:
-    """Return the keys of rows and of scores in a table of one JSON object; else two empty lists."""
-    inside = {name: cells[0] for name, cells in table.columns.items()} if table.is_object else {}
-    lists = [name for name, x in inside.items() if is_list_of(x, dict)]
-    summaries = [name for name in _SUMMARIES if isinstance(inside.get(name), dict)]
-    if lists or summaries:
-        return lists, summaries
-    objects = [name for name, x in inside.items() if isinstance(x, dict)]
-    return [name for name in objects if is_list_of([*inside[name].values()], dict)], []
-
-
-def _check_exclusive(named: ColumnsByRole) -> None:
-    """Raise a ValueError if columns are named that cannot be read together."""
-    if ("n" in named) != ("correct" in named):
-        named_role, missing = ("n", "correct") if "n" in named else ("correct", "n")
-        raise ValueError(f"Counts need two columns: {named_role} is given without {missing}.")
-    samples = ("predictions", "references", "outcomes")
-    excluded = {"outcomes": ("references",), "n": samples, "counts": ("n", *samples)}
-    if isinstance(named.get("counts"), str):
-        excluded["counts"] = ("n",)  # the column says how often a sample occurs
-    for role in excluded.keys() & named.keys():
-        for other in excluded[role]:
-            if other in named:
-                raise ValueError(f"{role} are already graded: leave out {other}.")
-
-
-# --- Doubts about a reading -------------------------------------------------------------------
-
-
 def _with_doubts(
     table: Table,
-    ways: Sequence[Way],
+    ways: list[Way],
     references: Sequence[str],
     named: ColumnsByRole,
-    reading: ReadingOptions,
+    options: ReadingOptions,
 ) -> list[Way]:
     """Return the `ways` to read a table without a layout, and the readings that its values add."""
-    columns = {"questions": reading.questions, "pool": reading.pool, "where": [*reading.where]}
-    used = {*references, *(name for _, name in pairs_of({**named, **columns}))}
+    roles = {"questions": options.questions, "pool": options.pool, "where": [*options.where]}
+    used = {*references, *(name for _, name in pairs_of({**named, **roles}))}
     used |= {name for way in ways for name in way.arguments.values()}
     verdicts = _verdicts(table, used)
     if not any("n" in way.arguments for way in ways):
         ways = [*_complements(table), *_with_frequencies(table, ways)]
-    doubts = [_doubts(table, way, references, verdicts, reading) for way in ways]
+    doubts = [_doubts(table, way, references, verdicts, options) for way in ways]
     if any(doubts):  # samples alone need references
-        ways = [_NEEDS_REFERENCES if [*way.arguments] == ["predictions"] else way for way in ways]
+        needed = Way({"references": None}, "samples to be checked")
+        ways = [needed if [*way.arguments] == ["predictions"] else way for way in ways]
     scores = columns_named(table.columns, usual.SCORES)[:1]
     return [*ways, *itertools.chain(*doubts)] or _ways_of_scores(table, scores)
 
@@ -281,7 +331,7 @@ def _doubts(
     way: Way,
     references: Sequence[str],
     verdicts: Sequence[str],
-    reading: ReadingOptions,
+    options: ReadingOptions,
 ) -> list[Way]:
     """Return the readings of a table that its values allow beside one reading `way`.
 
@@ -290,7 +340,7 @@ def _doubts(
     """
     arguments = way.arguments
     if "n" in arguments:
-        return _one_sample(table, arguments["n"], arguments["correct"], reading)
+        return _one_sample(table, arguments["n"], arguments["correct"], options)
     if "outcomes" in arguments:
         outcome = arguments["outcomes"]
         return [*_gold_answers(table, outcome, references), *_rivals(table, outcome, verdicts)]
@@ -299,28 +349,27 @@ def _doubts(
     samples = arguments["predictions"]
     if verdicts:
         return _ways_of_scores(table, [*verdicts, samples])
-    is_single = plain_name(samples) in usual.SINGLE and not reading.has_labels
+    is_single = plain_name(samples) in usual.SINGLE and not options.has_labels
     are_numbers = any(isinstance(x, (int, float)) for x in table.columns[samples])
     return [Way({"outcomes": samples})] if is_single and are_numbers else []
 
 
 def _ways_of_scores(table: Table, names: Sequence[str]) -> list[Way]:
-    """Return the readings of the columns of scores `names` as outcomes; [] without names.
+    """Return the readings of columns of scores as outcomes, or by the least correct score; or [].
 
-    Another is to give the least correct score, unless the first column has grades such as A and B.
+    Grades such as A and B in the first column have no least correct one.
     """
-    cells = as_lists(table.columns.get(names[0], ()) if names else ())
-    scores = map(as_outcome, flat(cells))
-    least = Way({"correct_at_least": ".."}, "the least score of a correct sample")
-    has_least = bool(names) and not any(isinstance(x, str) for x in scores)
-    return [*([least] if has_least else []), *(Way({"outcomes": name}) for name in names)]
+    ways = [Way({"outcomes": name}) for name in names]
+    scores = [as_outcome(x) for name in names[:1] for x in flat(as_lists(table.columns[name]))]
+    if names and not any(isinstance(x, str) for x in scores):
+        ways.insert(0, Way({"correct_at_least": ".."}, "the least score of a correct sample"))
+    return ways
 
 
 def _verdicts(table: Table, used: Collection[str]) -> list[str]:
     """Return the columns, except those in `used`, that may have outcomes by name and entries.
 
-    The name is one of verdicts (see `is_verdict`), and an entry is an outcome. If the name is not
-    in `VERDICTS`, as judge_score, all entries that are not missing have to be outcomes.
+    If the name is not in `VERDICTS`, as judge_score, all entries have to be outcomes or missing.
     """
     verdicts = []
     for name, cells in nested_columns(table).items():
@@ -333,43 +382,39 @@ def _verdicts(table: Table, used: Collection[str]) -> list[str]:
 
 
 def _rivals(table: Table, outcome: str, verdicts: Sequence[str]) -> list[Way]:
-    """Return the readings of columns in `verdicts` that may have the outcomes of `outcome` instead.
+    """Return the readings of columns in `verdicts` that differ from `outcome` in some row.
 
-    A rival differs from `outcome` in a row in which both have an entry. Unless its name is in
-    `VERDICTS`, all entries of both columns have to be 0, 1 or missing.
+    Unless its name is in `VERDICTS`, both columns have to have nothing but 0, 1 or missing entries.
     """
     columns = nested_columns(table)
-    cells = as_outcomes(table.columns[outcome])
+    outcomes = list(map(as_outcome, flat(table.columns[outcome])))
     rivals = []
     for name in verdicts:
-        others = as_outcomes(columns[name])
-        are_binary = all(x in (0, 1, None) for x in flat([*cells, *others]))
-        pairs = [pair for pair in zip(cells, others, strict=True) if None not in pair]
-        is_rival = are_binary or plain_name(name) in usual.VERDICTS
-        if is_rival and any(x != y for x, y in pairs):
+        others = list(map(as_outcome, flat(columns[name])))
+        are_binary = all(x in (0, 1, None) for x in (*outcomes, *others))
+        pairs = [pair for pair in zip(outcomes, others, strict=False) if None not in pair]
+        differ = len(outcomes) != len(others) or any(x != y for x, y in pairs)
+        if differ and (are_binary or plain_name(name) in usual.VERDICTS):
             rivals.append(Way({"outcomes": name}))
     return rivals
 
 
 def _gold_answers(table: Table, outcome: str, references: Sequence[str]) -> list[Way]:
-    """Return the readings in which the column `outcome` has the correct answers.
+    """Return the readings in which `outcome` has the correct answers, beside a column of samples.
 
-    The samples are in a column of answers that has lists if and only if `outcome` has. There are no
-    such readings if the table has other `references`. The samples have to look like outcomes (0,
-    yes, 0.5), unless `outcome` is named "correct" or "outcome" and has an entry that is no bool.
+    These have to be outcomes from 0 to 1 (0, yes, 0.5), unless `outcome` is named "correct" or
+    "outcome" and has an entry that is no bool.
     """
     answers = columns_named(table.columns, usual.ANSWERS)
-    if not {*references} <= {*answers}:
-        return []
     cells = table.columns[outcome]
-    is_clear = plain_name(outcome) not in ("correct", "outcome") or all(
+    may_be_texts = plain_name(outcome) in ("correct", "outcome") and not all(
         isinstance(x, bool) for x in flat(cells) if x is not None
     )
     return [
         Way({"predictions": name, "references": outcome})
-        for name in answers
+        for name in (answers if {*references} <= {*answers} else ())
         if name != outcome and has_lists(cells) == has_lists(table.columns[name])
-        if not is_clear or _are_shares(table.columns[name])
+        if may_be_texts or _are_shares(table.columns[name])
     ]
 
 
@@ -379,39 +424,14 @@ def _are_shares(cells: Sequence[Any]) -> bool:
     return bool(entries) and all(is_outcome(x) and 0 <= x <= 1 for x in entries)
 
 
-def finish_column(table: Table) -> str:
-    """Return the column that says why a response ended; a SelectionError unless there is one."""
-    names = columns_named(table.columns, usual.FINISH)
-    if len(names) != 1:
-        raise SelectionError(
-            f"{len(names) or 'No'} columns have a usual name for why a response ended, such as "
-            f"{usual.FINISH[0]}. {list_columns(table.columns)}",
-            ["finish"],
-        )
-    return names[0]
-
-
-def column_per_question(table: Table, role: str, name: str | None) -> str | None:
-    """Return the column of a role of `PER_QUESTION`: `name`, or the first usual one, or None.
-
-    Groups that a layout finds are None if all rows have the same entry, such as one task.
-    """
-    names = columns_of_role(table, role) if name is None else [name]
-    if not names:
-        return None
-    is_one_task = role == "groups" and table.layout and name is None
-    return None if is_one_task and len({*table.columns[names[0]]}) == 1 else names[0]
-
-
 # --- Which question a row belongs to ----------------------------------------------------------
 
 
 def question_columns(table: Table) -> tuple[str, ...]:
     """Return the columns that identify the questions if the caller names none; () if none does.
 
-    The layout names them. Otherwise it is one column: an id, or else an index, or else a text. An
-    id such as question_id is preferred to `id` and `_id`, which may identify rows. A SelectionError
-    is raised if two ids give different questions, or if an id may identify samples.
+    The layout names them. Otherwise it is one column: an id, or else an index, or else a text. A
+    SelectionError is raised if two ids give different questions, or an id may identify samples.
     """
     if table.layout is not None:
         return tuple(columns_of_role(table, "questions"))
@@ -422,6 +442,24 @@ def question_columns(table: Table) -> tuple[str, ...]:
     _refuse_other_ids(table, *ids)
     _refuse_ids_of_samples(table, ids[0], [*texts, *columns_named(table.columns, _INPUTS)])
     return (ids[0],)
+
+
+def _refuse_other_ids(table: Table, first: str, *others: str) -> None:
+    """Raise a SelectionError if one of the other columns of ids gives other questions than `first`.
+
+    Beside question_id and the like, an `id` that differs in all rows identifies rows.
+    """
+    is_specific = plain_name(first) in ("question_id", "problem_id", "qid")
+    for other in others:
+        if is_specific and plain_name(other) in ("id", "_id") and is_unique(table, other):
+            continue
+        one, two = (list(map(entry_text, table.columns[name])) for name in (first, other))
+        if not len({*zip(one, two, strict=True)}) == len({*one}) == len({*two}):
+            raise SelectionError(
+                f"Both {first} and {other} can identify the questions, and they give different "
+                f"ones ({first} {len({*one})}, {other} {len({*two})}).",
+                [Way({"questions": names}) for names in (first, other, (first, other))],
+            )
 
 
 def _refuse_ids_of_samples(table: Table, column: str, texts: Sequence[str]) -> None:
@@ -449,25 +487,6 @@ def is_unique(table: Table, *names: str) -> bool:
     return len({*rows}) == len(rows)
 
 
-def _refuse_other_ids(table: Table, first: str, *others: str) -> None:
-    """Raise a SelectionError if one of the other columns of ids gives other questions than `first`.
-
-    Beside question_id and the like, an `id` that differs in all rows is ignored: it identifies
-    rows.
-    """
-    is_specific = plain_name(first) in ("question_id", "problem_id", "qid")
-    for other in others:
-        if is_specific and plain_name(other) in ("id", "_id") and is_unique(table, other):
-            continue
-        one, two = (list(map(entry_text, table.columns[name])) for name in (first, other))
-        if not len({*zip(one, two, strict=True)}) == len({*one}) == len({*two}):
-            raise SelectionError(
-                f"Both {first} and {other} can identify the questions, and they give different "
-                f"ones ({first} {len({*one})}, {other} {len({*two})}).",
-                [Way({"questions": names}) for names in (first, other, (first, other))],
-            )
-
-
 # --- Counts -----------------------------------------------------------------------------------
 
 
@@ -488,42 +507,40 @@ def count_column(table: Table, name: str) -> list[int]:
 
 
 def _count_ways(table: Table) -> list[Way]:
-    """Return the readings of two columns of whole numbers as n and `correct`, see `_are_counts`."""
+    """Return the readings of two columns of whole numbers as n and `correct`.
+
+    An InputError is raised if an entry is no whole number, but the other column, or thousands that
+    are separated, say that the columns are counts.
+    """
     ways = []
     for n, correct in itertools.product(*(columns_of_role(table, x) for x in ("n", "correct"))):
-        if n != correct and _are_counts(table, n, correct):
+        sizes, counts = ({*whole_numbers(table, name)} for name in (n, correct))
+        if n != correct and None not in sizes | counts:
             ways.append(Way({"n": n, "correct": correct}, _COUNTS))
+        elif n != correct and plain_name(n) not in usual.COLUMN_NAMES["predictions"]:
+            has_sizes = sizes != {None} or any(
+                map(_THOUSANDS.fullmatch, map(str, table.columns[n]))
+            )
+            is_outcome_name = plain_name(correct) in usual.COLUMN_NAMES["outcomes"]
+            if has_sizes and not (is_outcome_name and counts == {None}):
+                count_column(table, n)
+                count_column(table, correct)
     return ways
 
 
-def _are_counts(table: Table, n: str, correct: str) -> bool:
-    """Return whether two columns have whole numbers; an InputError if an entry should be one."""
-    sizes, counts = ({*whole_numbers(table, name)} for name in (n, correct))
-    if None not in sizes | counts:
-        return True
-    has_sizes = sizes != {None} or any(_THOUSANDS.fullmatch(str(x)) for x in table.columns[n])
-    may_be_outcomes = plain_name(correct) in usual.COLUMN_NAMES["outcomes"] and counts == {None}
-    if has_sizes and not may_be_outcomes and plain_name(n) not in usual.COLUMN_NAMES["predictions"]:
-        count_column(table, n)
-        count_column(table, correct)
-    return False
-
-
-def _one_sample(table: Table, n: str, correct: str, reading: ReadingOptions) -> list[Way]:
+def _one_sample(table: Table, n: str, correct: str, options: ReadingOptions) -> list[Way]:
     """Return the reading of a row as one sample in a list; [] if n and `correct` are clear counts.
 
-    They may be of the tests of a sample if they are named total and passed, or if questions have
-    several rows and n no clear name such as n_samples. A `correct` of only 0 and 1 is clear unless
-    it has a usual name of outcomes, and questions have several rows, or n differs or is 0.
+    They may be of the tests of a sample (total and passed), or n may repeat what was requested.
     """
     sizes, counts = ({*whole_numbers(table, name)} for name in (n, correct))
-    key = reading.questions or question_columns(table)
+    key = options.questions or question_columns(table)
     is_repeated = bool(key) and not is_unique(table, *key, FILE)
     if (plain_name(n), plain_name(correct)) == ("total", "passed"):
         is_clear = False
     elif counts <= {0, 1}:
-        is_outcome = plain_name(correct) in usual.COLUMN_NAMES["outcomes"]
-        is_clear = not is_outcome or not (is_repeated or 0 in sizes or len(sizes) > 1)
+        is_outcome_name = plain_name(correct) in usual.COLUMN_NAMES["outcomes"]
+        is_clear = not is_outcome_name or not (is_repeated or 0 in sizes or len(sizes) > 1)
     else:
         is_clear = not is_repeated or plain_name(n) in ("n", "n_samples", "num_samples")
     if is_clear:
@@ -541,8 +558,7 @@ def _complements(table: Table) -> list[Way]:
     meaning = f"without the samples in {errors[0]}" if errors else ""
     ways = []
     for correct, incorrect in itertools.product(names, complements):
-        columns = whole_numbers(table, correct), whole_numbers(table, incorrect)
-        pairs = zip(*columns, strict=True)
+        pairs = [*zip(whole_numbers(table, correct), whole_numbers(table, incorrect), strict=True)]
         totals = {None if x is None or y is None else x + y for x, y in pairs}
         if None not in totals and totals != {1}:
             ways.append(Way({"counts": (incorrect, correct)}, meaning))
@@ -554,38 +570,35 @@ def _with_frequencies(table: Table, ways: Sequence[Way]) -> list[Way]:
     """Return the ways, or others if a column such as `count` may say how many samples a row has.
 
     Then a row has the counts of a question, or is one sample and how often it occurs, as after a
-    GROUP BY, or is one sample. The second is excluded if all rows have the same number, or if a
-    question has the same sample in several rows.
+    GROUP BY (if no question has the same sample in two rows), or is one sample.
     """
-    names = [name for name in table.columns if _FREQUENCY.fullmatch(plain_name(name))]
-    others = [other for name in names for way in ways for other in _ways_to_count(table, name, way)]
-    if others:
-        others += [way._replace(meaning=_ONE_SAMPLE) for way in ways]
-    return others or list(ways)
-
-
-def _ways_to_count(table: Table, name: str, way: Way) -> list[Way]:
-    """Return the readings in which column `name` says how many samples each row of `way` has."""
-    role, sample = next(iter(way.arguments.items()))
-    numbers = {*whole_numbers(table, name)}
-    if name == sample or numbers <= {None, 0, 1}:
-        return []
-    ways = []
-    if role == "outcomes" and _may_be_counts(table, name, sample):
-        ways.append(Way({"n": name, "correct": sample}, _COUNTS))
-    is_grouped = len(numbers) > 1 and None not in numbers
-    if is_grouped and is_unique(table, *question_columns(table), FILE, sample):
-        ways.append(Way({"counts": name, **way.arguments}, _OFTEN))
-    return ways
+    names = [x for x in table.columns if not table.layout and _FREQUENCY.fullmatch(plain_name(x))]
+    others = []
+    for name, way in itertools.product(names, ways):
+        role, sample = next(iter(way.arguments.items()))
+        numbers = {*whole_numbers(table, name)}
+        if name == sample or numbers <= {None, 0, 1}:
+            continue
+        if role == "outcomes" and _may_be_counts(table, name, sample):
+            others.append(Way({"n": name, "correct": sample}, _COUNTS))
+        is_grouped = len(numbers) > 1 and None not in numbers
+        if is_grouped and is_unique(table, *question_columns(table), FILE, sample):
+            others.append(Way({"counts": name, **way.arguments}, _OFTEN))
+    if not others:
+        return list(ways)
+    return [*others, *(way._replace(meaning=_ONE_SAMPLE) for way in ways)]
 
 
 def _may_be_counts(table: Table, n: str, correct: str) -> bool:
     """Return whether each question has one row, with 0 <= correct <= n where both are numbers."""
-    columns = table.columns[n], table.columns[correct]
-    rows = list(zip(*columns, whole_numbers(table, n), whole_numbers(table, correct), strict=True))
     key = question_columns(table)
-    return (
-        all(x is not None or not entry_text(cell) for _, cell, _, x in rows)
-        and all(0 <= x <= y for _, _, y, x in rows if x is not None and y is not None)
-        and (not key or is_unique(table, *key, FILE))
-    )
+    if key and not is_unique(table, *key, FILE):
+        return False
+    numbers = whole_numbers(table, n), whole_numbers(table, correct)
+    for cell, size, count in zip(table.columns[correct], *numbers, strict=True):
+        if count is None:
+            if entry_text(cell):
+                return False
+        elif size is not None and not 0 <= count <= size:
+            return False
+    return True

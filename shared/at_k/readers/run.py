@@ -1,12 +1,11 @@
 """Read a source as a `Run`, the arguments of `compute`, in four steps.
 
-A source becomes a table, the table columns by role, its rows questions, and the questions a run.
+A source becomes a table, its columns samples by role, its rows questions, and the questions a run.
 """
 
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 from typing import Any
@@ -14,22 +13,23 @@ from typing import Any
 from ..core.checks import QUESTION, InputError, check_name, short
 from ..core.choice import KnownClusters
 from . import names as usual
-from .cells import (
-    TESTS,
-    CellsByRole,
-    are_elsewhere,
-    entries_of_role,
-    join_references,
-    read_cells,
-    rows_of_samples,
-    with_tests,
-)
 from .counting import counted_run
 from .grids import with_sample_lists
-from .names import PARTS, columns_named, last_part, plain_name, shown_name
-from .questions import gather, refuse_filters, refuse_spaces
+from .names import last_part
+from .questions import (
+    entries_of_questions,
+    identifiers_of,
+    refuse_filters,
+    refuse_mixed_files,
+    refuse_spaces,
+    refuse_summaries,
+    with_questions,
+)
 from .reading import ReadingOptions, make_reading
-from .roles import choose_columns, column_per_question, columns_of_role, finish_column
+from .references import TESTS, are_elsewhere, join_references, with_tests
+from .roles import columns_by_role
+from .samples import Reading, read_samples
+from .settings import refuse_repeats, refuse_settings
 from .sources import load_files, load_object, names_in
 from .table import (
     FILE,
@@ -43,7 +43,7 @@ from .table import (
     rows_where,
     with_fields,
 )
-from .words import as_outcomes, entry_text, flat, has_lists, word
+from .words import entry_text, has_lists
 
 Names = str | Sequence[str]
 """The name of a column, or of several."""
@@ -142,8 +142,7 @@ def read(
             for each of its values.
         counts: the columns of numbers of samples, one for each category 0, 1, .., in this order, or
             named by their outcomes, such as 0, 0.5 and 1; or a dict with the column of each
-            outcome. A single column has lists of such numbers. Beside `predictions` or `outcomes`,
-            it has the number of times that the sample of its row occurs.
+            outcome. A single column has the number of times that the sample of its row occurs.
         columns: further columns, by what they have: {"clusters": "repo"}. Of counts, "n" and
             "correct"; of questions, "R0", "clusters", "question_weights" and "options" (which join
             the references, for `choice`); of samples, "labels" (what a person says of some: 1, 0 or
@@ -248,176 +247,120 @@ def read_run(source: Any, **options: Any) -> Run:
     return _read_table(load_files(names, reading), reading) if counted is None else counted
 
 
-def _read_table(table: Table, reading: ReadingOptions) -> Run:
+def _read_table(table: Table, options: ReadingOptions) -> Run:
     """Return the run in the table of a source; the errors are those of `read`."""
-    table, named = _with_named_columns(table, reading)
-    chosen = choose_columns(table, named, reading)
-    if reading.are_labels:
-        chosen.pop("references", None)  # of the answers
-    if reading.has_labels and not {"references", "outcomes"} & chosen.keys():  # already graded
-        chosen = {"outcomes" if x == "predictions" else x: y for x, y in chosen.items()}
-    table, row_cells, are_lists = _cells(table, chosen, named, reading)
-    cells, identifiers, key, missing = gather(table, chosen, row_cells, are_lists, reading)
-    grades = cells.pop("grades", None)
-    run = Run(_arguments(cells, chosen))
-    run.identifiers, run.missing, run.grades = identifiers, missing, grades
-    run.ids = identifiers[plain_name(", ".join(key))] if key else None
-    run.columns = chosen | ({"questions": ", ".join(key)} if key else {})
-    run.files, run.origin = table.files, table.origin
-    if "clusters" not in run:
-        _add_clusters_of_settings(run)
-    run.is_matrix = table.is_matrix and FILE not in table.columns
+    # 1. The columns of each role, and their cells as samples, whatever form they have.
+    table, named = _with_added_columns(table, options)
+    table, named = _chosen_rows(table, named, options)
+    refuse_filters(table)
+    reading = read_samples(table, columns_by_role(table, named, options), options)
+    for role in ("groups", "clusters"):
+        if role in reading.rows:
+            texts = list(map(entry_text, reading.rows[role]))
+            refuse_spaces(reading.table, reading.columns[role], texts, role[:-1])
+    # 2. The rows of each question.
+    reading = with_questions(reading)
+    refuse_summaries(reading)
+    # 9. Files with the same questions, 4. settings, and 3. repeats.
+    refuse_mixed_files(reading)
+    refuse_settings(reading.with_outcomes())
+    if reading.several and "multiplicities" not in reading.samples:
+        refuse_repeats(reading)
+    # 5. Missing samples, and the entries of each question.
+    ids, entries, missing = entries_of_questions(reading)
+    run = Run()
+    run.grades, run.missing = entries.pop("grades", None), missing
+    run.identifiers = identifiers_of(reading, ids)
+    run.columns = dict(reading.columns)
+    if run.identifiers:
+        run.ids = ids
+        run.columns |= {"questions": ", ".join(reading.key)}
+    run.files, run.origin = reading.table.files, reading.table.origin
+    run.is_matrix = reading.table.is_matrix and FILE not in reading.table.columns
+    run.update(_arguments(entries, reading.columns))
+    if "clusters" not in run and (clusters := _clusters_of_settings(reading, run)):
+        run["clusters"] = clusters
     return run
 
 
-def _add_clusters_of_settings(run: Run) -> None:
-    """Add clusters to a run whose questions occur with several settings.
-
-    The column of groups has the settings, and is a part of the ids. The same question with other
-    settings is no independent question, so these are one cluster. Add nothing if no question occurs
-    twice, and to other runs, such as those of several benchmarks, whose questions have the same
-    numbers.
-    """
-    key, group = str(run.columns.get("questions", "")).split(", "), run.columns.get("groups", FILES)
-    others = [i for i, name in enumerate(key) if name != group]
-    are_parts = group == FILES or last_part(group) in PARTS or "harness" in run.origin
-    if are_parts or not (run.ids and 0 < len(others) < len(key) == len(run.ids[0])):
-        return
-    clusters = [", ".join(x[i] for i in others) for x in run.ids]
-    if len({*clusters}) < len(clusters):
-        run["clusters"] = KnownClusters(clusters)
-        run.columns = {**run.columns, "clusters": ", ".join(key[i] for i in others)}
-
-
-def _with_added_columns(table: Table, reading: ReadingOptions) -> tuple[Table, dict[str, Any]]:
+def _with_added_columns(table: Table, options: ReadingOptions) -> tuple[Table, dict[str, Any]]:
     """Return the table with columns of files, references and tests, and the columns by role."""
-    named = reading.named()
-    if FILES in (named.get("groups"), *reading.questions) and FILES not in table.columns:
+    named = options.named()
+    if FILES in (named.get("groups"), *options.questions) and FILES not in table.columns:
         table = table.with_columns({**table.columns, **names_of_files(table)})
     if are_elsewhere(named.get("references"), table):
-        fields = [("questions", name) for name in reading.questions]
+        fields = [("questions", name) for name in options.questions]
         table, named["references"] = join_references(
-            with_fields(table, fields), named["references"], reading
+            with_fields(table, fields), named["references"], options
         )
-    elif reading.checker and "references" not in named:
+    elif options.checker and "references" not in named:
         table = with_tests(table)
         named |= {"references": TESTS} if TESTS in table.columns else {}
     return table, named
 
 
-def _with_named_columns(table: Table, reading: ReadingOptions) -> tuple[Table, dict[str, Any]]:
-    """Return the table of the rows that are read, and the columns by role that are named."""
-    table, named = _with_added_columns(table, reading)
-    pool = [name for name in reading.pool if name != FILES]
-    lists = {"questions": reading.questions, "pool": pool, "where": list(reading.where)}
-    table = with_fields(table, pairs_of(named | lists))
-    table, lists_of_samples = with_sample_lists(table, named | lists, reading)
-    if lists_of_samples:
+def _chosen_rows(
+    table: Table, named: dict[str, Any], options: ReadingOptions
+) -> tuple[Table, dict[str, Any]]:
+    """Return the table of the rows that are read, and the columns by role that are named.
+
+    Conditions of `where` on lists hold for samples, and wait until these are rows.
+    """
+    pool = [name for name in options.pool if name != FILES]
+    further = {"questions": options.questions, "pool": pool, "where": list(options.where)}
+    table = with_fields(table, pairs_of(named | further))
+    table, lists = with_sample_lists(table, named | further, options)
+    if lists:
         named = {role: x for role, x in named.items() if role not in ("predictions", "outcomes")}
-        named |= lists_of_samples
-    of_rows = {x: y for x, y in reading.where.items() if not has_lists(table.columns[x])}
-    table = rows_where(table, of_rows)
+    conditions = {x: y for x, y in options.where.items() if not has_lists(table.columns[x])}
+    table = rows_where(table, conditions)
     if not table.size:
         raise InputError(f"{table.title} has no ", QUESTION, "s.")
-    refuse_filters(table)
-    return table, named
+    return table, named | lists
 
 
-def _cells(
-    table: Table, chosen: dict[str, Any], named: dict[str, Any], reading: ReadingOptions
-) -> tuple[Table, CellsByRole, bool]:
-    """Return the table with its final rows, the cells by role, and whether rows have lists.
+def _clusters_of_settings(reading: Reading, run: Run) -> KnownClusters | None:
+    """Return the clusters of a run whose questions occur with several settings, or None.
 
-    The columns of further roles are added to the dict `chosen`.
+    The same question with other settings is no independent question. The column `clusters` is added
+    to those of the run.
     """
-    chosen |= {role: named[role] for role in usual.PER_SAMPLE if role in named}
-    _read_finish(table, chosen, named, reading)
-    _add_options(table, chosen, named, reading)
-    of_samples = {x: y for x, y in reading.where.items() if has_lists(table.columns[x])}
-    table = rows_where(rows_of_samples(table, chosen), of_samples)
-    cells, are_lists = read_cells(table, chosen, reading)
-    for role in reading.roles_per_question:
-        name = column_per_question(table, role, named.get(role))
-        if name is not None:
-            chosen[role] = name
-            cells[role] = entries_of_role(role, table.columns[name], table.is_csv)
-            if role in ("groups", "clusters"):
-                refuse_spaces(table, name, list(map(entry_text, cells[role])), role[:-1])
-    if table.layout is not None and "references" in chosen:
-        cells |= _cells_of_grades(table, are_lists)
-    return table, cells, are_lists
+    key, group = reading.key, reading.columns.get("groups", FILES)
+    others = [i for i, name in enumerate(key) if name != group]
+    are_parts = group == FILES or last_part(group) in usual.PARTS or "harness" in run.origin
+    if are_parts or not run.ids or not 0 < len(others) < len(key):
+        return None
+    clusters = [", ".join(x[i] for i in others) for x in run.ids]
+    if len({*clusters}) == len(clusters):
+        return None
+    run.columns = {**run.columns, "clusters": ", ".join(key[i] for i in others)}
+    return KnownClusters(clusters)
 
 
-def _cells_of_grades(table: Table, are_lists: bool) -> CellsByRole:
-    """Return {"grades": outcomes of a log}, or {} unless exactly one column has outcomes."""
-    names = columns_of_role(table, "outcomes")
-    if len(names) != 1:
-        return {}
-    grades = as_outcomes(table.columns[names[0]])
-    return {"grades": [[grade] for grade in grades] if are_lists else grades}
-
-
-def _add_options(
-    table: Table, chosen: dict[str, Any], named: Mapping[str, Any], reading: ReadingOptions
-) -> None:
-    """Add the column of options to `chosen`: the named one, or a usual one if `choice` checks."""
-    if "options" in named:
-        if "references" not in chosen:
-            raise ValueError("options go with references: name the column of references.")
-        chosen["options"] = named["options"]
-    elif reading.checker == "choice" and "references" in chosen:
-        names = columns_named(table.columns, usual.OPTIONS)
-        if names and any(isinstance(x, (list, dict)) for x in table.columns[names[0]]):
-            chosen["options"] = names[0]
-
-
-def _read_finish(
-    table: Table, chosen: dict[str, Any], named: Mapping[str, Any], reading: ReadingOptions
-) -> None:
-    """Add the column of the role finish to `chosen` if it counts, or warn if it may matter."""
-    if reading.unfinished:
-        chosen["finish"] = named.get("finish") or finish_column(table)
-    elif "references" in chosen:
-        _warn_of_cut_off(table)
-
-
-def _warn_of_cut_off(table: Table) -> None:
-    """Warn if a column says that responses were cut off, because they may end before the answer."""
-    for name in columns_named(table.columns, usual.FINISH):
-        number = sum(word(reason) in usual.CUT_OFF for reason in flat(table.columns[name]))
-        if number:
-            warnings.warn(
-                f"{number} of the responses were cut off by length, as {shown_name(name)} says, "
-                f"and are read as they are: unfinished='incorrect' counts them as incorrect.",
-                stacklevel=2,
-            )
-
-
-def _arguments(cells: dict[str, Any], chosen: ColumnsByRole) -> dict[str, Any]:
-    """Return the arguments of `compute` from the cells of the questions. `cells` is changed."""
-    arguments: dict[str, Any] = {"predictions": _predictions(cells, chosen)}
-    if (verdicts := cells.pop("verdicts", None)) is not None:
+def _arguments(entries: dict[str, Any], columns: ColumnsByRole) -> dict[str, Any]:
+    """Return the arguments of `compute` from the entries of the questions by role."""
+    further = ("samples", "counts", "multiplicities", "verdicts")
+    others = {role: x for role, x in entries.items() if role not in further}
+    if "counts" in entries:
+        return {"predictions": _counts(entries["counts"], columns), **others}
+    samples: Any = entries["samples"]
+    if "multiplicities" in entries:
+        samples = {"answers": samples, "counts": entries["multiplicities"]}
+    arguments: dict[str, Any] = {"predictions": samples}
+    if "verdicts" in entries:
         from .graded_answers import GradedAnswers  # imported here, because Arrow takes long
 
-        shares = ([float(verdict or 0) for verdict in question] for question in verdicts)
-        arguments["references"] = [json.dumps(question) for question in shares]
+        shares = ([float(verdict or 0) for verdict in row] for row in entries["verdicts"])
+        arguments["references"] = [json.dumps(row) for row in shares]
         arguments["check_correct_fn"] = GradedAnswers()
-    return arguments | cells
+    return arguments | others
 
 
-def _predictions(cells: dict[str, Any], chosen: ColumnsByRole) -> Any:
-    """Return the samples or counts in the cells as the argument predictions, and remove them."""
-    if "counts" not in cells:
-        samples = cells.pop("samples")
-        if "multiplicities" not in cells:
-            return samples
-        return {"answers": list(samples), "counts": list(cells.pop("multiplicities"))}
-    rows = list(map(list, cells.pop("counts")))
-    if "n" in chosen:
+def _counts(rows: list[list[int]], columns: ColumnsByRole) -> dict[str, Any]:
+    """Return the counts of the questions as the argument predictions."""
+    if "n" in columns:
         return {"n": [n for n, _ in rows], "correct": [correct for _, correct in rows]}
-    if isinstance(chosen["counts"], str):
-        return {"counts": rows}
-    outcomes = list(chosen["counts"])
+    outcomes = list(columns["counts"])
     if outcomes == list(range(len(outcomes))):
         return {"counts": rows}
     return {"answers": [outcomes] * len(rows), "counts": rows}

@@ -19,17 +19,8 @@ from ..core.checks import InputError, short
 from . import names as usual
 from .names import is_verdict, last_part, sample_numbers, shown_name
 from .roles import columns_of_role
-from .table import (
-    FILE,
-    ROW,
-    Columns,
-    QuestionRows,
-    SelectionError,
-    Table,
-    Way,
-    nested_columns,
-    pairs_of,
-)
+from .samples import Reading
+from .table import FILE, ROW, Columns, SelectionError, Way, nested_columns, pairs_of
 from .words import entry_text, first_entries, is_outcome
 
 _SHARE_OF_QUESTIONS = 0.5
@@ -38,63 +29,89 @@ _LEAST_Z = -3.5
 _PART = re.compile(r"(?<![a-z])(part|shard|chunk|rank|worker)[-_. ]?\d", re.IGNORECASE)
 
 
-def refuse_settings(questions: QuestionRows) -> None:
+def refuse_settings(reading: Reading) -> None:
     """Raise a SelectionError if the samples of a question, or all rows, mix settings or models."""
-    table, several = questions.table, questions.several
-    columns = _scalar_columns(questions)
+    several = reading.several
+    columns = _scalar_columns(reading)
     settings = [
         name
         for name, texts in columns.items()
-        if _is_setting_by_name(name, texts, questions) and _differs(texts, several)
+        if _is_setting_by_name(name, texts, reading) and _differs(texts, several)
     ]
     if len(several) > 1:
-        known = {*settings, *_columns_of_layout(table)}
-        settings += _settings_by_values(columns, known, list(questions.rows.values()))
+        settings += _settings_by_values(columns, settings, reading)
     if settings:
-        _refuse_mixed_settings(questions, settings, columns[settings[0]])
-    if table.layout is None:
-        _refuse_models(table, columns, [*itertools.chain(*questions.rows.values())])
+        raise _mixed_settings(reading, settings, columns[settings[0]])
+    for name, texts in columns.items() if reading.table.layout is None else ():
+        rows = itertools.chain(*reading.questions.values())
+        models = list(dict.fromkeys(texts[row] for row in rows if texts[row]))
+        if last_part(name) in usual.MODELS and len(models) > 1:
+            raise SelectionError(
+                f"The rows of {reading.table.title} have different values of {shown_name(name)}: "
+                f"{first_entries(models, 4)}. They can be of different models.",
+                [
+                    Way({"where": {name: models[0]}}, "only this model"),
+                    Way({"groups": name}, "scores for each of them"),
+                    Way({"pool": (name,)}, "they are one model"),
+                ],
+            )
 
 
-def _columns_of_layout(table: Table) -> set[str]:
-    """Return the columns that a tool has written, whose settings its layout names."""
-    layout = table.layout
-    if layout is None:
-        return set()
-    if layout.rows is not None:  # These rows have no other columns.
-        return {*table.columns}
-    return {*layout.fields.split(), *layout.columns, *(name for _, name in pairs_of(table.roles))}
-
-
-def _scalar_columns(questions: QuestionRows) -> dict[str, list[str]]:
+def _scalar_columns(reading: Reading) -> dict[str, list[str]]:
     """Return the texts of the columns that may be settings, by name: those without lists or a role.
 
-    Fields of objects are columns too, unless a layout knows them. If each question has one row,
-    only columns of models are returned.
+    If each question has one row, only columns of models are returned.
     """
-    table = questions.table
-    taken = {*questions.key, *questions.used, *questions.reading.pool}
+    table = reading.table
+    taken = {*reading.key, *reading.used, *reading.options.pool}
+    has_several = bool(reading.several)
     columns = {}
     for name, cells in nested_columns(table).items():
-        is_known = table.layout is None or name in table.columns
-        is_searched = bool(questions.several) or last_part(name) in usual.MODELS
         # Where outcomes are labels, a sample is a statement of an answer.
-        is_criterion = questions.reading.has_labels and last_part(name) in usual.CRITERIA
-        is_free = name not in taken and not is_criterion
-        if is_known and is_searched and is_free and not any(isinstance(x, list) for x in cells):
+        is_criterion = reading.options.has_labels and last_part(name) in usual.CRITERIA
+        is_searched = has_several or last_part(name) in usual.MODELS
+        is_known = table.layout is None or name in table.columns
+        is_free = is_known and is_searched and not is_criterion and name not in taken
+        if is_free and not any(isinstance(x, list) for x in cells):
             columns[name] = list(map(entry_text, cells))
     return columns
 
 
-def _settings_by_values(
-    columns: Mapping[str, Sequence[str]], known: set[str], questions: Sequence[Sequence[int]]
-) -> list[str]:
-    """Return the columns, except those in `known`, that are settings by their values.
+def _is_setting_by_name(name: str, texts: Sequence[str], reading: Reading) -> bool:
+    """Return whether a column has to be equal in all samples of a question by its name.
 
-    They number no samples. A column with a name of verdicts is a setting only if none of its texts
-    is an outcome.
+    Texts inside of objects do not count: `usage.prompt` may be a number of tokens. A column such as
+    `run` that numbers samples, or one such as `id` that numbers rows, is no setting.
     """
+    table, part = reading.table, last_part(name)
+    is_id = part in (*usual.IDS, *usual.INDICES)
+    if part in usual.SAMPLE_NUMBERS and sample_numbers({name: texts}):
+        return False
+    if is_id and len(reading.questions) > 1 and len({*texts}) == len(texts):
+        return False
+    if part in usual.SETTINGS | usual.PARTS:
+        return True
+    if table.layout is not None:
+        return name in columns_of_role(table, "references")
+    path = name.rpartition(".")[0]
+    is_plain = not path or (ROW in table.columns and path in table.columns)
+    return is_id or (is_plain and part in usual.OF_QUESTION)
+
+
+def _settings_by_values(
+    columns: Mapping[str, Sequence[str]], known: Iterable[str], reading: Reading
+) -> list[str]:
+    """Return the columns that are settings by their values, except those in `known`.
+
+    A column with a name of verdicts is a setting only if none of its texts is an outcome.
+    """
+    layout, known = reading.table.layout, {*known}
+    if layout is not None:
+        known |= {*layout.fields.split(), *layout.columns}
+        known |= {name for _, name in pairs_of(reading.table.roles)}
+        known |= {*reading.table.columns} if layout.rows is not None else set()
     numbers = [columns[name] for name in sample_numbers(columns)]
+    questions = list(reading.questions.values())
     return [
         name
         for name, texts in columns.items()
@@ -110,61 +127,19 @@ def _are_one_to_one(one: Sequence[str], other: Sequence[str]) -> bool:
     return len({*zip(one, other, strict=True)}) == len({*one}) == len({*other})
 
 
-def _refuse_models(table: Table, columns: Mapping[str, Sequence[str]], rows: Sequence[int]) -> None:
-    """Raise a SelectionError if the `rows` that are read belong to several models."""
-    for name, texts in columns.items():
-        models = list(dict.fromkeys(texts[row] for row in rows if texts[row]))
-        if last_part(name) in usual.MODELS and len(models) > 1:
-            raise SelectionError(
-                f"The rows of {table.title} have different values of {shown_name(name)}: "
-                f"{first_entries(models, 4)}. They can be of different models.",
-                [
-                    Way({"where": {name: models[0]}}, "only this model"),
-                    Way({"groups": name}, "scores for each of them"),
-                    Way({"pool": (name,)}, "they are one model"),
-                ],
-            )
-
-
-def _is_setting_by_name(name: str, texts: Sequence[str], questions: QuestionRows) -> bool:
-    """Return whether a column has to be equal in all samples of a question by its name.
-
-    Names of settings and parts are such names, and those of references of a layout; without a
-    layout also those of ids and texts of questions. Texts inside of objects do not count:
-    `usage.prompt` may be a number of tokens. A column such as `run` that numbers samples, or one
-    such as `id` that numbers rows, is no setting.
-    """
-    table, part = questions.table, last_part(name)
-    is_id = part in (*usual.IDS, *usual.INDICES)
-    if part in usual.SAMPLE_NUMBERS and sample_numbers({name: texts}):
-        return False
-    if is_id and len(questions.rows) > 1 and len({*texts}) == len(texts):
-        return False
-    if part in usual.SETTINGS | usual.PARTS:
-        return True
-    if table.layout is not None:
-        return name in columns_of_role(table, "references")
-    path = name.rpartition(".")[0]
-    is_plain = not path or (ROW in table.columns and path in table.columns)
-    return is_id or (is_plain and part in usual.OF_QUESTION)
-
-
-def _refuse_mixed_settings(
-    questions: QuestionRows, names: Sequence[str], texts: Sequence[str]
-) -> None:
-    """Raise a SelectionError about settings; `texts` has the entries of the first of them."""
-    key, name, others = questions.named_key, names[0], names[1:]
-    is_id = last_part(name) in (*usual.IDS, *usual.INDICES)
-    if questions.reading.group_size and is_id:
-        raise SelectionError(
+def _mixed_settings(reading: Reading, names: Sequence[str], texts: Sequence[str]) -> SelectionError:
+    """Return the error about settings; `texts` has the entries of the first of them."""
+    key, name, others = reading.named_key, names[0], names[1:]
+    if reading.options.group_size and last_part(name) in (*usual.IDS, *usual.INDICES):
+        return SelectionError(
             f"Rows of a group have different values of {shown_name(name)}: leave out group_size "
             f"(in the shell --group-size), so that {shown_name(name)} identifies the questions."
         )
-    rows = next(x for x in questions.several if _differs(texts, [x]))
+    rows = next(x for x in reading.several if _differs(texts, [x]))
     entries = list(dict.fromkeys(texts[row] for row in rows))
     entry = entries[0] if len(entries[0]) <= 40 else ".."
     ways = [Way({"where": {name: entry, **dict.fromkeys(others, "..")}}, "only these samples")]
-    if questions.key == (ROW,) and last_part(name) in usual.COLUMN_NAMES["questions"]:
+    if reading.key == (ROW,) and last_part(name) in usual.COLUMN_NAMES["questions"]:
         ways.insert(0, Way({"questions": name}))
     elif key:
         ids = (*key, *names)
@@ -172,8 +147,8 @@ def _refuse_mixed_settings(
         ways.append(Way({"questions": ids}, "each is another question"))
     ways.append(Way({"pool": tuple(names)}, "they are samples of one question"))
     beside = f" Other settings are {' and '.join(map(shown_name, others))}." if others else ""
-    raise SelectionError(
-        f"The samples of {questions.ids_of(rows[0]) or 'a question'} have different values of "
+    return SelectionError(
+        f"The samples of {reading.ids_of(rows[0]) or 'a question'} have different values of "
         f"{shown_name(name)}: {first_entries(entries, 4)}. They can be different runs or "
         f"questions.{beside}",
         ways,
@@ -194,9 +169,8 @@ def is_setting(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> bool
     `texts` has an entry for each row, and `questions` the indices of the rows of each question.
     """
     counts = [Counter(texts[row] for row in rows) for rows in questions]
-    return (
-        _is_crossed(counts) or _has_blocks(texts, questions) or z_of_equal_pairs(counts) <= _LEAST_Z
-    )
+    are_dealt = _is_crossed(counts) or _has_blocks(texts, questions)
+    return are_dealt or z_of_equal_pairs(counts) <= _LEAST_Z
 
 
 def _is_crossed(counts: Sequence[Counter[str]]) -> bool:
@@ -231,9 +205,8 @@ def _has_blocks(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> boo
     pairs = [(value, Counter(question_of[row] for row in rows)) for value, rows in blocks]
     if not 1 < len({value for value, _ in pairs}) == len(pairs):
         return False
-    counts = [block for _, block in pairs]
-    first, *others = sorted(counts, key=len, reverse=True)
-    has_all_equally = all(len({*block.values()}) == 1 for block in counts)
+    first, *others = sorted((block for _, block in pairs), key=len, reverse=True)
+    has_all_equally = all(len({*block.values()}) == 1 for _, block in pairs)
     shares_two = any(len(first.keys() & block.keys()) > 1 for block in others)
     return has_all_equally and shares_two and 2 * len(first) >= len(questions)
 
@@ -272,62 +245,49 @@ def _falling(numbers: Iterable[int], k: int) -> int:
 # --- The same sample twice --------------------------------------------------------------------
 
 
+def refuse_repeats(reading: Reading) -> None:
+    """Raise an InputError if two rows of a question are the same sample, or the same samples.
+
+    They are if their sample numbers and the columns in `pool` are equal, and their file if each
+    file numbers its samples anew; or, without sample numbers, by a column that identifies rows.
+    """
+    table, pool = reading.table, reading.options.pool
+    columns = nested_columns(table)
+    numbers = _sample_number_columns(reading, columns)
+    names = [*numbers, *(columns.keys() & {*pool})]
+    if numbers and FILE in table.columns and not are_parts(table.files):
+        pairs = zip(reading.question_of_row, table.columns[FILE], strict=True)
+        if not are_continued(pairs):  # each file numbers its samples anew
+            columns[FILE] = table.columns[FILE]
+            names.append(FILE)
+    if not numbers:
+        _refuse_equal_questions(reading)
+        names = numbers = _row_ids(reading, columns)
+    samples = list(zip(*(map(entry_text, columns[name]) for name in names), strict=True))
+    for rows in reading.several if samples else ():
+        first: dict[Any, int] = {}
+        for row in rows:
+            if (other := first.setdefault(samples[row], row)) != row:
+                sample = ", ".join(f"{shown_name(x)} {short(columns[x][row])}" for x in numbers)
+                of_question = f" of {reading.ids_of(row)}" if reading.ids_of(row) else ""
+                problem = (
+                    f" have the same sample: {sample}{of_question}. Leave out one of them. If they "
+                    f"are two samples, say so."
+                )
+                ways = [Way({"pool": (*pool, *numbers)})]
+                raise SelectionError([*table.places_of_two(other, row), problem], ways)
+
+
 def are_parts(names: Sequence[str]) -> bool:
     """Return whether all files are parts of one run by their names, such as shard-0."""
     return all(map(_PART.search, names))
 
 
-def refuse_repeats(questions: QuestionRows) -> None:
-    """Raise an InputError if two rows of a question are the same sample, or the same samples.
-
-    Rows are the same sample if their sample numbers and the columns in `pool` are equal, and also
-    their file if each file numbers its samples anew. Without sample numbers, rows are the same
-    sample if they are equal in a column that identifies rows (see `_row_ids`).
-    """
-    columns = nested_columns(questions.table)
-    numbers = _sample_number_columns(questions, columns)
-    names = [*numbers, *(columns.keys() & {*questions.reading.pool})]
-    if numbers and _are_numbered_anew(questions):
-        columns[FILE] = questions.table.columns[FILE]
-        names.append(FILE)
-    if not numbers and questions.are_lists:
-        _refuse_equal_questions(questions)
-    if not numbers:
-        names = numbers = _row_ids(questions, columns)
-    samples = list(zip(*(map(entry_text, columns[name]) for name in names), strict=True))
-    for rows in questions.several if samples else ():
-        first: dict[Any, int] = {}
-        for row in rows:
-            if first.setdefault(samples[row], row) != row:
-                entries = {name: columns[name][row] for name in numbers}
-                raise _same_sample(questions, first[samples[row]], row, entries)
-
-
-def _same_sample(
-    questions: QuestionRows, one: int, other: int, numbers: Mapping[str, Any]
-) -> SelectionError:
-    """Return the error about two rows of a question with the same entries in columns by name."""
-    ids = questions.ids_of(other)
-    sample = ", ".join(f"{shown_name(name)} {short(x)}" for name, x in numbers.items())
-    problem = (
-        f" have the same sample: {sample}{f' of {ids}' if ids else ''}. Leave out one of them. If "
-        f"they are two samples, say so."
-    )
-    ways = [Way({"pool": (*questions.reading.pool, *numbers)})]
-    return SelectionError([*questions.table.places_of_two(one, other), problem], ways)
-
-
-def _are_numbered_anew(questions: QuestionRows) -> bool:
-    """Return whether several files, which are no parts of one run, number their samples each."""
-    table = questions.table
-    if FILE not in table.columns or are_parts(table.files):
-        return False
-    files = table.columns[FILE]
-    return not are_continued((x, files[row]) for x, rows in questions.rows.items() for row in rows)
-
-
 def are_continued(pairs: Iterable[tuple[Any, int]]) -> bool:
-    """Return whether two files share questions, and each has others too, as parts of one run."""
+    """Return whether two files share questions, and each has others too, as parts of one run.
+
+    `pairs` have the question and the file of each row.
+    """
     files_of: dict[Any, set[int]] = {}
     for question, file in pairs:
         files_of.setdefault(question, set()).add(file)
@@ -340,59 +300,57 @@ def are_continued(pairs: Iterable[tuple[Any, int]]) -> bool:
     )
 
 
-def _sample_number_columns(questions: QuestionRows, columns: Columns) -> list[str]:
+def _sample_number_columns(reading: Reading, columns: Columns) -> list[str]:
     """Return the columns that number samples: those of the layout, or else those by usual names.
 
     A seed or the like that is equal in all rows of each question is left out.
     """
-    table, pool = questions.table, questions.reading.pool
-    if table.layout:
-        named = [x for x in columns_of_role(table, "samples") if x in columns and x not in pool]
-        if named:
-            return named
+    pool, layout = reading.options.pool, reading.table.layout
+    of_layout = columns_of_role(reading.table, "samples") if layout else ()
+    if named := [x for x in of_layout if x in columns and x not in pool]:
+        return named
     return [
         name
-        for name in sample_numbers(columns, {*questions.key, *questions.used, *pool})
+        for name in sample_numbers(columns, {*reading.key, *reading.used, *pool})
         if last_part(name) not in usual.SHARED_NUMBERS
-        or _differs(list(map(entry_text, columns[name])), questions.several)
+        or _differs(list(map(entry_text, columns[name])), reading.several)
     ]
 
 
-def _refuse_equal_questions(questions: QuestionRows) -> None:
-    """Raise an InputError if only some questions have several rows, and all of these are equal.
+def _refuse_equal_questions(reading: Reading) -> None:
+    """Raise an InputError if only some questions have several lists, and all of these are equal.
 
     If all questions have several rows, as in parts of a run, rows may be equal by chance.
     """
-    table, several = questions.table, questions.several
-    if not 0 < len(several) < len(questions.rows):
+    table, several = reading.table, reading.several
+    if not reading.has_lists or len(several) == len(reading.questions):
         return
     columns = [list(map(entry_text, cells)) for cells in table.columns.values()]
     if not any(_differs(texts, several) for texts in columns):
         first, second, *_ = several[0]
         raise InputError(
             *table.places_of_two(first, second),
-            f" are equal, and each has the samples of {questions.ids_of(first) or 'a question'}: "
+            f" are equal, and each has the samples of {reading.ids_of(first) or 'a question'}: "
             f"leave out one of them.",
         )
 
 
-def _row_ids(questions: QuestionRows, columns: Columns) -> list[str]:
+def _row_ids(reading: Reading, columns: Columns) -> list[str]:
     """Return a column without a role that identifies rows, in a list, if rows are equal; else [].
 
-    It differs in all distinct rows, also within a question. Fewer than 20 values count only if they
-    are random ids or times, because others may differ by chance. Responses may be equal by chance
-    too, and identify rows only if all rows occur equally often.
+    Fewer than 20 values count only if they are random ids or times, because others may differ by
+    chance. Responses identify rows only if all rows occur equally often.
     """
     texts = {name: list(map(entry_text, cells)) for name, cells in columns.items()}
     rows = Counter(zip(*texts.values(), strict=True))
-    if len(rows) == questions.table.size:
+    if len(rows) == reading.table.size:
         return []
     is_copied = len({*rows.values()}) == 1
-    taken = {*questions.key, *questions.reading.pool} | (set() if is_copied else questions.used)
+    taken = {*reading.key, *reading.options.pool} | (set() if is_copied else reading.used)
     for name, column in texts.items():
         values = {*column}
         may_be_equal = name in taken or (last_part(name) in usual.OF_SAMPLE and not is_copied)
-        if may_be_equal or len(values) < len(rows) or not _differs(column, questions.several):
+        if may_be_equal or len(values) < len(rows) or not _differs(column, reading.several):
             continue
         if len(values) >= 20 or all(map(_is_unique_by_nature, values)):
             return [name]

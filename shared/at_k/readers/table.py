@@ -18,7 +18,6 @@ from .words import entry_text, first_entries, word
 
 if TYPE_CHECKING:
     from .layouts import Layout
-    from .reading import ReadingOptions
 
 Columns = dict[str, Sequence[Any]]
 """The entries of each column by its name, one per row."""
@@ -174,63 +173,6 @@ class Table:
             return [*one, " and ", *other]
         (_, _, first_number, _), (_, _, second_number, _) = one, other
         return [f"{self.title}, rows ", first_number, " and ", second_number, FROM_0]
-
-
-@dataclass(frozen=True)
-class QuestionRows:
-    """The rows of each question in a table.
-
-    `chosen` has the column of each role, and `cells` their entries. `are_lists` says whether a row
-    has a list of samples, or counts. `key` are the columns that identify the questions; () if each
-    row is a question. `rows` are the indices of the rows of each question by its id: a text, or a
-    tuple of texts if `key` has several columns.
-    """
-
-    table: Table
-    reading: ReadingOptions
-    chosen: ColumnsByRole
-    cells: Mapping[str, Sequence[Any]]
-    are_lists: bool
-    key: tuple[str, ...]
-    rows: Mapping[Any, Sequence[int]]
-
-    @cached_property
-    def used(self) -> set[str]:
-        """The names of the columns that have a role."""
-        return {name for _, name in pairs_of(self.chosen)}
-
-    @property
-    def named_key(self) -> tuple[str, ...]:
-        """The columns of the key; () if they are not columns of the source but were added."""
-        is_numbered = self.key == (ROW,) or self.reading.group_size is not None
-        return () if is_numbered else self.key
-
-    @property
-    def group(self) -> str | None:
-        """The column of groups, or None."""
-        return self.chosen.get("groups")
-
-    @property
-    def counts(self) -> str | None:
-        """The column that says how often the sample of a row occurs, or None."""
-        has_counts = "multiplicities" in self.cells and not self.are_lists
-        return self.chosen["counts"] if has_counts else None
-
-    def with_outcome(self) -> QuestionRows:
-        """Return the questions without rows whose sample is missing; empty ones are left out."""
-        missing = {row for row, x in enumerate(self.cells.get("samples", ())) if x is None}
-        rows = {x: [row for row in rows if row not in missing] for x, rows in self.rows.items()}
-        return replace(self, rows={question: x for question, x in rows.items() if x})
-
-    @property
-    def several(self) -> list[Sequence[int]]:
-        """The indices of the rows of each question that has two or more rows."""
-        return [rows for rows in self.rows.values() if len(rows) > 1]
-
-    def ids_of(self, row: int) -> str:
-        """Return the id of the question of a row as messages show it: "task a, id 3", or ""."""
-        names = (name for name in self.key if name != ROW)
-        return ", ".join(f"{shown_name(x)} {short(self.table.columns[x][row])}" for x in names)
 
 
 def pairs_of(names: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -1,17 +1,15 @@
 """Parse single cells: outcomes as words or numbers, lists written as text, and missing entries.
 
 `WORDS` has all words that are outcomes. Other words are outcomes of a tool (see `layouts`), labels
-of a metric, or need `correct_values`. In all functions, a cell may also be a list of entries.
+of a metric, or need `correct_values`.
 """
 
 from __future__ import annotations
 
 import ast
 import json
-import math
 import re
-import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from typing import Any, TypeGuard
@@ -28,6 +26,11 @@ WORDS = {
 }
 """Outcomes as words, in lower case."""
 
+KNOWN_WORDS = (
+    "0 and 1, true and false, yes and no, pass and fail, passed and failed, correct and incorrect, "
+    "right and wrong, C and I, T and F, Y and N, ticks and crosses"
+)
+
 MISSING_WORDS = frozenset(
     ("nan", "none", "null", "na", "n/a", "<na>", "nat", "missing", "-", "--", ".", r"\n")
 )
@@ -36,10 +39,6 @@ MISSING_WORDS = frozenset(
 NO_ID = frozenset(("", "nan", "NaN", "<NA>", "NaT", "None", "null", "NULL"))
 """What libraries write for an id that is missing."""
 
-KNOWN_WORDS = (
-    "0 and 1, true and false, yes and no, pass and fail, passed and failed, correct and incorrect, "
-    "right and wrong, C and I, T and F, Y and N, ticks and crosses"
-)
 _COMMA_NUMBER = re.compile(r"\s*[-+]?\d+,\d+\s*")
 _WHOLE_NUMBER = re.compile(r"(0|-?[1-9][0-9]*)\.0")
 _ADJACENT = re.compile(r"['\"]\s+['\"]")
@@ -84,6 +83,12 @@ def number_in(cell: Any) -> Any:
     return cell
 
 
+def as_whole_number(cell: Any) -> int | None:
+    """Return the whole number in a cell or text, such as 8, "8" or 8.0; otherwise None."""
+    value = number_in(entry_text(cell))  # 8.0 in pandas, whose column has missing entries
+    return value if isinstance(value, int) else None
+
+
 def as_outcome(cell: Any) -> Any:
     """Return the bool or number in a cell, None if it is missing, or another text unchanged.
 
@@ -108,7 +113,7 @@ def is_outcome(cell: Any) -> bool:
 def as_outcomes(
     cells: Sequence[Any], has_decimal_commas: bool = False, has_labels: bool = False
 ) -> list[Any]:
-    """Return the outcomes in cells as bools and numbers, with None for missing ones.
+    """Return the outcomes in cells without lists as bools and numbers, with None for missing ones.
 
     If a text is neither a number nor among `WORDS`, all texts except numbers stay unchanged. They
     are labels of a metric, such as the verdict "none", if the first outcome is a text and
@@ -116,15 +121,32 @@ def as_outcomes(
     """
     if has_decimal_commas:
         cells = _with_decimal_points(cells)
-    is_label = has_labels and isinstance(next(filter(None, flat(cells)), None), str)
-    if is_label or any(isinstance(as_outcome(x), (str, list, dict)) for x in flat(cells)):
-        return map_entries(lambda x: _as_label(x, has_labels), cells)
-    return map_entries(as_outcome, cells)
+    outcomes = list(map(as_outcome, cells))
+    is_label = has_labels and isinstance(next(filter(None, cells), None), str)
+    if not is_label and not any(isinstance(x, (str, list, dict)) for x in outcomes):
+        return outcomes
+    return [_as_label(cell, has_labels) for cell in cells]
+
+
+def _as_label(cell: Any, has_labels: bool) -> Any:
+    """Return the label in a cell, a number or a text; None if it is missing.
+
+    "none" is a verdict, and so is "None" if the caller says that outcomes are labels.
+    """
+    if not isinstance(cell, str):
+        return None if is_missing(cell) else cell
+    is_none = cell == "none" or (has_labels and word(cell) == "none")
+    return None if not is_none and word(cell) in (*MISSING_WORDS, "") else number_in(cell)
+
+
+def is_decimal_comma(text: str) -> bool:
+    """Return whether a text is a number with one comma, such as 0,5."""
+    return _COMMA_NUMBER.fullmatch(text) is not None
 
 
 def _with_decimal_points(cells: Sequence[Any]) -> list[Any]:
     """Return cells with 0.5 for 0,5; a ValueError if others have a point, as thousands may."""
-    texts = [x for x in flat(cells) if isinstance(x, str)]
+    texts = [x for x in cells if isinstance(x, str)]
     commas = [x for x in texts if is_decimal_comma(x)]
     points = [x for x in texts if "." in x and isinstance(number_in(x), float)]
     if commas and points:
@@ -133,72 +155,7 @@ def _with_decimal_points(cells: Sequence[Any]) -> list[Any]:
             f"separate thousands: write all of them in one way."
         )
     written = {x: x.replace(",", ".") for x in commas}
-    return map_entries(lambda x: written.get(x, x) if isinstance(x, str) else x, cells)
-
-
-def flat(cells: Iterable[Any]) -> Iterator[Any]:
-    """Yield each cell, or the entries of a cell that is a list."""
-    for cell in cells:
-        if isinstance(cell, list):
-            yield from cell
-        else:
-            yield cell
-
-
-def map_entries(function: Callable[[Any], Any], cells: Sequence[Any]) -> list[Any]:
-    """Return `function` of each cell, or the list of its values if the cell is a list."""
-    return [
-        list(map(function, cell)) if isinstance(cell, list) else function(cell) for cell in cells
-    ]
-
-
-def _as_label(cell: Any, is_told: bool) -> Any:
-    """Return the label in a cell: the number that it holds, or its text; None if it is missing.
-
-    "none" is a verdict, and so is "None" if the caller says that outcomes are labels (`is_told`).
-    """
-    if isinstance(cell, str):
-        is_none = (word(cell) if is_told else cell) == "none"
-        is_empty = not is_none and word(cell) in (*MISSING_WORDS, "")
-        return None if is_empty else number_in(cell)
-    return None if is_missing(cell) else cell
-
-
-def is_decimal_comma(text: str) -> bool:
-    """Return whether a text is a number with one comma, such as 0,5."""
-    return _COMMA_NUMBER.fullmatch(text) is not None
-
-
-def as_whole_number(cell: Any) -> int | None:
-    """Return the whole number in a cell or text, such as 8, "8" or 8.0; otherwise None."""
-    value = number_in(entry_text(cell))  # 8.0 in pandas, whose column has missing entries
-    return value if isinstance(value, int) else None
-
-
-# --- Outcomes that the caller defines --------------------------------------------------------
-
-
-def graded(cells: Sequence[Any], correct_values: Collection[Any]) -> list[Any]:
-    """Return whether each outcome is one of the correct values, and None for missing outcomes."""
-    correct = {comparable(value): value for value in correct_values}
-    occurring: dict[Any, Any] = {}
-
-    def grade(outcome: Any) -> Any:
-        """Return whether an outcome is correct, or None if it is missing; add it to `occurring`."""
-        if as_outcome(outcome) is None:
-            return None
-        key = comparable(outcome)
-        occurring.setdefault(key, outcome)
-        return key in correct
-
-    result = map_entries(grade, cells)
-    absent = [value for key, value in correct.items() if key not in occurring]
-    if absent and occurring:
-        raise ValueError(
-            f"correct_values has {', '.join(map(short, absent))}, and no outcome is equal to it. "
-            f"The outcomes are {first_entries([*occurring.values()])}."
-        )
-    return result
+    return [written.get(x, x) if isinstance(x, str) else x for x in cells]
 
 
 def comparable(value: Any) -> Any:
@@ -209,32 +166,16 @@ def comparable(value: Any) -> Any:
     return number
 
 
-def at_least(cells: Sequence[Any], least: float, name: str) -> list[Any]:
-    """Return whether each score is at least `least`, and None for missing scores."""
-
-    def reaches(score: Any) -> bool | None:
-        """Return whether a score is at least `least`, or None if it is missing."""
-        if score is None:
-            return None
-        if not isinstance(score, (int, float)) or not math.isfinite(score):
-            raise ValueError(
-                f"{name} has the score {short(score)}: correct_at_least is for numbers."
-            )
-        return score >= least
-
-    outcomes = map_entries(reaches, cells)
-    most = max((score for score in flat(cells) if score is not None), default=least)
-    scale, problem = f"{name} has scores up to {most:g}, and correct_at_least is {least:g}", ""
-    if most <= 1 < least:
-        problem = "no sample is correct. For scores from 0 to 1, give a number between them"
-    elif 0 < least < 1 < most:
-        problem = "a score of 1 counts as correct"
-    if problem:
-        warnings.warn(f"{scale}: {problem}.", stacklevel=2)
-    return outcomes
-
-
 # --- Lists in cells ---------------------------------------------------------------------------
+
+
+def flat(cells: Iterable[Any]) -> Iterator[Any]:
+    """Yield each cell, or the entries of a cell that is a list."""
+    for cell in cells:
+        if isinstance(cell, list):
+            yield from cell
+        else:
+            yield cell
 
 
 def parse_list(cell: Any) -> list[Any] | None:
