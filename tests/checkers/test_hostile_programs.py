@@ -221,6 +221,16 @@ DISTURBING = {
         "import os\nfor i in range(3000):\n    os.mkdir('a')\n    os.chdir('a')",
         "failed",
     ),
+    "a process that is stopped": (
+        "import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)\n" + RIGHT,
+        "failed",
+    ),
+    "stopping all other processes": (
+        "import os, signal\nfor number in range(1, 200):\n    try:\n"
+        "        if number != os.getpid(): os.kill(number, signal.SIGSTOP)\n"
+        "    except OSError:\n        pass\n" + WRONG,
+        "failed",
+    ),
     "a lone surrogate": ("x = '\ud800'", "failed"),
     "an exception that cannot be shown": (
         "class E(Exception):\n    def __str__(self): raise self\nraise E",

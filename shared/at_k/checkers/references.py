@@ -99,28 +99,27 @@ class Tests:
         assert self.code is not None
         return replace(self, code=replace(self.code, shares_interpreter=True))
 
-    def jobs(self, program: str | None, case: int = 0) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the jobs of the server and of the examiner that run a program with a case.
+    def jobs(self, program: str | None, case: int = 0) -> dict[str, dict[str, Any]]:
+        """Return what the server gets to run a program with a case: its arguments `job` and `exam`.
 
-        If `program` is None, the tests are only to be found. The job of the server has no tests and
-        no expected output. That of the examiner has a `form`, and what `examiner.py` reads for it.
+        The job, of the starter, has the code in `setup` and `program`; the text for `stdin`, or
+        None; and `preload`, the modules to import before. It has no tests and no expected output.
+        If `program` is None, the tests are only to be found.
         """
-        is_script = self.code is None and self.entry_point is None
-        job: dict[str, Any] = {
-            "setup": self.setup,
-            "program": program,
-            "stdin": self.inputs[case] if is_script else None,
-            "preload": [],
-        }
-        exam: dict[str, Any] = {"entry_point": self.entry_point}
-        if self.code is not None:
-            if program is None or self.code.shares_interpreter:
-                job["preload"] = ["unittest.mock" if program is None else "unittest"]
-            form = "find" if program is None else "tests"
-            return job, exam | vars(self.code) | {"form": form, "expected": self.expected}
-        exam |= {"form": "stdin" if is_script else "calls", "case": case}
-        exam |= {"output": self.outputs[case], "is_wrapped": self.is_wrapped}
-        return job, exam | {"arguments": self.inputs[case]}
+        job: dict[str, Any] = {"setup": self.setup, "program": program, "stdin": None}
+        job["preload"] = []
+        if self.code is None:
+            given, exam = self.inputs[case], {"case": case, "output": self.outputs[case]}
+            if self.entry_point is None:
+                return {"job": job | {"stdin": given}, "exam": exam}
+            exam |= {"is_wrapped": self.is_wrapped, "call": [self.entry_point, given]}
+            return {"job": job, "exam": exam | {"form": "call"}}
+        if program is None or self.code.shares_interpreter:
+            job["preload"] = ["unittest.mock" if program is None else "unittest"]
+            job["preload"] += ["pytest"] if self.code.may_have_tests else []
+        form = "find" if program is None else "tests"
+        exam = {**vars(self.code), "entry_point": self.entry_point, "form": form}
+        return {"job": job, "exam": exam | {"expected": self.expected}}
 
 
 def read_tests(reference: Any, where: str) -> Tests:
