@@ -9,12 +9,10 @@ program, which reports which tests ran and how the first one failed. They are co
 from __future__ import annotations
 
 import builtins
-import importlib
 import json
 import re
 import sys
 import types
-from contextlib import suppress
 from functools import partial
 from typing import Any, NoReturn
 
@@ -120,19 +118,14 @@ def _shown(value: Any) -> str:
 # --- Tests in code ------------------------------------------------------------------------
 
 
-def _visible_names(job: dict[str, Any], names: dict[str, Any]) -> dict[str, Any]:
+def _visible_names(exam: dict[str, Any], names: dict[str, Any]) -> dict[str, Any]:
     """Return the names of a program that its tests see, as a dict with their values.
 
     The tests see a name of a builtin function, such as `abs`, only if it is the entry point, or if
-    there is no entry point and no other name. A module that the program imported for its tests is
-    imported again here, because the program may have replaced it.
+    there is no entry point and no other name.
     """
-    for name, module in job["borrowed"]:
-        if name in names:
-            with suppress(ImportError):
-                names[name] = importlib.import_module(module)
-    shadowing = {name for name in names if hasattr(builtins, name)} - {job["entry_point"]}
-    if job["entry_point"] or {*names} - shadowing:
+    shadowing = {name for name in names if hasattr(builtins, name)} - {exam["entry_point"]}
+    if exam["entry_point"] or {*names} - shadowing:
         return {name: value for name, value in names.items() if name not in shadowing}
     return names
 

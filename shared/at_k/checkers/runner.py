@@ -101,6 +101,7 @@ def run_tests(exam: dict[str, Any], module: types.ModuleType, only_find: bool = 
     linecache.cache[_FILE] = (len(source), None, source.splitlines(keepends=True), _FILE)
     result, space = Result(only_find), vars(module)
     space |= {"__name__": MODULE, "__file__": "/tmp/tests.py"}
+    exec(exam["missing_imports"], space)
     before = dict(space)
     own_main, sys.modules[MODULE] = sys.modules[MODULE], module
     try:

@@ -335,58 +335,40 @@ def _bubblewrap(is_root: bool, refused_calls: IO[bytes]) -> list[str]:
     For root there is no namespace of users: the server drops the rights of root instead, because
     Linux does not limit the processes of root.
     """
-    program = shutil.which("bwrap")
-    assert program is not None
-    command = [program, "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"]
+    command = [
+        shutil.which("bwrap") or "bwrap",
+        "--unshare-pid",
+        "--unshare-net",
+        "--unshare-ipc",
+        "--unshare-uts",
+    ]
     command += ["--unshare-cgroup-try", "--die-with-parent", "--as-pid-1", "--cap-drop", "ALL"]
     if is_root:
         command += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     else:
         command += ["--unshare-user"]
-    command += [*_system_folders(), *_own_folders(), *_python_and_settings()]
-    for folder in ("/dev", "/"):
-        command += ["--remount-ro", folder]
-    command += ["--chdir", "/tmp"]
+    for path in _SYSTEM:
+        if os.path.islink(path):
+            command += ["--symlink", os.readlink(path), path]
+        elif os.path.isdir(path):
+            command += ["--ro-bind", path, path]
+    command += ["--tmpfs", "/dev", "--symlink", "/tmp/.stdin", "/dev/stdin"]
+    for name in ("null", "zero", "full", "random", "urandom"):
+        command += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
+    for folder in ("/tmp", "/dev/shm"):
+        command += ["--perms", "1777", "--size", str(1 << 28), "--tmpfs", folder]
+    paths = [*_python_folders(), *filter(os.path.exists, _SETTINGS)]
+    # bubblewrap would make these folders so that only root may enter.
+    for parent in sorted({str(parent) for path in paths for parent in Path(path).parents} - {"/"}):
+        command += ["--perms", "0755", "--dir", parent]
+    for path in paths:
+        command += ["--ro-bind", path, path]
+    command += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/tmp"]
     if (filter_of_calls := _system_call_filter()) is not None:
         refused_calls.write(filter_of_calls)
         refused_calls.seek(0)
         command += ["--seccomp", str(refused_calls.fileno())]
     return command
-
-
-def _system_folders() -> list[str]:
-    """Return the options for the folders of the system, which programs may read."""
-    options = []
-    for path in _SYSTEM:
-        if os.path.islink(path):
-            options += ["--symlink", os.readlink(path), path]
-        elif os.path.isdir(path):
-            options += ["--ro-bind", path, path]
-    return options
-
-
-def _own_folders() -> list[str]:
-    """Return the options for /dev and the folders in memory that programs may write to."""
-    options = ["--tmpfs", "/dev", "--symlink", "/tmp/.stdin", "/dev/stdin"]
-    for name in ("null", "zero", "full", "random", "urandom"):
-        options += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
-    for folder in ("/tmp", "/dev/shm"):
-        options += ["--perms", "1777", "--size", str(1 << 28), "--tmpfs", folder]
-    return options
-
-
-def _python_and_settings() -> list[str]:
-    """Return the options for the folders of Python and for settings, which programs may read."""
-    options = []
-    paths = _python_folders()
-    settings = [path for path in _SETTINGS if os.path.exists(path)]
-    # bubblewrap would make these folders so that only root may enter.
-    parents = {str(parent) for path in paths + settings for parent in Path(path).parents}
-    for parent in sorted(parents - {"/"}):
-        options += ["--perms", "0755", "--dir", parent]
-    for path in paths + settings:
-        options += ["--ro-bind", path, path]
-    return options
 
 
 def _python_folders() -> list[str]:
@@ -397,7 +379,7 @@ def _python_folders() -> list[str]:
     # Packages of the user, or of an environment that this one extends.
     folders |= {path for path in sys.path if path.endswith(("site-packages", "dist-packages"))}
     outermost: list[str] = []
-    for folder in sorted(folder for folder in folders if os.path.isdir(folder)):
+    for folder in sorted(filter(os.path.isdir, folders)):
         if not f"{folder}/".startswith(tuple(f"{path}/" for path in (*_SYSTEM, *outermost))):
             outermost.append(folder)
     return outermost
@@ -547,11 +529,10 @@ _REFUSED = {
     "ioprio_set": (251, 30), "migrate_pages": (256, 238), "move_pages": (279, 239),
     "memfd_create": (319, 279), "memfd_secret": (447, 447),
 }  # fmt: skip
-_CLONE, _SOCKET = (56, 220), (41, 198)
+_CLONE, _SOCKET, _CLONE3 = (56, 220), (41, 198), 435
 _LIMIT = (302, 261)  # prlimit64, which setrlimit of the C library calls
 # Unix, IPv4, IPv6 and netlink. Others, such as VSOCK to the host of a machine, have no namespace.
 _FAMILIES = (1, 2, 10, 16)
-_CLONE3 = 435
 _NEW_USER_NAMESPACE = 0x10000000
 _OTHER_ABI = 0x40000000  # numbers from here on are of the ABI x32
 
@@ -570,7 +551,18 @@ def _system_call_filter() -> bytes | None:
         return None
     machine = _MACHINES.index(platform.machine())
     allow, refuse = (_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _REFUSE | errno.EPERM)
-    first_argument = (_LOAD, 0, 0, 16)
+    argument = (_LOAD, 0, 0, 16)  # the first one
+    refused: dict[int, list[_Instruction]] = {
+        numbers[machine]: [refuse] for numbers in _REFUSED.values()
+    }
+    # Without clone3, whose flags a filter cannot read, the C library calls clone.
+    refused[_CLONE3] = [(_RETURN, 0, 0, _REFUSE | errno.ENOSYS)]
+    refused[_CLONE[machine]] = [argument, (_IF_ANY_BIT, 0, 1, _NEW_USER_NAMESPACE), refuse, allow]
+    # The limits of any process but the one that calls, which is 0.
+    refused[_LIMIT[machine]] = [argument, (_IF_EQUAL, 1, 0, 0), refuse, allow]
+    known = [(_IF_EQUAL, len(_FAMILIES) - i, 0, family) for i, family in enumerate(_FAMILIES)]
+    other = (_RETURN, 0, 0, _REFUSE | errno.EAFNOSUPPORT)
+    refused[_SOCKET[machine]] = [argument, *known, other, allow]
     program = [
         (_LOAD, 0, 0, 4),  # the architecture
         (_IF_EQUAL, 1, 0, _ARCHITECTURES[machine]),
@@ -578,26 +570,7 @@ def _system_call_filter() -> bytes | None:
         (_LOAD, 0, 0, 0),  # the number of the call
         (_IF_AT_LEAST, 0, 1, _OTHER_ABI),
         refuse,
-        # Without clone3, whose flags a filter cannot read, the C library calls clone.
-        *_if_called(_CLONE3, (_RETURN, 0, 0, _REFUSE | errno.ENOSYS)),
-        # The limits of any process but the one that calls, which is 0.
-        *_if_called(_LIMIT[machine], first_argument, (_IF_EQUAL, 1, 0, 0), refuse, allow),
-        *_if_called(
-            _SOCKET[machine],
-            first_argument,
-            *((_IF_EQUAL, len(_FAMILIES) - i, 0, family) for i, family in enumerate(_FAMILIES)),
-            (_RETURN, 0, 0, _REFUSE | errno.EAFNOSUPPORT),
-            allow,
-        ),
-        *_if_called(
-            _CLONE[machine], first_argument, (_IF_ANY_BIT, 0, 1, _NEW_USER_NAMESPACE), refuse, allow
-        ),
     ]
-    for numbers in _REFUSED.values():
-        program += _if_called(numbers[machine], refuse)
+    for number, instructions in refused.items():
+        program += [(_IF_EQUAL, 0, len(instructions), number), *instructions]
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in [*program, allow])
-
-
-def _if_called(number: int, *instructions: _Instruction) -> list[_Instruction]:
-    """Return instructions that are executed only if the call has this number."""
-    return [(_IF_EQUAL, 0, len(instructions), number), *instructions]
