@@ -40,82 +40,62 @@ class _EndedError(BaseException):
 ENDED = {"status": "ended", "message": "", "tests": 0}  # the program, before its tests did
 
 
-def examine(exam: dict[str, Any], connection: int) -> dict[str, Any]:
-    """Test a program that answers through a socket; return the verdict.
+def examine(exam: dict[str, Any], source: int | str) -> dict[str, Any]:
+    """Test a program; return the verdict.
 
     That is a dict of `status`, `message`, and how many `tests` ran. The status is that of a
     `Record`, or that of `ENDED`, or "not apart" if the tests can only run in the process of the
     program. If the tests are only to be found, it is what `find_tests` returns.
+
+    Args:
+        exam: the tests, see `Tests.jobs`.
+        source: the socket to the process of the program, or the text that a script printed.
     """
-    program = _RemoteProgram(connection)
+    program = _RemoteProgram(source) if isinstance(source, int) else None
     ran: list[str] = []
     try:
-        if exam["form"] == "find":
+        if program is None:
+            problem = _problem_of_case(exam, "printed", source)
+            ran = ["case"]
+        elif exam["form"] == "find":
             return ENDED | program.exchange({"find": exam})
-        if exam["form"] == "call":
-            return _check_call(exam, program)
-        if exam["shares_interpreter"]:
+        elif exam["form"] == "call":
+            problem = _problem_of_case(exam, "returned", program.call(exam["call"]))
+            ran = ["case"]
+        elif exam["shares_interpreter"]:
             ran, problem = program.run(exam)
         else:
             module = types.ModuleType("tests")
             vars(module).update(_visible_names(exam, program.names(exam)))
             result = run_tests(exam, module)
             ran, problem = result.ran, result.problem
-    except _ProgramError as error:
-        problem = str(error)
     except UnusableTestsError as error:
         problem = f"the tests {error}"
-    except _EndedError:
-        problem = None
-    if program.has_ended:
-        return ENDED
-    if program.cannot_receive:
-        return ENDED | {"status": "not apart"}
+    except BaseException as error:  # of the program, or its result is too large or too deep
+        problem = str(error) if isinstance(error, _ProgramError) else last_line(error)
+    if program is not None and (program.has_ended or program.cannot_receive):
+        return ENDED | ({} if program.has_ended else {"status": "not apart"})
     missing = {*(exam.get("expected") or ran)} - {*ran}
     if problem is None and (missing or not ran):
         problem = f"{min(missing)} did not run" if missing else "no test ran"
-    return _verdict(problem, len(ran))
-
-
-def _verdict(problem: str | None, tests: int) -> dict[str, Any]:
-    """Return the verdict on a program with a problem, or None, in a number of tests."""
     if problem is None:
-        return {"status": "passed", "message": "", "tests": tests}
+        return {"status": "passed", "message": "", "tests": len(ran)}
     status = "memory" if re.match(r"([\w.]+: )?MemoryError", problem) else "failed"
-    return {"status": status, "message": problem[:_MESSAGE], "tests": tests}
+    return {"status": status, "message": problem[:_MESSAGE], "tests": len(ran)}
 
 
-# --- Inputs and outputs -------------------------------------------------------------------
-
-
-def check_output(exam: dict[str, Any], printed: str) -> dict[str, Any]:
-    """Return the verdict on a script from what it printed."""
+def _problem_of_case(exam: dict[str, Any], what: str, result: Any) -> str | None:
+    """Return how what a program has "printed" or "returned" differs from what is expected."""
     expected = exam["output"]
-    if print_the_same(printed, expected):
-        return _verdict(None, 1)
-    what = f"printed {_shown(printed)}, expected {_shown(expected)}"
-    return _verdict(f"case {exam['case']}: {what}", 1)
-
-
-def _check_call(exam: dict[str, Any], program: _RemoteProgram) -> dict[str, Any]:
-    """Call the function of a program, and return the verdict on the result."""
-    result, expected = program.call(exam["call"]), exam["output"]
     accepted = [expected]
-    if exam["is_wrapped"] and isinstance(expected, list) and len(expected) == 1:
+    if exam.get("is_wrapped") and isinstance(expected, list) and len(expected) == 1:
         accepted += expected
-    if any(are_equal(result, value) for value in accepted):
-        return _verdict(None, 1)
-    what = f"returned {_shown(result)}, expected {_shown(expected)}"
-    return _verdict(f"case {exam['case']}: {what}", 1)
-
-
-def _shown(value: Any) -> str:
-    """Return the repr of a value, cut after 60 characters. A long list is cut before, for speed."""
-    shown = repr(value[:100] if isinstance(value, (str, list)) else value)
-    return shown if len(shown) <= 60 else f"{shown[:60]}.."
-
-
-# --- Tests in code ------------------------------------------------------------------------
+    is_same = print_the_same if what == "printed" else are_equal
+    if any(is_same(result, value) for value in accepted):
+        return None
+    shown = [repr(x[:100] if isinstance(x, (str, list)) else x) for x in (result, expected)]
+    result, expected = (text if len(text) <= 60 else f"{text[:60]}.." for text in shown)
+    return f"case {exam['case']}: {what} {result}, expected {expected}"
 
 
 def _visible_names(exam: dict[str, Any], names: dict[str, Any]) -> dict[str, Any]:

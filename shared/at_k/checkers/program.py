@@ -30,25 +30,28 @@ _STDIN = ".stdin"  # the file that /dev/stdin of a sandbox is a link to
 
 def run_program(
     job: dict[str, Any],
-    folder: str,
+    settings: dict[str, Any],
     limits: list[tuple[int, int, int]],
     connection: int,
-    printed: int,
 ) -> NoReturn:
     """Run a program in this process, and end the process.
 
     Args:
         job: the job of the starter, see `Tests.jobs`.
-        folder: where files may be written.
+        settings: those of `serve`. A script prints to their file.
         limits: triples of a constant of `resource`, the soft and the hard limit.
         connection: the socket to the server. It gets READY first. Then it gets the exception that a
             script raised, as one line, or answers to the tests.
-        printed: the file for what a script prints.
     """
     try:
         os.setpgid(0, 0)
         if job["stdin"] is not None:
-            _redirect(job["stdin"], folder, printed)
+            path = os.path.join(settings["folders"][0], _STDIN)
+            stdin = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+            os.write(stdin, job["stdin"].encode())
+            os.lseek(stdin, 0, os.SEEK_SET)
+            os.dup2(stdin, 0)
+            os.dup2(settings["printed"], 1)
         close_all_but(connection)
         for limit, soft, hard in limits:
             resource.setrlimit(limit, (soft, hard))
@@ -71,15 +74,6 @@ def close_all_but(*kept: int) -> None:
     for end in (*sorted(kept), MOST_FILES):
         os.closerange(start, end)
         start = end + 1
-
-
-def _redirect(text: str, folder: str, printed: int) -> None:
-    """Let this process read a text from its standard input, and print to a file."""
-    stdin = os.open(os.path.join(folder, _STDIN), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-    os.write(stdin, text.encode())
-    os.lseek(stdin, 0, os.SEEK_SET)
-    os.dup2(stdin, 0)
-    os.dup2(printed, 1)
 
 
 def _run_script(job: dict[str, Any]) -> None:
@@ -114,6 +108,13 @@ def _call(job: dict[str, Any], entry_point: str, arguments: list[Any]) -> str:
 
     A method is called on a new object. A name that is not defined may be a method of `Solution`.
     """
+
+    def plain_number(value: Any) -> Any:
+        if getattr(value, "shape", None) == ():  # a number of NumPy
+            return value.item()
+        what = f"the result has an entry of type {type(value).__name__}"
+        raise TypeError(f"{what}: only numbers, texts, lists and dicts")
+
     space = _loaded(job, _NAME)
     names = entry_point.split(".")
     if len(names) == 1 and names[0] not in space and "Solution" in space:
@@ -123,15 +124,7 @@ def _call(job: dict[str, Any], entry_point: str, arguments: list[Any]) -> str:
     function = space[names[0]]
     for name in names[1:]:
         function = getattr(function() if isinstance(function, type) else function, name)
-    return json.dumps(function(*arguments), default=_plain_number)
-
-
-def _plain_number(value: Any) -> Any:
-    """Return a number of NumPy as one of Python; raise a TypeError for any other value."""
-    if getattr(value, "shape", None) == ():
-        return value.item()
-    what = f"the result has an entry of type {type(value).__name__}"
-    raise TypeError(f"{what}: only numbers, texts, lists and dicts")
+    return json.dumps(function(*arguments), default=plain_number)
 
 
 def exception_line(error: BaseException) -> str:

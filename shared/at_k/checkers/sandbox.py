@@ -102,12 +102,14 @@ class Sandbox:
         self._limits = limits
         self._folder = None if is_isolated else tempfile.mkdtemp(prefix="at_k_")
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
+        self._printed = tempfile.TemporaryFile()  # noqa: SIM115  # no program can open it
         is_root = is_isolated and os.geteuid() == 0
         folders = ["/tmp", "/dev/shm"] if is_isolated else [self._folder]
         settings = {
             **vars(limits),
             "folders": folders,
             "code": _server_code().fileno(),
+            "printed": self._printed.fileno(),
             "is_isolated": is_isolated,
             "user": (1 << 30) + (os.getpid() << 7) + next(self._numbers) % 128 if is_root else None,
         }
@@ -124,7 +126,7 @@ class Sandbox:
                 stdout=subprocess.PIPE,
                 stderr=self._errors,
                 env=environment,
-                pass_fds=[settings["code"], refused_calls.fileno()],
+                pass_fds=[settings["code"], settings["printed"], refused_calls.fileno()],
                 start_new_session=True,
                 cwd=self._folder,
             )
@@ -177,10 +179,10 @@ class Sandbox:
         `seconds` is the time since its start.
         """
         limits, status = self._limits, "timeout"
-        if usage.cpu_seconds >= limits.cpu_seconds:
-            message = f"more than {limits.cpu_seconds:g} s of CPU time"
-        elif usage.memory > limits.memory + _MEMORY_OF_SERVER:
+        if usage.memory > limits.memory + _MEMORY_OF_SERVER:
             status, message = "memory", "its processes use more memory together than it may use"
+        elif usage.cpu_seconds >= limits.cpu_seconds:
+            message = f"more than {limits.cpu_seconds:g} s of CPU time"
         elif seconds > limits.wall_seconds:
             message = f"not finished after {limits.wall_seconds:g} s"
         else:
@@ -211,7 +213,7 @@ class Sandbox:
         self._process.wait()
         with suppress(OSError):  # a job that was not sent is in the buffer
             self._jobs.close()
-        for file in (self._replies, self._errors):
+        for file in (self._replies, self._errors, self._printed):
             file.close()
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)

@@ -56,8 +56,9 @@ def serve(settings: dict[str, Any]) -> None:
 
     Args:
         settings: a dict with `cpu_seconds` and `memory` (bytes) of a program; `folders`, which it
-            may write to; `is_isolated`, whether this is process 1 of a namespace; and `user`, the
-            number of the user to become, or None. Linux does not limit the processes of root.
+            may write to; `is_isolated`, whether this is process 1 of a namespace; `printed`, the
+            descriptor of a file; and `user`, the number of the user to become, or None, because
+            Linux does not limit the processes of root.
     """
     user = settings["user"]
     folders = [folder for folder in sys.path if os.path.isdir(folder)]
@@ -74,9 +75,8 @@ def serve(settings: dict[str, Any]) -> None:
         os.dup2(null, descriptor)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # process 1 ignores signals without a handler
     kept = {folder: {*os.listdir(folder)} for folder in settings["folders"]}
-    server = _Server(settings)
+    server = _Server(settings, jobs)
     os.dup2(null, 2)
-    _watch_other_processes(jobs)
     with suppress(BrokenPipeError):
         for line in jobs:
             reply = server.run(**json.loads(line))
@@ -86,21 +86,19 @@ def serve(settings: dict[str, Any]) -> None:
             replies.flush()
 
 
-def _watch_other_processes(jobs: IO[bytes]) -> None:
-    """Let this process reap orphans, and exit soon after the process that sends jobs has ended."""
+def _reap_orphans() -> None:
+    """Wait for processes whose parents have ended, because they count as processes, forever."""
+    with suppress(ChildProcessError):
+        while True:
+            os.waitpid(-1, 0)
+
+
+def _exit_after_parent(jobs: IO[bytes]) -> None:
+    """Wait until the process that sends jobs has ended, and end this one."""
     parent = select.poll()
     parent.register(jobs, 0)  # reports only that the other end is closed
-
-    def look(*_: Any) -> None:
-        if parent.poll(0):
-            os._exit(0)
-        with suppress(ChildProcessError):
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
-
-    for number in (signal.SIGCHLD, signal.SIGALRM):
-        signal.signal(number, look)
-    signal.setitimer(signal.ITIMER_REAL, 1, 1)
+    parent.poll()
+    os._exit(0)
 
 
 class _Server:
@@ -110,18 +108,22 @@ class _Server:
         is_usable: whether the starter can start the next program.
     """
 
-    def __init__(self, settings: dict[str, Any]):
+    def __init__(self, settings: dict[str, Any], jobs: IO[bytes]):
         self.is_usable = True
-        self._printed = _unnamed_file(settings["folders"][0])
+        self._printed = settings["printed"]
         self._control, theirs = _socket.socketpair()
         if os.fork() == 0:
             try:
                 close_all_but(theirs.fileno(), self._printed)
                 os.dup2(0, 2)
-                _start_programs(settings, theirs, self._printed)
+                _start_programs(settings, theirs)
             finally:
                 os._exit(0)
         theirs.close()
+        from threading import Thread  # here, because each library makes a fork slower
+
+        Thread(target=_reap_orphans, daemon=True).start()
+        Thread(target=_exit_after_parent, args=(jobs,), daemon=True).start()
         if own_bytes := _address_space():  # a program may return a number that tests count to
             most = own_bytes + settings["memory"] + _MEMORY_OF_TESTS
             resource.setrlimit(resource.RLIMIT_AS, (most, most))
@@ -169,8 +171,10 @@ class _Server:
             if report["exit_code"] == 0:
                 size = os.fstat(self._printed).st_size
                 printed = os.pread(self._printed, size, 0).decode(errors="replace")
-                verdict = self._examiner.check_output(exam, printed)
-        seconds += report["cpu_seconds"] + _cpu_seconds_of_children() - before
+                verdict = self._examiner.examine(exam, printed)
+        seconds += report["cpu_seconds"]
+        if self.is_usable:  # else the starter, with all that it has started, is one of the children
+            seconds += _cpu_seconds_of_children() - before
         return {"has_started": has_started, **verdict, **report, "cpu_seconds": seconds}
 
     def _report(self) -> dict[str, Any]:
@@ -185,7 +189,7 @@ class _Server:
 # --- The starter --------------------------------------------------------------------------
 
 
-def _start_programs(settings: dict[str, Any], control: Any, printed: int) -> None:
+def _start_programs(settings: dict[str, Any], control: Any) -> None:
     """Run programs in processes of their own, until the server closes the socket `control`.
 
     Messages are jobs, see `Tests.jobs`. Each is answered with the descriptor of a socket to the
@@ -203,7 +207,7 @@ def _start_programs(settings: dict[str, Any], control: Any, printed: int) -> Non
         ours, theirs = _socket.socketpair()
         program = os.fork()
         if program == 0:
-            run_program(job, settings["folders"][0], limits, theirs.fileno(), printed)
+            run_program(job, settings, limits, theirs.fileno())
         sent = ours.fileno().to_bytes(4, sys.byteorder)
         control.sendmsg([b"p"], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, sent)])
         ours.close()
@@ -217,19 +221,13 @@ def _start_programs(settings: dict[str, Any], control: Any, printed: int) -> Non
             os.kill(-1 if settings["is_isolated"] else -program, signal.SIGKILL)
         if status is None:
             status = os.waitpid(program, 0)[1]
-        if settings["is_isolated"]:
-            _end_other_processes()
+        with suppress(ProcessLookupError):
+            while settings["is_isolated"]:  # until the server has reaped all others
+                os.kill(-1, signal.SIGKILL)
+                time.sleep(0.0001)
         seconds = _cpu_seconds_of_children() - before
         code = os.waitstatus_to_exitcode(status)
         send(control.fileno(), {"exit_code": code, "cpu_seconds": seconds})
-
-
-def _end_other_processes() -> None:
-    """End all processes but the server and this one, and wait until the server has reaped them."""
-    with suppress(ProcessLookupError):
-        while True:
-            os.kill(-1, signal.SIGKILL)
-            time.sleep(0.0001)
 
 
 def _import(names: Any, settings: dict[str, Any]) -> list[tuple[int, int, int]]:
@@ -280,14 +278,6 @@ def _address_space() -> int:
             low = middle
     resource.setrlimit(resource.RLIMIT_AS, limits)
     return high
-
-
-def _unnamed_file(folder: str) -> int:
-    """Create a file that no program can open, because it has no name, and return its descriptor."""
-    path = os.path.join(folder, os.urandom(8).hex())
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-    os.unlink(path)
-    return descriptor
 
 
 def _clean_folders(kept: dict[str, set[str]]) -> bool:
