@@ -132,6 +132,13 @@ DISTURBING = {
         "os.read(read, 1)\n" + RIGHT,  # until all have ended
         "timeout",
     ),
+    "short children, before signals to all": (
+        "import os, signal, time\nfor i in range(40):\n    if os.fork() == 0:\n"
+        "        if os.fork() == 0:\n            while time.process_time() < 0.02: pass\n"
+        "        os._exit(0)\n    os.wait()\n    time.sleep(0.025)\n"
+        "def square(x):\n    os.kill(-1, signal.SIGKILL)\n    return x * x\n",
+        "timeout",
+    ),
     "children beside signals to the server": (
         "import os, signal, time\nfor i in range(2):\n    if os.fork() == 0:\n"
         "        while time.process_time() < 0.24: os.kill(1, signal.SIGCHLD)\n"
@@ -185,7 +192,7 @@ DISTURBING = {
     ),
     "signals to all": (
         "import os, signal\nos.kill(-1, signal.SIGTERM)\nos.kill(-1, signal.SIGKILL)",
-        ("failed", "crashed"),
+        ("failed", "crashed", "timeout"),
     ),
     "signals to the server": (
         "import os, signal\nfor number in range(1, 65):\n"

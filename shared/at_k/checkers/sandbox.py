@@ -264,9 +264,12 @@ class _Usage:
     def look(self, processes: list[int]) -> None:
         """Update the usage. `processes` are those of the sandbox, see `Sandbox.processes`.
 
-        A child that has ended counts in its parent, which is read before it, so that no time counts
-        twice. If the parent ignores SIGCHLD, the time last seen of the child counts.
+        Nothing counts before a program starts. A child that has ended counts in its parent, which
+        is read before it, so that no time counts twice. If the parent ignores SIGCHLD, the time
+        last seen of the child counts.
         """
+        if len(processes) < 3 and not self._seen:
+            return
         tests = sum(_cpu_seconds(server)[0] for server in processes[:1])
         self._before = tests if self._before is None else self._before
         times = {process: _cpu_seconds(process) for process in processes[2:]}

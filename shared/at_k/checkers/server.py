@@ -110,7 +110,8 @@ class _Server:
 
     def __init__(self, settings: dict[str, Any], jobs: IO[bytes]):
         self.is_usable = True
-        self._printed = settings["printed"]
+        self._reported = 0.0  # seconds, by the starter
+        self._printed, self._is_isolated = settings["printed"], settings["is_isolated"]
         self._control, theirs = _socket.socketpair()
         if os.fork() == 0:
             try:
@@ -122,7 +123,8 @@ class _Server:
         theirs.close()
         from threading import Thread  # here, because each library makes a fork slower
 
-        Thread(target=_reap_orphans, daemon=True).start()
+        self._reaper = Thread(target=_reap_orphans, daemon=True)
+        self._reaper.start()
         Thread(target=_exit_after_parent, args=(jobs,), daemon=True).start()
         if own_bytes := _address_space():  # a program may return a number that tests count to
             most = own_bytes + settings["memory"] + _MEMORY_OF_TESTS
@@ -172,9 +174,10 @@ class _Server:
                 size = os.fstat(self._printed).st_size
                 printed = os.pread(self._printed, size, 0).decode(errors="replace")
                 verdict = self._examiner.examine(exam, printed)
-        seconds += report["cpu_seconds"]
-        if self.is_usable:  # else the starter, with all that it has started, is one of the children
-            seconds += _cpu_seconds_of_children() - before
+        seconds += report["cpu_seconds"] + _cpu_seconds_of_children() - before
+        if not self.is_usable:  # the starter, with all that it has started, is one of the children
+            seconds -= self._reported
+        self._reported += report["cpu_seconds"]
         return {"has_started": has_started, **verdict, **report, "cpu_seconds": seconds}
 
     def _report(self) -> dict[str, Any]:
@@ -183,6 +186,10 @@ class _Server:
             return receive(self._control.fileno())
         except EOFError:
             self.is_usable = False
+            if self._is_isolated:
+                with suppress(ProcessLookupError):
+                    os.kill(-1, signal.SIGKILL)
+            self._reaper.join(1)
             return {"exit_code": -signal.SIGKILL, "cpu_seconds": 0.0}
 
 
