@@ -1,4 +1,4 @@
-"""Read references into tests of a program, and compare outputs with what is expected.
+"""Read references into tests of a program.
 
 A reference of any form that `python_tests` takes goes in, and a `Tests` comes out. Nothing is run
 here but the header of contests.
@@ -66,8 +66,7 @@ class Tests:
         entry_point: the function that is tested, or None if it is not known.
         code: the tests as code, or None if there are inputs and outputs.
         inputs: the input of each case: a text for standard input, or a list of arguments.
-        outputs: the expected output of each case.
-        is_wrapped: whether an output may be in a list of its own, as in APPS.
+        outputs: for each case a list of outputs, one of which is expected.
         is_contest: whether it is a row of APPS or LiveCodeBench, which has a header of imports.
         expected: the names of the tests in the code that have to run; empty if they are not known.
     """
@@ -78,7 +77,6 @@ class Tests:
     code: TestCode | None = None
     inputs: tuple[Any, ...] = ()
     outputs: tuple[Any, ...] = ()
-    is_wrapped: bool = False
     is_contest: bool = False
     expected: tuple[str, ...] = ()
 
@@ -109,11 +107,11 @@ class Tests:
         job: dict[str, Any] = {"setup": self.setup, "program": program, "stdin": None}
         job["preload"] = []
         if self.code is None:
-            given, exam = self.inputs[case], {"case": case, "output": self.outputs[case]}
+            given, exam = self.inputs[case], {"case": case, "accepted": self.outputs[case]}
             if self.entry_point is None:
                 return {"job": job | {"stdin": given}, "exam": exam}
-            exam |= {"is_wrapped": self.is_wrapped, "call": [self.entry_point, given]}
-            return {"job": job, "exam": exam | {"form": "call"}}
+            exam |= {"form": "call", "call": [self.entry_point, given]}
+            return {"job": job, "exam": exam}
         if program is None or self.code.shares_interpreter:
             job["preload"] = ["unittest.mock" if program is None else "unittest"]
             job["preload"] += ["pytest"] if self.code.may_have_tests else []
@@ -383,12 +381,15 @@ def _cases(row: Mapping[str, Any], entry_point: str | None, where: str) -> Tests
             if what := _expected_case(value, name, entry_point):
                 text = f"{where}[{name!r}][{case}] is {short(value)}: give {what}."
                 raise ValueError(text)
+    # In APPS an output may be in a list of its own.
+    may_unwrap = "input_output" in row and entry_point is not None
+    is_list = [may_unwrap and isinstance(x, list) and len(x) == 1 for x in outputs]
+    accepted = [[x, *x] if unwrap else [x] for x, unwrap in zip(outputs, is_list, strict=True)]
     return Tests(
         prompt="" if is_contest else _prompt_of_function(row, entry_point, where),
         entry_point=entry_point,
         inputs=tuple(inputs),
-        outputs=tuple(outputs),
-        is_wrapped="input_output" in row,
+        outputs=tuple(accepted),
         is_contest=is_contest,
     )
 
