@@ -304,7 +304,7 @@ class _AnsweringProgram:
         return getattr(importlib.import_module(module), function)
 
     def _described(self, error: BaseException) -> list[Any]:
-        """Return the list of arguments of `_exception` in the examiner for an exception."""
+        """Return the list of arguments of `_exception` in `examiner.py` for an exception."""
         text = exception_text(error)
         try:
             arguments = encode(error.args, repr)

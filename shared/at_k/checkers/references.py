@@ -31,7 +31,7 @@ FORMS = (
 
 @dataclass(frozen=True)
 class TestCode:
-    """Tests that are code, as the examiner gets them.
+    """Tests that are code, as `examine` gets them.
 
     Attributes:
         tests: the code.
