@@ -28,11 +28,15 @@ def signal_when_busy(monkeypatch, times, number=signal.SIGKILL, what="server"):
     """Send a signal to the sandbox while it runs SLOW, the first times that it does."""
     run, remaining = sandbox.Sandbox.run, [None] * times
 
+    def send_signal(box):
+        os.kill(box.processes()[0] if what == "server" else box._process.pid, number)
+
     def run_and_signal(self, jobs, ending):
         if jobs["job"]["program"].startswith(SLOW) and remaining:
             remaining.pop()
-            pid = self.processes()[0] if what == "server" else self._process.pid
-            threading.Timer(0.1, os.kill, [pid, number]).start()  # the program sleeps longer
+            while not self.processes():
+                time.sleep(0.01)
+            threading.Timer(0.1, send_signal, [self]).start()  # the program sleeps longer
         return run(self, jobs, ending)
 
     monkeypatch.setattr(sandbox.Sandbox, "run", run_and_signal)
