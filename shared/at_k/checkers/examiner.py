@@ -54,21 +54,9 @@ def examine(exam: dict[str, Any], source: int | str) -> dict[str, Any]:
     program = _RemoteProgram(source) if isinstance(source, int) else None
     ran: list[str] = []
     try:
-        if program is None:
-            problem = _problem_of_case(exam, "printed", source)
-            ran = ["case"]
-        elif exam["form"] == "find":
+        if program is not None and exam["form"] == "find":
             return ENDED | program.exchange({"find": exam})
-        elif exam["form"] == "call":
-            problem = _problem_of_case(exam, "returned", program.call(exam["call"]))
-            ran = ["case"]
-        elif exam["shares_interpreter"]:
-            ran, problem = program.run(exam)
-        else:
-            module = types.ModuleType("tests")
-            vars(module).update(_visible_names(exam, program.names(exam)))
-            result = run_tests(exam, module)
-            ran, problem = result.ran, result.problem
+        ran, problem = _run(exam, source, program)
     except UnusableTestsError as error:
         problem = f"the tests {error}"
     except BaseException as error:  # of the program, or its result is too large or too deep
@@ -82,6 +70,22 @@ def examine(exam: dict[str, Any], source: int | str) -> dict[str, Any]:
         return {"status": "passed", "message": "", "tests": len(ran)}
     status = "memory" if re.match(r"([\w.]+: )?MemoryError", problem) else "failed"
     return {"status": status, "message": problem[:_MESSAGE], "tests": len(ran)}
+
+
+def _run(
+    exam: dict[str, Any], source: int | str, program: _RemoteProgram | None
+) -> tuple[list[str], str | None]:
+    """Run tests; return the names of those that ran, and how the first one failed, or None."""
+    if program is None:
+        return ["case"], _problem_of_case(exam, "printed", source)
+    if exam["form"] == "call":
+        return ["case"], _problem_of_case(exam, "returned", program.call(exam["call"]))
+    if exam["shares_interpreter"]:
+        return program.run(exam)
+    module = types.ModuleType("tests")
+    vars(module).update(_visible_names(exam, program.names(exam)))
+    result = run_tests(exam, module)
+    return result.ran, result.problem
 
 
 def _problem_of_case(exam: dict[str, Any], what: str, result: Any) -> str | None:

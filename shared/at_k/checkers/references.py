@@ -253,13 +253,11 @@ def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
     modules = sorted({path.partition(".")[0] for path in imports(ast.walk(tree)).values()})
     _require_installed(modules)
     has_check = any(getattr(node, "name", None) == "check" for node in tree.body)
-    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    names |= {entry_point.partition(".")[0]} if entry_point else set()
     attributes = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
     return TestCode(
         tests=code,
         missing_imports=missing_imports,
-        names=tuple(sorted(name for name in names if not name.startswith("__"))),
+        names=_used_names(tree, entry_point),
         imports=tuple(map(ast.unparse, own_imports)),
         modules=tuple(modules),
         is_test=is_test,
@@ -267,6 +265,13 @@ def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
         replaced=tuple(x.attr for x in attributes if isinstance(x.ctx, ast.Store)),
         shares_interpreter=need_interpreter(tree),
     )
+
+
+def _used_names(tree: ast.Module, entry_point: str | None) -> tuple[str, ...]:
+    """Return the names that tests use, without special ones, and that of the entry point."""
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    names |= {entry_point.partition(".")[0]} if entry_point else set()
+    return tuple(sorted(name for name in names if not name.startswith("__")))
 
 
 def _require_installed(modules: Iterable[str]) -> None:
@@ -381,17 +386,19 @@ def _cases(row: Mapping[str, Any], entry_point: str | None, where: str) -> Tests
             if what := _expected_case(value, name, entry_point):
                 text = f"{where}[{name!r}][{case}] is {short(value)}: give {what}."
                 raise ValueError(text)
-    # In APPS an output may be in a list of its own.
-    may_unwrap = "input_output" in row and entry_point is not None
-    is_list = [may_unwrap and isinstance(x, list) and len(x) == 1 for x in outputs]
-    accepted = [[x, *x] if unwrap else [x] for x, unwrap in zip(outputs, is_list, strict=True)]
     return Tests(
         prompt="" if is_contest else _prompt_of_function(row, entry_point, where),
         entry_point=entry_point,
         inputs=tuple(inputs),
-        outputs=tuple(accepted),
+        outputs=tuple(_accepted(x, "input_output" in row) for x in outputs),
         is_contest=is_contest,
     )
+
+
+def _accepted(output: Any, is_apps: bool) -> list[Any]:
+    """Return the acceptable outputs of a case: in APPS, one may be in a list of its own."""
+    is_wrapped = is_apps and isinstance(output, list) and len(output) == 1
+    return [output, *output] if is_wrapped else [output]
 
 
 def _cases_of_hub(row: dict[str, Any], where: str) -> dict[str, Any]:
