@@ -121,14 +121,7 @@ def _covariances_of_k(
     step = np.exp2(np.floor(np.log2(_STEP * width)))
     size = np.exp2(np.ceil(np.log2((last - first) / step + 1)))
     if any(np.count_nonzero(credit) > 1 for credit in credits):
-        reach = last.max() - first.min()  # Pairs (n, c) with equal steps share nodes.
-        nodes_of_step = (min(size[step == h].sum(), reach / h) for h in np.unique(step))
-        needed = k * sum(nodes_of_step)
-        if needed > _MOST_CELLS:
-            raise ValueError(
-                f"The posterior variance at k = {k} needs up to {needed:.0e} probabilities, and "
-                f"{_MOST_CELLS:.0e} are possible: give a smaller k, or interval='sampling'."
-            )
+        _require_few_nodes(k, step, size, last.max() - first.min())
     for h, nodes in {*zip(step.tolist(), size.astype(int).tolist(), strict=True)}:
         for rows in blocks_of_rows(np.flatnonzero((step == h) & (size == nodes)), nodes):
             node = np.floor(first[rows, None] / h) + np.arange(nodes)
@@ -144,6 +137,20 @@ def _covariances_of_k(
             for column, (i, j) in enumerate(columns):
                 result[rows, column] = (weights * deviations[i] * deviations[j]).sum(axis=-1)
     return np.maximum(result, 0.0)
+
+
+def _require_few_nodes(k: int, step: np.ndarray, size: np.ndarray, reach: float) -> None:
+    """Raise a ValueError if the pmf of k samples at all nodes would take minutes.
+
+    `step` and `size`, (U,), are those of the nodes of each pair, and `reach` the range of all.
+    """
+    # Pairs with equal steps share nodes.
+    needed = k * sum(min(size[step == h].sum(), reach / h) for h in np.unique(step))
+    if needed > _MOST_CELLS:
+        raise ValueError(
+            f"The posterior variance at k = {k} needs up to {needed:.0e} probabilities, and "
+            f"{_MOST_CELLS:.0e} are possible: give a smaller k, or interval='sampling'."
+        )
 
 
 def _beta_weights(x: np.ndarray, a: np.ndarray, b: np.ndarray, step: float) -> np.ndarray:
