@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Iterable
+from typing import Any
 
 # Modules that only work with values. Other modules may change the interpreter of a program, or
 # look at its objects.
@@ -72,21 +73,19 @@ class _Uses:
 
     def __init__(self, tree: ast.AST):
         nodes = [*ast.walk(tree)]
+
+        def all_of(*kinds: type) -> list[Any]:
+            return [node for node in nodes if isinstance(node, kinds)]
+
         self.paths = imports(nodes)
         self._parents = {child: node for node in nodes for child in ast.iter_child_nodes(node)}
-        self._read = [
-            node
-            for node in nodes
-            if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load)
-        ]
-        variables = [node for node in nodes if isinstance(node, ast.Name)]
-        parameters = {node.arg for node in nodes if isinstance(node, ast.arg)}
-        self._bound = {x.id for x in variables if isinstance(x.ctx, ast.Store)} | parameters
-        self._bound |= {node.name for node in nodes if isinstance(node, _BINDING) and node.name}
-        functions = {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
-        self._functions = functions - parameters  # without fixtures, whose values tests get
-        managers = [node.optional_vars for node in nodes if isinstance(node, ast.withitem)]
-        self._managers = {_name(manager) for manager in managers}
+        self._read = [x for x in all_of(ast.Name, ast.Attribute) if isinstance(x.ctx, ast.Load)]
+        parameters = {node.arg for node in all_of(ast.arg)}
+        self._bound = {x.id for x in all_of(ast.Name) if isinstance(x.ctx, ast.Store)} | parameters
+        self._bound |= {node.name for node in all_of(*_BINDING)}
+        # Without fixtures, whose values tests get.
+        self._functions = {node.name for node in all_of(ast.FunctionDef)} - parameters
+        self._managers = {_name(node.optional_vars) for node in all_of(ast.withitem)}
 
     def need_interpreter(self, node: ast.AST) -> bool:
         """Return whether a node of the tests has to run in the process of the program."""

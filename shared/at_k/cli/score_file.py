@@ -235,10 +235,9 @@ def _noise_of_leading_score(
     shared = {x: options[x] for x in RunOptions.__annotations__ if x in options}
     comparison = ComparisonOptions(metric, None, "questions", options["confidence"], **shared)
     # Limits of `compute` for the same questions are not computed again.
-    same = None
-    if errors == Errors() and not options["anytime"]:
-        name = leading.interval.interval or options["interval"]
-        same = [leading.interval] if name == "sampling" else None
+    interval = leading.interval
+    is_sampling = (interval.interval or options["interval"]) == "sampling"
+    same = [interval] if is_sampling and errors == Errors() and not options["anytime"] else None
     noise = noise_of(Run("The file", outcomes, checked.answers, errors), comparison, same)
     return {key: own for key, own in noise.items() if own["standard_error"] > 0}
 

@@ -153,11 +153,8 @@ def settle_missing(
     if missing != "drop":
         _refuse_undecided(reading, numbers, ids, rule)
     if rule == "incorrect":
-        fills: Iterable[Any] = itertools.repeat(False)
-        if "written" in reading.samples:
-            fills = (x if isinstance(x, str) else "" for x in reading.samples["written"])
-        samples = [fill if x is None else x for x, fill in zip(samples, fills, strict=False)]
-        return samples, every, f"{sum(numbers.missing)} of them missing{why}, counted as incorrect"
+        note = f"{sum(numbers.missing)} of them missing{why}, counted as incorrect"
+        return _filled(samples, reading.samples.get("written")), every, note
     kept = np.flatnonzero(numbers.missing < numbers.total).tolist()
     if not kept:
         number = sum(numbers.missing)
@@ -168,6 +165,17 @@ def settle_missing(
         warnings.warn(f"{title}: {left} out: {first_entries(empty, 10)}.", stacklevel=2)
         note += f"; {left} out"
     return samples, kept, note
+
+
+def _filled(samples: Sequence[Any], written: Sequence[Any] | None) -> list[Any]:
+    """Return samples with incorrect ones for those that are None.
+
+    An answer stays as it was `written`, or is an empty text; without `written`, samples are graded.
+    """
+    fills: Iterable[Any] = itertools.repeat(False)
+    if written is not None:
+        fills = (x if isinstance(x, str) else "" for x in written)
+    return [fill if x is None else x for x, fill in zip(samples, fills, strict=False)]
 
 
 class _Numbers:

@@ -139,11 +139,19 @@ def read_samples(table: Table, columns: Mapping[str, Any], options: ReadingOptio
         reading.samples[role] = _numbers(reading, role)
     _read_outcomes_and_answers(reading)
     _leave_out_missing(reading)
-    if table.layout and "references" in columns and len(reading.row_of) == table.size:
+    _read_grades_of_log(reading, table)
+    return reading
+
+
+def _read_grades_of_log(reading: Reading, table: Table) -> None:
+    """Read the outcomes of answers in a log, which are checked again, if it has one of each.
+
+    `table` is that of the log, before rows or lists of it were split.
+    """
+    if table.layout and "references" in reading.columns and len(reading.row_of) == table.size:
         graded = columns_of_role(table, "outcomes")
         if len(graded) == 1:
             reading.samples["grades"] = as_outcomes(table.columns[graded[0]])
-    return reading
 
 
 def _read_rows(reading: Reading) -> None:
