@@ -11,10 +11,10 @@ that none is read half written:
     <p>.lock    the lock of process p, which it holds until it has computed, or ends
     conflict    made by a process that found its lock taken
 
-By the keys, a process ignores files of a run that was killed. To be process p of the run is the
-role of a process. As the lock belongs to the role, two runs with the same name are noticed. The
-`Exchange` objects of a process are numbered, so that processes that compute with different metric
-objects are noticed.
+By the keys, a process ignores files of a run that was killed. A process that holds <p>.lock has the
+role of process p. Two processes that want one role, as of two runs with the same name, are noticed.
+The `Exchange` objects of a process are numbered, so that processes that compute with different
+metric objects are noticed.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _LAUNCHERS = (
 """Environment variables that launchers set to the same values for all processes of a run."""
 
 _SECONDS_TO_LOCK = 1.0
-"""How long a process waits for its role, which another process may be about to leave."""
+"""How long a process waits for its lock, which another process may be about to release."""
 
 _SECONDS_TO_READ = 5.0
 """How long process 0 waits until all others have read its result."""
@@ -67,13 +67,13 @@ _SAME_RUN = (
 )
 
 _roles: dict[tuple[int, str], FileLock] = {}
-"""The locks of the roles that this process has taken, by (id of the process, file of the lock).
+"""The locks that this process holds, by role: (id of the operating system's process, lock file).
 
 A forked process inherits this dict. Its own id tells its entries from those of its parent.
 """
 
 _objects: dict[tuple[int, str], list[weakref.ref[Exchange]]] = {}
-"""The `Exchange` objects of each role, by the same keys. The index of an object is its number."""
+"""The `Exchange` objects of each role, by the keys of `_roles`; an object's index is its number."""
 
 
 def default_experiment() -> str:
@@ -91,7 +91,7 @@ def default_experiment() -> str:
 
 
 class Exchange:
-    """One process of a run, and the files that it shares with the others.
+    """Exchange rows for one process of a run, through files that it shares with the others.
 
     The process holds its role, such as process 1, until a computation has succeeded. Another
     process may take the role afterwards, as workers of a pool do.
@@ -126,14 +126,14 @@ class Exchange:
 
     @property
     def _role(self) -> tuple[int, str]:
-        """The key of the role of this process in `_roles` and `_objects`."""
+        """The key of this process in `_roles` and `_objects`: (process id, path of its lock)."""
         return os.getpid(), str(self._file(self._process, "lock"))
 
     def _take_role(self) -> None:
-        """Lock the role of this process and number this object, if that has not been done.
+        """Number this object and lock the role of this process, each unless it has been done.
 
-        Files that an earlier run left are removed when the role is taken. Raises ValueError if
-        another process has the role.
+        Files that an earlier run left are removed when the role is locked. If another process has
+        the role, the file "conflict" is made, and a ValueError is raised.
         """
         if self._number is None:
             self._number = _number_object(self, _objects.setdefault(self._role, []))
@@ -161,7 +161,7 @@ class Exchange:
             _roles.pop(self._role).release()
 
     def _lives(self, process: int) -> bool:
-        """Return whether a process of the run is alive: it holds its lock, or is this process."""
+        """Return whether a process of the run is alive, which is the case if its lock is taken."""
         path = self._file(process, "lock")
         if (os.getpid(), str(path)) in _roles:
             return True
@@ -244,7 +244,7 @@ class Exchange:
             waiting = [process for process in range(1, self._processes) if process not in rows]
             for process in waiting:
                 content = _content(self._file(process, "rows"))
-                header = content[: content.find(b"\n") + 1]
+                header = content[: content.find(b"\n") + 1]  # b"" without a complete line
                 sent = json.loads(header or "{}")
                 if sent.get("request") == request:
                     self._received[process] = sent["key"]
@@ -262,7 +262,7 @@ class Exchange:
         return [rows[process] for process in sorted(rows)]
 
     def _check_sender(self, process: int, sent: dict[str, Any]) -> None:
-        """Raise a ValueError if the sender of rows failed, or computes with another object."""
+        """Raise a ValueError if the header `sent` has an error, or the number of another object."""
         if sent["number"] != self._number:
             raise ValueError(
                 f"Process {process} computes with metric object {sent['number']} of this run, and "
@@ -274,7 +274,7 @@ class Exchange:
             raise ValueError(f"Process {process} cannot read its input: {sent['error']}")
 
     def report(self, error: BaseException | None) -> None:
-        """Tell the processes that sent rows that process 0 succeeded, or why it failed."""
+        """Write the error of process 0, or None for success, to `result`; wait until it is read."""
         if self._received is None:
             return
         problem = None if error is None else str(error) or type(error).__name__
@@ -289,7 +289,7 @@ class Exchange:
                 break
         self._request.unlink(missing_ok=True)
         if is_read:
-            # Otherwise the result stays for processes that are late, until the next result.
+            # An unread result stays for late processes, until the next result replaces it.
             self._result.unlink(missing_ok=True)
         self._received = None
 
@@ -374,10 +374,7 @@ def read_batch(data: Any) -> Samples:
 def write_whole(
     path: Path, content: bytes, write_more: Callable[[BinaryIO], Any] | None = None
 ) -> None:
-    """Write `content`, and what `write_more` writes, under another name, and rename the file.
-
-    So nobody reads it half written.
-    """
+    """Write `content` and what `write_more` adds to a temporary file, and rename that to `path`."""
     temporary = path.with_name(f"{path.name}-{uuid.uuid4().hex}")
     try:
         with temporary.open("wb") as file:
@@ -398,7 +395,7 @@ def _content(path: Path) -> bytes:
 
 
 def _poll_for(seconds: float) -> Iterator[None]:
-    """Yield at once, and then repeatedly until the time is over, with pauses of 1 to 50 ms."""
+    """Yield at once, then after pauses that grow from 1 to 50 ms, until the seconds are over."""
     deadline, pause = time.monotonic() + seconds, 0.001
     yield
     while time.monotonic() < deadline:
@@ -408,7 +405,7 @@ def _poll_for(seconds: float) -> Iterator[None]:
 
 
 def _number_object(exchange: Exchange, objects: list[weakref.ref[Exchange]]) -> int:
-    """Add an object at the first index where there is none, or a deleted one; return the index."""
+    """Put an object at the first index of a deleted one, or at the end, and return the index."""
     if any(other() is not None for other in objects):
         gc.collect()  # Metrics of evaluate refer to themselves, so they outlive their last user.
     number = next((n for n, other in enumerate(objects) if other() is None), len(objects))

@@ -109,7 +109,7 @@ def _calls(
 ) -> dict[str, Call]:
     """Return the calls of `compute` by name: those of the Space, with the options of all pages.
 
-    `sizes` are as in `_used_options`. `checker` is None if samples have no references.
+    `sizes` has the n of all questions, by run. `checker` is None if samples have no references.
     """
     smallest_n = min(int(n.min()) for n in sizes)
     shared = {name: options[name] for name in ("confidence", "interval")}
@@ -211,7 +211,7 @@ def _names_and_texts(
 def _rewards_by_question(
     outcomes: MetricSamples, w: Sequence[float] | None
 ) -> list[list[float | None]]:
-    """Return for each question a list of the outcomes of its samples, with None if not scored.
+    """Return for each question a list of the outcomes of its samples, None for an unscored one.
 
     If `w` is given, outcomes are categories 0, 1, .., and the rewards w[0], w[1], .. replace them.
     """

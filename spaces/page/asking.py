@@ -114,9 +114,9 @@ def load_columns(path: str) -> Columns:
 
 
 def _choices_from_error(error: SelectionError, columns: Columns) -> Iterator[Reading]:
-    """Yield the choices that an error of the reader offers.
+    """Yield a choice for each way to settle an error, with those of its arguments in `_WORDS`.
 
-    If ways select rows by columns, the page offers the rows of each combination of entries.
+    Of ways with "where", the first gives one for each combination of entries in its columns.
     """
     filters = [way.arguments["where"] for way in error.ways if "where" in way.arguments]
     if filters:
@@ -128,9 +128,9 @@ def _choices_from_error(error: SelectionError, columns: Columns) -> Iterator[Rea
 
 
 def _row_filter_choices(columns: Columns, where: Mapping[str, str]) -> Iterator[Reading]:
-    """Yield the choice of rows for each combination of entries in the columns of `where`.
+    """Yield {"where": pairs} for each combination of entries in the columns of `where`, at most 40.
 
-    For a column that the table lacks, the entry is that in `where`.
+    For a column that the table lacks, the entry is the value in `where`.
     """
     size = len(next(iter(columns.values()), [""]))
     cells = [column_at(columns, name) or [entry] * size for name, entry in where.items()]

@@ -94,7 +94,7 @@ def chart_arguments(chart: Chart, answer: Answer) -> dict[str, Any]:
     arguments = dict(chart.arguments)
     if scale_of(answer.runs).percent:
         arguments["percent"] = True
-    if chart.function not in ("forest", "by_question"):  # the first has its limits, the other none
+    if chart.function not in ("forest", "by_question"):  # leaderboards have limits, questions none
         arguments["confidence"] = answer.options["confidence"]
         if answer.options["interval"] != SAME_QUESTIONS:  # with "auto", results name the interval
             arguments.setdefault("interval", answer.options["interval"])

@@ -104,9 +104,9 @@ def compare(
 
 
 def _shared_arguments(space: Space, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what `at_k.compare` takes of the arguments of `compute`, such as the confidence.
+    """Return those arguments of `compute` that `at_k.compare` takes, too, such as the confidence.
 
-    Raise a ValueError if it has no parameter for an option that is not the default.
+    Raise a ValueError for a penalty other than the default, which `at_k.compare` does not take.
     """
     if arguments.get("penalty") != space.defaults.get("penalty"):
         raise ValueError(f"a comparison is with the penalty {space.defaults['penalty']}.")
@@ -119,9 +119,9 @@ def _shared_arguments(space: Space, arguments: Mapping[str, Any]) -> dict[str, A
 def _measures(
     space: Space, keys: Sequence[str], calls: Mapping[str, Call]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the metric, k and tau for each metric in `keys`, as arguments of `at_k.compare`.
+    """Yield the arguments of `at_k.compare` (metric, k, tau) for each metric in `keys`.
 
-    avg@N is left out unless it is the first, because its limits may be by another method.
+    avg@N is left out unless it is the first: its limits may be by another method. k may be a list.
     """
     compared: set[str] = set()
     for metric, k, tau in map(read_score, keys):

@@ -13,7 +13,7 @@ from .sharing import shared_text
 
 
 def result_dict(answer: Answer) -> dict[str, Any]:
-    """Return the metric, the options, the scores of each call by run, and the samples.
+    """Return a dict of the metric, options, scores by call and run, any comparison, and samples.
 
     The API returns this dict, and the file of JSON has it. The scores of a sweep are a list.
     """

@@ -129,7 +129,7 @@ def _remedy(error: ChoiceError) -> str:
 
 
 def _described(control: Control) -> str:
-    """Return a description of a control for programs: its meaning and its valid values."""
+    """Return what the API says about an option: its meaning and its valid values, as one text."""
     if isinstance(control, Choice):
         choices = [f"{value!r} ({text})" for value, text in control.choices.items()]
         return f"{control.info}: {' or '.join(choices)}"

@@ -84,10 +84,9 @@ def _shown_runs(answer: Answer) -> list[Run]:
 
 
 def _scores_of_questions(answer: Answer, runs: Sequence[Run]) -> tuple[str, list[list[float]]]:
-    """Return a key and the scores of questions with this key, a list for each run.
+    """Return (key, scores), where `scores` has a list for each run with the score of each question.
 
-    It is the first of the main scores that all runs have for each question. Return "" and an empty
-    list if there is none.
+    The key is the first main score that all runs have per question. Return ("", []) without any.
     """
     by_run = []
     for run in runs:
@@ -100,7 +99,7 @@ def _scores_of_questions(answer: Answer, runs: Sequence[Run]) -> tuple[str, list
 
 
 def _summary(run: Run, index: int) -> str:
-    """Return how many scored samples are correct, as "5 of 8", or the mean reward, or ""."""
+    """Return how many scored samples are correct, "5 of 8"; or the mean reward, "" without any."""
     scored = [reward for reward in run.rewards[index] if reward is not None]
     if run.is_binary:
         return f"{sum(scored):.0f} of {len(scored)}"
@@ -108,7 +107,7 @@ def _summary(run: Run, index: int) -> str:
 
 
 def _marks(run: Run, index: int) -> str:
-    """Return a mark for each sample, or its reward; "" if the input has only their numbers."""
+    """Return the mark or the reward of each sample in one text; "" if the input has only counts."""
     if _has_counts(run):
         return ""
     rewards = run.rewards[index]
@@ -144,7 +143,7 @@ def _shortened(text: str, max_characters: int) -> str:
 
 
 def questions_html(answer: Answer) -> str:
-    """Return the questions as HTML. Each opens to show its samples in full.
+    """Return the first questions, as far as they fit, as HTML. Each opens to show its samples.
 
     The style sheet of the page hides the questions that the selected filter excludes.
     """
@@ -184,7 +183,7 @@ def _caption(answer: Answer, number_shown: int) -> str:
 
 
 def _filters_html(answer: Answer) -> str:
-    """Return a choice of filters as HTML; "" for verdicts, which are not correct or incorrect."""
+    """Return a choice of filters as HTML, without labels for verdicts, which cannot be correct."""
     labels = "".join(
         f'<label><input type="radio" name="filter" value="{name}"'
         f"{' checked' if name == 'All' else ''}>{name}</label>"

@@ -95,10 +95,7 @@ def read_samples(request: Request, parameters: Container[str]) -> ReadSamples:
 
 
 def _copy_uploads(uploads: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Copy uploaded files to the current folder.
-
-    Return a dict from the label of each run to the name of the copy, and that of the upload.
-    """
+    """Copy uploads to this folder. Return {label of the run: (name of copy, name of upload)}."""
     copies: dict[str, tuple[str, str]] = {}
     for number, upload in enumerate(map(Path, uploads), start=1):
         suffix = upload.suffix.lower()
@@ -184,14 +181,14 @@ def _columns_of(run: Run, roles: Sequence[str]) -> dict[str, str]:
     """Return the column of each of these roles, and of the options of choices, in a run."""
     columns = {x: run.columns[x] for x in (*roles, "options") if x in run.columns}
     if ", " in columns.get("clusters", ""):
-        del columns["clusters"]  # `at_k.read` finds those of settings again
+        del columns["clusters"]  # `at_k.read` makes clusters from several settings by itself
     return columns
 
 
 def _samples_for_page(run: Run, space: Space) -> Samples:
-    """Return the columns of a run as lists, with floats for integers if an outcome is below 0.
+    """Return the columns of a run as lists. If a graded outcome is below 0, all become floats.
 
-    For `compute`, floats are rewards and integers categories.
+    `compute` takes integers for categories, which cannot be below 0, and floats for rewards.
     """
     samples = _columns_as_lists(run)
     outcomes = samples["predictions"]

@@ -17,7 +17,7 @@ def views_of(answer: Answer, for_paper: bool = False) -> list[View]:
     """Return the views of an answer, each of which can print its tables.
 
     For two compared runs, it is only the comparison. Otherwise there is a view of each run, after
-    the leaderboard if there is one. With `for_paper`, these have only what a paper would report.
+    the leaderboard if there is one. With `for_paper`, those of runs have the main scores only.
     """
     views: list[View] = [] if answer.comparison is None else [answer.comparison.view]
     if answer.comparison is None or len(answer.runs) > 2:

@@ -59,7 +59,7 @@ def preload(space: Space) -> None:
 
 
 def score(request: Request) -> Answer:
-    """Score a request as `score_in_steps` does, with its errors, and return only the answer."""
+    """Return the answer to a request. Raises the errors of `score_in_steps`, which scores it."""
     return next(step for step in score_in_steps(request) if step is not None)
 
 

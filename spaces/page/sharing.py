@@ -66,10 +66,10 @@ def saved_page(files: Sequence[str]) -> str | None:
 
 
 def opened_request(space: Space, text: str, folder: Path) -> Request:
-    """Return the request in the fragment of a link without #, or in a saved page.
+    """Return the request in `text`: the fragment of a link without #, or a saved page.
 
-    Anybody may have written the text. Its files are written into `folder`. Raise a ValueError if it
-    is damaged or from another page, or its request is invalid.
+    Anybody may have written the text. Its files are written into `folder`. Raise a ValueError if
+    the text is damaged or of another page, or if its request is invalid.
     """
     try:
         decompressor = zlib.decompressobj()

@@ -90,8 +90,8 @@ class Chart:
 class SampleFile:
     """Hold the samples of a text or file.
 
-    `label` is the name of the file without its ending, or "text", and `reading` has the arguments
-    of `at_k.readers.run.read_run` that read it.
+    `label` is the name of the file without its ending, or "text". `file` is the name of the upload,
+    or "text". `reading` has the arguments of `at_k.readers.run.read_run` that read it.
     """
 
     label: str

@@ -224,6 +224,11 @@ def test_records_that_are_no_objects_are_refused(tmp_path):
         read_run(file, records="rows.b")
 
 
+def test_a_verdict_inside_of_an_object_is_one_of_the_readings():
+    rows = [{"id": x, "response": "r", "judge_response": {"correct": "yes"}} for x in "ab"]
+    refused(rows, r"can be read in .* ways.*outcomes='judge_response.correct'")
+
+
 def test_lists_of_objects_in_a_list_are_no_samples(tmp_path):
     file = tmp_path / "runs.json"
     file.write_text(json.dumps([[{"id": x, "passed": True} for x in "ab"] for _ in range(3)]))

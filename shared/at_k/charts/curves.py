@@ -46,8 +46,8 @@ def by_k(
 
     The metrics of one run are lines of one panel. For several runs there is a panel for each
     metric, and the runs are its lines. Request "avg@k" to add avg@N, the mean of the samples, as a
-    line that is constant over k. The line of maj@k leaves out even k if there are
-    odd ones, because a tie, which is no majority, would make it zigzag.
+    line that is constant over k. The line of maj@k leaves out even k if there are two or more odd
+    ones, because a tie, which is no majority, would make it zigzag.
 
     Args:
         results: the result of `compute`, or a dict of several, {name: result}.
@@ -82,7 +82,7 @@ def by_k(
 
 
 def _without_ties(rows: Sequence[Row]) -> Sequence[Row]:
-    """Return the rows without those of maj@k at even k, if it has two or more at odd k."""
+    """Return the rows without maj@k at even k; all rows if it has fewer than two odd k."""
     odd = {row["x"] for row in rows if row["metric"] == "maj@k" and row["x"] % 2}
     return [row for row in rows if row["metric"] != "maj@k" or row["x"] in odd or len(odd) < 2]
 
@@ -90,7 +90,7 @@ def _without_ties(rows: Sequence[Row]) -> Sequence[Row]:
 def _curves_with_several_k(
     scores: ChartScores, requested: str | Sequence[str] | None
 ) -> dict[str, Curve]:
-    """Return the curves with several k by name; if metrics are requested, also a constant avg@k."""
+    """Return the curves with several k by name, and a constant avg@k if metrics are requested."""
     curves = curves_over_k(scores)
     lines = {metric: curve for metric, curve in curves.items() if len(curve) > 1}
     if requested is not None and lines and "avg@k" in curves:
@@ -106,7 +106,7 @@ def _rows_of_curves(
     names: Mapping[str, str],
     several: str = "mean over the questions",
 ) -> list[Row]:
-    """Return the rows of the metrics in `names` from {run: {metric: {x: estimate}}}."""
+    """Return the rows of {run: {metric: {x: estimate}}} for the metrics in `names`, with panels."""
     rows = (
         row_of(estimate, run=run, metric=metric, x=x)
         for run, lines in curves.items()
@@ -168,7 +168,7 @@ def by_threshold(
 
 
 def _curves_over_thresholds(scores: ChartScores) -> dict[str, Curve]:
-    """Return the curves of G-Pass@k over its threshold by k, as text, if they have several."""
+    """Return the curves of G-Pass@k over several thresholds, by k as a text ("8")."""
     curves: dict[int, Curve] = {}
     for x in estimates_of(scores):
         if x.metric == "G-Pass@k" and x.group is None and x.tau is not None:
@@ -179,7 +179,7 @@ def _curves_over_thresholds(scores: ChartScores) -> dict[str, Curve]:
 
 
 def _points_of_steps(k: int, curve: Curve) -> list[tuple[float, Estimate, bool]]:
-    """Return the points of the curve of G-Pass@k: threshold, estimate, and whether it has a marker.
+    """Return the points (threshold, estimate, whether it has a marker) of a curve of G-Pass@k.
 
     G-Pass@k is a step function: thresholds above (m - 1) / k and up to m / k require m correct
     samples. If the curve has a threshold in each of the k steps, a point without a marker is added
@@ -311,7 +311,7 @@ def by_question(
 
 
 def _ranked_rows(values: Any, key: str, labels: Any, noun: str) -> list[Row]:
-    """Return a row for each question by ascending score: its rank x, score, and label or index.
+    """Return rows by ascending score: the rank "x", the "score", and under `noun` label or index.
 
     Raises TypeError if `values` are no numbers, and ValueError if `labels` has another length.
     """

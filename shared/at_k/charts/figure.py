@@ -99,7 +99,7 @@ class Figure(alt.FacetChart):
 
 
 def printed_width(inches: float) -> float:
-    """Convert inches to points without padding. Raise a ValueError unless from 0 to 1000."""
+    """Return `inches` in points, less the padding. Raises ValueError unless from 0 to 1000."""
     wanted = "give a number of inches, such as 3.3"
     return check_number("width", inches, wanted, 0.0, 1000.0) * POINTS_PER_INCH - 2 * PADDING
 
@@ -117,7 +117,7 @@ def view_width(inches: float, left: float, right: float) -> float:
 
 
 def wrap_names(rows: Iterable[Row], room: float) -> list[Row]:
-    """Return rows with line breaks in "panel" and "series", which then fit into `room` points."""
+    """Return rows with line breaks in "panel" and "series", so that lines fit in `room` points."""
     rooms = {"panel": room, "series": room - LEGEND_SYMBOL}
     return [row | {name: wrap_text(row[name], x) for name, x in rooms.items()} for row in rows]
 
@@ -125,9 +125,10 @@ def wrap_names(rows: Iterable[Row], room: float) -> list[Row]:
 def make_figure(
     panel: alt.LayerChart, rows: Sequence[Row], caption: str, inches: float, **resolved: Any
 ) -> Figure:
-    """Return a figure of this width with a panel for each value of the column "panel", its title.
+    """Return a figure `inches` wide with a panel for each value of the column "panel" of `rows`.
 
-    `panel` has the layers of each panel. `resolved` says which scales panels do not share.
+    `panel` has the layers of each panel, whose title is the value. y="independent", in
+    `resolved`, means that panels do not share the scale of y.
     """
     # Fonts that replace Helvetica are up to 16 % wider, which needs room beside the caption.
     lines = wrap_text(caption, 0.86 * printed_width(inches)).split("\n")

@@ -85,7 +85,7 @@ def by_group(
 
 
 def _overall_keys(estimates: Collection[tuple[str | None, str]]) -> list[str]:
-    """Return the keys of all questions among pairs (group, key), or [] if there are no groups."""
+    """Return the keys of the pairs (group, key) with the group None; [] if no pair has a group."""
     keys = [key for group, key in estimates if group is None]
     return keys if len(keys) < len(estimates) else []
 
@@ -164,9 +164,9 @@ def _figure_of_rows(
 ) -> Figure:
     """Return a figure with a panel for each value of `panel`, in which each label has a row.
 
-    `rows` need the columns panel, label, series, key and score. `columns` maps the headings of text
-    columns at the right to the names of columns of `rows`. With them, the horizontal axis of each
-    panel has the range of its values.
+    `rows` need the columns panel, label, series, key and score. `columns` maps headings of columns
+    of text at the right to columns of `rows`. With such columns, the horizontal axis of each panel
+    fits its own values.
     """
     columns = columns or {}
     label_width = _LABEL_SHARE * printed_width(details.width)

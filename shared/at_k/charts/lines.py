@@ -25,7 +25,7 @@ _MOST_WITH_TOOLTIPS = 500  # largest number of points that all have tooltips, al
 
 @dataclass(frozen=True)
 class LineAxis:
-    """Describe a horizontal axis. If `ticks` is None, the labels are at round numbers."""
+    """Describe a horizontal axis from `lowest` to `highest`. Without `ticks`, Vega chooses them."""
 
     title: str
     lowest: float
@@ -51,10 +51,10 @@ class LineAxis:
 
 
 def k_axis(ks: Iterable[int]) -> LineAxis:
-    """Return the axis for a curve at these values of k.
+    """Return the axis for curves at these values of k.
 
-    It is logarithmic for three or more powers of two, or if the largest k is above 8 and at
-    least four times the smallest.
+    It is logarithmic if there are three k or more, all powers of two, or if the largest k is above
+    8 and at least four times the smallest.
     """
     ordered = sorted(set(ks))
     first, last = ordered[0], ordered[-1]
@@ -146,7 +146,7 @@ def figure_of_lines(
 
 
 def _choose_markers(rows: Sequence[Row], x: LineAxis) -> None:
-    """Set the column "marker" in each row to whether the point has a marker, unless it is False.
+    """Set "marker" in each row to whether the point has a marker; rows with False keep it.
 
     A line of more than MOST_LABELED points has markers at the last point, and at the ticks of a
     logarithmic axis or at every n-th point of another axis.

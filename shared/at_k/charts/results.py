@@ -73,7 +73,7 @@ def runs_by_name(results: ChartResults) -> dict[str, ChartScores]:
 
 
 def check_scores(name: str, scores: Any) -> None:
-    """Raise a TypeError, which begins with `name`, if `scores` is no result of finite numbers."""
+    """Raise a TypeError, which begins with `name`, unless `scores` is a dict of finite scores."""
     if not isinstance(scores, Mapping) or not all(isinstance(key, str) for key in scores):
         raise TypeError(f"{name} is {short(scores)}: give the dict that was returned.")
     if not isinstance(scores.get("per_question", {}), Mapping):
@@ -102,7 +102,7 @@ def _is_number(value: Any) -> bool:
 def correction(runs: Mapping[str, ChartScores], checkers: Mapping[str, Any] | None = None) -> str:
     """Return sentences on how scores are averaged and for which errors they are corrected, or "".
 
-    `checkers` has the entry "checker" of each corrected run. Default: those in the results.
+    `checkers` maps corrected runs to entries "checker" of `compute`. Default: those in `runs`.
     """
     if checkers is None:
         checkers = {name: scores["checker"] for name, scores in runs.items() if "checker" in scores}
@@ -116,7 +116,7 @@ def correction(runs: Mapping[str, ChartScores], checkers: Mapping[str, Any] | No
 
 
 def row_of(estimate: Estimate, **columns: Any) -> Row:
-    """Return a row: `columns`, key, score, and if known the limits, the band and the method."""
+    """Return a row: `columns`, key, score, and if known lo, hi, band_lo, band_hi and interval."""
     row = {**columns, "key": estimate.full_key, "score": estimate.score}
     if estimate.limits is not None:
         row["lo"], row["hi"] = estimate.limits
@@ -128,7 +128,7 @@ def row_of(estimate: Estimate, **columns: Any) -> Row:
 
 
 def curves_over_k(scores: ChartScores) -> dict[str, Curve]:
-    """Return the curve of each score over all questions by a name such as "pass@k" or "avg@k"."""
+    """Return a dict from names of scores, such as "pass@k", to curves; avg@N is named "avg@k"."""
     curves: dict[str, Curve] = {}
     for x in estimates_of(scores):
         if x.group is None and isinstance(x.k, int) and x.metric[-1] in "kN":
@@ -175,7 +175,7 @@ def shown_names(
 
 
 def _named(requested: Iterable[str], known: Sequence[str], parameter: str) -> list[str]:
-    """Return the known names that requested ones stand for. Raise ValueError if there are none."""
+    """Return the known names that requested ones stand for; a ValueError if one stands for none."""
     named: dict[str, None] = {}
     for name in requested:
         check_text(parameter, name)
@@ -187,13 +187,13 @@ def _named(requested: Iterable[str], known: Sequence[str], parameter: str) -> li
 
 
 def metric_label(score: Estimate | Difference | ScoreId, k: int | str = "k") -> str:
-    """Return what charts call a score, such as "G-Pass@k, τ = 0.5". `k` replaces its own k."""
+    """Return the name of a score with `k` in place of its own k, such as "G-Pass@k, τ = 0.5"."""
     name = ScoreId(score.metric, k).key
     return name if score.tau is None else f"{name}, τ = {score.tau}"
 
 
 def metric_title(score: Estimate | ScoreId, k: int | str = "k") -> str:
-    """Return the title of a panel or series: the `metric_label`, and the meaning if known."""
+    """Return the title of a panel or series: `metric_label(score, k)`, and its meaning if known."""
     words = _IN_WORDS.get(score.metric)
     if score.metric == "G-Pass@k" and score.tau is not None:
         words = f"at least {100 * score.tau:g} % of {{k}} samples correct"
@@ -241,7 +241,7 @@ class ChartDetails:
 
     @property
     def formats(self) -> NumberFormats:
-        """Return the formats that show scores in percent if `percent` is set, or as they are."""
+        """Return the formats of numbers: in percent if `percent` is set, otherwise unscaled."""
         return IN_PERCENT if self.percent else AS_SHARES
 
     def caption_of(self, rows: Iterable[Row], mark: str, *more: str) -> str:
@@ -266,7 +266,7 @@ class ChartDetails:
         return " ".join(filter(None, (limits, *more, scored)))
 
     def _sentence_on_limits(self, rows: Sequence[Row], mark: str) -> str:
-        """Return a sentence that describes the limits of rows, or "" without rows."""
+        """Return a sentence on the limits of rows, which begins with `mark`, or "" without rows."""
         if not rows:
             return ""
         methods = {row.get("interval", self.interval) for row in rows}

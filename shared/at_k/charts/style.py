@@ -18,8 +18,7 @@ DARK = "#1a1a1a"
 _GRID = "#e4e4e4"
 # Okabe and Ito (2008): colors that people with any color vision can tell apart, without yellow.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-# The numbers of dash patterns and shapes differ from that of colors, so that combinations do not
-# recur early.
+# Colors, dashes and shapes differ in number, so that combinations do not recur early.
 DASHES = ([1, 0], [5, 2], [1.5, 1.5], [6, 1.5, 1.5, 1.5], [9, 3])
 SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross")
 
@@ -44,7 +43,7 @@ _EM = dict.fromkeys(" !'(),-./:;I[\\]`fijlrt|", 0.28) | dict.fromkeys("%@MWmw", 
 
 
 def text_width(text: str) -> float:
-    """Return the approximate width of a line of text in points, which Vega does not tell.
+    """Return the approximate width of a line of text in points. Vega offers no such function.
 
     East Asian characters, from U+2E80 on, are as wide as they are high.
     """
@@ -55,7 +54,7 @@ def text_width(text: str) -> float:
 
 @lru_cache
 def wrap_text(text: str, width: float) -> str:
-    """Break a text into lines of at most `width` points, and wide words after / _ - or anywhere."""
+    """Break a text into lines of `width` points: at spaces, else after / _ or -, else anywhere."""
     lines = [""]
     for word in text.split():
         parts: Iterable[str] = [word]

@@ -50,7 +50,7 @@ def read_options(reference: Any) -> Options | None:
 
 
 def _options_of_row(row: Mapping[str, Any]) -> Options | None:
-    """Return the options of a benchmark row, or None if options, labels or answer are invalid."""
+    """Return the options in a row such as {"options": [..], "answer": "B"}, or None if invalid."""
     texts, labels = _texts_and_labels(row.get("options", row.get("choices")))
     known, letters = tuple(map(_normal, texts)), _LETTERS[: len(texts)]
     names = [label.strip().upper() for label in labels or letters]
@@ -210,7 +210,7 @@ def read_choice(text: str, options: Options, stop: Sequence[str] = ()) -> str | 
 
 
 def _chosen(text: str, options: Options) -> str | None:
-    """Return the letter or word that a text chooses, or None. The text is an `answer_part`."""
+    """Return the letter or word that the answer part of a response chooses, or None."""
     find = (_letter_after, _letter_without_mark) if options.letters else (_word_after, _word_in)
     after, without_mark = (partial(function, options) for function in find)
     return last_answer(_without_list(text).strip(), _ANSWER_MARK, after, without_mark)
@@ -225,7 +225,7 @@ def _without_list(text: str) -> str:
 
 
 def _letter_after(options: Options, text: str, mark: re.Match[str]) -> str | None:
-    """Return the letter after a mark, "" if it is not clear, or None if no option follows."""
+    """Return the letter of the option after a mark, "" if it is not clear, or None without one."""
     match = _LETTER_AFTER_MARK.match(text, mark.end())
     if match is not None:
         return _single_letter(match, text, options) or ""
@@ -313,8 +313,8 @@ def _word_after(options: Options, text: str, mark: re.Match[str]) -> str | None:
 def _word_in(options: Options, text: str) -> str | None:
     """Return in capitals the word that a text without a mark chooses, such as "YES", or None.
 
-    The word at the start of the text counts, or else that in the last sentence that has one, unless
-    it is denied or the sentence has different words.
+    An answer at the start of the text counts. Otherwise the last sentence with a word decides: by
+    an answer at its start, or by the only word it has, unless that is denied.
     """
     first, *others = sentences(text)
     if word := _word_at(first, 0, options):

@@ -55,7 +55,7 @@ from .workers import portable_check, run_check
 class NamedChecker:
     """A checker that reads an answer out of each response. A response ends at a text in `stop`.
 
-    `run_options` has those of num_proc, executor and timeout that the user gave to the checker.
+    `run_options` may have num_proc, executor and timeout: what the user gave to this checker.
     """
 
     stop: tuple[str, ...]
@@ -131,7 +131,7 @@ class MathVerify(NamedChecker):
         self, checking: Checking, pairs: list[PairToCheck]
     ) -> Generator[BatchResult, None, None]:
         """Check pairs with `verify_math`, and yield the results of each batch. See `CheckPairs`."""
-        # Some expressions ignore the time limit of math-verify, so it runs where it can be ended.
+        # Some expressions ignore TIME_LIMIT. Without an executor, their process is ended later.
         limit = checking.timeout or (LONGEST_CHECK if checking.executor is None else None)
         check = portable_check(partial(verify_math, stop=self.stop), None)
         return run_check(checking, check, pairs, checking.executor, limit)
@@ -143,7 +143,7 @@ def numeric(
     executor: Executor | None = None,
     timeout: float | None = None,
 ) -> Matching:
-    """Return the checker "numeric" with options.
+    """Return the checker "numeric", which compares the numbers that responses give, with options.
 
     Args:
         stop: texts with which a response ends, such as the header of the next question. What
@@ -172,7 +172,7 @@ def choice(
     executor: Executor | None = None,
     timeout: float | None = None,
 ) -> Matching:
-    """Return the checker "choice" with the options of `numeric`."""
+    """Return the checker "choice", which compares chosen options. Arguments are as in `numeric`."""
     return _with_options(Matching(_texts(stop), match_choices), num_proc, executor, timeout)
 
 
@@ -182,9 +182,9 @@ def math_verify(
     executor: Executor | None = None,
     timeout: float | None = None,
 ) -> MathVerify:
-    """Return the checker "math_verify" with the options of `numeric`.
+    """Return the checker "math_verify", which compares expressions with the library math-verify.
 
-    Unlike in `numeric`, num_proc, executor and timeout have the effect that `compute` describes.
+    Arguments are those of `numeric`, but num_proc, executor and timeout work as in `compute`.
     """
     return _with_options(MathVerify(_texts(stop)), num_proc, executor, timeout)
 
@@ -210,7 +210,7 @@ def _texts(stop: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def package_checker(checker: Any) -> Any:
-    """Return the checker that has a name such as "numeric"; return any other value unchanged."""
+    """Return the checker with a name of this package, such as "numeric", or an object unchanged."""
     if not isinstance(checker, str):
         return checker
     makers: Any = (numeric, choice, math_verify, python_tests)
@@ -359,9 +359,9 @@ def _is_sequence_with_dots(text: str) -> bool:
 
 
 def _are_equal_answers(expected: Any, answer: Any) -> bool:
-    """Return whether two parsed answers are equal, by math-verify except for numbers near 0.
+    """Return whether math-verify finds two parsed answers equal; False if it fails.
 
-    Numbers near 0 are compared here, because math-verify would find all of them equal.
+    Answers with a number near 0 are compared here: math-verify finds all such numbers equal.
     """
     # Some answers have no numbers, and some cannot be compared.
     with suppress(TypeError, ValueError, AttributeError, OverflowError):
@@ -394,6 +394,7 @@ def _normal_form(answer: Any, text: str) -> str:
     """
 
     def is_root(part: Any) -> bool:
+        """Return whether a part of the answer is a root of an integer below 10^9."""
         if not part.is_Pow:
             return False
         base, exponent = part.args

@@ -152,7 +152,7 @@ def _value_of_digits(text: str) -> Decimal | None:
 def _value(match: re.Match[str]) -> Decimal | Fraction | None:
     """Return the value of a match of `_NUMBER` without "%"; raise an ArithmeticError if too large.
 
-    A list of digits such as 1,2,3 has no value, nor has a fraction with 0 or many digits below.
+    Return None for a list of digits such as 1,2,3, a fraction with 0 below, or one with long parts.
     """
     number, divisor = match["number"], match["divisor"]
     factor = -1 if (match["sign"] or "+")[0] in "-mMnN" else 1
@@ -324,7 +324,7 @@ def _has_digit(text: str) -> bool:
 
 
 def _number_after(text: str, mark: re.Match[str]) -> str | None:
-    """Return the form of the number after a mark, "" if it is unclear or denied, or None."""
+    """Return the form of the number after a mark, "" if unclear or denied, None without a digit."""
     if mark[0].startswith("\\"):
         return _number_in_box(boxed(text[mark.start() :]) or "") or ""
     space = _BEFORE_ANSWER.match(text, mark.end())
@@ -341,9 +341,10 @@ def _number_after(text: str, mark: re.Match[str]) -> str | None:
 
 
 def _number_in_box(content: str) -> str | None:
-    """Return the form of the number that is a side of the equation in a box, or None.
+    """Return the form of the number in a box, alone or as a side of its equation, or None.
 
-    Several equations, or a factor before the unknown (2x = 6), give None.
+    Several equations, or a factor before the unknown (2x = 6), give None. The right side counts
+    before the left one, and the exact number before what follows "≈".
     """
     exact, *rounded = re.sub(r"^\s*\(?[A-Z]\)\s", "", _plain(content)).split("≈")
     left, *others = exact.split("=")
@@ -384,7 +385,7 @@ def _last_number(text: str) -> str | None:
 def _result(text: str) -> str | None:
     """Return the form of the first number after the last word that states a result, or None.
 
-    Without such a word before a number, it is the first number. All numbers stand alone.
+    Without such a word, it is the first number of all. Only numbers that stand alone count.
     """
     *_, last = [None, *_NUMBER.finditer(text)]
     if last is None:

@@ -94,7 +94,7 @@ _SENTENCE_BREAK = re.compile(
 
 
 def sentences(text: str) -> list[str]:
-    """Return the lines and sentences of a text, some of which may be empty."""
+    """Return the sentences of a text. A line break ends one, too. Some may be empty."""
     return _SENTENCE_BREAK.split(text)
 
 
@@ -112,6 +112,7 @@ def last_answer(
     """
 
     def answer_and_rest(part: str) -> tuple[str | None, str]:
+        """Return the answer in a part, and the text after its mark, where it may be retracted."""
         for mark in reversed([*marks.finditer(part)]):
             answer = answer_after(part, mark)
             if answer is not None:

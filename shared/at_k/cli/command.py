@@ -90,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _message_with_flags(error: SelectionError) -> str:
-    """Return the message of an error, and after it the flags of each of its ways to resolve it."""
+    """Return the message of an error, followed by the flags of each way to resolve it."""
     verb = "Name one with" if error.is_open else "Add"
     alternatives = dict.fromkeys(map(_flags_of_way, error.ways))
     return f"{error} {verb} {' or '.join(alternatives)}." if alternatives else str(error)
@@ -136,7 +136,7 @@ _PARAMETER = re.compile(
 
 
 def _print_message(flags: Mapping[str, argparse.Action], message: str) -> None:
-    """Print a message to standard error, with parameters as flags if `flags` has them."""
+    """Print a message to standard error; parameters that it names become flags if in `flags`."""
 
     def parameter_as_flag(parameter: re.Match[str]) -> str:
         """Return the flag of the parameter that was matched, or the text itself if it has none."""

@@ -97,7 +97,7 @@ def _checked_arguments(flags: dict[str, Any], files: Sequence[str]) -> FileArgum
 
 
 def _scope_of_runs(inputs: Sequence[RunInput], compared: Compared) -> Scope:
-    """Return the facts about compared runs that the sentences of the output state."""
+    """Return the `Scope` of compared runs, which the sentences of the output state."""
     missing = [f"{run.name}: {run.questions.missing}" for run in inputs if run.questions.missing]
     correction = enumerated([*{correction_in_words(x): None for x in compared.checkers.values()}])
     if compared.falling:
@@ -117,10 +117,10 @@ def _scope_of_runs(inputs: Sequence[RunInput], compared: Compared) -> Scope:
 
 
 def _names_of_files(files: Sequence[str], arguments: FileArguments) -> list[str]:
-    """Return different default names of the runs, one for each file.
+    """Return default names of the runs, one for each file, all different.
 
-    They are the names of the files without suffixes, or of their folders, or "run 1" and so on.
-    Two runs in one file have their conditions --where and --where-b, such as "T=0.2".
+    They are the first of: names of files without suffixes, names of folders, "run 1" and so on. Two
+    runs in one file are named by their conditions --where and --where-b, such as "T=0.2".
     """
     conditions = arguments.reading.get("where", ()), arguments.second.get("where") or ()
     if len({*files}) == 1 and all(len(own) == 1 for own in conditions):

@@ -45,10 +45,10 @@ def _cell(name: str, value: Any) -> str:
 
 @dataclass(frozen=True)
 class ComparisonView(View):
-    """The output for the differences between two runs.
+    """Format the differences between two runs.
 
-    `differences` has those at each k for each group of questions, by its label. Those for all
-    questions have the key None, which comes first.
+    `differences` maps the label of each group to its differences at each k. All questions are the
+    group None, which comes first.
     """
 
     differences: Mapping[str | None, Sequence[Difference]]
@@ -136,7 +136,7 @@ class ComparisonView(View):
         return [" ".join(sentences)]
 
     def sentence(self, key: str | None = None) -> str:
-        """Return a sentence about the difference at `key` (default: the first), and the band."""
+        """Return a sentence on the difference at `key`, or else the first, and on the band."""
         differences = self.differences[None]
         scale = scale_of_two(differences)
         point = next((point for point in differences if point.key == key), differences[0])
@@ -168,7 +168,7 @@ def _difference_row(x: Difference) -> dict[str, Any]:
 
 
 def with_visible_signs(scale: Scale, limits: tuple[float, float]) -> Scale:
-    """Return the scale with more decimals, up to 3, if it would show other limits than 0 as 0."""
+    """Return the scale with decimals added, up to 3, until only a limit of 0 is shown as 0."""
     while scale.decimals < 3 and any(x != 0 and float(scale.number(x)) == 0 for x in limits):
         scale = scale._replace(decimals=scale.decimals + 1)
     return scale
@@ -209,7 +209,7 @@ class LeaderboardView(View):
         return dict(self.board)
 
     def _rows(self, group: str | None, key: str) -> list[Mapping[str, Any]]:
-        """Return the entries of "runs" of a group for one score, by descending score."""
+        """Return the rows of "runs" in the leaderboard of a group with this key, best first."""
         return [row for row in self._boards[group]["runs"] if row["key"] == key]
 
     def tables(self) -> list[Cells]:
@@ -234,9 +234,9 @@ class LeaderboardView(View):
         return tables
 
     def paper_tables(self) -> list[Cells]:
-        """Return a table for each k: the limits, letters and rank of each run.
+        """Return a table for each k: the score with limits, the letters and the rank of each run.
 
-        With groups, it has the limits and letters by run and group.
+        With groups, the table has a cell with score, limits and letters for each run and group.
         """
         tables = []
         for key in self._keys:

@@ -44,7 +44,7 @@ def parameter_helps(docstring: str) -> dict[str, str]:
 
 
 def value_of_text(kind: type, text: str, none: bool = False) -> Any:
-    """Convert a text to `kind`: int, float or str; with `none`, "none" becomes None."""
+    """Convert a text to `kind`: int, float or str. With `none`, the text "none" becomes None."""
     if none and text == "none":
         return None
     try:
@@ -128,7 +128,7 @@ _SCALARS = (int, float, str)
 
 
 class _Once(argparse.Action):
-    """The action of a flag that has one value. To give such a flag twice is an error."""
+    """Store the one value of a flag, and refuse the flag if it is given twice."""
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option: Any = None) -> None:
         """Store the value, or end the process with the status 2 if there is one already."""
@@ -148,10 +148,10 @@ def add_flags(
 ) -> None:
     """Add the flags of a subcommand that reads runs to its parser.
 
-    `files` are those in the usage, such as "FILE...". They may be none if it starts with "[".
-    `parameters` are those of the function that the subcommand runs. Each becomes a flag with the
-    text in `helps`. `has_charts` is whether there is a flag --plot, and `formats` are the choices
-    of --format.
+    `files` is the text of the usage for the files, such as "FILE..."; with "[FILE]" they are
+    optional. Each of `parameters`, those of the function that the subcommand runs, becomes a flag
+    with the text in `helps`; `_WITHOUT_FLAG` lists exceptions. `has_charts` adds --plot, and
+    `formats` are the choices of --format.
     """
     command.usage, command.epilog = f"{command.prog} {files} [flags]", epilog.replace("%", "%%")
     nargs = "*" if files.startswith("[") else "+"
@@ -197,7 +197,7 @@ def _column_options(role: str) -> dict[str, Any]:
 
 
 def _column_help(role: str, text: str) -> str:
-    """Return the help of the flag for the column of a role, with its usual names."""
+    """Return `text` with the usual names of the column of a role, if any, as help of its flag."""
     # Names such as problem_idx are left out, because they are variants of names such as problem.
     names = COLUMN_NAMES.get(role) or ()
     listed = ", ".join(x for x in names if not re.search("_(idx|index|number|num|no)$", x))
@@ -208,7 +208,7 @@ def _column_help(role: str, text: str) -> str:
 
 
 def add_second_flags(command: argparse.ArgumentParser, what: str) -> None:
-    """Add the flags that end in -b, for a second file, which the help calls `what`."""
+    """Add flags that end in -b, such as --where-b, for a second file, called `what` in the help."""
     group = command.add_argument_group(f"columns and rows of {what}, if they differ")
     for role in ROLES_OF_SECOND:
         options, meaning = _column_options(role), "'' for none"
@@ -221,7 +221,7 @@ def add_second_flags(command: argparse.ArgumentParser, what: str) -> None:
 def parameters_and_helps(
     function: Callable[..., Any], leave_out: Collection[str]
 ) -> tuple[dict[str, inspect.Parameter], dict[str, str]]:
-    """Return the parameters of a function and their helps by flag, without those to leave out."""
+    """Return the parameters except `leave_out`, and all helps. The flag of metric is "include"."""
     helps = parameter_helps(inspect.getdoc(function) or "")
     parameters = parameters_of(function)
     parameters["metric"] = parameters["metric"].replace(name="include")
@@ -230,7 +230,7 @@ def parameters_and_helps(
 
 
 def split_arguments(flags: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Split the values of flags into the arguments of `read_run` and all others."""
+    """Split flags into arguments of `read_run`, with the checker as "checker", and all others."""
     reading = {name: value for name, value in flags.items() if name in _READING}
     parameters = {name: value for name, value in flags.items() if name not in _READING}
     reading["checker"] = parameters.get("check_correct_fn")

@@ -41,10 +41,10 @@ _LATEX_CHARACTERS = {
 
 
 class View(abc.ABC):
-    """The result of a subcommand, which is printed in one of FORMATS_OF_OUTPUT.
+    """Format the result of a subcommand as one of FORMATS_OF_OUTPUT.
 
-    `label` is the name of the table in LaTeX. `input` has a sentence for each file that says what
-    was read. `scope` has the questions and samples, for captions.
+    `label` is the name of the table in LaTeX. `input` has sentences that say what was read. `scope`
+    has facts about the runs for the caption in LaTeX, or is None.
     """
 
     label = "scores"
@@ -78,8 +78,7 @@ class View(abc.ABC):
     def printed(self, output_format: str) -> str:
         """Return the output in one of FORMATS_OF_OUTPUT.
 
-        Beside JSON, the sentences of `input` are printed to standard error, and beside CSV
-        all.
+        For JSON, this prints the sentences of `input` to standard error; for CSV all sentences.
         """
         if output_format == "json":
             print(printable("\n".join(self.input)), file=sys.stderr)
@@ -151,9 +150,8 @@ def make_table(
 ) -> Cells:
     """Return a table with a row of headings, and a row of cells for each mapping in `rows`.
 
-    `columns` has the heading of each column by its key in the rows, or only the keys. Columns
-    that all rows lack are left out. `cell` returns the text of a cell from its key and its
-    value or None.
+    `columns` maps keys of the rows to headings, or lists keys that are headings. Columns that all
+    rows lack are left out. `cell` returns the text of a cell from the key and the value or None.
     """
     rows = list(rows)
     known = {name for row in rows for name in row}
@@ -172,8 +170,8 @@ def crossed(
 ) -> Cells:
     """Return a table of rows and columns with these names; the longer side has the rows.
 
-    Each of the `cells`, by row and column, has a text for each of `heads`. The first of these is
-    added to the name of the column, and the others are headings of their own.
+    Each of the `cells`, by row and column, is a list with a text for each of `heads`. The first is
+    below the column's name and heads[0], "algebra (95 % CI)"; others have headings of their own.
     """
     if len(rows) < len(columns):
         rows, columns, cells = columns, rows, [*zip(*cells, strict=True)]
@@ -184,7 +182,7 @@ def crossed(
 
 
 def aligned(table: Cells) -> str:
-    """Return a table as text, with a rule below the headings and the first column to the left."""
+    """Return a table as text: a rule below the headings, the first column flush left."""
     widths = [max(len(cell) for cell in column) for column in zip(*table, strict=True)]
     lines = []
     for first, *others in [table[0], ["-" * width for width in widths], *table[1:]]:
@@ -296,21 +294,21 @@ def short_label(label: str) -> str:
 
 
 def group_heading(group: str | None, has_groups: bool, averaging: str) -> str:
-    """Return the heading of a group of questions, or of all questions (None; "" without groups)."""
+    """Return the heading of a group, or if it is None, of all questions ("" without groups)."""
     if group is None:
         return overall_label(averaging) if has_groups else ""
     return short_label(group)
 
 
 class Scale(NamedTuple):
-    """The format of numbers in papers: percentages, or rewards in their own unit."""
+    """Format numbers for papers: as percentages, or unscaled with a number of decimals."""
 
     percent: bool
     decimals: int
 
     @classmethod
     def of(cls, metrics: Iterable[str], values: Iterable[float]) -> Scale:
-        """Return the scale for these metrics: percentages, or decimals of rewards."""
+        """Return percentages unless a metric has rewards, or a value is outside of [0, 1]."""
         has_rewards = not {"max@k", "bayes@N"}.isdisjoint(metrics)
         numbers = list(values)
         smallest, largest = min(numbers), max(numbers)
@@ -377,7 +375,7 @@ class Scope(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """The words that describe the limits of an interval.
+    """Describe the limits of an interval in words.
 
     `interval` is its method, `row` the word for a question, and `anytime` whether the limits hold
     at all looks together.
@@ -401,7 +399,7 @@ class Limits(NamedTuple):
 
     @property
     def scope(self) -> str:
-        """What the interval is for: "for other questions like these", or the same questions."""
+        """What the interval is for: OTHER_QUESTIONS or SAME_QUESTIONS, with `row` in them."""
         scope = OTHER_QUESTIONS if self.interval == "questions" else SAME_QUESTIONS
         scope = scope.replace("question", self.row)
         return f"{scope}, at all looks together" if self.anytime else scope

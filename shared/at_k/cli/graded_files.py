@@ -39,7 +39,10 @@ class FileArguments(NamedTuple):
 
 
 def file_arguments(flags: dict[str, Any], files: Sequence[str] = ()) -> FileArguments:
-    """Return the values of flags by use. Raises ValueError if a run is compared with itself."""
+    """Return the values of flags by use, and remove those that end in _b from `flags`.
+
+    `files` are the files to compare. Raises ValueError if a run is compared with itself.
+    """
     values = {role: flags.pop(f"{role}_b", None) for role in ROLES_OF_SECOND}
     second = {role: _without_empty(value) for role, value in values.items() if value is not None}
     paths = list(map(os.path.realpath, files))
@@ -59,7 +62,7 @@ def file_arguments(flags: dict[str, Any], files: Sequence[str] = ()) -> FileArgu
 
 
 def _without_empty(value: Any) -> Any:
-    """Return the value of a flag without empty texts, which stand for no column; or else None."""
+    """Return the value of a flag without empty texts, or None if nothing is left."""
     if isinstance(value, list):
         return [entry for entry in value if entry] or None
     return value or None
@@ -70,10 +73,10 @@ def graded_files(
     arguments: FileArguments,
     options: ComparisonOptions,
 ) -> tuple[list[RunInput], list[Run], Any]:
-    """Read and grade runs, and return the runs as read, the graded runs, and the options.
+    """Read and grade runs; return the runs as read, the graded runs, and a copy of the options.
 
-    `sources` are the name and the files of each run. The options are validated before any
-    sample is checked, and get the groups, clusters and weights that the runs were read with.
+    `sources` has the name and the files of each run. As in `grade_sources`, options are validated
+    before checking, and the copy has the groups, clusters and weights that runs were read with.
     """
     # The value None stands for a column with a usual name. These roles need a named column.
     named_only = {"groups"} if options.interval == "questions" else {"groups", "clusters"}
@@ -102,9 +105,9 @@ def graded_files(
 def _read_files(
     files: Sequence[str], reading: Mapping[str, Any], index: int, number: int
 ) -> ReadRun:
-    """Read one of `number` runs. A later one may lack groups, clusters and weights.
+    """Read the run `index` of `number`. Runs after the first may lack groups, clusters, weights.
 
-    A SelectionError names the file. For the second of two, the flags in its ways end in -b.
+    A SelectionError names the file, and for the second of two runs proposes flags that end in -b.
     """
     try:
         return read_run(files, **reading)
@@ -126,7 +129,7 @@ def _read_files(
 
 
 def _way_of_second(way: Way) -> Way:
-    """Return a way to resolve an error with the flags of the second file, which end in -b."""
+    """Return a way with the parameters of the second file, such as where_b for where."""
     names = {role: f"{role}_b" for role in ROLES_OF_SECOND}
     arguments = {names.get(role, role): value for role, value in way.arguments.items()}
     return Way(arguments, way.meaning)

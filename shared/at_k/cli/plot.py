@@ -33,7 +33,7 @@ def draw(file: str | None, figure: Callable[[], Figure]) -> None:
 
 
 def check_plot(file: str | None) -> None:
-    """Raise an error if a chart could not be written to this file. Do nothing if it is None."""
+    """Raise ValueError for a bad suffix or folder, or ImportError without Altair."""
     if file is None:
         return
     path = Path(file)
@@ -48,9 +48,9 @@ def check_plot(file: str | None) -> None:
 
 
 def chart_of_scores(view: ScoresView, run: RunInput) -> Figure:
-    """Return the chart of the scores of a run. Raises ValueError if no chart fits them.
+    """Return the first chart that fits the scores of a run, or raise ValueError if none does.
 
-    It is that of questions or groups if there are any, else over several k or thresholds.
+    The order is: by question, by group, by k, by threshold.
     """
     from ..charts import by_group, by_k, by_question, by_threshold
 
@@ -76,7 +76,7 @@ def chart_of_scores(view: ScoresView, run: RunInput) -> Figure:
 
 
 def chart_of_comparison(compared: Compared, inputs: Sequence[RunInput]) -> Figure:
-    """Return the chart of the difference of two runs against k, or else of all scores."""
+    """Return a chart of a difference against k, or a `forest` for one score or over two runs."""
     from ..charts import difference, forest
     from ..runs.differences import differences_of
     from ..runs.leaderboard import leaderboard_of

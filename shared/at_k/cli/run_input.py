@@ -54,7 +54,7 @@ class RunInput:
 
     @property
     def caption(self) -> dict[str, Any]:
-        """The number of "questions", "n" samples of each (such as "3 to 4"), and the "checker"."""
+        """A dict of "questions" (their number), "n" (samples of each, 3 or "3 to 4"), "checker"."""
         least, most = int(self.sizes.min()), int(self.sizes.max())
         n = most if least == most else f"{least} to {most}"
         return {"questions": len(self.sizes), "n": n, "checker": self.checker}
@@ -103,7 +103,7 @@ def checker_of_all(runs: Sequence[RunInput]) -> str | None:
 
 @dataclass(frozen=True)
 class CheckedOnce(SampledQuestions):
-    """Samples that are checked at most once. `checks` is empty, or has the result of the check."""
+    """Check samples at most once, and keep the result as the only entry of `checks`."""
 
     checks: list[Checked] = field(default_factory=list)
 
@@ -115,7 +115,7 @@ class CheckedOnce(SampledQuestions):
 
 
 def refuse_ungraded(questions: ReadRun) -> None:
-    """Raise an InputError if a sample is a text, and nothing says whether it is correct."""
+    """Raise an InputError for a text sample if neither references nor outcomes can grade it."""
     columns, predictions = questions.columns, questions["predictions"]
     if "references" in questions or not isinstance(predictions, list):
         return
@@ -137,7 +137,7 @@ def refuse_ungraded(questions: ReadRun) -> None:
 
 
 def warn_of_other_grades(questions: ReadRun, outcomes: Samples) -> None:
-    """Warn if the grades of a harness (a list for each question, or None) differ from outcomes."""
+    """Warn if the grades in a harness's log, if there are any, differ from the outcomes here."""
     if questions.grades is None:
         return
     rows = zip(questions.grades, outcomes.sizes.tolist(), strict=True)

@@ -122,7 +122,10 @@ def _read_samples_of_run(
     reading: dict[str, Any],
     parameters: Mapping[str, Any],
 ) -> RunInput:
-    """Return the samples of one run, and fit `reading` to the metric, which may not take them."""
+    """Read one run with the arguments `reading`, which are first changed to fit the metric `name`.
+
+    Raises ValueError if the metric cannot score the samples.
+    """
     has_labels = name == "score_agg" or "categories" in parameters
     reading["has_labels"] = has_labels
     reading["in_order"] = bool(computation.ordered_options(parameters))
@@ -147,7 +150,7 @@ def _read_samples_of_run(
 def _scores_view(
     name: str, computation: Computation, run: RunInput, parameters: Mapping[str, Any]
 ) -> ScoresView:
-    """Score a run and return a view of the scores. `parameters` override arguments in the run."""
+    """Score a run with the metric `name`. `parameters` of `compute` override those in the run."""
     questions = run.questions
     defaults = {key: option.default for key, option in computation.parameters.items()}
     read_options = {key: questions[key] for key in questions.keys() & defaults.keys()}
@@ -187,10 +190,10 @@ def _scores_view(
 def _with_both_scores(
     error: MissingError, files: Sequence[str], reading: dict[str, Any], checker: Any
 ) -> MissingError:
-    """Return an error about missing answers with pass@1 for each choice: incorrect, or left out.
+    """Return an error about missing answers with pass@1 added for both choices of --missing.
 
-    It is unchanged if the checker may be slow, or has such scores already. `files` and
-    `reading` are the arguments of the `read_run` that raised it.
+    The error is unchanged if the checker may be slow, if there are no references, or if it has such
+    numbers already. `files` and `reading` are the arguments of `read_run`, which raised it.
     """
     is_fast = checker in ("exact_match", "numeric", "choice")
     if not is_fast or len(error.ways) < 2 or "the mean outcome" in str(error):
@@ -209,7 +212,7 @@ def _with_both_scores(
 
 
 def _leading_score(scores: Result) -> Estimate | None:
-    """Return vote@k, or else the first metric in _WITH_NOISE, at the largest k, or None."""
+    """Return vote@k, or else the first score whose noise is shown, at its largest k, or None."""
     known = [x for x in estimates_of(scores) if x.group is None and x.metric in _WITH_NOISE]
     known.sort(key=lambda x: x.metric != "vote@k")
     same_metric = [x for x in known if x.metric == known[0].metric and isinstance(x.k, int)]
@@ -219,10 +222,10 @@ def _leading_score(scores: Result) -> Estimate | None:
 def _noise_of_leading_score(
     scores: Result, checked: Checked, options: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the key of the leading score with its causes of uncertainty, or {} if not known.
+    """Return {key: entry of `noise`} of the leading score, or {} if that is not known.
 
-    They are not known without limits, two clusters of questions, a question with two samples, k
-    samples of each question, or a standard error above 0. `options` are those of the metric.
+    It needs limits, two clusters of questions, a question with two samples, k samples of each
+    question, and a standard error above 0. `options` are those of the metric, with defaults.
     """
     leading, outcomes, clusters = _leading_score(scores), checked.outcomes, options["clusters"]
     number = len(outcomes) if clusters is None else len({*clusters})
@@ -246,7 +249,7 @@ def _noise_of_leading_score(
 
 
 def _check_published(fields: Mapping[str, str | None], output_format: str) -> None:
-    """Raise a ValueError if _PUBLISHED_FORMAT lacks a field, or another format has one."""
+    """Raise a ValueError if a required field of eval-results is None, or another format has one."""
     is_published = output_format == _PUBLISHED_FORMAT
     for name, value in fields.items():
         flag = as_flag(name)
@@ -257,7 +260,7 @@ def _check_published(fields: Mapping[str, str | None], output_format: str) -> No
 
 
 def _published(view: ScoresView, fields: Mapping[str, str | None]) -> str:
-    """Return the YAML of the only score of all questions, with its samples and limits as notes."""
+    """Return the YAML of the score of all questions; raise ValueError if there is more than one."""
     import yaml
 
     estimate, *others = (estimate for estimate in view.estimates if estimate.group is None)

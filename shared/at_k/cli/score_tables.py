@@ -92,8 +92,8 @@ class ScoresView(View):
     def tables(self) -> list[Cells]:
         """Return the tables for the terminal.
 
-        Without intervals, it is one with a row for each key and a column for each group;
-        with them, one for each group. That of single questions may follow.
+        Without intervals, one table has a row for each key and a column for each group. With
+        intervals, each group has a table. A table of single questions may follow.
         """
         if not self._methods:
             groups = self._by_group.values()
@@ -113,7 +113,7 @@ class ScoresView(View):
         return [*tables, *self._table_of_questions()]
 
     def paper_tables(self) -> list[Cells]:
-        """Return the tables for papers: keys and groups, and maybe scores of single questions."""
+        """Return a table of keys and groups for papers, and that of single questions if any."""
         scale, heads = self._scale(self._overall), [""]
         if self._methods:
             limits = self.limits_by(next(iter(self._methods)))
@@ -136,7 +136,7 @@ class ScoresView(View):
         return records_of(self.estimates)
 
     def _scale(self, estimates: Iterable[Estimate]) -> Scale:
-        """Return a scale for these scores in which all numbers of the run can be shown."""
+        """Return the scale that suits these scores and all of their limits."""
         values = (value for x in self.estimates for value in _score_row(x).values())
         numbers = [value for value in values if isinstance(value, (int, float))]
         return Scale.of([x.metric for x in estimates], numbers)
@@ -212,7 +212,7 @@ class ScoresView(View):
         return notes
 
     def _noise_in_words(self, key: str, noise: Mapping[str, Any]) -> str:
-        """Return sentences about one score: limits that the table lacks, and causes of variance."""
+        """Return sentences on limits that the table lacks and causes of variance, from `noise`."""
         noun, by_cause = self.scope.row, {x: noise[x] for x in ("questions", "samples")}
         by_cause["labels"] = noise["checker"]
         shares = [f"{100 * x:.0f} % from the {name}" for name, x in by_cause.items() if x]
@@ -274,10 +274,9 @@ class ScoresView(View):
         return x.metric == "cons@k" and isinstance(x.k, int) and x.k < most
 
     def _extrapolation(self, x: Estimate) -> str:
-        """Return for which questions a score is extrapolated, or "" if for none.
+        """Return for which questions a score is extrapolated, "for 3 of 30 questions", or "".
 
-        Only the interval "hierarchical" extrapolates, where a question has fewer than k
-        samples.
+        Only the interval "hierarchical" extrapolates, for questions with fewer than k samples.
         """
         if not isinstance(x.k, int) or self.method_of(x) != "hierarchical":
             return ""
@@ -300,7 +299,7 @@ def records_of(estimates: Iterable[Estimate]) -> Cells:
 
 
 def _score_row(x: Estimate) -> dict[str, Any]:
-    """Return the values of an estimate by column. An unknown interval has only its reason."""
+    """Return an estimate by column. Of an unknown interval, it has only the reason, "interval"."""
     row: dict[str, Any] = {"group": x.group, "key": x.key, "score": x.score}
     if x.interval is not None:
         entries = x.interval._asdict()
@@ -313,7 +312,7 @@ def _score_row(x: Estimate) -> dict[str, Any]:
 
 
 def _paper_cells(scale: Scale, x: Estimate | None) -> list[str]:
-    """Return the cell of a score with its limits, and that of its band; "" where there is none."""
+    """Return two texts: a score with its limits, if any, and its band. A missing one is ""."""
     if x is None:
         return ["", ""]
     limits = "" if x.limits is None else f" {scale.limits(*x.limits)}"
@@ -321,7 +320,7 @@ def _paper_cells(scale: Scale, x: Estimate | None) -> list[str]:
 
 
 def _table_cell(name: str, value: float | str | None) -> str:
-    """Return the text of a value for the terminal: "none" for the interval "none: REASON"."""
+    """Return the text of a value in column `name`. The interval "none: REASON" becomes "none"."""
     if value is None:
         return ""
     if isinstance(value, str):

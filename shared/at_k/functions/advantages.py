@@ -226,7 +226,7 @@ def _check_size(k: int, n: int, prompt: str, below_n: str | None) -> None:
 def _weights_at(
     prompts: _Counted | _Sorted, k: int, credits: Any, baseline: str, is_standardized: bool
 ) -> np.ndarray:
-    """Return the weights of samples at one k, in the shape of the means of `prompts`."""
+    """Return the weights at one k: (U, 2) for `_Counted` prompts, and (G, n) for `_Sorted` ones."""
     n = prompts.n
     if is_standardized:
         return prompts.standardized(k, credits)
@@ -242,10 +242,10 @@ def _weights_at(
 
 
 class _Counted:
-    """The binary rewards of prompts, (G, n), and means of a sum of credits over subsets of k.
+    """The binary rewards of prompts, (G, n), and means of a score f over subsets of k samples.
 
-    The means have the shape (U, 2): by the number c of correct samples, and by the reward of the
-    sample i, which is incorrect or correct.
+    If j samples of a subset are correct, f is the sum of the first j credits. Means for a sample i
+    are (U, 2): a row for each distinct c, and columns for an incorrect and for a correct sample i.
     """
 
     def __init__(self, rewards: np.ndarray):
@@ -254,11 +254,11 @@ class _Counted:
         self._c = np.flatnonzero(np.bincount(self._c_of_row))  # faster than np.unique
 
     def overall(self, k: int, credits: Credits) -> np.ndarray:
-        """Return the mean over all subsets, (U,)."""
+        """Return the mean of f over all subsets, (U,)."""
         return _expected(self.n, self._c, np.cumsum([0.0, *credits]))
 
     def included(self, k: int, credits: Credits) -> np.ndarray:
-        """Return the mean over the subsets that contain sample i, (U, 2)."""
+        """Return the mean of f over the subsets that contain sample i, (U, 2)."""
         n, c, values = self.n, self._c, np.cumsum([0.0, *credits])
         return np.stack([_expected(n - 1, c, values[:-1]), _expected(n - 1, c - 1, values[1:])], 1)
 
@@ -299,8 +299,8 @@ class _Sorted:
 
     def __init__(self, rewards: np.ndarray):
         self.n = n = rewards.shape[1]
-        # The bits of doubles of at least 0 have their order. With an index in place of the last
-        # ones, they are sorted in half the time of np.argsort.
+        # Doubles of at least 0 have the order of their bits, read as integers. With an index in the
+        # lowest bits, a sort of these integers is an argsort, in half the time of np.argsort.
         keys = (rewards - rewards.min()).view(np.int64)
         last = (1 << keys.size.bit_length()) - 1
         keys &= ~last
@@ -316,11 +316,11 @@ class _Sorted:
             self._ranked = rewards.take(self._order)
 
     def overall(self, k: int, credits: None) -> np.ndarray:
-        """Return the mean over all subsets, (G,)."""
+        """Return the mean of the maximum over all subsets, (G,)."""
         return self._ranked @ self._shares_as_maximum(k)
 
     def included(self, k: int, credits: None) -> np.ndarray:
-        """Return the mean over the subsets that contain sample i, (G, n)."""
+        """Return the mean of the maximum over the subsets that contain sample i, (G, n)."""
         return self._included(self._ranked, k)
 
     def marginal(self, k: int, credits: None) -> np.ndarray:
@@ -349,7 +349,7 @@ class _Sorted:
         return result
 
     def _included(self, ranked: np.ndarray, k: int) -> np.ndarray:
-        """Return `included` for (G, n) sorted rewards: r_n minus the gaps above the maximum."""
+        """Return `included` for (G, n) sorted rewards: r_n minus the mean gap to the maximum."""
         if k == 1:
             return ranked
         # The maximum is below the gap from r_j to r_(j+1), j >= i, if the k - 1 others are among
@@ -384,9 +384,9 @@ def _std(values: np.ndarray, shares: np.ndarray) -> np.ndarray:
 
 
 def _expected(n: int, c: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return the mean of values[j] over subsets of k of n samples, (U,), 0 unless 0 <= c <= n.
+    """Return the mean of values[j] over subsets of k of n samples, for each of (U,) `c`: (U,).
 
-    j of the k samples and c, (U,), of the n are correct. `values` has the entries j = 0 .. k.
+    c of the n samples are correct, and j = 0 .. k of a subset. The mean is 0 unless 0 <= c <= n.
     """
     k, result = len(values) - 1, np.zeros(len(c))
     for rows in blocks_of_rows(np.flatnonzero((c >= 0) & (c <= n)), k):

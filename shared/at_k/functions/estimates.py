@@ -70,10 +70,10 @@ _SUMMARY = "(mu, sigma, lo, hi), see `at_k.functions`. The posterior is that of 
 
 
 def with_shared_help(function: _Function) -> _Function:
-    """Add to the docstring of a function what several functions have in common, and return it.
+    """Add to the docstring of a function what several functions share, and return the function.
 
-    `Args` are added from `PARAMETERS`, and `Returns` unless it has one. For an estimate, `Returns`
-    also names the function that returns its limits.
+    `Args` are added from `PARAMETERS`, and `Returns` if it is missing. A function with limits gets
+    a paragraph about their coverage, and for an estimate, `Returns` names the one with its limits.
     """
     text, _, examples = inspect.cleandoc(function.__doc__ or "").partition("\n\nExamples:\n")
     summary, _, result = text.partition("\n\nReturns:\n")
@@ -132,7 +132,7 @@ def summary_of_score(
 def _summary_of_gpassk(
     counts: BinaryCounts, k: int, score: Score, options: IntervalOptions, confidence: float
 ) -> Summary:
-    """Return (mu, sigma, lo, hi) by a method but "posterior"; ValueError if there is none."""
+    """Return (mu, sigma, lo, hi) by a method other than "posterior", or raise a ValueError."""
     _, method = pass_limits(counts, {"": score}, options)
     questions = np.arange(len(counts))
     if problem := method.problem(questions):
@@ -158,7 +158,7 @@ def summary_of_moments(
 def warn_if_excluded(
     estimate: float, summary: Summary, bounds: tuple[float, float], remedy: str
 ) -> None:
-    """Warn if the limits of a posterior exclude `estimate`, that of the samples without a prior.
+    """Warn if the limits of a posterior exclude `estimate`, which is from the samples alone.
 
     The limits are clipped to `bounds`. `remedy`, the end of a sentence, says how to get others.
     """

@@ -98,7 +98,7 @@ class RewardGroups:
 
 
 def read_rewards(rewards, groups=None, group_size=None) -> RewardGroups:
-    """Read rewards, which have a row for each prompt or are flat, and return them by prompt.
+    """Return rewards, which have a row for each prompt or are flat, with the prompt of each.
 
     Args:
         rewards, groups, group_size: as in `advantages`.
@@ -153,7 +153,7 @@ def _require_floats(rewards) -> None:
 
 
 def _flat_groups(values: np.ndarray, groups, group_size) -> RewardGroups:
-    """Return the groups of (S,) flat values, by an id for each or by the number in each group."""
+    """Return the groups of (S,) flat values. Raises ValueError unless one argument is given."""
     if groups is not None and group_size is not None:
         raise ValueError("groups and group_size are both given: give one of them.")
     if groups is None and group_size is None:

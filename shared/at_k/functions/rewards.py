@@ -123,7 +123,7 @@ def _mean_reward_summary(
     confidence: float,
     bounds: Bounds,
 ) -> Summary:
-    """Return (mu, sigma, lo, hi) of Bayes@N for the key "bayes", or of avg@N for "avg"."""
+    """Return (mu, sigma, lo, hi) of Bayes@N ("bayes") or avg@N ("avg"), equal for real rewards."""
     confidence, limits = check_confidence(confidence), check_bounds(bounds)
     rewards = read_outcome_rewards(R, w, R0)
     if rewards.categories is None:
@@ -204,7 +204,7 @@ def max_at_k_ci(
 def _real_reward_summary(
     rewards: Rewards, k: int, confidence: float, bounds: tuple[float, float]
 ) -> Summary:
-    """Return (mu, sigma, lo, hi) of Max@k by "auto", or raise a ValueError for a single reward."""
+    """Return (mu, sigma, lo, hi) of Max@k with interval="auto". ValueError for a single reward."""
     limits = max(bounds[0], rewards.levels.min()), min(bounds[1], rewards.levels.max())
     _, method = max_limits(rewards, {"": k}, IntervalOptions(confidence, bounds=limits))
     interval = method.intervals(np.arange(len(rewards.inverse)), confidence)[""]

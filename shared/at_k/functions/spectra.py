@@ -39,10 +39,10 @@ def threshold_spectrum_at_k_ci(
     *,
     interval: str = "posterior",
 ) -> Summary:
-    """Return (mu, sigma, lo, hi) of S_w.
+    """Return (mu, sigma, lo, hi) of the threshold spectrum S_w.
 
-    It is the sum over r of w_r P(Binomial(k, p) >= r) given the success rate p. k may exceed the n
-    of a question.
+    Given the success rate p, S_w is the sum over r of w_r P(Binomial(k, p) >= r). k may exceed the
+    n of a question.
 
     Examples:
         >>> from at_k import pass_hat_k_ci
@@ -57,7 +57,7 @@ def threshold_spectrum_at_k_ci(
 
 
 def _weighted_spectrum(weights: Numbers) -> ScoreOfK:
-    """Return the threshold spectrum with these weights, as a function of k."""
+    """Return a function from k to the threshold spectrum S_w. Raises ValueError without weights."""
     if weights is None:
         raise ValueError("weights is None: give k weights.")
     return partial(spectrum, weights=weights)
@@ -73,8 +73,7 @@ def geom_at_k(
     Evaluation and Fast Rank Recovery for LLM Reasoning".
 
     Returns:
-        A float of at least 0: the mean over questions of products of unbiased estimates. It is not
-        unbiased.
+        A float of at least 0: the mean over questions of products, which are not unbiased.
 
     Examples:
         >>> round(geom_at_k([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2), 6)
@@ -144,7 +143,7 @@ def geom_ds_at_k_ci(
     *,
     interval: str = "posterior",
 ) -> Summary:
-    """Return (mu, sigma, lo, hi) of Geom@k of the data set, with sigma to first order.
+    """Return (mu, sigma, lo, hi) of Geom@k of the data set, with sigma by the delta method.
 
     k may exceed the n of a question.
 
@@ -197,7 +196,7 @@ def geo_spectrum_at_k_ci(
     *,
     interval: str = "posterior",
 ) -> Summary:
-    """Return (mu, sigma, lo, hi) of GeoSpectrum@k, with sigma to first order.
+    """Return (mu, sigma, lo, hi) of GeoSpectrum@k, with sigma by the delta method.
 
     k may exceed the n of a question.
 
@@ -221,7 +220,7 @@ def _one_lam(lam: float, lambda_: float | None) -> float:
 
 @with_shared_help
 def geo_spectrum_star_at_k(R: OutcomesLike, k: int) -> float:
-    """Return GeoSpectrum*@k: the geometric mean of pass@k and mG-Pass@k of the data set.
+    """Return GeoSpectrum*@k: sqrt(pass@k mG-Pass@k), where both are averaged over questions first.
 
     Source: "Geom@k: Stable Evaluation and Fast Rank Recovery for LLM Reasoning".
 
@@ -247,7 +246,7 @@ def geo_spectrum_star_at_k_ci(
     *,
     interval: str = "posterior",
 ) -> Summary:
-    """Return (mu, sigma, lo, hi) of GeoSpectrum*@k, with sigma to first order.
+    """Return (mu, sigma, lo, hi) of GeoSpectrum*@k, with sigma by the delta method.
 
     k may exceed the n of a question.
 

@@ -4,8 +4,8 @@ It is G-Pass@k_tau for categories with scores, such as the points of a rubric, e
 threshold of 0 is always reached. Scores are from 0 to 1. A sum of k scores that is at most 1e-9
 below k times the threshold reaches it.
 
-There are M questions, L levels of scores, T thresholds and U distinct posteriors. S is the number
-of ways to distribute k samples over the levels, the counts of k samples.
+There are M questions, L levels of scores, T thresholds and U distinct posteriors. The counts of k
+samples are (L,) numbers of samples, one for each level. S different counts are possible.
 """
 
 from __future__ import annotations
@@ -250,10 +250,10 @@ class TailPassProfile:
         return mu, sigma, float(lo), float(hi)
 
     def _covariance(self, a: np.ndarray, b: np.ndarray) -> float:
-        """Return the posterior covariance of the means of two payoffs, (S,) each.
+        """Return the posterior covariance of the averages over questions of two payoffs, (S,) each.
 
-        The expected product of both is that of one payoff of k samples and the other of k more, so
-        it is a mean over the counts of 2k samples and the ways to split them.
+        E[E[a] E[b]] is the expected value of the payoff a of k samples times the payoff b of k more
+        ones. This is a mean over the counts of 2k samples and the ways to split them into halves.
         """
         # A payoff near 1 is replaced by 1 minus the payoff, so that no digits cancel.
         sign = 1.0
@@ -275,10 +275,11 @@ class TailPassProfile:
 
     @cached_property
     def _sums_of_pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return arrays about the sums of pairs of the S counts, which are S2 counts of 2k samples.
+        """Return (index, ways, pmf) for the sum of each pair of the S counts of k samples.
 
-        They are the index of each sum among the S2 counts, (S x S,); the probability that 2k
-        samples with this sum are split in this way, (S, S); and the pmf of the S2 counts, (U, S2).
+        A sum is one of S2 possible counts of 2k samples: `index`, (S x S,), says which one. `ways`,
+        (S, S), is the probability that 2k samples with this sum are split into this pair. `pmf`,
+        (U, S2), has the probabilities of the S2 counts.
         """
         counts, k = self._counts, self.k
         # The counts at all levels are encoded as one integer.
@@ -299,7 +300,7 @@ class TailPassProfile:
 
 
 def _counts_of_levels(k: int, levels: int) -> np.ndarray:
-    """Return all possible numbers of k samples at each of L levels, (S, L)."""
+    """Return all ways to distribute k samples: the number at each of L `levels`, (S, L)."""
     if levels == 1:
         return np.array([[k]])
     return np.concatenate(
@@ -319,7 +320,7 @@ def _log_multinomial(counts: np.ndarray) -> np.ndarray:
 
 
 def _dirichlet_multinomial(counts: np.ndarray, concentrations: np.ndarray) -> np.ndarray:
-    """Return the pmf of (S, L) counts for (U, L) concentrations, (U, S)."""
+    """Return the Dirichlet-multinomial pmf of (S, L) counts for (U, L) concentrations, (U, S)."""
     from scipy.special import gammaln  # imported here, because it takes longer than all of at_k
 
     k, total = counts[0].sum(), concentrations.sum(axis=1)[:, None]
@@ -333,7 +334,7 @@ def _dirichlet_multinomial(counts: np.ndarray, concentrations: np.ndarray) -> np
 
 
 def _limits(mean: Any, std: Any, confidence: float, method: Any) -> tuple[Any, Any]:
-    """Return the lower and upper limits of means, by a normal approximation within 0 and 1."""
+    """Return (lower, upper), normal limits within 0 and 1. Raises ValueError for other methods."""
     if not isinstance(method, str) or method != "normal":
         raise ValueError(
             f"method is {short(method)}: give 'normal', a normal approximation with exact moments. "
@@ -343,7 +344,7 @@ def _limits(mean: Any, std: Any, confidence: float, method: Any) -> tuple[Any, A
 
 
 def _thresholds(k: int, thresholds: Numbers | None) -> list[float]:
-    """Return checked thresholds; None stands for 1/k, 2/k, .., 1."""
+    """Return the T thresholds, or 1/k, 2/k, .., 1 for None. Raises ValueError if one is invalid."""
     if thresholds is None:
         return [i / k for i in range(1, k + 1)]
     return check_thresholds(thresholds)

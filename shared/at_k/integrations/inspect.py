@@ -57,7 +57,7 @@ def at_k(
     correct = None if correct_values is None else set(map(comparable, correct_values))
 
     def scores_of_epochs(scores: list[SampleScore]) -> Value:
-        """Return the scores by name and problems by sentence, from the results of all epochs."""
+        """Return one dict: values of scores by name, and counts of questions by problem."""
         samples: dict[str, list[Any]] = {}
         metadata: dict[str, dict[str, Any]] = {}
         for index, sample in enumerate(scores):
@@ -67,10 +67,10 @@ def at_k(
         labels: dict[str, list[Any] | None] = {}
         problems: dict[str, float] = {}
         for role, key in (("groups", groups), ("clusters", clusters)):
-            of_questions = [] if key is None else [x.get(key, _MISSING) for x in metadata.values()]
-            if missing := of_questions.count(_MISSING):
+            entries = [] if key is None else [x.get(key, _MISSING) for x in metadata.values()]
+            if missing := entries.count(_MISSING):
                 problems[f"questions without {key} in their metadata: no {role}"] = float(missing)
-            labels[role] = None if key is None or missing else of_questions
+            labels[role] = None if key is None or missing else entries
         values, others = request.values([*samples.values()], [*samples], **labels)
         return values | problems | others
 
@@ -78,7 +78,7 @@ def at_k(
 
 
 def _outcome(value: Any, correct: set[Any] | None) -> Any:
-    """Return the outcome of an epoch from the value that the scorer gave it."""
+    """Return 1 if `correct` has the value, else 0; if it is None, return the value as outcome."""
     if correct is None:
         return as_outcome(score_of_inspect(value))
     return int(comparable(value) in correct)

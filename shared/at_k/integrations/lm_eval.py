@@ -33,10 +33,10 @@ from .request import REQUESTED, ScoreRequest, log_problems
 
 
 class ScoreOfDocument(float):
-    """A score of one document, with the outcomes of its responses and the request of the task.
+    """Store a score of one document, with the outcomes of its responses, for the task's score.
 
-    `name` may be that of a standard error or a limit, which only the task has. `compares_texts` is
-    whether the checker is "exact_match".
+    If `name` is that of a standard error or a limit, which only a task has, the float is the score.
+    `request` is that of the task. `compares_texts` is whether the checker is "exact_match".
     """
 
     name: str
@@ -94,7 +94,7 @@ def at_k(
 
 
 def _aggregate_at_k(scores: Sequence[ScoreOfDocument]) -> float:
-    """Return one value of the task, or NaN, from the values of the same name of all documents."""
+    """Return the value of the task for the name that the scores of all documents have, or NaN."""
     documents = tuple(score.outcomes for score in scores)
     values = _values_of_task(scores[0].request, documents, scores[0].compares_texts)
     return values.get(scores[0].name, math.nan)
@@ -106,7 +106,7 @@ def _values_of_task(
 ) -> dict[str, float]:
     """Return the values of a task by name from the outcomes of documents; log why some are NaN.
 
-    They are cached, because the harness asks for one after the other.
+    The result is cached, because the harness asks for one value after the other.
     """
     scored = {f"document {i}": outcomes for i, outcomes in enumerate(documents) if outcomes}
     values, problems = request.values([*scored.values()], [*scored])

@@ -51,7 +51,7 @@ class ScoreRequest:
 
     @property
     def names(self) -> dict[str, str]:
-        """The key of the score for each requested name: "pass@4" for "pass@4" and "pass@4_lo"."""
+        """The key of the score by requested name: {"pass@4": "pass@4", "pass@4_lo": "pass@4"}."""
         requested = [*build_scores(map(ScoreId, self._binary_scores), self.k, ScoreOptions())]
         if "max@k" in self.scores:
             requested += [ScoreId("max@k", k) for k in self.k]
@@ -82,8 +82,7 @@ class ScoreRequest:
         problems: dict[str, float] = {}
         for k in self.k if outcomes else ():
             if max(n) == 1 < k:
-                # Scores with k > n are extrapolated from how questions differ, which n = 1 does not
-                # show.
+                # Scores at k > n need to know how questions differ, which n = 1 does not show.
                 text = f"questions with one scored sample each: no scores at k = {k}"
                 problems[text] = float(len(n))
                 continue
@@ -109,9 +108,9 @@ class ScoreRequest:
     def _values_at(
         self, outcomes: Sequence[Sequence[Any]], options: Mapping[str, Any]
     ) -> dict[str, float]:
-        """Return the requested scores, their standard errors and limits by name.
+        """Return the scores, also of groups, with their standard errors and limits, by name.
 
-        `options` are those of `compute`. Raises ValueError if one cannot be computed.
+        `options` are keyword arguments of `compute`. Raises ValueError if a score is undefined.
         """
         results = []
         if self._binary_scores:
@@ -129,9 +128,10 @@ class ScoreRequest:
 
 
 def _problem(error: ValueError, k: int, n: Sequence[int], ids: Sequence[Any]) -> tuple[str, float]:
-    """Return a sentence for an error at this k, and the number of questions that it is about.
+    """Return a sentence for an error of the scores at k, and how many questions it is about.
 
-    If questions have fewer than k samples, it names one. Otherwise the number is NaN.
+    n and ids, (M,), are the numbers of samples and the names of the questions. If some have fewer
+    than k samples, the sentence names one of them. Otherwise it is the message, and the number NaN.
     """
     too_small = [question for question, size in enumerate(n) if size < k]
     if not too_small:

@@ -50,7 +50,7 @@ def confidence_of_a_look(confidence: float, size: float) -> float:
 
 
 def look_size(n: np.ndarray, other_questions: bool) -> float:
-    """Return N / N0 for (M,) numbers of samples. The z-value is smallest where it is 1."""
+    """Return N / N0 for (M,) numbers of samples. The z-value is smallest where N / N0 is 1."""
     return len(n) / _TUNED_FOR_QUESTIONS if other_questions else n.mean() / _TUNED_FOR_SAMPLES
 
 

@@ -82,7 +82,7 @@ def simultaneous_confidence(covariance: np.ndarray, confidence: float) -> float:
 def band(
     method: IntervalMethod, questions: np.ndarray, scores: Sequence[ScoreId], confidence: float
 ) -> dict[ScoreId, tuple[float, float]]:
-    """Return a dict from each score to its band over these questions, (lo, hi)."""
+    """Return a dict from each score to (lo, hi), its band over these questions; {} without any."""
     if not scores:
         return {}
     result: dict[ScoreId, tuple[float, float]] = {}

@@ -110,7 +110,7 @@ def pass_intervals(
 def _largest_inner_k(scores: Mapping[ScoreKey, Score]) -> int:
     """Return the largest k of the scores other than pass@k and pass^k, or 1 if there are none.
 
-    Only such scores still change with c where c is far from 0 and from n.
+    Of scores with large k, only these still change with c where c is far from 0 and from n.
     """
     terms = itertools.chain.from_iterable(score.terms for score in scores.values())
     return max((len(credit) for credit in terms if any(credit[1:-1])), default=1)
@@ -136,8 +136,8 @@ class BinaryFamily(Family):
         scores: scores by their keys, in terms of the columns of `estimate`.
         estimate: a function that returns the (U, m) unbiased estimates for (U,) n and c.
         extrapolated: credits of the extrapolated scores by their keys, of any k.
-        inner_k: the largest k of a score that changes with counts of correct samples far from 0 and
-            from n (neither pass@k nor pass^k), or None if it is not known.
+        inner_k: the largest k of a score other than pass@k and pass^k, 1 if there is none, or None
+            if it is not known, so that all counts c are used.
         rates: rates of the checker that called samples correct.
         without_errors: like `estimate`, for numbers of truly correct samples. Default: `estimate`.
 
@@ -179,10 +179,10 @@ class BinaryFamily(Family):
         self._moments = lru_cache(_MOMENTS_KEPT)(self._moments_of)
 
     def prior_of(self, multiplicity: np.ndarray) -> list[dict[int, np.ndarray]]:
-        """Return one or two estimates of the prior of a group, {n: (161,)} each.
+        """Return one or two estimates of the prior of a group, each in parts by n: {n: (161,)}.
 
-        The second estimate starts from the Beta distribution with unbiased estimates of the mean
-        and of the variance of the rates.
+        The second estimate is one EM step from the Beta distribution with unbiased estimates of the
+        mean and of the variance of the rates.
         """
         used, rates = multiplicity > 0, self._rates
         n, c, numbers = self.n[used], self._c[used], multiplicity[used]
@@ -196,7 +196,7 @@ class BinaryFamily(Family):
         return observed.estimates(_UNIFORM, _LOG_RATES, mean, between)
 
     def _column_ranges(self) -> tuple[Ranges, Ranges | None]:
-        """Return the ranges of columns, and those of their estimates, or None if equal."""
+        """Return the ranges of columns, and those of estimates, or None for these if both agree."""
         ranges = self._none_correct, self._all_correct
         if self._rates.are_exact:
             return ranges, None
@@ -217,10 +217,10 @@ class BinaryFamily(Family):
         return result
 
     def _moments_of(self, n: int) -> np.ndarray:
-        """Return means of columns and covariances of the P `_pairs` by rate, (123, m + P, 161).
+        """Return means of the m columns and covariances of the P `_pairs`, (123, m + P, 161).
 
-        Columns are estimated from n samples of a question. For each of 123 shifts along the grid
-        there are the 161 rates of the shifted support.
+        Columns are estimated from n samples of a question with a known rate. Axis 0 has the shifts
+        along the grid, and axis 2 the 161 rates of the support after this shift.
         """
         if n > _LARGEST_FULL_N and self._inner_k is not None:
             sums = self._sums_by_quadrature(n)
@@ -236,7 +236,7 @@ class BinaryFamily(Family):
         return sliding_window_view(np.hstack([mean, covariances]), len(RATES), axis=0)
 
     def _sums_over_counts(self, n: int) -> np.ndarray:
-        """Return the means of `_estimates_and_products` at each rate, (283, 2 m + 2 P)."""
+        """Return the means of `_estimates_and_products` for n samples at each rate of the grid."""
         result = np.zeros((GRID_SIZE, 2 * self.columns.shape[1] + 2 * len(self._pairs)))
         for start in range(0, n + 1, _COUNTS_OF_A_BLOCK):
             c = np.arange(start, min(n + 1, start + _COUNTS_OF_A_BLOCK))
@@ -289,7 +289,7 @@ class BinaryFamily(Family):
         return np.hstack([h, gap, h[:, a] * h[:, b], gap[:, a] * gap[:, b]])
 
     def covariance_of_samples(self, fit: Fit, columns: Sequence[int]) -> np.ndarray:
-        """Return the covariance of estimates of `columns` for new samples, a mean of questions."""
+        """Return the covariance of estimated `columns` for new samples, averaged over questions."""
         result = np.zeros(())
         for n, prior in fit.prior[0].items():
             c, size = np.arange(n + 1), np.full(n + 1, n)
@@ -325,7 +325,7 @@ class BinaryFamily(Family):
         return result
 
     def candidates(self, fit: Fit) -> Candidates:
-        """Return what a profile over the priors of a group needs, for 163 rates (never None)."""
+        """Return the statistics and the extrapolated scores of a group at 163 rates, never None."""
         scores = self._scores_of_rates
         statistics = [
             self._shares_of_counts(n, prior, fit.multiplicity) for n, prior in fit.prior[0].items()
@@ -352,9 +352,9 @@ class BinaryFamily(Family):
 
 
 def _means_of_shifts(moments: np.ndarray, prior: np.ndarray) -> np.ndarray:
-    """Return means of (123, x, 161) moments, see `_moments_of`, under a (161,) prior, (123, x).
+    """Return the means under a (161,) prior of what `_moments_of` returns, (123, m + P).
 
-    The first and the last shift move all rates to 0 and to 1.
+    At the first shift all rates are 0, and at the last shift all are 1.
     """
     # Unlike a product with a matrix of shifted priors, this is too small for threads of BLAS, which
     # wait for each other where other programs run.
@@ -369,10 +369,10 @@ def _means_of_shifts(moments: np.ndarray, prior: np.ndarray) -> np.ndarray:
 def estimate_rate_prior(
     n: np.ndarray, c: np.ndarray, multiplicity: np.ndarray, rates: CheckerRates = NO_ERRORS
 ) -> np.ndarray:
-    """Return the prior of the success rates of a group of questions, (161,).
+    """Return the prior of success rates that EM, stopped early, estimates for a group, (161,).
 
     `n` and `c`, (U,), are distinct pairs, and `multiplicity`, (U,), is the number of questions with
-    each pair.
+    each pair. `rates` are those of the checker.
     """
     likelihood = binomial_likelihood(n, c, RATE_SUPPORT, rates)
     return whole_prior(Observed(n, likelihood, multiplicity).estimated_prior(_UNIFORM))
@@ -387,9 +387,9 @@ def extrapolated_scores(
 ) -> np.ndarray:
     """Return posterior means of extrapolated scores for a group of questions, (U, e).
 
-    The prior is that of `inflated_prior`. `scores`, (163, e), are those at each rate, as
-    `scores_with_ends` returns them. `n`, `c`, `multiplicity` and `rates` are as in
-    `estimate_rate_prior`, without pairs that no question has.
+    `inflated_prior` estimates the prior. `scores`, (163, e), are what `scores_with_ends` returns.
+    `n`, `c`, `multiplicity` and `rates` are as in `estimate_rate_prior`, without pairs that no
+    question has.
     """
     likelihood = _likelihood_with_ends(n, c, rates)
     weight = likelihood * inflated_prior(likelihood, multiplicity, _LOG_ODDS[RATE_SUPPORT])

@@ -80,7 +80,7 @@ def vote_limits(
 def _estimated_vote(
     votes: Sequence[AnswerCounts], k: int | np.ndarray, n: np.ndarray
 ) -> EstimatedScore:
-    """Return vote@k of M questions with its variances, for one k or (M,) of them."""
+    """Return vote@k of M questions with its variances; `n` is (M,), and `k` one number or (M,)."""
     return EstimatedScore(vote_at_k(votes, k), vote_variances(votes, k), n / k)
 
 
@@ -176,7 +176,7 @@ class VarianceIntervals(IntervalMethod):
         return np.diag([float(squares @ self._scores[key].variances[questions]) for key in keys])
 
     def _shares(self, questions: np.ndarray) -> np.ndarray:
-        """Return the share of each of these questions in a mean."""
+        """Return the weights of these questions in a mean, which sum to 1."""
         weights = np.ones(len(questions)) if self._weights is None else self._weights[questions]
         return weights / weights.sum()
 
@@ -250,9 +250,9 @@ def _jackknife_variance(counts: AnswerCounts, k: int) -> float:
 
 
 def _without_one_sample(counts: AnswerCounts) -> list[tuple[int, AnswerCounts]]:
-    """Return (number of samples, counts that remain if one of these samples is left out) pairs."""
+    """Return pairs (number, rest): leaving out one of `number` samples leaves the counts `rest`."""
     answers, result = Counter(counts.answers), []
-    for (m, accepted), number in answers.items():  # answers with m samples, of which some accepted
+    for (m, accepted), number in answers.items():  # `number` answers with m samples each
         one_less = ((accepted, (m - 1, accepted - 1)), (m - accepted, (m - 1, accepted)))
         for samples, answer in one_less:
             if samples:
@@ -270,7 +270,7 @@ def _without_one_sample(counts: AnswerCounts) -> list[tuple[int, AnswerCounts]]:
 
 
 def _posterior_moments(consensus: Consensus, prior: Prior) -> Moments:
-    """Return the posterior moments of avg@N, pass@k and maj@k. Other scores have no posterior."""
+    """Return the posterior moments of avg@N, and of pass@k and maj@k at each k of `consensus`."""
     counts = consensus.counts
     n, c = counts.unique
     outcomes = Rewards(

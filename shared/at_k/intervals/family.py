@@ -163,7 +163,7 @@ class Family(abc.ABC):
         self._fit_of_bytes = lru_cache(_FITS_KEPT)(self._new_fit)
 
     def _new_fit(self, numbers: bytes, squares: bytes | None) -> Fit:
-        """Return the fit to a group, from the bytes of what `multiplicities` returns."""
+        """Return the fit to a group. Arguments are the arrays of `multiplicities` as bytes."""
         return Fit(
             self, np.frombuffer(numbers), None if squares is None else np.frombuffer(squares)
         )
@@ -213,9 +213,9 @@ class Family(abc.ABC):
 
     @abc.abstractmethod
     def covariance_of_samples(self, fit: Fit, columns: Sequence[int]) -> np.ndarray:
-        """Return the covariance of the estimates of some columns, for new samples of a question.
+        """Return the covariance matrix of estimates of `columns` from new samples of a question.
 
-        It is a mean over the group. For columns neither equal nor neighbors, it may be left at 0.
+        It is a mean over the group. Entries of different columns, not neighbors, may be left at 0.
         """
 
     @abc.abstractmethod

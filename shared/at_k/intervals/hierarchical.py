@@ -47,7 +47,7 @@ class HierarchicalIntervals(IntervalMethod):
 
 
 def hierarchical_intervals(fit: Fit, confidence: float) -> Intervals:
-    """Return the intervals of the extrapolated scores of a group of questions."""
+    """Return the interval of each extrapolated score of a group of questions, {} without any."""
     family, z = fit.family, normal_z(confidence)
     if not family.extrapolated:
         return {}
@@ -128,10 +128,10 @@ class Profile:
         """
         from scipy.optimize import nnls
 
+        # Rows with large weights take the place of constraints: the sum of 1, and the mean score.
         rows = [self._expected, np.full((1, self._expected.shape[1]), self._penalty)]
         goal = [self._penalty]
         if score is not None:
-            # A row with a large weight takes the place of a constraint.
             rows.append(100 * self._penalty * (score - mean)[None])
             goal.append(0.0)
         prior, _ = nnls(

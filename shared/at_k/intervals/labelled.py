@@ -114,7 +114,7 @@ class Errors:
 
 
 class RateIntervals(DerivedIntervals):
-    """Intervals of success rates. `method` has those of the rates of samples called correct."""
+    """Intervals of success rates. `method` has intervals of the rates of samples called correct."""
 
     def __init__(self, method: IntervalMethod, rates: CheckerRates):
         super().__init__(method)
@@ -206,7 +206,7 @@ def distances_of_rates(labels: LabelCounts, rescore: Rescore, confidence: float)
 
 
 def _realized_variances(labels: LabelCounts, points: np.ndarray, rescore: Rescore) -> np.ndarray:
-    """Return the variances of m scores that the realized rates cause, times all samples, (m,)."""
+    """Return the variance of m scores from realized rates, times the N samples of a run, (m,)."""
     t, f = labels.rates
     assert labels.run is not None
     correct = (labels.run.accepted - f) / (t - f)
@@ -231,7 +231,7 @@ The method is None if no limits are requested."""
 
 
 class CheckerErrors:
-    """The errors of a checker, from the parameters of a metric: see `check_errors`."""
+    """The errors of a checker, from `checker_rates` or `labels`; ValueError if both are given."""
 
     def __init__(self, checker_rates: Any, labels: Any):
         check_errors(checker_rates, labels)

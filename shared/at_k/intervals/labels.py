@@ -132,7 +132,7 @@ class LabelCounts(NamedTuple):
         ]
 
     def unlabelled(self) -> tuple[float, float]:
-        """Return the shares of the variances of P and F that samples without a label cause."""
+        """Return the shares of the variances of P and F, or t and f, due to unlabelled samples."""
         if self.run is None:
             return 1.0, 1.0
         shares = (self.run.accepted, 1 - self.run.accepted)
@@ -250,7 +250,7 @@ def _labelled_run(cells: np.ndarray, n: np.ndarray, c: np.ndarray) -> LabelledRu
     The module docstring has the formulas. `cells`, (4, M), are the numbers of labels of each
     question: tp, fn, fp, tn. Of its `n` samples, the checker accepts `c`, both (M,).
     """
-    correct, samples = cells[:2], np.stack([c, n - c])  # of the accepted and the rejected ones
+    correct, samples = cells[:2], np.stack([c, n - c])  # row 0: accepted samples, row 1: rejected
     labels = correct + cells[2:]
     number, questions = labels.sum(axis=1), np.count_nonzero(labels, axis=1)
     labelled_share = questions / np.maximum(np.count_nonzero(samples, axis=1), 1)

@@ -52,9 +52,9 @@ class Observed(NamedTuple):
         """Return one or two estimates of the prior, {n: (J,)} each, see `last_step`.
 
         The first is `estimated_prior`. The second is one step of the EM algorithm from the Beta
-        distribution with this mean and variance `between`, if it fits about as well: if its
-        log-likelihood is lower by at most `_FITTING` / 2. For `start` and `log_rates` see
-        `_beta_prior`.
+        distribution with this mean and variance `between`, if its log-likelihood is lower by at
+        most `_FITTING` / 2. Under the (J,) prior `start`, rates are uniform. `log_rates`, (2, J),
+        are the logarithms of the rate of each distribution, and of 1 - rate.
         """
         first = self.estimated_prior(start)
         second = self.last_step(self._beta_prior(start, log_rates, mean, between))
@@ -97,9 +97,8 @@ class Observed(NamedTuple):
 
         The Beta distribution has the mean and the variance `between`, as far as possible: its
         standard deviation in log-odds is at least a step of the grid, and both of its parameters
-        are positive. The prior `start`, (J,), under which rates are uniform, has the weight of one
-        question in M + 1, so that no distribution is excluded. `log_rates`, (2, J), are the
-        logarithms of the rate of each distribution, and of 1 - rate.
+        are positive. The prior `start` has the weight of one question in M + 1, so that no
+        distribution is excluded. Arguments are as in `estimates`.
         """
         questions, samples = self.multiplicity.sum(), self.multiplicity @ self.n
         mean = min(max(mean, 1 / (samples + 2)), 1 - 1 / (samples + 2))
@@ -111,19 +110,19 @@ class Observed(NamedTuple):
 
 
 def early_steps(questions: float) -> int:
-    """Return the number of steps after which the EM algorithm is stopped early."""
+    """Return the number of EM steps for M `questions`: 2 sqrt(M), and at least 20."""
     return max(20, int(2 * math.sqrt(questions)))
 
 
 def whole_prior(priors: Mapping[int, np.ndarray]) -> np.ndarray:
-    """Return the prior for all n together, (J,), from its parts."""
+    """Return the sum of the parts of a prior, {n: (J,)}, which is the prior for all n, (J,)."""
     return np.sum([*priors.values()], axis=0)
 
 
 def _em_steps(
     likelihood: np.ndarray, share: np.ndarray, prior: np.ndarray, steps: int
 ) -> np.ndarray:
-    """Return the (J,) prior after `steps` steps of EM; `share`, (U,), has the shares of counts."""
+    """Return the (J,) prior after `steps` EM steps. `share`, (U,), has the share of each count."""
     for _ in range(steps):
         prior = prior * ((share / _probabilities(prior, likelihood)) @ likelihood)
     return prior
@@ -169,11 +168,11 @@ def inflated_prior(
 
 
 class _Model:
-    """A prior that mixes a Beta distribution with a share of the rate 0, of the rate 1, or of both.
+    """A prior that mixes a Beta distribution with shares of the rate 0, the rate 1, both or none.
 
-    `ends` has the rates, 0 and 1, that have a share. The model has p parameters, two for the Beta
-    distribution with parameters a and b: the logit of its mean, a/(a+b), and the logarithm of
-    1/a+1/b. For each share it has one more: the logarithm of the share over that of the Beta
+    `ends` has the rates, 0 and 1, that have a share. The model has p parameters. Two are of the
+    Beta distribution with parameters a and b: the logit of its mean a/(a+b), and log(1/a + 1/b).
+    For each share there is one more: the logarithm of this share over that of the Beta
     distribution. `share`, (U,), is the share of the questions with each count. Other arguments are
     as in `inflated_prior`.
     """
@@ -193,7 +192,7 @@ class _Model:
     def fit(self, questions: float) -> tuple[float, np.ndarray]:
         """Return AIC / 2 and the (J,) prior at the maximum of the likelihood.
 
-        A model with shares is fitted from two starts, because it may have two local maxima.
+        A model with `ends` is fitted from two starts, because it may have two local maxima.
         """
         from scipy.optimize import minimize  # imported here: it takes longer than all of at_k
 
@@ -259,7 +258,7 @@ class _Model:
         a, b = math.exp(-at[1]) / (1 - mean), math.exp(-at[1]) / mean
         by_a, by_b = (np.concatenate([x[:1], x, x[-1:]]) for x in self._log_rates)
         log_weight = a * by_a + b * by_b
-        for size, end, by_size in ((a, 0, by_a), (b, -1, by_b)):
+        for size, end, by_size in ((a, 0, by_a), (b, -1, by_b)):  # integrals of exponential tails
             log_weight[end] -= size * LOG_ODDS_STEP / 2 + math.log(size * LOG_ODDS_STEP)
             by_size[end] -= LOG_ODDS_STEP / 2 + 1 / size
         beta = np.exp(log_weight - log_weight.max())

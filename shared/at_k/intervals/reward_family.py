@@ -196,7 +196,7 @@ class RewardFamily(Family):
         return Candidates(statistics, False, np.transpose(values), offset, float(high - low))
 
     def _statistics(self, fitted: FittedRewards, n: int, finer: LevelDistributions) -> Statistics:
-        """Return statistics of the questions with n samples: Max@j for several j up to n.
+        """Return statistics of the questions whose `LeveledSamples.n` is n: Max@j for several j.
 
         The distributions of `fitted` give the covariance, and the `finer` ones of the profile the
         expected values.
@@ -206,7 +206,7 @@ class RewardFamily(Family):
         multiplicity = samples.multiplicity[has_n]
         questions, prior = multiplicity.sum().item(), fitted.estimates[0][n]
         prior = prior / prior.sum()
-        # Values of k up to n: the rounded powers of the square root of 2, and n itself.
+        # Values of j: the rounded powers of sqrt(2) up to the smallest number of samples, and that.
         least = int(rewards.sizes.min())
         powers = {round(2 ** (power / 2)) for power in range(2 * least.bit_length())}
         ks = sorted(k for k in powers | {least} if k <= least)

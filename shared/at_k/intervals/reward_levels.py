@@ -59,7 +59,7 @@ def leveled_samples(rewards: Rewards, multiplicity: np.ndarray) -> LeveledSample
 
 
 def _levels_and_counts(rewards: Rewards) -> tuple[np.ndarray, np.ndarray]:
-    """Return ascending levels, (L,), as in `leveled_samples`, and samples at each level, (U, L)."""
+    """Return (levels, counts): (L,) ascending levels, binned if real ones are many, and (U, L)."""
     if not isinstance(rewards, RankedRewards):
         return counts_by_level(rewards)  # A category without a sample is possible too.
     values = rewards.levels
@@ -72,7 +72,7 @@ def _levels_and_counts(rewards: Rewards) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _bin_of_each(values: np.ndarray, low: float, high: float) -> np.ndarray:
-    """Return the index of the bin of each value. Bins end at quantiles and at equal distances."""
+    """Return the bin index of each value. Bins end at quantiles and equally spaced in low..high."""
     shares = np.linspace(0, 1, _LEVEL_BINS + 1)
     # Bins are finer at the top, which decides the maximum of many samples.
     top = 1 - 0.5 ** np.arange(2, math.log2(len(values)))
@@ -108,14 +108,14 @@ class LeveledSamples:
 
     @cached_property
     def n(self) -> np.ndarray:
-        """Return the numbers of samples, (U,), each replaced by a mean of similar numbers.
+        """Return the (U,) numbers of samples, in which similar numbers are replaced by their mean.
 
-        Numbers between the same two powers of 2 become their harmonic mean, because moments are
-        computed for each distinct n and variances are about proportional to 1 / n.
+        Moments are computed for each distinct n, and variances are about proportional to 1 / n. So
+        all numbers from a power of 2 to below the next are replaced by their harmonic mean.
         """
         n = self.counts.sum(axis=1)
         octave = np.floor(np.log2(n)).astype(np.int64)
-        questions = np.bincount(octave, self.multiplicity)[octave]  # with weights, no integers
+        questions = np.bincount(octave, self.multiplicity)[octave]  # not always integers
         inverse = np.bincount(octave, self.multiplicity / n)[octave]
         return np.rint(questions / inverse).astype(np.int64)
 
@@ -171,8 +171,8 @@ class LeveledSamples:
         """Return the grid of distributions, and the (J,) prior that the EM starts from."""
         total = self.multiplicity @ self.counts + 0.5
         above = np.cumsum(total[::-1])[::-1][1:] / total.sum()
-        base = np.log(above) - np.log1p(-above)
-        base = base - self.gaps @ base
+        base = np.log(above) - np.log1p(-above)  # log-odds of all samples together
+        base = base - self.gaps @ base  # the b_l of the module docstring
         binary = len(base) == 1  # Two levels have no sharpness.
         octaves = np.zeros(1) if binary else _OCTAVES
         shapes = self._sharpness() * 2 ** octaves[:, None] * base
@@ -192,7 +192,7 @@ class LeveledSamples:
         return grid, start / start.sum()
 
     def _mean_and_variance_between(self) -> tuple[float, float]:
-        """Return estimates of the mean and the variance of the mean rewards of questions."""
+        """Return estimates of the mean and the variance of the questions' mean scaled rewards."""
         n = self.counts.sum(axis=1)
         mean, square = (
             self.multiplicity @ (self.counts @ self.scaled**p / n) / self.multiplicity.sum()
@@ -212,7 +212,7 @@ class LeveledSamples:
 
     @cached_property
     def _variance_within(self) -> float:
-        """Return the unbiased variance of the samples of one question, or 0 if they do not vary."""
+        """Return the pooled unbiased variance within questions, or 0 if no samples vary there."""
         n, sums = self.counts.sum(axis=1), self.counts @ self.scaled
         squares = self.multiplicity @ (self.counts @ self.scaled**2 - sums**2 / n)
         return squares / (self.multiplicity @ (n - 1)) if squares > 1e-9 else 0.0
@@ -255,14 +255,14 @@ class Grid:
         return Grid(self.gaps, self.shapes[shapes], shape, self.location[kept])
 
     def shifted(self, shifts: int) -> LevelDistributions:
-        """Return each shape at T locations, (S, T): the grid's, and `shifts` beyond each end."""
+        """Return each shape at T locations, (S, T): all of the grid, and `shifts` past each end."""
         locations = np.arange(self.location.min() - shifts, self.location.max() + shifts + 1)
         return self._at(self.shapes[:, None], locations)
 
     def shifted_means(self, values: np.ndarray, priors: np.ndarray) -> np.ndarray:
-        """Return means of (S, T) values under (E, J) priors at each of F shifts, (E, F).
+        """Return the means of values under (E, J) priors at each shift, (E, 2 shifts + 1).
 
-        The values are those of the distributions that `shifted` returns.
+        `values`, (S, T), are those of the distributions that `shifted(shifts)` returns.
         """
         column = self.location - self.location.min()
         shifts = np.arange(values.shape[1] - column.max())
@@ -400,7 +400,7 @@ class LevelDistributions:
         return self._variance(k, _left_out_effect(n, k))
 
     def _variance(self, k: int, effect: np.ndarray) -> np.ndarray:
-        """Return variances of Max@k, (..), from an overlap effect at `_ODDS`, (2001,)."""
+        """Return variances, (..), from what `_overlap_effect` or `_left_out_effect` returns."""
         # A matrix product takes a third of the time of cumulative sums over the levels.
         pairs = (2 * np.triu(np.ones(2 * self.gaps.shape)) - np.eye(len(self.gaps))) * self.gaps
         weights = np.exp(k * self._log_below) @ (self.gaps[:, None] * pairs)
@@ -408,10 +408,10 @@ class LevelDistributions:
 
 
 def squared_changes(counts: np.ndarray, gaps: np.ndarray, k: int) -> np.ndarray:
-    """Return the sum over samples of the squared change of Max@k without the sample, (U,).
+    """Return the sum over samples of the squared change of Max@k if the sample is left out, (U,).
 
-    Max@n has no value for n - 1 samples. For k = n, the changes of Max@(n - 1) are used. `counts`,
-    (U, L), are numbers of samples at each level, two or more of each question.
+    Max@n has no value for n - 1 samples, so for k = n it is Max@(n - 1). `counts`, (U, L), are the
+    numbers of samples at each level. Each question has two samples or more.
     """
     from scipy.special import gammaln  # imported here, because it takes longer than all of at_k
 
@@ -431,13 +431,13 @@ def squared_changes(counts: np.ndarray, gaps: np.ndarray, k: int) -> np.ndarray:
 
 @lru_cache(maxsize=256)
 def _overlap_effect(n: int, j: int, k: int) -> np.ndarray:
-    """Return E[F^(k-c)] - F^k for the overlap c of j and k of n samples, (2001,), see `_effect`."""
+    """Return E[F^(k-c)] - F^k at `_ODDS`, (2001,); c is the overlap of j and of k of n samples."""
     return _effect(k, _overlap_pmf(n, j, k))
 
 
 @lru_cache(maxsize=256)
 def _left_out_effect(n: int, k: int) -> np.ndarray:
-    """Return n (_overlap_effect(n - 1, k, k) - _overlap_effect(n, k, k)) for k < n, (2001,)."""
+    """Return n (_overlap_effect(n - 1, k, k) - _overlap_effect(n, k, k)), (2001,). k is below n."""
     return _effect(k, n * (_overlap_pmf(n - 1, k, k) - _overlap_pmf(n, k, k)))
 
 

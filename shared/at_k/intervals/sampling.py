@@ -57,7 +57,7 @@ class SamplingIntervals(IntervalMethod):
         return ONE_SAMPLE_EACH if self._family.one_sample_each(questions) else None
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        """Return the covariance of the errors of the scores; for k > n, rows of the identity."""
+        """Return the (m, m) covariance of errors. Scores of k > n have rows of the identity."""
         family, result = self._family, np.eye(len(keys))
         known = [i for i, key in enumerate(keys) if key in family.scores]
         if not known:
@@ -77,7 +77,7 @@ class SamplingIntervals(IntervalMethod):
 
 
 def _intervals_of_fit(fit: Fit, confidence: float) -> Intervals:
-    """Return the interval of each score of a group: of k <= n by sampling, else hierarchical."""
+    """Return the interval of each score of a group. It is hierarchical for scores of k > n."""
     return sampling_intervals(fit, confidence) | hierarchical_intervals(fit, confidence)
 
 
@@ -90,7 +90,7 @@ def sampling_intervals(fit: Fit, confidence: float) -> Intervals:
     if not family.scores:
         return {}
     shifted_families = family.shifted(fit)
-    # The variance of a weighted mean is a sum over questions with squared weights.
+    # These have the variances: that of a weighted mean is a sum over squared weights.
     spreads = family.shifted(fit.fit_to_squares)
     offset, scale = shifted_families[0].offset, shifted_families[0].scale
     spreads = [*spreads, spreads[0]][: len(shifted_families)]
@@ -157,7 +157,7 @@ def upper_limit(
 def lower_limit(
     theta: np.ndarray, sigma: np.ndarray, u: np.ndarray, z: float, alpha: float
 ) -> np.ndarray:
-    """Return the smallest value of each score that the test does not reject, see `upper_limit`."""
+    """Return the smallest value of each score not rejected, with arguments as in `upper_limit`."""
     return -upper_limit(-theta[::-1], sigma[::-1], -u, z, alpha)
 
 

@@ -25,6 +25,7 @@ from .table import (
     SelectionError,
     Table,
     Way,
+    column_at,
     list_columns,
     nested_columns,
     pairs_of,
@@ -360,8 +361,8 @@ def _ways_of_scores(table: Table, names: Sequence[str]) -> list[Way]:
     Grades such as A and B in the first column have no least correct one.
     """
     ways = [Way({"outcomes": name}) for name in names]
-    scores = [as_outcome(x) for name in names[:1] for x in flat(as_lists(table.columns[name]))]
-    if names and not any(isinstance(x, str) for x in scores):
+    cells = (column_at(table.columns, names[0]) or ()) if names else ()
+    if names and not any(isinstance(as_outcome(x), str) for x in flat(as_lists(cells))):
         ways.insert(0, Way({"correct_at_least": ".."}, "the least score of a correct sample"))
     return ways
 

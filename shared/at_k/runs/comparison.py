@@ -95,7 +95,7 @@ def differences_in(comparison: Mapping[str, Any]) -> list[Difference]:
         key, interval = estimate.full_key, (estimate.interval.lo, estimate.interval.hi)
         scores = comparison[f"{key}_a"], comparison[f"{key}_b"]
         p = comparison.get(f"{key}_p")
-        # The first fields of both are those of the score.
+        # Estimate and Difference begin with the same five fields: metric, k, tau, group, score.
         differences.append(Difference(*estimate[:5], *scores, interval, estimate.band, p))
     return differences
 
@@ -107,9 +107,9 @@ def by_sign(differences: Iterable[Difference]) -> list[tuple[int, list[Differenc
 
 
 def zero_in_band(differences: Sequence[Difference], names: Sequence[str]) -> str:
-    """Return the end of a sentence that begins with "The band": at which k it excludes 0.
+    """Return the end of a sentence that begins with "The band": the k at which it excludes 0.
 
-    It says which run is higher there. `names` are those of runs a and b.
+    The text also says which run is higher there. `names` are the names of runs a and b.
     """
     ranges = []
     for sign, successive in by_sign(differences):

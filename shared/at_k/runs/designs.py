@@ -92,7 +92,7 @@ class Precision(NamedTuple):
 
 
 class Design:
-    """Questions with n samples each, at least k of them, from a population.
+    """Describe questions from a population with n samples each, n >= k, before M is chosen.
 
     Attributes:
         n: number of samples of each question.
@@ -123,11 +123,11 @@ class Design:
     def precision(self, questions: int, kind: str) -> Precision:
         """Return the precision of M `questions` for the interval `kind`: "sampling", "questions".
 
-        It does not exist for "sampling" with n = 1.
+        Both fields are None for "sampling" with n = 1.
         """
         if self.n < 2 and kind == "sampling":
             return Precision(None, None)
-        # So many questions with equal weights have the same variance of their mean.
+        # A mean over this number of questions with equal weights has the same variance.
         effective = questions / self._assumed.design_effect
         variance = (self._total if kind == "questions" else self._total - self._between) / effective
         scores = self._run_scores(variance[_UNSHIFTED])
@@ -140,7 +140,7 @@ class Design:
         return Precision(half_width, difference)
 
     def _run_scores(self, variance: float) -> np.ndarray:
-        """Return quantiles of the score of a run, (20,), or its mean, (1,), if it does not vary."""
+        """Return 20 quantiles of the score of a run, or only its mean if `variance` is about 0."""
         mean, largest = self.score, self.score * (1 - self.score)
         if variance <= 1e-9 * largest or largest < 1e-12:
             return np.array([mean])
@@ -149,10 +149,10 @@ class Design:
         return betaincinv(mean * size, (1 - mean) * size, (np.arange(20) + 0.5) / 20)
 
     def _shifts_that_matter(self, scores: np.ndarray, variance: float) -> np.ndarray:
-        """Return the successive indices of shifts, (s,), whose scores are needed.
+        """Return the indices of the shifts, (s,), a range, for which intervals are computed.
 
-        They cover the scores that a run may have, and those of a second run up to twice the
-        difference that the normal approximation finds. `variance` is the largest of a score.
+        Their scores cover `scores`, which a run may have, and those of a second run up to twice
+        the difference that the normal approximation finds. `variance` is the largest over shifts.
         """
         z = normal_z(self._assumed.confidence) + abs(NormalDist().inv_cdf(self._assumed.power))
         highest = max(scores.max(), self.score + 2 * z * math.sqrt(2 * variance))
@@ -162,9 +162,9 @@ class Design:
         return np.arange(min(max(first, 0), _UNSHIFTED), max(last, _UNSHIFTED) + 1)
 
     def _expected_intervals(self, effective: float, kind: str, shifts: np.ndarray) -> Interval:
-        """Return the interval of the expected run at each of (s,) shifts, in arrays (s,).
+        """Return the interval of the expected run at each of s `shifts`. Its fields are (s,).
 
-        The expected run has this effective number of questions, and the expected mean and variance.
+        An expected run has `effective` questions, with P(c) of them for each c.
         """
         pmf_of_c, confidence = self._pmf_of_c[shifts], self._assumed.confidence
         if kind == "questions":
@@ -186,10 +186,11 @@ class Design:
         shifts: np.ndarray,
         intervals: Interval,
     ) -> float | None:
-        """Return the smallest difference that a comparison finds with the power of the plan.
+        """Return the smallest difference that `compare` finds with the power of the population.
 
-        Return None if it finds no difference up to the highest score at these shifts. `variance`,
-        (25,), is that of the score of a run, and `intervals` are those of the expected runs.
+        Return None if it finds no difference up to the highest score at these shifts. `effective`
+        is the number of questions. `variance`, (25,), has the variance of a run's score at each
+        shift. `intervals` are what `_expected_intervals` returns for `shifts`.
         """
         up = shifts[shifts >= _UNSHIFTED]
         scores_b = self.scores[up]

@@ -179,10 +179,10 @@ def compare(
 
 
 class Compared:
-    """K runs on the same questions, and the differences b - a of all P pairs of runs.
+    """Hold K runs on the same questions, and the differences b - a of all P pairs of runs.
 
-    Each run has m scores, one for each k. For the interval "questions", runs are paired by
-    question, as both have the same new questions.
+    Each run has m scores, one for each k. For the interval "questions", the differences are paired
+    by question, because new questions would be the same for all runs.
 
     `warns` is whether to warn of each run whose corrected pass@k falls with k.
 
@@ -191,7 +191,7 @@ class Compared:
         scored: K runs with their scores.
         scores: the ids of the m scores.
         falling: the names of runs whose corrected pass@k falls with k; empty without `warns`.
-        pairs: the `Pair` of the runs with the indices (a, b), a before b.
+        pairs: a dict from two indices of runs (a, b), a < b, to their `Pair`.
         simultaneous: simultaneous inference about all differences.
 
     Raises:
@@ -213,7 +213,7 @@ class Compared:
 
     @property
     def checkers(self) -> dict[str, dict[str, float]]:
-        """A dict for each corrected run: the rates of its checker, and maybe "falls_with_k"."""
+        """A dict of the checker's rates for each corrected run; "falls_with_k" if in `falling`."""
         checkers = {run.name: run.errors.described() for run in self.runs if run.errors != Errors()}
         for name in self.falling:
             checkers[name]["falls_with_k"] = True
@@ -221,7 +221,7 @@ class Compared:
 
     @property
     def confidence_of_each(self) -> float:
-        """The confidence of each interval with which all cover together, by that of the options."""
+        """The confidence each interval needs so that all cover with the confidence of `options`."""
         confidence = self.options.confidence
         if self.options.anytime:  # `simultaneous` is for one look, so Bonferroni is used.
             return 1 - (1 - confidence) / (len(self.pairs) * len(self.scores))
@@ -237,10 +237,10 @@ class Compared:
 
 
 class Pair:
-    """Two runs on the same questions, and the differences b - a of their m scores.
+    """Hold two runs on the same questions, and the differences b - a of their m scores.
 
     Attributes:
-        covariance: (m, m) covariance of the errors of the differences.
+        covariance: (m, m) covariance of the differences, for new questions or new samples.
         limits: a cached function from a confidence to the lower and upper limits of the
             differences, (2, m).
     """
@@ -250,13 +250,13 @@ class Pair:
         self._new_questions = a.options.interval == "questions"
         self._correlation = np.zeros(len(self._differences))
         self.limits = cache(self._limits)
-        of_samples = None
+        sampling_covariance = None
         if a.covariance is not None and b.covariance is not None:
             # New samples of the same questions are independent, so the covariances add up.
-            of_samples = a.covariance + b.covariance
+            sampling_covariance = a.covariance + b.covariance
         if not self._new_questions:
-            assert of_samples is not None
-            self.covariance = of_samples
+            assert sampling_covariance is not None
+            self.covariance = sampling_covariance
             return
         # Both runs have the same new questions, so errors are subtracted cluster by cluster.
         errors = b.errors - a.errors
@@ -264,22 +264,22 @@ class Pair:
         # The variance of a difference for new questions is at least that for new samples of the
         # same questions. If the samples do not show that, it is at least the squared error of two
         # questions, one that only a answers, and one that only b answers.
-        least: np.ndarray | float
-        if of_samples is None:
+        least_variance: np.ndarray | float
+        if sampling_covariance is None:
             number = effective_clusters(None, len(a.run.outcomes), a.options.weights)
-            least = 2.0 * (a.bounds[1] - a.bounds[0]) ** 2 / number**2
+            least_variance = 2.0 * (a.bounds[1] - a.bounds[0]) ** 2 / number**2
         else:
-            least = np.diag(of_samples)
-        most = np.maximum(a.standard_errors**2 + b.standard_errors**2 - least, 0.0) / 2
-        norms = a.standard_errors * b.standard_errors  # 0 if a score does not vary
-        product = np.minimum(np.sum(a.errors * b.errors, axis=0), most)
-        self._correlation = product / np.where(norms > 0, norms, 1.0)
+            least_variance = np.diag(sampling_covariance)
+        # As Var[b - a] = Var[a] + Var[b] - 2 Cov[a, b], its least value bounds the covariance.
+        most = np.maximum(a.standard_errors**2 + b.standard_errors**2 - least_variance, 0.0) / 2
+        sd_product = a.standard_errors * b.standard_errors  # 0 if a score does not vary
+        covariance = np.minimum(np.sum(a.errors * b.errors, axis=0), most)
+        self._correlation = covariance / np.where(sd_product > 0, sd_product, 1.0)
 
     def _limits(self, confidence: float) -> np.ndarray:
         """Return the lower and upper limits of the differences, (2, m).
 
-        The module docstring has the formula of the distances `down` and `up` of the limits from the
-        differences.
+        The module docstring has the formula of `down` and `up`, the distances from the differences.
         """
         (a, b), (least, most) = self._runs, self._runs[0].bounds
         (lo_a, hi_a), (lo_b, hi_b) = a.limits(confidence), b.limits(confidence)
@@ -307,7 +307,7 @@ class Pair:
     def p_values(self) -> list[float]:
         """Return the two-sided p-value of each difference, not adjusted for the others.
 
-        Those of equal scores are 1. The others are found by bisection of the miscoverage.
+        Equal scores have p = 1. For others, bisection finds the z-value at which a limit is 0.
         """
         normal, p = NormalDist(), [1.0] * len(self._differences)
         for score in np.flatnonzero(self._differences).tolist():
@@ -323,10 +323,10 @@ class Pair:
 def _distance_of_limit(
     x: np.ndarray, y: np.ndarray, r: np.ndarray, shared: np.ndarray | float
 ) -> np.ndarray:
-    """Return the distance of a limit from the difference, (m,); see the module docstring.
+    """Return how far a limit of the differences is from their estimates, (m,).
 
-    x and y, (m,), are the distances of the limits of both scores from their estimates, r their
-    correlations, and `shared` is the distance that the limit would have with the correlation 1.
+    x and y are the distances of the two limits that bound it, one of each run, from the scores. r
+    is the correlation. `shared` is the result for r = 1, which the module docstring explains.
     """
     # With this bound, the limits of the difference stay in the range of differences.
     shared = np.minimum(shared, np.maximum(x, y))
@@ -338,17 +338,17 @@ def _distance_of_limit(
 
 
 class Simultaneous:
-    """Simultaneous inference about the differences of all P pairs of K runs, at m values of k.
+    """Make inferences about all differences together: of P pairs of K `runs`, at m values of k.
 
-    `angles`, (P, m - 1), are those between the errors of a pair at successive k, see
-    `intervals.band`. `independent` is whether errors of different runs are independent.
+    `angles`, (P, m - 1), has for each pair the angles between its errors at successive k, as
+    `path_angles` returns them. `independent` is whether the errors of the K runs are independent.
     """
 
     def __init__(self, runs: int, angles: np.ndarray, independent: bool):
         self._runs, self._angles, self._independent = runs, angles, independent
 
     def exceedance(self, c: float) -> float:
-        """Return an upper bound of the probability that any error exceeds c standard deviations."""
+        """Return an upper bound of P(any difference errs by more than c standard deviations)."""
         pair_tails = path_exceedance(self._angles, c)
         with np.errstate(divide="ignore"):
             bound = -math.expm1(np.log1p(-pair_tails).sum())
@@ -364,7 +364,7 @@ class Simultaneous:
         return confidence_of_each(self.exceedance, pairs * (arcs + 1), confidence)
 
     def adjusted(self, p: float) -> float:
-        """Return the p-value of one difference, adjusted for the number of differences."""
+        """Return the p-value of one difference, two-sided, adjusted for all P m differences."""
         return 1.0 if p >= 1 else max(p, self.exceedance(-NormalDist().inv_cdf(p / 2)))
 
 
@@ -387,8 +387,8 @@ def studentized_range_tail(q: float, runs: int) -> float:
 def compare_groups(overall: Compared, groups: Any) -> dict[str | None, Compared]:
     """Return a dict from the label of each group to the comparison of its questions.
 
-    The comparison of all questions comes first, and has the key None. Without groups, it is the
-    only one. Groups have the same k. Raises ValueError if a group does not allow the interval.
+    `overall` comes first, with the key None. `groups` has a label for each question, or is None for
+    no groups. Groups have the k of `overall`. Raises ValueError if one does not allow the interval.
     """
     result: dict[str | None, Compared] = {None: overall}
     if groups is None:
@@ -407,7 +407,7 @@ def compare_groups(overall: Compared, groups: Any) -> dict[str | None, Compared]
 def differences_of(
     compared: Compared, p_values: bool = False, group: str | None = None
 ) -> list[Difference]:
-    """Return the differences of the two runs of a comparison at each k, labelled with `group`."""
+    """Return the `Difference` at each k of a comparison of two runs, with `group` as its label."""
     a, b = (run.estimates.tolist() for run in compared.scored)
     (pair,) = compared.pairs.values()
     intervals, bands = (

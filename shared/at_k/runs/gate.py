@@ -39,8 +39,7 @@ class Gate(NamedTuple):
         key: the key of the score, such as "pass@4".
         score: the score of the run.
         baseline: the score of the baseline; None if the claim is about the score itself.
-        threshold: the least score; with a baseline, the least difference, which is minus the
-            margin.
+        threshold: the least score; with a baseline, the least difference, -margin.
         lo, hi: confidence limits of the score; with a baseline, of the difference.
         bounds: the least and the largest possible score.
         options: the options of the limits.
@@ -78,9 +77,8 @@ class Gate(NamedTuple):
     def more(self) -> int | None:
         """Return the approximate number of additional units that would decide the claim.
 
-        Units are questions, clusters, or samples of each question; see `unit`. The number is None
-        if the claim is decided, or if no number would decide it, because the estimate is equal to
-        the threshold up to rounding.
+        The units are those of `size`. The number is None if the claim is decided, or if the
+        estimate is equal to the threshold up to rounding, so that no number would decide it.
         """
         limit = self.lo if self.estimate > self.threshold else self.hi
         side, distance = abs(limit - self.estimate), abs(self.threshold - self.estimate)
@@ -104,10 +102,10 @@ def gate_options(*arguments: Any, **options: Any) -> ComparisonOptions:
 
 
 def check_bound(name: str, value: Any, metric: str, is_margin: bool = False) -> float:
-    """Return a threshold or a margin as a number.
+    """Return a threshold or a margin as a float. `name` begins the messages.
 
-    Raises ValueError if it is not finite, if the metric is from 0 to 1 and it is not, or if it is a
-    negative margin.
+    Raises ValueError if the value is not finite, if it is a negative margin, or if it is outside of
+    0 to 1, unless the metric is in `REWARDS`.
     """
     wanted, least = "give a finite number", -1e300
     if is_margin:
@@ -136,7 +134,7 @@ def gate_at_least(run: Run, threshold: float, options: ComparisonOptions) -> Gat
                 f"{rewards.min():g} to {rewards.max():g} cannot be less or more than these."
             )
     scored = score_runs([run], options)
-    names_of_falling_runs(scored)  # which warns of them
+    names_of_falling_runs(scored)  # called for its warnings
     confidence = options.confidence
     limits = scored[0].widened(scored[0].limits(confidence), confidence)
     return _gate(scored, None, threshold, *limits[:, 0].tolist())
@@ -152,7 +150,7 @@ def gate_not_worse(run: Run, baseline: Run, margin: float, options: ComparisonOp
 def _gate(
     scored: list[ScoredRun], baseline: float | None, threshold: float, lo: float, hi: float
 ) -> Gate:
-    """Return the gate of the first of one or two scored runs; the other fields are those given."""
+    """Return the gate of the run scored[0]. A second run is its baseline, scored `baseline`."""
     run, options = scored[0], scored[0].options
     (score,), (estimate,) = run.points.keys, run.estimates.tolist()
     size, unit = float(len(run.run.outcomes)), "question"

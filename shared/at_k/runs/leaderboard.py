@@ -1,4 +1,4 @@
-"""Many runs on the same questions: scores, ranks, and simultaneous limits of differences."""
+"""Rank K runs on the same questions, and compute simultaneous limits of their differences."""
 
 from __future__ import annotations
 
@@ -173,10 +173,10 @@ def leaderboard_of(compared: Compared, p_values: bool = False) -> Result:
 def _rows_of_score(
     compared: Compared, column: int, order: Sequence[int], better: np.ndarray
 ) -> list[dict[str, Any]]:
-    """Return the dicts of "runs" for the score with the index `column`.
+    """Return the dicts for "runs" in a leaderboard, by descending score, of one score.
 
-    `order` has the indices of the runs by descending score, which is the order of the rows.
-    `better`, (K, K), says whether the run of a row is certainly better than that of a column.
+    `column` is the index of the score. `order` has the indices of the K runs by descending score.
+    better[i, j], (K, K), is whether run i is certainly better than run j.
     """
     scores = np.array([run.estimates[column] for run in compared.scored])
     rank, rank_lo, rank_hi = ranks(scores, better)
@@ -212,8 +212,8 @@ def ranks(scores: np.ndarray, better: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
     Rank 1 is the best, and equal scores share a rank. A run ranks below all runs that are certainly
     better, and above all that are certainly worse. If the intervals of all differences cover, so do
-    the intervals of all ranks (Mohamad, Goeman & van Zwet 2022, Biometrics 78, 238). `better`, (K,
-    K), says whether the run of a row is certainly better than that of a column.
+    the intervals of all ranks (Mohamad, Goeman & van Zwet 2022, Biometrics 78, 238). better[i, j],
+    (K, K), is whether run i is certainly better than run j.
     """
     rank = 1 + np.sum(scores[None, :] > scores[:, None], axis=1)
     return rank, 1 + better.sum(axis=0), len(scores) - better.sum(axis=1)
@@ -225,7 +225,7 @@ def letters(different: np.ndarray) -> list[str]:
     Each letter stands for a group of runs of which no two differ, and each pair of runs that do not
     differ is in a group. Thus the groups are a clique cover. A smallest cover is NP-hard to find.
     The heuristic of Kellerman takes polynomial time and gives few letters (Gramm et al. 2008).
-    `different`, (K, K), is symmetric.
+    different[i, j], (K, K) and symmetric, is whether runs i and j certainly differ.
     """
     groups = _without_redundant(_clique_cover(~different), len(different))
     names = [_name_of_group(index) for index in range(len(groups))]
@@ -238,9 +238,9 @@ def letters(different: np.ndarray) -> list[str]:
 def _clique_cover(alike: np.ndarray) -> list[list[int]]:
     """Return groups of indices of runs: two runs share a group if and only if they are alike.
 
-    `alike` is (K, K) and symmetric. A pair is covered if both runs are in the same group. A run
-    with an uncovered pair starts a group. While there are runs that are alike all runs of the
-    group, the one that has most uncovered pairs with them joins.
+    alike[i, j], (K, K) and symmetric, is whether runs i and j are alike. A pair is covered if both
+    runs are in the same group. A run with an uncovered pair starts a group. As long as some run is
+    alike to all runs of the group, the one with most uncovered pairs with them joins it.
     """
     runs = len(alike)
     alike = alike & ~np.eye(runs, dtype=bool)
@@ -261,7 +261,7 @@ def _clique_cover(alike: np.ndarray) -> list[list[int]]:
 
 
 def _without_redundant(groups: Sequence[list[int]], runs: int) -> list[list[int]]:
-    """Return the groups, sorted, without groups of which all pairs are in other groups, too."""
+    """Return the groups of K `runs`, sorted, except those whose pairs are all in other groups."""
     number = np.zeros((runs, runs), dtype=int)  # how many groups contain each pair
     for group in groups:
         number[np.ix_(group, group)] += 1

@@ -90,10 +90,10 @@ def noise(
 def noise_of(
     run: Run, options: ComparisonOptions, same: Sequence[Interval] | None = None
 ) -> dict[str, dict[str, Any]]:
-    """Return what `noise` does for a graded run, whose options have the interval "questions".
+    """Return the result of `noise` for a graded run. `options` has the interval "questions".
 
-    `same` has the interval of each score for the same questions, if it is known already. Such
-    intervals do not account for estimated rates of a checker.
+    `same` has the "sampling" interval of each score if the caller has computed them already. They
+    do not account for estimated rates of a checker. If it is None, they are computed here.
     """
     # Imported here because it imports SciPy, which scores without limits do not need.
     from .scored_run import limits_of, score_runs
@@ -103,17 +103,18 @@ def noise_of(
     others = scored.intervals("questions", confidence)
     if same is None and scored.shows_samples:
         same = scored.intervals("sampling", confidence)
+    # The mean distance of the limits by estimated rates, divided by z, is about a standard error.
     checkers = (scored.moves(confidence).mean(axis=0) / normal_z(confidence)) ** 2
     lo, hi = scored.widened(limits_of(others), confidence).tolist()
-    of_samples: list[float] = [0.0] * len(others)
+    sampling_variances: list[float] = [0.0] * len(others)
     same_limits: list[Any] = [None] * len(others)
     if same is not None:
-        of_samples = [interval.sigma**2 for interval in same]
+        sampling_variances = [interval.sigma**2 for interval in same]
         same_limits = [*map(tuple, scored.widened(limits_of(same), confidence).T.tolist())]
     result: dict[str, dict[str, Any]] = {}
     for i, score_id in enumerate(scored.points.keys):
         score, other, limits = float(scored.estimates[i]), (lo[i], hi[i]), same_limits[i]
-        variance, within, checker = others[i].sigma ** 2, of_samples[i], float(checkers[i])
+        variance, within, checker = others[i].sigma ** 2, sampling_variances[i], float(checkers[i])
         standard_error = math.sqrt(variance + checker)
         # If all questions have the same score, the variance is 0 up to rounding, but limits differ.
         if standard_error <= 1e-12 * abs(score):
@@ -139,7 +140,7 @@ def _squared_width(limits: tuple[float, float] | None) -> float:
 
 
 def largest_share(noise: Mapping[str, Any]) -> str:
-    """Return the cause of most of the variance: "questions", "samples" or "labels"."""
+    """Return what causes most of the variance of a score: "questions", "samples" or "labels"."""
     shares = {"questions": noise["questions"], "samples": noise["samples"] or 0.0}
     shares["labels"] = noise["checker"]
     return max(shares, key=lambda name: shares[name])
@@ -150,8 +151,8 @@ def _helps_most(noise: Mapping[str, Any]) -> str:
 
     It is the cause with the largest share, with one exception. Few questions show little of how
     questions vary, which makes these limits wide whatever the shares are. More samples can only
-    remove the width of the limits for the same questions. If its square is less than half of that
-    of the limits for other questions, the answer is "questions".
+    remove the width of the limits for the same questions. If the squared width of the latter is
+    less than half of that of the former, the answer is "questions" in place of "samples".
     """
     cause = largest_share(noise)
     if cause == "samples":
@@ -167,7 +168,7 @@ def _helps_most(noise: Mapping[str, Any]) -> str:
 def correction_in_words(checker: Mapping[str, float]) -> str:
     """Return the end of a sentence that says for which rates of a checker scores were corrected.
 
-    `checker` is the entry "checker" in the result of `compute`, see `Errors.described`.
+    `checker` is the entry "checker" in the result of `compute`, as `Errors.described` returns it.
     """
     rates = []
     for name in ("true_positive_rate", "false_positive_rate"):

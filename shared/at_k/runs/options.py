@@ -57,10 +57,7 @@ def compared_scores() -> tuple[str, ...]:
 
 
 class RunOptions(TypedDict, total=False):
-    """The keyword arguments that `compare`, `leaderboard`, `noise` and `at_k.testing` share.
-
-    The docstring of `compare` describes them.
-    """
+    """Type the arguments of `compare` that `leaderboard`, `noise` and `at_k.testing` share."""
 
     tau: float
     clusters: list[str] | None
@@ -76,7 +73,7 @@ class RunOptions(TypedDict, total=False):
 class ComparisonOptions:
     """The parameters of `at_k.compare`. Its docstring describes those that are not below.
 
-    The options are validated in two steps: here without the runs, and in `for_samples` with them.
+    The options are validated in two steps: first without the runs, and in `for_samples` for them.
 
     Args:
         metric: the name of a score, or a key such as "pass@4", which also sets k and tau.
@@ -224,7 +221,7 @@ class ComparisonOptions:
     def _choose_ks(self, sizes: Mapping[str, np.ndarray]) -> list[int]:
         """Return the requested or the default k in ascending order; [] for a metric without k.
 
-        `sizes` is that of `for_samples`. Raises ValueError if a question has fewer than k samples.
+        `sizes` has (M,) numbers of samples by run. Raises ValueError if one is less than a k.
         """
         if self.metric in WITHOUT_K:
             return []
@@ -251,7 +248,7 @@ class ComparisonOptions:
 def naming_run(name: str) -> Iterator[None]:
     """Name the run in each ValueError that is raised in the block.
 
-    The error becomes an InputError whose message begins with the name, unless it has it already.
+    The error becomes an InputError that begins with the name, unless it has it, as in R_a[0].
     """
     try:
         yield

@@ -63,6 +63,7 @@ class Run(NamedTuple):
         """Return a run of only the questions at these indices, without source and `unanswered`."""
         outcomes, sizes = self.outcomes, self.outcomes.sizes
         starts, sizes = (np.cumsum(sizes) - sizes)[rows], sizes[rows]
+        # For each question: its start, and the following indices, one for each sample.
         index = np.repeat(starts - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
         answers = None if self.answers is None else self.answers[index]
         subset = replace(
@@ -84,10 +85,10 @@ def grade_sources(
 ) -> tuple[list[Run], OptionsT]:
     """Parse and grade runs, with the questions of all in the order of the first.
 
-    `sources` are pairs of a name and a source. The other parameters are those of `compare`, with
-    the labels of each run. The options are validated for the numbers of samples before any sample
-    is checked. The result has a copy of them, with clusters, groups and weights that the runs were
-    read with where none are given.
+    `sources` are pairs of a name and a source. The other parameters are those of `compare`;
+    `labels` has an entry for each source. The options are validated for the numbers of samples
+    before their checker runs, as it may take long. The options that are returned are a copy; where
+    they had no clusters, groups or weights, they have those that the runs were read with.
 
     Raises:
         ValueError: if a source is invalid, the runs have different questions, a checker is given
@@ -125,7 +126,7 @@ def grade_sources(
 
 
 def _with_labels(sources: Sequence[tuple[str, Any]], labels: Any) -> list[tuple[str, Any]]:
-    """Return the sources as dicts with the given labels, which so stay with their questions."""
+    """Return the sources as dicts that contain their labels, so that pairing reorders both."""
     if isinstance(labels, Mapping) or len(labels := as_list("labels", labels)) != len(sources):
         raise ValueError("labels of two runs are a pair: give (labels of run a, labels of run b).")
     labelled = []
@@ -138,9 +139,9 @@ def _with_labels(sources: Sequence[tuple[str, Any]], labels: Any) -> list[tuple[
 
 
 def _with_values_of_runs(sources: Sequence[tuple[str, Any]], options: OptionsT) -> OptionsT:
-    """Return a copy of the options, with clusters, groups and weights of the runs where not given.
+    """Return a copy of the options with clusters, groups and weights of the runs if it has none.
 
-    Clusters are for the interval "questions" only, and groups for the average "groups" only.
+    Clusters are taken for the interval "questions" only, groups for the average "groups" only.
     """
     applies = options.interval == "questions", options.average == "groups", True
     result = copy(options)
@@ -194,11 +195,11 @@ def in_one_order(
 ) -> list[tuple[str, Any]]:
     """Return the sources with their questions in the order of the first.
 
-    Questions are paired by the ids that runs were read with. Matrices have no ids: if all sources
-    are matrices, they are returned unchanged, and their rows are paired by their order. With
-    `by_order` they are unchanged, too, if one of them has no ids. With `common`, questions that a
-    run lacks are left out of all runs. Otherwise runs with different questions raise a ValueError,
-    as do runs without a question in common, and a run without ids.
+    Questions are paired by the ids that runs were read with. The sources are returned unchanged,
+    so that questions are paired by position, if there is one source; if all are matrices, which
+    have no ids, unless `common`; or if one has no ids, with `by_order`. With `common`, questions
+    that a run lacks are left out of all. Raises ValueError for a run without ids, and for runs with
+    different questions or, with `common`, with no question in common.
     """
     ids: list[Any] = [getattr(run, "ids", None) for _, run in sources]
     is_plain = all(getattr(run, "is_matrix", True) for _, run in sources)
@@ -246,7 +247,7 @@ def _require_same_questions(sources: Sequence[tuple[str, Any]]) -> None:
 
 
 def _with_questions(run: Any, questions: list[Any]) -> Any:
-    """Return a run that was read with only the questions of these ids, in this order."""
+    """Return a run of `at_k.read` with only the questions of these ids, in the order of the ids."""
     if list(run.ids) == questions:
         return run
     position = {question: index for index, question in enumerate(run.ids)}
@@ -273,7 +274,7 @@ def _warn_of_other_texts(sources: Sequence[tuple[str, Any]]) -> None:
 
 
 def check_same_questions(runs: Sequence[Run]) -> None:
-    """Raise a ValueError unless all runs have as many questions, with the same references."""
+    """Raise a ValueError unless all runs have equally many questions with the same references."""
     first, questions = runs[0].name, len(runs[0].outcomes)
     for run in runs[1:]:
         if len(run.outcomes) != questions:
@@ -301,11 +302,10 @@ def check_same_questions(runs: Sequence[Run]) -> None:
 def _parse_run(name: str, source: Any, labels: Labels | None) -> Run:
     """Return the run of a source, before the checker of the options grades it.
 
-    A source is outcomes as the functions of `at_k` take them; or a dict with predictions and maybe
-    references, as `at_k.read` returns it. Predictions without references are outcomes. If the dict
-    has a check_correct_fn of its own, as graded answers have, the predictions are checked with it
-    here. `labels` has a number for each label that stands for an outcome, or is None. Raises
-    ValueError, with the name of the run, if the source is invalid.
+    Predictions without references are outcomes. If the source has a check_correct_fn of its own, as
+    graded answers have, its predictions are checked with it here. `labels` has a number for each
+    label, such as a verdict, that stands for an outcome, or is None. Raises ValueError, with the
+    name of the run, if the source is invalid.
     """
     if not (isinstance(source, Mapping) and "predictions" in source):
         return Run(name, read_outcomes(source, name, labels))  # Errors name the run already.
@@ -345,10 +345,10 @@ def number_unanswered(checked: Checked) -> int:
 
 
 def _with_errors(runs: Sequence[Run], checker_rates: Any, need_labels: bool) -> list[Run]:
-    """Return the runs with the errors of their checker, and warn if the outcomes contradict them.
+    """Return the runs with `errors` set, and warn if the outcomes contradict rates of a checker.
 
-    Raises ValueError if only some runs have labels, or none although they `need_labels`; or if
-    those of a run are invalid or too few.
+    The rates are `checker_rates`, or else estimated from the labels of each run. Raises ValueError
+    if a run has no labels although another has or `need_labels`, or if labels are invalid.
     """
     labels = [None if run.source is None else run.source.get("labels") for run in runs]
     if checker_rates is not None:

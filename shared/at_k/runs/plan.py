@@ -44,7 +44,7 @@ _NUMBERS = {
     "difference": (_SHARE, math.ulp(0.0), 1),
     **dict.fromkeys(("question_cost", "sample_cost"), _COST),
 }
-"""For options that are numbers: the rule that they follow, the least and the largest value."""
+"""For each option that is a number: (text of the rule for messages, least value, largest value)."""
 
 
 # --- Options ------------------------------------------------------------------------------
@@ -104,7 +104,7 @@ class PlanOptions(ComparisonOptions):
     most: int = field(default=_MOST_QUESTIONS, init=False)
 
     def __post_init__(self) -> None:
-        """Validate options, make lists of single numbers, and fill in k, questions, samples."""
+        """Validate the options, turn numbers into lists, and fill in k, questions and samples."""
         (score,), _ = included_scores(self.metric, None, scores_of_one_mean(), parameter="metric")
         check_name("interval", self.interval, _KINDS)
         if self.k is not None:
@@ -341,11 +341,11 @@ def _plan_row(design: Design, questions: int, options: PlanOptions) -> dict[str,
 
 
 def _population(run: Run | None, options: PlanOptions, weights: np.ndarray | None) -> Population:
-    """Return what is known from the pilot run, or assumed.
+    """Return the population of the pilot run `run`, or of the assumed rates if it is None.
 
-    `weights`, (M,), are those of the questions of the run, which also weight the prior; None if
-    they are equal. Raises ValueError unless there is either a pilot run or assumed rates, or if no
-    question of the run has two samples.
+    `weights`, (M,), are the weights of the questions of the run, which also weight the prior; None
+    if they are equal. Raises ValueError unless there is either a pilot run or assumed rates, or if
+    no question of the run has two samples.
     """
     if (options.rates is None) == (run is None):
         raise ValueError(
@@ -383,11 +383,11 @@ def _cheapest_row(designs: Sequence[Design], options: PlanOptions) -> dict[str, 
 def _limits_of_questions(
     run: Run, options: PlanOptions, questions: int, samples: int
 ) -> dict[str, int]:
-    """Return "questions_lo" and "questions_hi" of a design, or {} for few pilot questions.
+    """Return {"questions_lo": .., "questions_hi": ..}, or {} for fewer than three pilot questions.
 
-    The jackknife leaves out one group of pilot questions at a time, and estimates the variance of
-    the logarithm of the number of questions. It needs three pilot questions. The limits use
-    Student's t.
+    They are limits of the number that a design needs, which is estimated as `questions`. Leaving
+    out one group of pilot questions at a time (jackknife) estimates the variance of its logarithm.
+    The limits use Student's t.
     """
     size, weights, logs = len(run.outcomes), options.weights, []
     groups = min(size, _JACKKNIFE_GROUPS)
@@ -397,6 +397,7 @@ def _limits_of_questions(
         rows = np.flatnonzero(np.arange(size) % groups != group)
         own_weights = None if weights is None else weights[rows]
         design = Design(_population(run.for_questions(rows), options, own_weights), samples)
+        # A half-width or difference is nearly proportional to 1 / sqrt(number of questions).
         number = questions * options.ratio(design, questions) ** 2
         logs.append(math.log(min(max(number, 2.0), _MOST_QUESTIONS)))
     variance = (groups - 1) * float(np.var(logs))

@@ -85,21 +85,22 @@ class ScoredRun:
     ):
         self.run, self.options, self.bounds, self._moves = run, options, bounds, moves
         self._without_limits = without_limits
+        # From the name of an interval to the scores and the method of their limits.
         self._scored_by = cache(lambda name: scores_and_limits(self._interval_options(name)))
         self.points, weights = self._scored_by(str(options.interval))[0], options.weights
         all_questions = np.arange(len(run.outcomes))
         self.counted = all_questions if weights is None else np.flatnonzero(weights)
         self.estimates = np.array([*self.points.over(self.counted, weights).values()])
         self.intervals = cache(self._intervals)
-        self.limits(options.confidence)
+        self.limits(options.confidence)  # raises ValueError if the run has no such intervals
 
     @cached_property
     def errors(self) -> np.ndarray:
-        """Return the change of the scores if each cluster is left out, (G, m).
+        """The change of each score if one cluster is left out, for each cluster, (G, m).
 
         The changes are scaled so that the sum of their squares is the variance of the scores for
-        new questions; see `cluster_errors`. To first order, a score varies as a mean of its linear
-        approximation does.
+        new questions; see `cluster_errors`. Scores that are functions of several means, such as
+        products, are linearized at these means (the delta method).
         """
         scores, weights = self.points.with_unpooled_as_columns(), self.options.weights
         means = np.average(scores.columns[scores.inverse], axis=0, weights=weights)
@@ -109,12 +110,12 @@ class ScoredRun:
 
     @cached_property
     def standard_errors(self) -> np.ndarray:
-        """Return the standard errors of the estimates for new questions, (m,)."""
+        """The standard errors of the estimates for new questions, (m,)."""
         return np.sqrt(np.sum(self.errors**2, axis=0))
 
     @cached_property
     def covariance(self) -> np.ndarray | None:
-        """Return the (m, m) covariance of the scores for new samples; None if it is not known."""
+        """The (m, m) covariance of the scores for new samples; None unless `shows_samples`."""
         if not self.shows_samples:
             return None
         if self._without_limits is None:
@@ -133,10 +134,9 @@ class ScoredRun:
 
     @property
     def shows_samples(self) -> bool:
-        """Return whether the data show how scores vary for new samples of the same questions.
+        """Whether the data show how scores vary for new samples of the same questions.
 
-        The posterior of bayes@N shows it for any number of samples, and no method does for
-        score_agg.
+        The posterior of bayes@N shows it for any number of samples; for score_agg no method does.
         """
         if self.options.metric in ("bayes@N", "score_agg"):
             return self.options.metric == "bayes@N"
@@ -163,7 +163,7 @@ class ScoredRun:
         return confidence_of_a_look(confidence, look_size(n, interval == "questions"))
 
     def moves(self, confidence: float) -> np.ndarray:
-        """Return how far estimated rates move scores down and up, (2, m): 0 for known rates."""
+        """Return how far estimated rates may move scores down and up, (2, m); zeros if known."""
         if self._moves is None:
             return np.zeros((2, len(self.estimates)))
         return self._moves(self.look_confidence(confidence))
@@ -233,7 +233,7 @@ def _binary_scores(n: int | str, options: ComparisonOptions) -> dict[ScoreId, Sc
 
 
 def _pass_run(run: Run, options: ComparisonOptions, scores: Mapping[ScoreId, Score]) -> ScoredRun:
-    """Return the scored run for `scores`, which are corrected for the errors of the checker."""
+    """Return the scored run for scores of binary outcomes, corrected for errors of the checker."""
     counts, rates, labels = run.outcomes.counts, run.errors.rates, run.errors.labels
     require_correction(scores, rates)
     limits = pass_limits if rates.are_exact else partial(pass_intervals, rates=rates)
@@ -244,8 +244,8 @@ def _pass_run(run: Run, options: ComparisonOptions, scores: Mapping[ScoreId, Sco
         return np.array([*points.over(np.arange(len(counts)), options.weights).values()])
 
     moves = None if labels is None else cache(partial(distances_of_rates, labels, rescore))
-    covariance = partial(pass_intervals, counts, scores, rates=rates, are_ordered=False)
-    return ScoredRun(run, options, partial(limits, counts, scores), covariance, moves=moves)
+    without_limits = partial(pass_intervals, counts, scores, rates=rates, are_ordered=False)
+    return ScoredRun(run, options, partial(limits, counts, scores), without_limits, moves=moves)
 
 
 def _reward_run(
@@ -257,8 +257,8 @@ def _reward_run(
 ) -> ScoredRun:
     """Return the scored run for max@k, avg@N or bayes@N.
 
-    `rewards` has those of each run by its name, and `ks` the k of each score; 1 for a mean, which
-    is the best of one sample. `bounds` are the least and the largest reward of all runs.
+    `rewards` has the rewards of each run by its name. `ks` has the k of each score, which is 1 for
+    avg@N, as that is max@1. `bounds` are the least and the largest reward of all runs.
     """
     own, weights = rewards[run.name], options.weights
     if options.metric == "bayes@N":
@@ -269,7 +269,7 @@ def _reward_run(
     points, family = max_scores(own, ks), RewardFamily(own, ks, {}, bounds, weights)
 
     def scores_and_limits(requested: IntervalOptions) -> tuple[Scores, IntervalMethod]:
-        """Return Max@k, and the method of its limits."""
+        """Return max@k of the questions, and the method of its limits for these options."""
         return points, family_intervals(family, requested)
 
     return ScoredRun(run, options, scores_and_limits, bounds=bounds)

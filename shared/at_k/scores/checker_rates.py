@@ -53,7 +53,7 @@ class CheckerRates(NamedTuple):
 
     @property
     def are_exact(self) -> bool:
-        """Whether the checker never errs."""
+        """Return whether the checker never errs."""
         return self == (1.0, 0.0)
 
     def corrected(self, rate):
@@ -110,9 +110,9 @@ def corrected_credits(credit: Credits, rates: CheckerRates) -> tuple[float, Cred
 
 
 def _left_part(values: np.ndarray, end: float, rest: float) -> np.ndarray:
-    """Return the control values on [0, end] of the Bezier curve with `values` on [0, 1].
+    """Return the control values on [0, end] of the Bezier curve that has `values` on [0, 1].
 
-    `rest` is 1 - end.
+    `rest` is 1 - end. `end` may be above 1, which extends the curve.
     """
     first_values = [values[0]]
     while len(values) > 1:
@@ -176,10 +176,10 @@ def unbiased_estimates(
 def estimator(
     scores: Mapping[ScoreKey, Score], rates: CheckerRates = NO_ERRORS
 ) -> tuple[dict[ScoreKey, Score], Estimator]:
-    """Return the same scores with indices of columns as terms, and a function for these columns.
+    """Return (scores, estimate): scores whose terms are column indices, and what gives the columns.
 
-    There is a column for each distinct vector of credits. A score that is not pooled (a product for
-    each question, averaged over questions) has a column of its own.
+    `estimate(n, c)` returns unbiased estimates, (U, columns). Each distinct tuple of credits has a
+    column, and so has a score that is not pooled (a product that is averaged over questions).
     """
     credits, keys = number_terms(scores)
     products = [key for key, score in keys.items() if not score.pooled]

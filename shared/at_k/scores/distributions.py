@@ -140,9 +140,10 @@ def _covariances_of_k(
 
 
 def _require_few_nodes(k: int, step: np.ndarray, size: np.ndarray, reach: float) -> None:
-    """Raise a ValueError if the pmf of k samples at all nodes would take minutes.
+    """Raise a ValueError if the pmf of k samples at all nodes has more than `_MOST_CELLS` numbers.
 
-    `step` and `size`, (U,), are those of the nodes of each pair, and `reach` the range of all.
+    `size`, (U,), is the number of nodes of each pair (n, c), `step`, (U,), their distance, and
+    `reach` the range of all nodes together.
     """
     # Pairs with equal steps share nodes.
     needed = k * sum(min(size[step == h].sum(), reach / h) for h in np.unique(step))
@@ -154,10 +155,10 @@ def _require_few_nodes(k: int, step: np.ndarray, size: np.ndarray, reach: float)
 
 
 def _beta_weights(x: np.ndarray, a: np.ndarray, b: np.ndarray, step: float) -> np.ndarray:
-    """Return the probabilities of log-odds x, (U, T), if the rates have Beta(a, b) distributions.
+    """Return the probabilities of (U, T) log-odds x of rates with Beta(a, b) distributions, (U, T).
 
-    Those of the first and the last log-odds include all that is beyond them. `a` and `b` are
-    (U, 1).
+    `x` ascends by `step`, and `a` and `b` are (U, 1). The first and the last log-odds have the
+    probability of all that is beyond them, too.
     """
     # Logarithms relative to those of the rate a / (a + b) lose no digits where a and b are large.
     p, q, d = a / (a + b), b / (a + b), x - np.log(a / b)
@@ -172,9 +173,9 @@ def _beta_weights(x: np.ndarray, a: np.ndarray, b: np.ndarray, step: float) -> n
 
 
 def scores_of_log_odds(log_odds: np.ndarray, credits: Sequence[Credits]) -> np.ndarray:
-    """Return expected credits of k samples, and the largest sum minus these, (2, m, T).
+    """Return (2, m, T): m scores at T log-odds, and the largest value of each score minus these.
 
-    `log_odds`, (T,), are those of the success rates. All scores are at one k.
+    `log_odds`, (T,), are those of the success rates. All credits are at one k.
     """
     from scipy.special import betainc  # imported here, because it takes longer than all of at_k
 
@@ -204,9 +205,10 @@ def _from_table(
     scores: Any,
     prior: Prior,
 ) -> np.ndarray:
-    """Return function(n, c, scores, prior), which has a row for each pair (n, c).
+    """Return function(n, c, scores, prior), an array with a row for each pair of (U,) n and c.
 
-    If all n are equal, and n and k are small, the rows are from a cached table for c = 0 .. n.
+    `scores` are credits or pairs of credits, all at this k. If all n are equal, and n and k are at
+    most `_LARGEST_TABLE`, the rows come from a cached table for c = 0 .. n.
     """
     size = one_size(n)
     if 0 < size <= _LARGEST_TABLE and k <= _LARGEST_TABLE:

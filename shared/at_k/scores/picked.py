@@ -23,7 +23,7 @@ from .aligned import read_scores
 def picked_scores(
     outcomes: Samples, w: np.ndarray | None, picked_by: Any, ks: Sequence[int]
 ) -> tuple[Scores, tuple[float, float]]:
-    """Return picked@k of each question at each k, and the least and the largest reward.
+    """Return picked@k of each question at each k, and (least, largest) reward of a scored sample.
 
     Args:
         outcomes: S outcomes, which are real rewards if `w` is None, and categories otherwise.

@@ -39,11 +39,11 @@ def weighted_vote_scores(
     merge_correct: bool,
     sizes: Mapping[ScoreId, int | np.ndarray],
 ) -> Scores:
-    """Return weighted_vote@k under each id of `sizes`, which has its k, or the k of each question.
+    """Return weighted_vote@k of M questions for each id in `sizes`, a dict from id to k.
 
-    `vote_weights` has a list for each question. With `merge_correct`, all answers to a question
-    that are correct in more than half of their samples count as one. Raises ValueError if there are
-    no answers, or if a weight is missing or invalid.
+    A k is one number, or (M,) of them. `vote_weights` has a list for each question. If
+    `merge_correct`, all answers to a question that are correct in more than half of their samples
+    count as one. Raises ValueError without answers, or if a weight is missing or invalid.
     """
     if checked.answers is None:
         raise ValueError("vote_weights weigh answers: give predictions and references.")
