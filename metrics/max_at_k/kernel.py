@@ -111,7 +111,7 @@ class Place(NamedTuple):
     @property
     def is_question(self) -> bool:
         """Return whether the place is a question, and not an entry of a parameter."""
-        return self.parameter in ("question", "Question")
+        return self.parameter in ("question", "Question") and self.sample is None
 
     def __str__(self) -> str:
         if self.is_question:
@@ -485,7 +485,7 @@ most of whose methods raise an error that names the missing package.
 """
 
 
-KERNEL = "02aac438a0d2"
+KERNEL = "709ffd59e36b"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'

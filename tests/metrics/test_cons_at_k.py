@@ -75,7 +75,7 @@ def test_the_posterior_of_the_default_k_uses_the_n_of_each_question(cons_at_k):
 
 
 def test_numeric_votes_for_numbers(cons_at_k):
-    samples = [["so 12", "it is 12.0", "13", "14, no, 13", "none", "7"]]
+    samples = [["so 12", "it is 12.0", "13", "14, no, so 13", "none", "7"]]
     options = {"references": [12], "check_correct_fn": "numeric", "k": [2, 3]}
     scores = cons_at_k.compute(predictions=samples, **options)
     for k in (2, 3):

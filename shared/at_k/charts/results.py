@@ -85,7 +85,8 @@ def check_scores(name: str, scores: Any) -> None:
                 f"{name} has only one limit of {short(x.full_key)}: give the dict that was "
                 f"returned."
             )
-        numbers = (x.score, *filter(None, limits), *(x.band or ()))
+        known = [limit for limit in limits if limit is not None]
+        numbers = (x.score, *known, *(x.band or ()))
         if not all(map(_is_number, numbers)):
             raise TypeError(
                 f"{name} has {short(x.score)} under the key {short(x.full_key)}: give the dict "

@@ -53,7 +53,7 @@ class Place(NamedTuple):
     @property
     def is_question(self) -> bool:
         """Return whether the place is a question, and not an entry of a parameter."""
-        return self.parameter in ("question", "Question")
+        return self.parameter in ("question", "Question") and self.sample is None
 
     def __str__(self) -> str:
         if self.is_question:

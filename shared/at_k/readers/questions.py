@@ -58,13 +58,15 @@ def _numbers_of_groups(reading: Reading, size: int) -> list[int]:
 def _free_key(reading: Reading) -> tuple[str, ...]:
     """Return the columns that identify questions by the layout or by names, without another role.
 
-    Where outcomes are labels, it may be `item`. Without any, it is `ROW`, if a row of the source
-    has several samples.
+    Where outcomes are labels, it may be `item`, or `answer` if no column has samples. Without any,
+    it is `ROW`, if a row of the source has several samples.
     """
     key = question_columns(reading.table)
     if reading.table.layout is None:
-        items = columns_named(reading.table.columns, ("item",))
-        key = key or (tuple(items[:1]) if reading.options.are_labels else ())
+        if reading.options.are_labels and not key:
+            has_samples = columns_of_role(reading.table, "predictions")
+            names = ("item",) if has_samples else ("item", "answer")
+            key = tuple(columns_named(reading.table.columns, names)[:1])
         pairs = pairs_of(reading.columns)
         taken = {name for role, name in pairs if role not in usual.PER_QUESTION}
         key = tuple(name for name in key if name not in taken)
