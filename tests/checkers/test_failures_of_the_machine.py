@@ -1,11 +1,9 @@
 """Sandboxes that cannot start, die, or wait on a busy machine: none of this is a wrong answer."""
 
-import json
 import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -26,20 +24,19 @@ def descendants(pid):
 
 def signal_when_busy(monkeypatch, times, number=signal.SIGKILL, what="server"):
     """Send a signal to the sandbox while it runs SLOW, the first times that it does."""
-    run, remaining = sandbox.Sandbox.run, [None] * times
+    send, remaining = sandbox.Sandbox._send, [None] * times
 
-    def send_signal(box):
-        os.kill(box.processes()[0] if what == "server" else box._process.pid, number)
-
-    def run_and_signal(self, jobs, ending):
-        if jobs["job"]["program"].startswith(SLOW) and remaining:
+    def send_and_signal(self, job, exam):
+        send(self, job, exam)
+        if job["program"].startswith(SLOW) and remaining:
             remaining.pop()
-            while not self.processes():
-                time.sleep(0.01)
-            threading.Timer(0.1, send_signal, [self]).start()  # the program sleeps longer
-        return run(self, jobs, ending)
+            time.sleep(0.1)  # the program sleeps longer
+            if what == "server":
+                os.kill(self.processes()[0], number)
+            else:
+                self._process.send_signal(number)
 
-    monkeypatch.setattr(sandbox.Sandbox, "run", run_and_signal)
+    monkeypatch.setattr(sandbox.Sandbox, "_send", send_and_signal)
     return remaining
 
 
@@ -156,9 +153,7 @@ def test_a_plain_process_ends_with_its_program(tmp_path):
     number = tmp_path / "number"
     program = f"import os, time\nopen({str(number)!r}, 'w').write(f'{{os.getpid()}}.')\n"
     box = sandbox.Sandbox(sandbox.Limits(3, 1 << 30), is_isolated=False)
-    jobs = read_tests("assert x", "").jobs(program + "time.sleep(1000)")
-    box._jobs.write(json.dumps(jobs).encode() + b"\n")
-    box._jobs.flush()
+    box._send(*read_tests("assert x", "").jobs(program + "time.sleep(1000)"))
     while not (number.exists() and number.read_text().endswith(".")):
         time.sleep(0.01)
     box.end()

@@ -132,13 +132,6 @@ DISTURBING = {
         "os.read(read, 1)\n" + RIGHT,  # until all have ended
         "timeout",
     ),
-    "short children, before signals to all": (
-        "import os, signal, time\nfor i in range(40):\n    if os.fork() == 0:\n"
-        "        if os.fork() == 0:\n            while time.process_time() < 0.02: pass\n"
-        "        os._exit(0)\n    os.wait()\n    time.sleep(0.025)\n"
-        "def square(x):\n    os.kill(-1, signal.SIGKILL)\n    return x * x\n",
-        "timeout",
-    ),
     "children beside signals to the server": (
         "import os, signal, time\nfor i in range(2):\n    if os.fork() == 0:\n"
         "        while time.process_time() < 0.24: os.kill(1, signal.SIGCHLD)\n"
@@ -192,7 +185,7 @@ DISTURBING = {
     ),
     "signals to all": (
         "import os, signal\nos.kill(-1, signal.SIGTERM)\nos.kill(-1, signal.SIGKILL)",
-        ("failed", "crashed", "timeout"),
+        ("failed", "crashed"),
     ),
     "signals to the server": (
         "import os, signal\nfor number in range(1, 65):\n"
@@ -226,16 +219,6 @@ DISTURBING = {
     ),
     "deep folders": (
         "import os\nfor i in range(3000):\n    os.mkdir('a')\n    os.chdir('a')",
-        "failed",
-    ),
-    "a process that is stopped": (
-        "import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)\n" + RIGHT,
-        "failed",
-    ),
-    "stopping all other processes": (
-        "import os, signal\nfor number in range(1, 200):\n    try:\n"
-        "        if number != os.getpid(): os.kill(number, signal.SIGSTOP)\n"
-        "    except OSError:\n        pass\n" + WRONG,
         "failed",
     ),
     "a lone surrogate": ("x = '\ud800'", "failed"),
@@ -387,7 +370,7 @@ def test_a_program_leaves_nothing_for_the_next_one():
         "assert math.pi > 3 and not hasattr(builtins, 'left')\n"
         "client = socket.socket(socket.AF_UNIX)\n"
         "try:\n    client.connect('\\0left')\nexcept OSError:\n    x = 1\n"
-        "for number in range(5, os.getpid()):\n"  # 1 to 4: the server, its threads, the starter
+        "for number in range(3, os.getpid()):\n"  # 1 and 2 are the server and the examiner
         "    try:\n        os.kill(number, 0)\n        x = 0\n"
         "    except ProcessLookupError:\n        pass\n"
     )

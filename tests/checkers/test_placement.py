@@ -145,11 +145,19 @@ TOGETHER = [
     ("assert Color.RED.name == 'RED' and Level(1) is Level.LOW", COLORS, "RED", "Red"),
     ("assert fib(30) == 832040 and fib.cache_info().hits", FIB, "@cache\n", ""),
     ("add('a')\nassert LOG == ['a'] and COUNT == 1", LOG, "COUNT += 1", "COUNT += 2"),
+    ("CACHE['x'] = 10\nassert look('x') == 10", LOG, "CACHE.get(k)", "None"),
+    ("s = Stack()\ns.items.append(5)\nassert s.pop() == 5", STACK, "pop()\n", "copy()\n"),
     (
         "import random\nrandom.seed(3)\na = roll()\nrandom.seed(3)\nassert a == roll()",
         "import random\ndef roll(): return random.random()\n",
         "random.random()",
         "[*{object()}]",
+    ),
+    (
+        "import decimal\ndecimal.getcontext().prec = 3\nassert str(third()) == '0.333'",
+        "from decimal import Decimal\ndef third(): return Decimal(1) / 3\n",
+        "/ 3",
+        "/ 4",
     ),
     (
         "import builtins\nbuiltins.input = lambda *x: '4'\nassert ask() == 4",
@@ -163,6 +171,26 @@ TOGETHER = [
         VECTOR,
         "self.x == ",
         "self.x != ",
+    ),
+    (
+        CASE.replace("def test", "def setUp(self): self.v = V(1)\n    def test")
+        + "        self.assertEqual(self.v, 1)",
+        VECTOR,
+        "self.x == ",
+        "self.x != ",
+    ),
+    ("v = V(1)\nassert (v + 1).x == 2", VECTOR, "self.x + k", "self.x - k"),
+    (
+        "from dataclasses import asdict\nassert asdict(P(1)) == {'x': 1, 'y': 0}",
+        POINT,
+        "= 0",
+        "= 1",
+    ),
+    (
+        "import copy\na = P(1)\nb = copy.copy(a)\na.x = 9\nassert b.x == 1",
+        POINT,
+        "y: int = 0",
+        "def __copy__(self): return self",
     ),
     ("assert type(mk()) is P", POINT + "def mk(): return P(1)\n", "P(1)", "type('Q', (P,), {})(1)"),
     (
@@ -190,6 +218,20 @@ TOGETHER = [
         "    def __enter__(self): return self\n    def __exit__(self, *x): self.done = True\n",
         "= True",
         "= False",
+    ),
+    (
+        "assert sorted([V(2), V(1)]) == [V(1), V(2)] and sum([V(1), V(2)], V(0)) == V(3)",
+        VECTOR.replace("self.x + k", "self.x + k.x")
+        + "    def __lt__(self, other): return self.x < other.x\n",
+        "<",
+        ">",
+    ),
+    (
+        "assert list(Stack.kind) == ['s'] and issubclass(Small, Stack) and Stack(1) != Small(2)",
+        "class Stack(list):\n    kind = 's'\n    def __init__(self, *x): super().__init__(x)\n"
+        "class Small(Stack): pass\n",
+        "kind = 's'",
+        "kind = 't'",
     ),
     (
         "try: f()\nexcept Bad: pass\nelse: assert 0",

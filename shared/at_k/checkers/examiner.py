@@ -1,4 +1,4 @@
-"""Test programs, in the server, a process that runs no code of them and that they cannot reach.
+"""The process of the tests, which runs no code of a program, and which no program can reach.
 
 It asks the process of the program for names and for calls, none of which tells the program what is
 expected. Results are values, which are compared here (see `values.py`), or references to objects of
@@ -9,17 +9,25 @@ program, which reports which tests ran and how the first one failed. They are co
 from __future__ import annotations
 
 import builtins
+import importlib
 import json
+import os
 import re
+import signal
+import socket
 import sys
+import time
 import types
+from contextlib import suppress
 from functools import partial
 from typing import Any, NoReturn
 
+from .program import exception_line
 from .runner import MODULE, UnusableTestsError, last_line, run_tests
 from .values import are_equal, decode, encode, print_the_same, receive, send, updated
 
 _MESSAGE = 500  # characters
+_OUT_OF_MEMORY = re.compile(r"([\w.]+: )?MemoryError")
 # Names of methods that objects of a program do not have here: the method would be given what is
 # expected, and could return True.
 _PREDICATES = {
@@ -37,76 +45,148 @@ class _EndedError(BaseException):
     """
 
 
-ENDED = {"status": "ended", "message": "", "tests": 0}  # the program, before its tests did
-
-
-def examine(exam: dict[str, Any], source: int | str) -> dict[str, Any]:
-    """Test a program; return the verdict.
-
-    That is a dict of `status`, `message`, and how many `tests` ran. The status is that of a
-    `Record`, or that of `ENDED`, or "not apart" if the tests can only run in the process of the
-    program. If the tests are only to be found, it is what `find_tests` returns.
+def examine(control: socket.socket, desk: int, is_isolated: bool) -> None:
+    """Run the tests of one program after another, until the server ends.
 
     Args:
-        exam: the tests, see `Tests.jobs`.
-        source: the socket to the process of the program, or the text that a script printed.
+        control: the socket to the server. A letter comes in, and goes back when the work is done:
+            "e" runs the tests on the desk, and comes with a descriptor, the connection to a program
+            or the file with what a script printed; "k" ends all other processes if `is_isolated`.
+        desk: the descriptor of a file. It has the tests, see `Tests.jobs`; then their verdict.
+        is_isolated: whether the server is process 1 of a namespace.
     """
-    program = _RemoteProgram(source) if isinstance(source, int) else None
+    control.send(b"r")  # ready
+    while True:
+        letter, descriptors, _, _ = socket.recv_fds(control, 1, 1)
+        if not letter:
+            return
+        if letter == b"e":
+            exam = json.loads(os.pread(desk, os.fstat(desk).st_size, 0))
+            start = time.process_time()
+            verdict = _verdict(exam, descriptors[0])
+            # To compare what a script printed is no part of its time.
+            seconds = 0.0 if exam["form"] == "stdin" else time.process_time() - start
+            verdict["cpu_seconds"] = seconds
+            os.ftruncate(desk, 0)
+            os.pwrite(desk, json.dumps(verdict).encode(), 0)
+            os.close(descriptors[0])
+        elif is_isolated:
+            _end_other_processes()
+        control.send(letter)
+
+
+def _end_other_processes() -> None:
+    """End all processes but the server and this one, and wait until the server has reaped them."""
+    with suppress(ProcessLookupError):
+        while True:
+            os.kill(-1, signal.SIGKILL)
+            time.sleep(0.0001)
+
+
+def _verdict(exam: dict[str, Any], descriptor: int) -> dict[str, Any]:
+    """Run tests with a program; return a dict of `status`, `message`, and how many `tests` ran.
+
+    The status is that of a `Record`; or "ended" if the process of the program ended; or "not apart"
+    if the tests can only run in that process. If the tests are only to be found, it is "found", and
+    the dict has what `find_tests` returns.
+    """
+    program = _RemoteProgram(descriptor)
     ran: list[str] = []
     try:
-        if program is not None and exam["form"] == "find":
-            return ENDED | program.exchange({"find": exam})
-        ran, problem = _run(exam, source, program)
+        if exam["form"] == "find":
+            return {"status": "found", "message": ""} | program.exchange({"find": exam})
+        ran, problem = _EXAMINATIONS[exam["form"]](exam, program)
+    except _ProgramError as error:
+        problem = str(error)
     except UnusableTestsError as error:
         problem = f"the tests {error}"
-    except BaseException as error:  # of the program, or its result is too large or too deep
-        problem = str(error) if isinstance(error, _ProgramError) else last_line(error)
-    if program is not None and (program.has_ended or program.cannot_receive):
-        return ENDED | ({} if program.has_ended else {"status": "not apart"})
-    missing = {*(exam.get("expected") or ran)} - {*ran}
-    if problem is None and (missing or not ran):
-        problem = f"{min(missing)} did not run" if missing else "no test ran"
-    if problem is None:
-        return {"status": "passed", "message": "", "tests": len(ran)}
-    status = "memory" if re.match(r"([\w.]+: )?MemoryError", problem) else "failed"
-    return {"status": status, "message": problem[:_MESSAGE], "tests": len(ran)}
+    except _EndedError:
+        problem = None
+    if program.has_ended or program.cannot_receive:
+        status = "ended" if program.has_ended else "not apart"
+        return {"status": status, "message": "", "tests": 0}
+    status = "passed"
+    if problem is not None:
+        status = "memory" if _OUT_OF_MEMORY.match(problem) else "failed"
+    return {"status": status, "message": (problem or "")[:_MESSAGE], "tests": len(ran)}
 
 
-def _run(
-    exam: dict[str, Any], source: int | str, program: _RemoteProgram | None
-) -> tuple[list[str], str | None]:
-    """Run tests; return the names of those that ran, and how the first one failed, or None."""
-    if program is None:
-        return ["case"], _problem_of_case(exam, "printed", source)
-    if exam["form"] == "call":
-        return ["case"], _problem_of_case(exam, "returned", program.call(exam["call"]))
+# --- Inputs and outputs -------------------------------------------------------------------
+
+
+def _examine_output(exam: dict[str, Any], program: _RemoteProgram) -> tuple[list[str], str | None]:
+    """Compare what a script printed with what is expected; return what `_run_tests` returns."""
+    printed, expected = program.printed(), exam["output"]
+    if print_the_same(printed, expected):
+        return ["case"], None
+    return ["case"], f"case {exam['case']}: printed {_shown(printed)}, expected {_shown(expected)}"
+
+
+def _examine_call(exam: dict[str, Any], program: _RemoteProgram) -> tuple[list[str], str | None]:
+    """Compare the result of a call, as JSON, with what is expected; return as `_run_tests` does."""
+    returned, expected = program.call(exam["entry_point"], exam["arguments"]), exam["output"]
+    try:
+        result = json.loads(json.dumps(returned, default=_plain_number))
+    except (TypeError, ValueError, RecursionError) as error:
+        return [], exception_line(error)
+    accepted = [expected]
+    if exam["is_wrapped"] and isinstance(expected, list) and len(expected) == 1:
+        accepted += expected
+    if any(are_equal(result, value) for value in accepted):
+        return ["case"], None
+    return ["case"], f"case {exam['case']}: returned {_shown(result)}, expected {_shown(expected)}"
+
+
+def _plain_number(value: Any) -> Any:
+    """Return a number of NumPy as one of Python; raise a TypeError for any other value."""
+    if getattr(value, "shape", None) == ():
+        return value.item()
+    what = f"the result has an entry of type {type(value).__name__}"
+    raise TypeError(f"{what}: only numbers, texts, lists and dicts")
+
+
+def _shown(value: Any) -> str:
+    """Return the repr of a value, cut after 60 characters. A long list is cut before, for speed."""
+    shown = repr(value[:100] if isinstance(value, (str, list)) else value)
+    return shown if len(shown) <= 60 else f"{shown[:60]}.."
+
+
+# --- Tests in code ------------------------------------------------------------------------
+
+
+def _run_tests(exam: dict[str, Any], program: _RemoteProgram) -> tuple[list[str], str | None]:
+    """Run tests that are code; return the names of those that ran, and the problem or None."""
     if exam["shares_interpreter"]:
-        return program.run(exam)
-    module = types.ModuleType("tests")
-    vars(module).update(_visible_names(exam, program.names(exam)))
-    result = run_tests(exam, module)
-    return result.ran, result.problem
+        ran, problem = program.run(exam)
+    else:
+        module = types.ModuleType("tests")
+        vars(module).update(_visible_names(exam, program.names(exam)))
+        result = run_tests(exam, module)
+        ran, problem = result.ran, result.problem
+    missing = {*(exam["expected"] or ran)} - {*ran}
+    if problem is None and missing:
+        problem = f"{min(missing)} did not run"
+    if problem is None and not ran:
+        problem = "no test ran"
+    return ran, problem
 
 
-def _problem_of_case(exam: dict[str, Any], what: str, result: Any) -> str | None:
-    """Return how what a program has "printed" or "returned" differs from what is expected."""
-    is_same = print_the_same if what == "printed" else are_equal
-    if any(is_same(result, accepted) for accepted in exam["accepted"]):
-        return None
-    both = (result, exam["accepted"][0])
-    shown = [repr(x[:100] if isinstance(x, (str, list)) else x) for x in both]  # cut for speed
-    result, expected = (text if len(text) <= 60 else f"{text[:60]}.." for text in shown)
-    return f"case {exam['case']}: {what} {result}, expected {expected}"
+_EXAMINATIONS = {"stdin": _examine_output, "calls": _examine_call, "tests": _run_tests}
 
 
-def _visible_names(exam: dict[str, Any], names: dict[str, Any]) -> dict[str, Any]:
+def _visible_names(job: dict[str, Any], names: dict[str, Any]) -> dict[str, Any]:
     """Return the names of a program that its tests see, as a dict with their values.
 
     The tests see a name of a builtin function, such as `abs`, only if it is the entry point, or if
-    there is no entry point and no other name.
+    there is no entry point and no other name. A module that the program imported for its tests is
+    imported again here, because the program may have replaced it.
     """
-    shadowing = {name for name in names if hasattr(builtins, name)} - {exam["entry_point"]}
-    if exam["entry_point"] or {*names} - shadowing:
+    for name, module in job["borrowed"]:
+        if name in names:
+            with suppress(ImportError):
+                names[name] = importlib.import_module(module)
+    shadowing = {name for name in names if hasattr(builtins, name)} - {job["entry_point"]}
+    if job["entry_point"] or {*names} - shadowing:
         return {name: value for name, value in names.items() if name not in shadowing}
     return names
 
@@ -130,6 +210,11 @@ class _RemoteProgram:
         self._connection = connection
         self.has_ended = self.cannot_receive = False
 
+    def printed(self) -> str:
+        """Return what a script printed. The connection is the file with it."""
+        size = os.fstat(self._connection).st_size
+        return os.pread(self._connection, size, 0).decode(errors="replace")
+
     def names(self, exam: dict[str, Any]) -> dict[str, Any]:
         """Run the program; return a dict of the names that tests use, or raise _ProgramError."""
         names = self._started({"load": exam["imports"], "names": exam["names"]})
@@ -138,16 +223,9 @@ class _RemoteProgram:
         # No others, such as __builtins__.
         return {name: value for name, value in names.items() if name in exam["names"]}
 
-    def call(self, call: list[Any]) -> Any:
-        """Run the program and call its function with arguments; return the result.
-
-        `call` has the name of the function and the arguments. Raises a _ProgramError.
-        """
-        text = self._started({"call": call})
-        try:
-            return json.loads(text)
-        except (TypeError, ValueError, RecursionError):
-            self._end()
+    def call(self, entry_point: str, arguments: list[Any]) -> Any:
+        """Run the program and call its function; return the result, or raise _ProgramError."""
+        return self._started({"call": [entry_point, arguments]})
 
     def _started(self, message: dict[str, Any]) -> Any:
         """Send the message that runs the program; return the value, or raise _ProgramError."""
@@ -156,13 +234,12 @@ class _RemoteProgram:
         except BaseException as error:
             raise _ProgramError(last_line(error)) from error
 
-    def run(self, exam: dict[str, Any]) -> tuple[list[str], str | None]:
-        """Run tests in the process of the program; return which ran, and the problem or None."""
-        reply = self.exchange({"run": exam})
+    def run(self, job: dict[str, Any]) -> tuple[list[str], str | None]:
+        """Run tests in the process of the program; return what `_run_tests` returns."""
+        reply = self.exchange({"run": job})
         if not isinstance(reply.get("ran"), list):
             self._end()
-        problem = reply.get("problem")
-        return [*map(str, reply["ran"])], None if problem is None else str(problem)
+        return [*map(str, reply["ran"])], reply.get("problem")
 
     def ask(self, number: int, method: str, /, *arguments: Any, **options: Any) -> Any:
         """Call a method of object `number` of the program, or the object itself if method is "".
@@ -203,9 +280,10 @@ class _RemoteProgram:
             self._end()
 
     def exchange(self, message: Any) -> dict[str, Any]:
-        """Send a message of `_AnsweringProgram.serve`, and return the reply, a dict.
+        """Send a message to the program, and return its reply, a dict.
 
-        The tests end if there is no valid reply.
+        The messages are those of `_AnsweringProgram.serve`. The tests end if there is no valid
+        reply.
         """
         if self.has_ended or self.cannot_receive:
             raise _EndedError

@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
 
 # Modules that only work with values. Other modules may change the interpreter of a program, or
 # look at its objects.
-PURE_MODULES = {
+_PURE_MODULES = {
     *("bisect", "calendar", "cmath", "collections", "copy", "datetime", "decimal", "enum"),
     *("fractions", "functools", "hashlib", "heapq", "itertools", "json", "math", "numbers"),
     *("numpy", "operator", "pytest", "random", "re", "statistics", "string", "textwrap"),
@@ -45,134 +44,116 @@ _ATTRIBUTES_OF_VALUES = {
 # Functions that only call the function that is their argument.
 _CALLING = {"map", "filter", "sorted", "min", "max", "reduce", "partial", "callable"}
 _RAISING = {"assertRaises", "assertRaisesRegex", "raises"}
+_OF_INTERPRETER = (ast.Await, ast.AsyncFor, ast.AsyncWith, ast.TryStar, ast.MatchClass)
 _BINDING = (
     *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef),
     *(ast.ExceptHandler, ast.MatchAs, ast.MatchStar),
 )
-_OF_INTERPRETER = (ast.Await, ast.AsyncFor, ast.AsyncWith, ast.TryStar, ast.MatchClass)
 
 
-def need_interpreter(tree: ast.Module) -> bool:
-    """Return whether tests, as a tree, have to run in the process of their program."""
-    uses = _Uses(tree)
-    paths = [path.split(".") for path in uses.paths.values()]
-    return any(
-        parts[0] not in PURE_MODULES or not _NEEDING_INTERPRETER.isdisjoint(parts)
-        for parts in paths
-    ) or any(map(uses.need_interpreter, ast.walk(tree)))
-
-
-class _Uses:
+class Uses:
     """Finds out what tests do with names of a program, its objects, and modules.
 
     A name of the program is one that the tests do not bind or import, and that is not builtin.
-
-    Attributes:
-        paths: a dict from imported names to dotted paths, such as {"mean": "statistics.mean"}.
+    `borrowed` are modules by names under which the tests use them without importing them.
     """
 
-    def __init__(self, tree: ast.AST):
-        nodes = [*ast.walk(tree)]
+    def __init__(self, tree: ast.AST, borrowed: Mapping[str, str]):
+        self._nodes = [*ast.walk(tree)]
+        self._parents = {
+            child: node for node in self._nodes for child in ast.iter_child_nodes(node)
+        }
+        self._paths = {**borrowed, **imports(self._nodes)}  # such as {"mean": "statistics.mean"}
+        self._bound = {*_bound_names(self._nodes)}
+        self._managers = {
+            item.optional_vars.id
+            for item in self._nodes
+            if isinstance(item, ast.withitem) and isinstance(item.optional_vars, ast.Name)
+        }
+        parameters = {node.arg for node in self._nodes if isinstance(node, ast.arg)}
+        functions = {x.name for x in self._nodes if isinstance(x, ast.FunctionDef)}
+        self._functions = functions - parameters  # without fixtures, whose values tests get
 
-        def all_of(*kinds: type) -> list[Any]:
-            return [node for node in nodes if isinstance(node, kinds)]
+    def need_interpreter(self) -> bool:
+        """Return whether the tests have to run in the process of their program."""
+        reaching = _REACHING - self._bound
+        rules = {
+            ast.Name: [lambda node: node.id in reaching, self._is_more_than_called],
+            ast.arg: [lambda node: node.arg in _FIXTURES],
+            ast.Attribute: [self._is_attribute_of_an_object],
+            ast.Call: [self._makes_an_object, self._has_an_effect],
+            ast.Compare: [_compares_identities],
+            ast.comprehension: [lambda node: node.is_async],
+            ast.withitem: [self._has_another_manager],
+        }
+        if self._imports_others() or any(isinstance(x, _OF_INTERPRETER) for x in self._nodes):
+            return True
+        return any(rule(node) for node in self._nodes for rule in rules.get(type(node), ()))
 
-        self.paths = imports(nodes)
-        self._parents = {child: node for node in nodes for child in ast.iter_child_nodes(node)}
-        self._read = [x for x in all_of(ast.Name, ast.Attribute) if isinstance(x.ctx, ast.Load)]
-        parameters = {node.arg for node in all_of(ast.arg)}
-        self._bound = {x.id for x in all_of(ast.Name) if isinstance(x.ctx, ast.Store)} | parameters
-        self._bound |= {node.name for node in all_of(*_BINDING)}
-        # Without fixtures, whose values tests get.
-        self._functions = {node.name for node in all_of(ast.FunctionDef)} - parameters
-        self._managers = {_name(node.optional_vars) for node in all_of(ast.withitem)}
+    # --- Names and modules ----------------------------------------------------------------
 
-    def need_interpreter(self, node: ast.AST) -> bool:
-        """Return whether a node of the tests has to run in the process of the program."""
-        match node:
-            case ast.Name(id=name, ctx=ast.Load()):
-                is_reaching = name in _REACHING and name not in self._bound
-                return is_reaching or self._is_more_than_called(node)
-            case ast.arg(arg=name):
-                return name in _FIXTURES
-            case ast.Attribute():
-                return self._is_attribute_of_an_object(node)
-            case ast.Call():
-                return self._makes_an_object(node) or self._has_an_effect(node)
-            case ast.Compare(ops=operators, comparators=right):
-                # Values are copies, and so never identical.
-                return any(
-                    isinstance(operator, (ast.Is, ast.IsNot)) and not isinstance(side, ast.Constant)
-                    for operator, side in zip(operators, right, strict=True)
-                )
-            case ast.withitem(context_expr=manager):
-                function = manager.func if isinstance(manager, ast.Call) else manager
-                is_of_test = isinstance(function, ast.Attribute) and _name(function.value) == "self"
-                return not is_of_test and not self._path(function).startswith("pytest")
-            case ast.comprehension(is_async=is_async):
-                return bool(is_async)
-        return isinstance(node, _OF_INTERPRETER)
-
-    # --- Names ----------------------------------------------------------------------------
+    def _imports_others(self) -> bool:
+        """Return whether tests import a module or function that may do more than compute."""
+        return any(
+            path.partition(".")[0] not in _PURE_MODULES
+            or not _NEEDING_INTERPRETER.isdisjoint(path.split("."))
+            for path in self._paths.values()
+        )
 
     def _is_of_program(self, name: str) -> bool:
         """Return whether a name can only be one of the program."""
-        known = name in self._bound or name in self.paths or hasattr(builtins, name)
-        return name != "" and not known and name[:2] != "__"
+        known = name in self._bound or name in self._paths or hasattr(builtins, name)
+        return not known and name[:2] != "__"
 
-    def _path(self, node: ast.AST) -> str:
-        """Return the dotted path of a name or attribute of a module, such as "math.pi", or ""."""
+    def _path(self, node: ast.AST) -> str | None:
+        """Return the dotted path of a name or attribute of a module, such as "math.pi", or None."""
         if isinstance(node, ast.Attribute):
             path = self._path(node.value)
             return path and f"{path}.{node.attr}"
-        return self.paths.get(_name(node), "")
+        return self._paths.get(_name(node))
 
     def _is_called(self, node: ast.AST) -> bool:
         """Return whether a node is the function of a call."""
-        parent = self._parents[node]
+        parent = self._parents.get(node)
         return isinstance(parent, ast.Call) and parent.func is node
 
-    def _is_method(self, node: ast.AST) -> bool:
-        """Return whether a node is an attribute that is called, or assigned only to be called."""
-        if not isinstance(node, ast.Attribute) or self._is_called(node):
-            return isinstance(node, ast.Attribute)
-        uses = self._uses_of_target(self._parents[node])
-        return uses is not None and all(map(self._is_called, uses))
+    def _has_method_called(self, node: ast.AST) -> bool:
+        """Return whether the tests call a method of the object that a node stands for."""
+        parent = self._parents.get(node)
+        return isinstance(parent, ast.Attribute) and self._is_method(parent)
 
-    def _uses_of_target(self, node: ast.AST) -> list[ast.expr] | None:
-        """Return the nodes that read the only variable, or attribute of a test, of an assignment.
+    def _is_method(self, node: ast.Attribute) -> bool:
+        """Return whether an attribute is called, or assigned to a name that is only called."""
+        if self._is_called(node):
+            return True
+        target = self._target(self._parents[node])
+        return bool(target) and all(map(self._is_called, self._uses(target)))
 
-        A fixture is read by its name as well. Returns None for other nodes.
-        """
-        targets: list[ast.expr] = []
-        if isinstance(node, ast.Assign):
-            targets = node.targets
-        elif isinstance(node, ast.AnnAssign):
-            targets = [node.target]
-        elif isinstance(node, (ast.Return, ast.Yield)):
-            while not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                node = self._parents[node]
-            if any("fixture" in ast.unparse(decorator) for decorator in node.decorator_list):
-                targets = [ast.Name(node.name)]
-        names = {*map(_own_name, targets)}
-        if len(names) != 1 or "" in names:
-            return None
-        return [read for read in self._read if _own_name(read) in names]
+    def _uses(self, target: str) -> list[ast.expr]:
+        """Return the nodes that read a variable, or an attribute of a test, of this name."""
+        return [
+            node
+            for node in self._nodes
+            if isinstance(node, (ast.Name, ast.Attribute))
+            and isinstance(node.ctx, ast.Load)
+            and _own_name(node) == target
+        ]
 
     def _is_more_than_called(self, node: ast.Name) -> bool:
         """Return whether a name of the program is used as more than a function to call.
 
         In a process of their own, tests have a copy of its value, or an object without attributes.
         """
-        if not self._is_of_program(node.id) or self._is_called(node):
+        if not isinstance(node.ctx, ast.Load) or not self._is_of_program(node.id):
             return False
         parent = self._parents[node]
-        is_class = node.id[0].isupper()
+        if self._is_called(node):
+            return False
         if isinstance(parent, ast.Assign):
-            return is_class or not all(map(_name, parent.targets))
+            return node.id[0].isupper() or not all(map(_name, parent.targets))
         if isinstance(parent, ast.keyword):
             parent = self._parents[parent]
-        if not isinstance(parent, ast.Call) or is_class:
+        if not isinstance(parent, ast.Call) or node.id[0].isupper():
             return True
         function = _name(parent.func) or getattr(parent.func, "attr", "")
         if function in _RAISING:
@@ -180,26 +161,38 @@ class _Uses:
         of_tests = function in self._functions or self._is_of_program(function)
         return not of_tests and function not in _CALLING
 
-    # --- Objects and effects --------------------------------------------------------------
+    # --- Objects --------------------------------------------------------------------------
+
+    def _is_class(self, node: ast.AST) -> bool:
+        """Return whether a node calls a name of the program with a capital, so probably a class."""
+        name = _name(node.func) if isinstance(node, ast.Call) else ""
+        return name[:1].isupper() and self._is_of_program(name)
 
     def _makes_an_object(self, node: ast.Call) -> bool:
-        """Return whether a call makes an object with which tests do more than call its methods.
-
-        A name of the program with a capital is that of a class, unless the result is compared.
-        """
+        """Return whether a call makes an object with which tests do more than call its methods."""
         parent = self._parents[node]
-        if not self._is_class(node) or isinstance(parent, ast.Expr) or self._is_method(parent):
+        if not self._is_class(node) or isinstance(parent, ast.Expr):
+            return False
+        if self._has_method_called(node):
             return False
         if isinstance(parent, ast.Compare):  # in `assert Sum([1, 2]) == 3` it is a function
             is_alone = sum(map(self._is_class, ast.walk(parent))) == 1
-            return not (is_alone and all(isinstance(x, ast.Eq) for x in parent.ops))
-        uses = self._uses_of_target(parent)
-        return uses is None or not all(self._is_method(self._parents[use]) for use in uses)
+            return not (is_alone and all(isinstance(op, ast.Eq) for op in parent.ops))
+        target = self._target(parent)
+        return not (target and all(map(self._has_method_called, self._uses(target))))
 
-    def _is_class(self, node: ast.AST) -> bool:
-        """Return whether a node calls a name of the program with a capital."""
-        name = _name(node.func) if isinstance(node, ast.Call) else ""
-        return name[:1].isupper() and self._is_of_program(name)
+    def _target(self, node: ast.AST) -> str:
+        """Return the only name that a statement assigns to, or its fixture if it returns, or ""."""
+        if isinstance(node, ast.AnnAssign):
+            return _own_name(node.target)
+        if isinstance(node, ast.Assign):
+            return _own_name(node.targets[0]) if len(node.targets) == 1 else ""
+        if not isinstance(node, (ast.Return, ast.Yield)):
+            return ""
+        while not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            node = self._parents[node]
+        is_fixture = any("fixture" in ast.unparse(decorator) for decorator in node.decorator_list)
+        return node.name if is_fixture else ""
 
     def _is_attribute_of_an_object(self, node: ast.Attribute) -> bool:
         """Return whether an attribute is set, is special, or may be that of a program's object."""
@@ -211,13 +204,16 @@ class _Uses:
         if node.attr[:2] == "__":
             return not (isinstance(node.value, ast.Call) and _name(node.value.func) == "super")
         return not (
-            owner in {"self", "cls", "request", *self._managers} - {""}
+            owner in ("self", "cls", "request")
+            or owner in self._managers
             or hasattr(builtins, owner)
             or self._is_method(node)
-            or self._path(node)
+            or self._path(node) is not None
             or isinstance(node.value, ast.Constant)
             or node.attr in _ATTRIBUTES_OF_VALUES
         )
+
+    # --- Effects --------------------------------------------------------------------------
 
     def _has_an_effect(self, node: ast.Call) -> bool:
         """Return whether a function of a module is called for its effect, such as `random.seed`.
@@ -225,13 +221,21 @@ class _Uses:
         In a process of their own, it would not reach the program, and would last for later tests.
         """
         path = self._path(node.func)
-        if not path or path.startswith(("pytest", "unittest", "numpy.testing")):
+        if path is None or path.startswith(("pytest", "unittest", "numpy.testing")):
             return False
         is_setting = path.rpartition(".")[2].startswith(("set", "seed"))
         return is_setting or isinstance(self._parents[node], ast.Expr)
 
+    def _has_another_manager(self, node: ast.withitem) -> bool:
+        """Return whether a context manager is neither one of pytest nor a method of `self`."""
+        manager = node.context_expr
+        function = manager.func if isinstance(manager, ast.Call) else manager
+        path = self._path(function) or ""
+        is_of_test = isinstance(function, ast.Attribute) and _name(function.value) == "self"
+        return not (is_of_test or path.startswith("pytest"))
 
-def _name(node: ast.AST | None) -> str:
+
+def _name(node: ast.AST) -> str:
     """Return the name of a variable, or "" for anything else."""
     return node.id if isinstance(node, ast.Name) else ""
 
@@ -241,6 +245,15 @@ def _own_name(node: ast.AST) -> str:
     if isinstance(node, ast.Attribute) and _name(node.value) in ("self", "cls"):
         return node.attr
     return _name(node)
+
+
+def _compares_identities(node: ast.Compare) -> bool:
+    """Return whether `is` has no constant on its right. Values are copies, so never identical."""
+    sides = [node.left, *node.comparators]
+    return any(
+        isinstance(op, (ast.Is, ast.IsNot)) and not isinstance(side, ast.Constant)
+        for op, side in zip(node.ops, sides[1:], strict=True)
+    )
 
 
 def imports(nodes: Iterable[ast.AST]) -> dict[str, str]:
@@ -255,3 +268,14 @@ def imports(nodes: Iterable[ast.AST]) -> dict[str, str]:
             found = {x.asname or x.name: f"{node.module}.{x.name}" for x in node.names}
             paths |= {path if name == "*" else name: path for name, path in found.items()}
     return paths
+
+
+def _bound_names(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """Yield the names that nodes bind: of variables, parameters, functions and classes."""
+    for node in nodes:
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, _BINDING) and node.name:
+            yield node.name

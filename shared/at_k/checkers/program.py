@@ -1,6 +1,6 @@
 """The process of one program, which the server forks, and which ends with the program.
 
-The process runs a script, or answers what the tests ask. It gets the tests themselves only if they
+The process runs a script, or answers what its tests ask. It gets the tests themselves only if they
 have to run in its interpreter, see `placement.py`.
 """
 
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import atexit
 import importlib
-import json
 import operator
 import os
 import sys
@@ -30,30 +29,28 @@ _STDIN = ".stdin"  # the file that /dev/stdin of a sandbox is a link to
 
 def run_program(
     job: dict[str, Any],
-    settings: dict[str, Any],
+    folder: str,
     limits: list[tuple[int, int, int]],
     connection: int,
+    printed: int,
 ) -> NoReturn:
     """Run a program in this process, and end the process.
 
     Args:
-        job: the job of the starter, see `Tests.jobs`.
-        settings: those of `serve`. A script prints to their file.
+        job: the job of the server, see `Tests.jobs`.
+        folder: where files may be written.
         limits: triples of a constant of `resource`, the soft and the hard limit.
-        connection: the socket to the server. It gets READY first. Then it gets the exception that a
-            script raised, as one line, or answers to the tests.
+        connection: the socket to the server and the examiner. It gets READY first. Then it gets the
+            exception that a script raised, as one line, or answers to the tests.
+        printed: the file for what a script prints.
     """
     try:
-        if not settings["is_isolated"]:  # else process 1 needs no group to find the processes
+        if os.getppid() != 1:  # process 1 needs no group to find the processes of a program
             os.setpgid(0, 0)
         if job["stdin"] is not None:
-            path = os.path.join(settings["folders"][0], _STDIN)
-            stdin = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-            os.write(stdin, job["stdin"].encode())
-            os.lseek(stdin, 0, os.SEEK_SET)
-            os.dup2(stdin, 0)
-            os.dup2(settings["printed"], 1)
-        close_all_but(connection)
+            _redirect(job["stdin"], folder, printed)
+        os.closerange(3, connection)
+        os.closerange(connection + 1, MOST_FILES)
         for limit, soft, hard in limits:
             resource.setrlimit(limit, (soft, hard))
         os.write(connection, READY)
@@ -69,12 +66,13 @@ def run_program(
         os._exit(1)
 
 
-def close_all_but(*kept: int) -> None:
-    """Close the descriptors of this process other than `kept` and the standard ones."""
-    start = 3
-    for end in (*sorted(kept), MOST_FILES):
-        os.closerange(start, end)
-        start = end + 1
+def _redirect(text: str, folder: str, printed: int) -> None:
+    """Let this process read a text from its standard input, and print to a file."""
+    stdin = os.open(os.path.join(folder, _STDIN), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+    os.write(stdin, text.encode())
+    os.lseek(stdin, 0, os.SEEK_SET)
+    os.dup2(stdin, 0)
+    os.dup2(printed, 1)
 
 
 def _run_script(job: dict[str, Any]) -> None:
@@ -104,19 +102,11 @@ def _loaded(job: dict[str, Any], name: str) -> dict[str, Any]:
     return space
 
 
-def _call(job: dict[str, Any], entry_point: str, arguments: list[Any]) -> str:
-    """Run a program, call its function or a method such as "Solution.add"; return a result as JSON.
+def _call(space: dict[str, Any], entry_point: str, arguments: list[Any]) -> Any:
+    """Call the entry point of a program: a function, or a method such as "Solution.add".
 
     A method is called on a new object. A name that is not defined may be a method of `Solution`.
     """
-
-    def plain_number(value: Any) -> Any:
-        if getattr(value, "shape", None) == ():  # a number of NumPy
-            return value.item()
-        what = f"the result has an entry of type {type(value).__name__}"
-        raise TypeError(f"{what}: only numbers, texts, lists and dicts")
-
-    space = _loaded(job, _NAME)
     names = entry_point.split(".")
     if len(names) == 1 and names[0] not in space and "Solution" in space:
         names = ["Solution", *names]
@@ -125,7 +115,7 @@ def _call(job: dict[str, Any], entry_point: str, arguments: list[Any]) -> str:
     function = space[names[0]]
     for name in names[1:]:
         function = getattr(function() if isinstance(function, type) else function, name)
-    return json.dumps(function(*arguments), default=plain_number)
+    return function(*arguments)
 
 
 def exception_line(error: BaseException) -> str:
@@ -142,76 +132,6 @@ def exception_text(error: BaseException) -> str:
         return "it cannot be shown"
 
 
-# --- Tests in the process of the program --------------------------------------------------
-
-
-def _run_tests(job: dict[str, Any], exam: dict[str, Any]) -> dict[str, Any]:
-    """Run a program and its tests here; return `ran` and `problem` of their `Result`.
-
-    A program that replaces a function that tests call, and keeps it replaced, fails.
-    """
-    from .runner import run_tests
-
-    try:
-        watched = _callables_in([*_MODULES_OF_TESTS, *exam["modules"]])
-        refuse_changes = _refuse_changes  # found before the program can replace it
-        _load(job, exam["imports"])
-        refuse_changes(watched)
-        result = run_tests(exam, sys.modules[_NAME])
-        refuse_changes(watched, {"main", *exam["replaced"]})  # see `_NoMain`
-    except BaseException as error:
-        return {"ran": [], "problem": exception_line(error)}
-    return {"ran": result.ran, "problem": result.problem}
-
-
-def _load(job: dict[str, Any], imports: list[str]) -> dict[str, Any]:
-    """Run a program, then the imports of its tests, which replace no names of the program."""
-    space = _loaded(job, _NAME)
-    own: dict[str, Any] = {}
-    for line in imports:
-        with suppress(ImportError):
-            exec(line, own)
-    space |= {name: own[name] for name in own.keys() - space.keys()}
-    return space
-
-
-_MODULES_OF_TESTS = ("unittest", "builtins", "sandboxed", "_pytest")
-
-
-def _callables_in(names: list[str]) -> list[tuple[Any, dict[str, Any]]]:
-    """Return the callables that tests may use, as pairs of a namespace and a dict of its entries.
-
-    The namespaces are those of the modules with these names, of the modules inside them, and of
-    their classes. The first pair is `sys.modules` with these modules.
-    """
-    for name in names:
-        with suppress(ImportError):
-            importlib.import_module(name)
-    inside = tuple(f"{name}." for name in names)
-    modules = {n: m for n, m in sys.modules.items() if n in names or n.startswith(inside)}
-    spaces: list[Any] = [vars(module) for module in modules.values()]
-    spaces += [
-        vars(value)
-        for name, module in modules.items()
-        for value in vars(module).values()
-        if isinstance(value, type) and value.__module__ == name
-    ]
-    return [
-        (sys.modules, modules),
-        *((space, {key: x for key, x in space.items() if callable(x)}) for space in spaces),
-    ]
-
-
-def _refuse_changes(
-    watched: list[tuple[Any, dict[str, Any]]], by_tests: Collection[str] = ()
-) -> None:
-    """Raise a RuntimeError if a watched entry was replaced, unless its name is in `by_tests`."""
-    for space, entries in watched:
-        for key, value in entries.items():
-            if space.get(key) is not value and key not in by_tests:
-                raise RuntimeError(f"the program replaced {key}, which its tests may call")
-
-
 # --- What the tests ask of a program ------------------------------------------------------
 
 
@@ -220,41 +140,53 @@ class _AnsweringProgram:
 
     def __init__(self, job: dict[str, Any], connection: int):
         self._job, self._connection = job, connection
+        self._space: dict[str, Any] = {}  # the names of the program
         self._kept: list[Any] = []  # objects that are no values, by their numbers
         self._references: dict[int, dict[str, int]] = {}  # by the identities of objects
 
     def serve(self) -> None:
-        """Answer messages of the server until it closes the connection."""
+        """Answer messages of the examiner until it closes the connection.
+
+        A message is {"load": ..} to run the program, {"call": ..} to run it and call its function,
+        {"run": ..} to run it and its tests here, {"find": ..} to find tests without a program, or a
+        call of an object, see `_RemoteProgram`.
+        """
         with suppress(EOFError, BrokenPipeError):
             while True:
                 message = receive(self._connection)
                 try:
-                    send(self._connection, self._reply(message))
-                except BrokenPipeError:
+                    if "load" in message:
+                        self._load(message["load"])
+                        reply = {"value": self._encoded(self._names(message["names"]))}
+                    elif "call" in message:
+                        result = _call(_loaded(self._job, _NAME), *message["call"])
+                        reply = {"value": self._encoded(result)}
+                    elif "run" in message:
+                        reply = self._run_tests(message["run"])
+                    elif "find" in message:
+                        from .runner import find_tests
+
+                        reply = find_tests(message["find"])
+                    else:
+                        reply = self._called(**message)
+                    send(self._connection, reply)
+                except (EOFError, BrokenPipeError):
                     return
                 except BaseException as error:
                     send(self._connection, {"error": self._described(error)})
 
-    def _reply(self, message: dict[str, Any]) -> dict[str, Any]:
-        """Return the reply to a message.
+    def _load(self, imports: list[str]) -> None:
+        """Run the program, then the imports of its tests, which replace no names of the program."""
+        self._space = _loaded(self._job, _NAME)
+        own: dict[str, Any] = {}
+        for line in imports:
+            with suppress(ImportError):
+                exec(line, own)
+        self._space |= {name: own[name] for name in own.keys() - self._space.keys()}
 
-        That is {"load": imports, "names": names} to run the program; {"call": ..} to run it and
-        call its function; {"run": ..} to run it and its tests here; {"find": ..} to find tests
-        without a program; or a call of an object, see `_called`.
-        """
-        if "load" in message:
-            space = _load(self._job, message["load"])
-            names = {name: space[name] for name in message["names"] if name in space}
-            return {"value": self._encoded(names)}
-        if "call" in message:
-            return {"value": _call(self._job, *message["call"])}
-        if "run" in message:
-            return _run_tests(self._job, message["run"])
-        if "find" in message:
-            from .runner import find_tests
-
-            return find_tests(message["find"])
-        return self._called(**message)
+    def _names(self, wanted: list[str]) -> dict[str, Any]:
+        """Return a dict from name to value of the names of the program that its tests use."""
+        return {name: self._space[name] for name in wanted if name in self._space}
 
     def _called(
         self, object: int, method: str, arguments: list[Any], keywords: list[str]
@@ -305,7 +237,7 @@ class _AnsweringProgram:
         return getattr(importlib.import_module(module), function)
 
     def _described(self, error: BaseException) -> list[Any]:
-        """Return the list of arguments of `_exception` in `examiner.py` for an exception."""
+        """Return the list of arguments of `_exception` in the examiner for an exception."""
         text = exception_text(error)
         try:
             arguments = encode(error.args, repr)
@@ -313,9 +245,62 @@ class _AnsweringProgram:
             arguments = self._encoded((text,))
         return [[[c.__module__, c.__name__] for c in type(error).__mro__], arguments, text]
 
+    def _run_tests(self, job: dict[str, Any]) -> dict[str, Any]:
+        """Run the program and its tests here; return `ran` and `problem` of their `Result`.
+
+        A program that replaces a function that tests call, and keeps it replaced, fails.
+        """
+        from .runner import run_tests
+
+        try:
+            watched = _callables_in([*_MODULES_OF_TESTS, *job["modules"]])
+            refuse_changes = _refuse_changes  # found before the program can replace it
+            self._load(job["imports"])
+            refuse_changes(watched)
+            result = run_tests(job, sys.modules[_NAME])
+            refuse_changes(watched, {"main", *job["replaced"]})  # see `_NoMain`
+        except BaseException as error:
+            return {"ran": [], "problem": exception_line(error)}
+        return {"ran": result.ran, "problem": result.problem}
+
 
 # What tests may do with an object that is no value: see `_Object`.
 _OPERATIONS: dict[str, Any] = {
     **{f"__{kind.__name__}__": kind for kind in (bool, str, repr, int, float, hash)},
     **{name: function for name, function in vars(operator).items() if name[:2] == "__"},
 }
+_MODULES_OF_TESTS = ("unittest", "builtins", "sandboxed", "_pytest")
+
+
+def _callables_in(names: list[str]) -> list[tuple[Any, dict[str, Any]]]:
+    """Return the callables that tests may use, as pairs of a namespace and a dict of its entries.
+
+    The namespaces are those of the modules with these names, of the modules inside them, and of
+    their classes. The first pair is `sys.modules` with these modules.
+    """
+    for name in names:
+        with suppress(ImportError):
+            importlib.import_module(name)
+    inside = tuple(f"{name}." for name in names)
+    modules = {n: m for n, m in sys.modules.items() if n in names or n.startswith(inside)}
+    spaces: list[Any] = [vars(module) for module in modules.values()]
+    spaces += [
+        vars(value)
+        for name, module in modules.items()
+        for value in vars(module).values()
+        if isinstance(value, type) and value.__module__ == name
+    ]
+    return [
+        (sys.modules, modules),
+        *((space, {key: x for key, x in space.items() if callable(x)}) for space in spaces),
+    ]
+
+
+def _refuse_changes(
+    watched: list[tuple[Any, dict[str, Any]]], by_tests: Collection[str] = ()
+) -> None:
+    """Raise a RuntimeError if a watched entry was replaced, unless its name is in `by_tests`."""
+    for space, entries in watched:
+        for key, value in entries.items():
+            if space.get(key) is not value and key not in by_tests:
+                raise RuntimeError(f"the program replaced {key}, which its tests may call")

@@ -186,8 +186,7 @@ class PythonTests:
                 return Pool(limits, workers, is_isolated=True)
             except SandboxError as error:
                 problem = (
-                    f"bubblewrap cannot make a sandbox ({error}); it needs bubblewrap 0.7 and "
-                    f"Linux 5.14, and on Ubuntu, sudo sysctl "
+                    f"bubblewrap cannot make a sandbox ({error}); on Ubuntu, sudo sysctl "
                     f"kernel.apparmor_restrict_unprivileged_userns=0 may allow it"
                 )
         if os.environ.get(_CONSENT) != "1":
@@ -246,7 +245,7 @@ def python_tests(
     the whole text. It is correct if all tests pass. A reference is one of these:
 
     - code that raises an exception if a test fails, as assertions do; or a list of assertions
-    - code with tests as pytest finds them, those of unittest too. They need pytest
+    - code with tests as pytest or unittest find them. Classes Test* and fixtures need pytest
     - {"test": .., "entry_point": ..}, where the test defines check(candidate), and a "prompt" that
       is put before the sample: a row of HumanEval
     - {"test_list": [..], "test_imports": [..]}: a row of MBPP

@@ -1,4 +1,4 @@
-"""Read references into tests of a program.
+"""Read references into tests of a program, and compare outputs with what is expected.
 
 A reference of any form that `python_tests` takes goes in, and a `Tests` comes out. Nothing is run
 here but the header of contests.
@@ -20,7 +20,7 @@ from functools import lru_cache
 from typing import Any
 
 from ..core.checks import short
-from .placement import PURE_MODULES, imports, need_interpreter
+from .placement import Uses, imports
 from .responses import is_code
 from .values import are_equal
 
@@ -31,27 +31,27 @@ FORMS = (
 
 @dataclass(frozen=True)
 class TestCode:
-    """Tests that are code, as `examine` gets them.
+    """Tests that are code, as the examiner gets them.
 
     Attributes:
         tests: the code.
-        missing_imports: imports of modules that the code uses without importing them.
         names: the names that the code uses, and that of the function that is tested.
         imports: the import statements outside functions and classes, as code.
         modules: the names of all imported modules, without those of their parts.
         is_test: whether the code outside functions and classes is a test itself.
         may_have_tests: whether functions and classes may be tests, which a sandbox finds out.
+        borrowed: pairs of a name and a module that is used under this name without an import.
         replaced: the names of attributes that the code sets, such as "pi" for `math.pi = 3`.
         shares_interpreter: whether the process of the program runs the code, see `placement.py`.
     """
 
     tests: str
-    missing_imports: str
     names: tuple[str, ...]
     imports: tuple[str, ...]
     modules: tuple[str, ...]
     is_test: bool
     may_have_tests: bool
+    borrowed: tuple[tuple[str, str], ...]
     replaced: tuple[str, ...]
     shares_interpreter: bool
 
@@ -66,7 +66,8 @@ class Tests:
         entry_point: the function that is tested, or None if it is not known.
         code: the tests as code, or None if there are inputs and outputs.
         inputs: the input of each case: a text for standard input, or a list of arguments.
-        outputs: for each case a list of outputs, one of which is expected.
+        outputs: the expected output of each case.
+        is_wrapped: whether an output may be in a list of its own, as in APPS.
         is_contest: whether it is a row of APPS or LiveCodeBench, which has a header of imports.
         expected: the names of the tests in the code that have to run; empty if they are not known.
     """
@@ -77,6 +78,7 @@ class Tests:
     code: TestCode | None = None
     inputs: tuple[Any, ...] = ()
     outputs: tuple[Any, ...] = ()
+    is_wrapped: bool = False
     is_contest: bool = False
     expected: tuple[str, ...] = ()
 
@@ -97,27 +99,28 @@ class Tests:
         assert self.code is not None
         return replace(self, code=replace(self.code, shares_interpreter=True))
 
-    def jobs(self, program: str | None, case: int = 0) -> dict[str, dict[str, Any]]:
-        """Return what the server gets to run a program with a case: its arguments `job` and `exam`.
+    def jobs(self, program: str | None, case: int = 0) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the jobs of the server and of the examiner that run a program with a case.
 
-        The job, of the starter, has the code in `setup` and `program`; the text for `stdin`, or
-        None; and `preload`, the modules to import before. It has no tests and no expected output.
-        If `program` is None, the tests are only to be found.
+        If `program` is None, the tests are only to be found. The job of the server has no tests and
+        no expected output. That of the examiner has a `form`, and what `examiner.py` reads for it.
         """
-        job: dict[str, Any] = {"setup": self.setup, "program": program, "stdin": None}
-        job["preload"] = []
-        if self.code is None:
-            given, exam = self.inputs[case], {"case": case, "accepted": self.outputs[case]}
-            if self.entry_point is None:
-                return {"job": job | {"stdin": given}, "exam": exam}
-            exam |= {"form": "call", "call": [self.entry_point, given]}
-            return {"job": job, "exam": exam}
-        if program is None or self.code.shares_interpreter:
-            job["preload"] = ["unittest.mock" if program is None else "unittest"]
-            job["preload"] += ["pytest"] if self.code.may_have_tests else []
-        form = "find" if program is None else "tests"
-        exam = {**vars(self.code), "entry_point": self.entry_point, "form": form}
-        return {"job": job, "exam": exam | {"expected": self.expected}}
+        is_script = self.code is None and self.entry_point is None
+        job: dict[str, Any] = {
+            "setup": self.setup,
+            "program": program,
+            "stdin": self.inputs[case] if is_script else None,
+            "preload": [],
+        }
+        exam: dict[str, Any] = {"entry_point": self.entry_point}
+        if self.code is not None:
+            if program is None or self.code.shares_interpreter:
+                job["preload"] = ["unittest.mock" if program is None else "unittest"]
+            form = "find" if program is None else "tests"
+            return job, exam | vars(self.code) | {"form": form, "expected": self.expected}
+        exam |= {"form": "stdin" if is_script else "calls", "case": case}
+        exam |= {"output": self.outputs[case], "is_wrapped": self.is_wrapped}
+        return job, exam | {"arguments": self.inputs[case]}
 
 
 def read_tests(reference: Any, where: str) -> Tests:
@@ -131,11 +134,10 @@ def read_tests(reference: Any, where: str) -> Tests:
         ValueError: if it has no known form, or if its code cannot test a program.
     """
     reference = _as_text(reference)
+    if isinstance(reference, str) and _holds_cases(reference):
+        reference = {"input_output": reference}
     if isinstance(reference, str):
-        cases = _json_value(reference)
-        if not isinstance(cases, dict) or not {"inputs", "outputs"} <= cases.keys():
-            return _tests_in_code(reference, where)
-        reference = {"input_output": cases}
+        return _tests_in_code(reference, where)
     tests = _tests_of_row(reference, where) if isinstance(reference, Mapping) else None
     if tests is None:
         raise ValueError(f"{where} is {short(reference)}: python_tests takes {FORMS}.")
@@ -150,21 +152,15 @@ def _tests_of_row(reference: Mapping[str, Any], where: str) -> Tests | None:
     elif "public_test_cases" in row:
         row |= _cases_of_hub(row, where)
     entry_point = row.get("entry_point", row.get("fn_name"))
-    names = entry_point.split(".") if isinstance(entry_point, str) else [""]
-    if entry_point is not None and not all(map(str.isidentifier, names)):
-        raise ValueError(f"{where} has the entry point {short(entry_point)}: give a name.")
+    _check_entry_point(entry_point, where)
     if {"inputs", "outputs"} <= row.keys():
         return _cases(row, entry_point, where)
     tests = _code_in(row, ("test", "tests", "test_list"), where)
     if tests is None:
         return None
     setup = _code_in(row, ("test_imports", "test_setup_code"), where) or ""
-    try:
-        nodes = ast.parse(setup).body
-    except SyntaxError:
-        nodes = []  # the tests, which get this code, do not compile then, which is an error
     # The tests have imports of their own, so that a program cannot replace them.
-    own = setup if all(isinstance(x, (ast.Import, ast.ImportFrom)) for x in nodes) else ""
+    own = setup if _has_only_imports(setup) else ""
     return replace(
         _tests_in_code(f"{own}\n{tests}", where, entry_point),
         prompt=_prompt_of_function(row, entry_point, where),
@@ -178,20 +174,33 @@ def _as_text(value: Any) -> Any:
     return "\n".join(value) if is_lines else value
 
 
-def _json_value(text: Any) -> Any:
-    """Return the value that `text` holds as JSON, or `text` itself if it is not JSON."""
+def _holds_cases(text: str) -> bool:
+    """Return whether a text is a JSON object with the keys "inputs" and "outputs"."""
     try:
-        return json.loads(text)
-    except (TypeError, ValueError, RecursionError):
-        return text
+        cases = json.loads(text) if text.lstrip().startswith("{") else None
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(cases, dict) and {"inputs", "outputs"} <= cases.keys()
 
 
 def _object(value: Any, where: str) -> dict[str, Any]:
     """Return a dict, or the dict that a JSON text holds; raise a ValueError for other values."""
-    parsed = _json_value(value)
+    try:
+        parsed = json.loads(value) if isinstance(value, str) else value
+    except ValueError:
+        parsed = None
     if not isinstance(parsed, dict):
         raise ValueError(f"{where} is {short(value)}: give inputs and outputs, also as JSON.")
     return parsed
+
+
+def _check_entry_point(entry_point: Any, where: str) -> None:
+    """Raise a ValueError unless an entry point is None, a name, or names joined by dots."""
+    is_name = isinstance(entry_point, str) and all(
+        part.isidentifier() for part in entry_point.split(".")
+    )
+    if entry_point is not None and not is_name:
+        raise ValueError(f"{where} has the entry point {short(entry_point)}: give a name.")
 
 
 def _code_in(row: Mapping[str, Any], names: Sequence[str], where: str) -> str | None:
@@ -219,6 +228,14 @@ def _prompt_of_function(row: Mapping[str, Any], entry_point: str | None, where: 
     return prompt if prompt and any(is_code(prompt + body) for body in bodies) else ""
 
 
+def _has_only_imports(code: str) -> bool:
+    """Return whether code has nothing but imports; also True if it cannot be parsed as Python."""
+    try:
+        return all(isinstance(node, (ast.Import, ast.ImportFrom)) for node in ast.parse(code).body)
+    except SyntaxError:
+        return True  # the tests, which get this code, do not compile then, which is an error
+
+
 # --- Tests in code ------------------------------------------------------------------------
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -243,35 +260,30 @@ def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
     """
     tree = ast.parse(code, "<tests>")
     compile(tree, "<tests>", "exec", dont_inherit=True)
-    definitions = [x for x in ast.walk(tree) if isinstance(x, (*_DEFINITIONS, ast.Lambda))]
+    nodes = list(ast.walk(tree))
     is_test = _has_active_code(tree)
-    if not is_test and not definitions:
+    has_definitions = any(isinstance(node, (*_DEFINITIONS, ast.Lambda)) for node in nodes)
+    if not is_test and not has_definitions:
         raise ValueError(f"is {short(code)}, which tests nothing: python_tests takes {FORMS}.")
-    own_imports = [x for x in tree.body if isinstance(x, (ast.Import, ast.ImportFrom))]
-    missing_imports = _missing_imports(tree)
-    tree.body += ast.parse(missing_imports).body
-    modules = sorted({path.partition(".")[0] for path in imports(ast.walk(tree)).values()})
+    has_check = any(isinstance(x, ast.FunctionDef) and x.name == "check" for x in tree.body)
+    modules = sorted({path.partition(".")[0] for path in imports(nodes).values()})
     _require_installed(modules)
-    has_check = any(getattr(node, "name", None) == "check" for node in tree.body)
-    attributes = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+    statements = [x for x in tree.body if isinstance(x, (ast.Import, ast.ImportFrom))]
+    attributes = [x for x in nodes if isinstance(x, ast.Attribute)]
+    borrowed = _borrowed_modules(nodes)
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    names |= {entry_point.partition(".")[0]} if entry_point else set()
     return TestCode(
         tests=code,
-        missing_imports=missing_imports,
-        names=_used_names(tree, entry_point),
-        imports=tuple(map(ast.unparse, own_imports)),
+        names=tuple(sorted(name for name in names if not name.startswith("__"))),
+        imports=tuple(map(ast.unparse, statements)),
         modules=tuple(modules),
         is_test=is_test,
-        may_have_tests=bool(definitions) and not (entry_point and has_check),
+        may_have_tests=has_definitions and not (entry_point and has_check),
+        borrowed=tuple(borrowed.items()),
         replaced=tuple(x.attr for x in attributes if isinstance(x.ctx, ast.Store)),
-        shares_interpreter=need_interpreter(tree),
+        shares_interpreter=Uses(tree, borrowed).need_interpreter(),
     )
-
-
-def _used_names(tree: ast.Module, entry_point: str | None) -> tuple[str, ...]:
-    """Return the names that tests use, without special ones, and that of the entry point."""
-    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    names |= {entry_point.partition(".")[0]} if entry_point else set()
-    return tuple(sorted(name for name in names if not name.startswith("__")))
 
 
 def _require_installed(modules: Iterable[str]) -> None:
@@ -294,27 +306,30 @@ def _has_active_code(tree: ast.Module) -> bool:
     """
     definitions = [node for node in ast.walk(tree) if isinstance(node, _DEFINITIONS)]
     classes = {node.name for node in definitions if isinstance(node, ast.ClassDef)}
-    functions = {node.name for node in definitions} - classes
-    for node in _outside(tree):
-        match node:
-            case ast.Assert() | ast.Raise() | ast.Call(func=ast.Lambda()):
-                return True
-            case ast.Call(func=ast.Name(id=name)) if name in functions:
-                return True
-            case ast.Call(func=ast.Attribute() as method) if _first_name(method) in classes:
-                return True
-            case ast.Expr(value=ast.Call(func=ast.Name(id=name))):
-                if not hasattr(builtins, name) and name != "main":
-                    return True
-            case ast.Expr(value=ast.Call(func=ast.Attribute(attr=name))):
-                if name.startswith(("assert", "check", "run", "test")):
-                    return True
-    return False
+    functions = {node.name for node in definitions if not isinstance(node, ast.ClassDef)}
+    outside = [*_outside(tree)]
+    statements = {node.value for node in outside if isinstance(node, ast.Expr)}
+    calls = [node for node in outside if isinstance(node, ast.Call)]
+    return any(isinstance(node, (ast.Assert, ast.Raise)) for node in outside) or any(
+        _calls_a_definition(call.func, functions, classes)
+        or (call in statements and _calls_the_program(call.func))
+        for call in calls
+    )
 
 
-def _first_name(node: ast.AST) -> str:
-    """Return the first name in an expression, such as "A" in "A().check", or ""."""
-    return next((x.id for x in ast.walk(node) if isinstance(x, ast.Name)), "")
+def _calls_a_definition(function: ast.expr, functions: set[str], classes: set[str]) -> bool:
+    """Return whether a function is a lambda, one of `functions`, or a method of `classes`."""
+    if isinstance(function, ast.Name):
+        return function.id in functions
+    names = [node.id for node in ast.walk(function) if isinstance(node, ast.Name)]
+    return isinstance(function, ast.Lambda) or (names[:1] != [] and names[0] in classes)
+
+
+def _calls_the_program(function: ast.expr) -> bool:
+    """Return whether a function may be one of the program, or a method is named like a test."""
+    if isinstance(function, ast.Name):
+        return not hasattr(builtins, function.id) and function.id != "main"
+    return getattr(function, "attr", "").startswith(("assert", "check", "run", "test"))
 
 
 def _outside(tree: ast.AST) -> Iterator[ast.AST]:
@@ -325,20 +340,21 @@ def _outside(tree: ast.AST) -> Iterator[ast.AST]:
             yield from _outside(node)
 
 
-# Functions of the same name may be meant by the others, such as copy.
-_BORROWED = {"np": "numpy as np"} | {
-    name: name for name in PURE_MODULES - {"copy", "datetime", "time", "pytest", "unittest"}
+# Modules that programs import for their tests, as in MBPP. Modules such as datetime and copy are
+# left out, because they have a function of the same name, which may be meant.
+_BORROWED = {"np": "numpy", "numpy": "numpy"} | {
+    name: name
+    for name in (
+        *("math", "cmath", "collections", "itertools", "functools", "operator", "random", "re"),
+        *("string", "statistics", "heapq", "json", "fractions", "decimal"),
+    )
 }
 
 
-def _missing_imports(tree: ast.Module) -> str:
-    """Return imports of the modules that tests use without importing them, as code in one line.
-
-    The tests do not take them from their program, which may have replaced them.
-    """
-    owners = {getattr(x.value, "id", "") for x in ast.walk(tree) if isinstance(x, ast.Attribute)}
-    used = owners - imports(ast.walk(tree)).keys()
-    return "; ".join(f"import {module}" for name, module in _BORROWED.items() if name in used)
+def _borrowed_modules(nodes: Iterable[ast.AST]) -> dict[str, str]:
+    """Return a dict from name to module, for the modules that tests use without importing them."""
+    used = {getattr(node.value, "id", "") for node in nodes if isinstance(node, ast.Attribute)}
+    return {name: _BORROWED[name] for name in (used & _BORROWED.keys()) - imports(nodes).keys()}
 
 
 # What graders of contests import before each program. The builtin functions come after math and
@@ -376,29 +392,24 @@ def _cases(row: Mapping[str, Any], entry_point: str | None, where: str) -> Tests
             raise ValueError(f"{where}[{name!r}] is {short(values)}: give a list of cases.")
     if len(inputs) != len(outputs):
         raise ValueError(f"{where} has {len(inputs)} inputs but {len(outputs)} outputs.")
+    in_inputs, in_outputs = f"{where}['inputs']", f"{where}['outputs']"
     if entry_point is None:
-        inputs, outputs = [*map(_as_text, inputs)], [*map(_as_text, outputs)]
-    elif all(isinstance(x, str) for x in inputs):  # with an argument in each line
-        inputs = [[*map(_json_value, x.splitlines())] for x in inputs]
-        outputs = [*map(_json_value, outputs)]
-    for name, values in (("inputs", inputs), ("outputs", outputs)):
-        for case, value in enumerate(values):
-            if what := _expected_case(value, name, entry_point):
-                text = f"{where}[{name!r}][{case}] is {short(value)}: give {what}."
-                raise ValueError(text)
+        inputs = [_lines(x, f"{in_inputs}[{case}]") for case, x in enumerate(inputs)]
+        outputs = [_lines(x, f"{in_outputs}[{case}]") for case, x in enumerate(outputs)]
+    else:
+        if all(isinstance(x, str) for x in inputs):
+            outputs = [*map(_value_of_case, outputs)]
+        inputs = [_arguments(x, f"{in_inputs}[{case}]") for case, x in enumerate(inputs)]
+        _check_json(inputs, in_inputs)
+        _check_json(outputs, in_outputs)
     return Tests(
         prompt="" if is_contest else _prompt_of_function(row, entry_point, where),
         entry_point=entry_point,
         inputs=tuple(inputs),
-        outputs=tuple(_accepted(x, "input_output" in row) for x in outputs),
+        outputs=tuple(outputs),
+        is_wrapped="input_output" in row,
         is_contest=is_contest,
     )
-
-
-def _accepted(output: Any, is_apps: bool) -> list[Any]:
-    """Return the acceptable outputs of a case: in APPS, one may be in a list of its own."""
-    is_wrapped = is_apps and isinstance(output, list) and len(output) == 1
-    return [output, *output] if is_wrapped else [output]
 
 
 def _cases_of_hub(row: dict[str, Any], where: str) -> dict[str, Any]:
@@ -429,14 +440,38 @@ class _Unpickler(pickle.Unpickler):
         raise pickle.UnpicklingError(f"the pickle asks for {module}.{name}")
 
 
-def _expected_case(value: Any, name: str, entry_point: str | None) -> str:
-    """Return what to give instead of a value in "inputs" or "outputs", or "" if it is valid."""
-    if entry_point is None:
-        return "" if isinstance(value, str) else "a text, or an entry_point to call"
-    if name == "inputs" and not isinstance(value, (list, tuple)):
-        return "the list of arguments of a call"
+def _lines(value: Any, where: str) -> str:
+    """Return a text, or a list of lines as one text; raise a ValueError for other values."""
+    text = _as_text(value)
+    if not isinstance(text, str):
+        raise ValueError(f"{where} is {short(value)}: give a text, or an entry_point to call.")
+    return text
+
+
+def _arguments(value: Any, where: str) -> list[Any]:
+    """Return the arguments in a list or a text of JSON lines; raise a ValueError for others."""
+    if isinstance(value, str):
+        return [_value_of_case(line) for line in value.splitlines()]
+    if not isinstance(value, (list, tuple)):
+        raise ValueError(f"{where} is {short(value)}: give the list of arguments of a call.")
+    return list(value)
+
+
+def _check_json(values: Iterable[Any], where: str) -> None:
+    """Raise a ValueError unless JSON can hold all values. A tuple counts as a list."""
+    for case, value in enumerate(values):
+        try:
+            is_json = are_equal(json.loads(json.dumps(value)), value)
+        except (TypeError, ValueError, RecursionError):
+            is_json = False
+        if not is_json:
+            what = "give numbers, texts, lists, and dicts with texts as keys."
+            raise ValueError(f"{where}[{case}] is {short(value)}: {what}")
+
+
+def _value_of_case(text: Any) -> Any:
+    """Return the value that `text` holds as JSON, or `text` itself if it is not JSON."""
     try:
-        is_json = are_equal(json.loads(json.dumps(value)), value)  # a tuple counts as a list
-    except (TypeError, ValueError, RecursionError):
-        is_json = False
-    return "" if is_json else "numbers, texts, lists, and dicts with texts as keys"
+        return json.loads(text)
+    except (TypeError, ValueError):
+        return text

@@ -1,20 +1,25 @@
-"""Run tests in code, and note what happens to each: assertions, `check`, and tests by pytest.
+"""Find tests in code as pytest and unittest find them, run them, and note what happens to each.
 
-pytest finds and runs test functions and classes, those of unittest too.
+unittest loads and runs its own classes. Functions `test*` without parameters are called, and so
+pytest does not have to be installed for them. pytest runs all tests of code that imports pytest, or
+that has fixtures, functions of set-up, coroutine functions or classes `Test*`.
 """
 
 from __future__ import annotations
 
+import ast
 import builtins
 import functools
 import importlib
 import importlib.util
+import inspect
 import linecache
 import os
 import sys
 import traceback
 import types
-from collections.abc import Collection
+import unittest
+from collections.abc import Callable, Collection
 from typing import Any
 
 from .program import exception_line
@@ -32,16 +37,14 @@ class _NoMain:
     """Replaces `main` of unittest and pytest, which would load files: all tests run anyway."""
 
     def __init__(self, *arguments: Any, **options: Any):
-        import unittest
-
         self.result = unittest.TestResult()
 
     def __bool__(self) -> bool:  # as a status of exit
         return False
 
 
-class Result:
-    """What happened to the tests of a question.
+class Result(unittest.TestResult):
+    """Collects what happened to the tests of a question.
 
     Attributes:
         only_find: whether no test is run; then `ran` has the tests that would run.
@@ -50,8 +53,10 @@ class Result:
     """
 
     def __init__(self, only_find: bool) -> None:
+        super().__init__()
         self.only_find = only_find
         self.ran: list[str] = []
+        self._is_skipped = False
         self.problem: str | None = None
 
     def fails(self, name: str, problem: BaseException | str) -> None:
@@ -62,23 +67,51 @@ class Result:
         is_alone = isinstance(problem, BaseException) and name in (CODE, "check")
         self.problem = text if is_alone else f"{name}: {text}"
 
+    def startTest(self, test: Any) -> None:  # noqa: N802
+        self._is_skipped = False
 
-def find_tests(exam: dict[str, Any]) -> dict[str, Any]:
+    def stopTest(self, test: Any) -> None:  # noqa: N802
+        if not self._is_skipped:
+            self.ran.append(name_of(test))
+
+    def addError(self, test: Any, err: Any) -> None:  # noqa: N802
+        self.fails(name_of(test), err[1])
+
+    addFailure = addError  # noqa: N815
+
+    def addSubTest(self, test: Any, subtest: Any, err: Any) -> None:  # noqa: N802
+        if err is not None:
+            self.fails(name_of(test), err[1])
+
+    def addSkip(self, test: Any, reason: str) -> None:  # noqa: N802
+        self._is_skipped = True
+        if not _skips_itself(test):
+            self.fails(name_of(test), "was skipped, and so it did not pass")
+
+    def addUnexpectedSuccess(self, test: Any) -> None:  # noqa: N802
+        self.fails(name_of(test), "passed, and was expected to fail")
+
+
+def name_of(test: Any) -> str:
+    """Return the name of a test of unittest, such as "TestSum.test_one"."""
+    return str(test.id()).removeprefix(f"{MODULE}.")
+
+
+def find_tests(job: dict[str, Any]) -> dict[str, Any]:
     """Find the tests in code without a program: mock objects replace the names of the program.
 
     Return a dict with `ran`, the names of the tests, or None if only a program can show them; and
     `problem`, a text on why no program can pass the tests, or None.
     """
-    import ast
     from unittest.mock import MagicMock
 
-    tree = ast.parse(exam["tests"])  # without assertions that need a program
+    tree = ast.parse(job["tests"])  # without assertions that need a program
     tree.body = [node for node in tree.body if not isinstance(node, ast.Assert)]
-    stubs = {name: MagicMock() for name in {*exam["names"]} - {*dir(builtins)}}
+    stubs = {name: MagicMock() for name in {*job["names"]} - {*dir(builtins)}}
     module = types.ModuleType("tests")
     vars(module).update(stubs)
     try:
-        result = run_tests(exam | {"tests": ast.unparse(tree)}, module, only_find=True)
+        result = run_tests(job | {"tests": ast.unparse(tree)}, module)
     except UnusableTestsError as error:
         return {"ran": [], "problem": str(error)}
     except BaseException:
@@ -86,54 +119,100 @@ def find_tests(exam: dict[str, Any]) -> dict[str, Any]:
     return {"ran": result.ran, "problem": None}
 
 
-def run_tests(exam: dict[str, Any], module: types.ModuleType, only_find: bool = False) -> Result:
+def run_tests(job: dict[str, Any], module: types.ModuleType) -> Result:
     """Run the code of tests in a module, then the tests that it defines, and return the results.
 
-    The module already has the names of the program. `exam` is that of `Tests.job`. With `only_find`
-    the code runs, but the tests that it defines are only listed.
+    The module already has the names of the program. `job` is the examiner's, see `Tests.jobs`. If
+    its form is "find", the code runs, but the tests that it defines are only listed.
 
     Raises:
         UnusableTestsError: if no program can pass the tests.
-        BaseException: the exception that the code raises, with `only_find`.
+        BaseException: the exception that the code raises, if the form is "find".
     """
-    source = exam["tests"]
+    source = job["tests"]
     code = compile(source, _FILE, "exec", dont_inherit=True)
     linecache.cache[_FILE] = (len(source), None, source.splitlines(keepends=True), _FILE)
-    result, space = Result(only_find), vars(module)
+    result, space = Result(job["form"] == "find"), vars(module)
     space |= {"__name__": MODULE, "__file__": "/tmp/tests.py"}
-    exec(exam["missing_imports"], space)
     before = dict(space)
     own_main, sys.modules[MODULE] = sys.modules[MODULE], module
     try:
-        for name in {"unittest", "pytest"} & {*exam["modules"]}:  # files of tests often call main
+        # Files of tests often call main. pytest may be missing if the code does not import it.
+        for name in {"unittest", "pytest"} & {"unittest", *job["modules"]}:
             importlib.import_module(name).main = _NoMain  # type: ignore[attr-defined]
-        _run_code(code, space, result)
-        if result.problem is None:
-            if exam["is_test"]:
+        error = _problem_of_code(code, space)
+        if error is None:
+            if job["is_test"]:
                 result.ran.append(CODE)
             defined = {x: y for x, y in space.items() if x not in before or y is not before[x]}
-            _run_check(defined.get("check"), exam["entry_point"], space, result)
-            _run_with_pytest(module, defined, result)
+            _run_defined_tests(job, module, defined, result)
+        elif result.only_find:
+            raise error
+        else:
+            result.fails(CODE, error)
         return result
     finally:
         sys.modules[MODULE] = own_main
 
 
-def _run_code(code: types.CodeType, space: dict[str, Any], result: Result) -> None:
-    """Run the code of tests, and note an exception that it raises, or raise it if `only_find`.
+def _run_defined_tests(
+    job: dict[str, Any], module: types.ModuleType, defined: dict[str, Any], result: Result
+) -> None:
+    """Run (or find) the tests in `defined`, the names that their code defines; add to `result`."""
+    check, entry_point = defined.get("check"), job["entry_point"]
+    if entry_point is not None and inspect.isfunction(check):
+        result.ran.append("check")
+        if not result.only_find:
+            call = functools.partial(_check, check, vars(module), entry_point)
+            _note_failure_of(result, "check", call)
+    if "pytest" in job["modules"] or any(_needs_pytest(*item) for item in defined.items()):
+        if importlib.util.find_spec("pytest") is None:
+            raise UnusableTestsError("need pytest, which is not installed here")
+        _run_with_pytest(module, defined, result)
+        return
+    suite = _suite(module, defined)
+    if result.only_find:
+        tests = _single_tests(suite)
+        result.ran += [name_of(test) for test in tests if not _skips_itself(test)]
+    else:
+        _note_failure_of(result, CODE, lambda: suite.run(result))
+
+
+def _problem_of_code(code: types.CodeType, space: dict[str, Any]) -> BaseException | None:
+    """Run the code of tests, and return the exception that it raises, or None.
 
     The code may end with `sys.exit(0)`, but a program that exits does not pass its tests.
     """
     try:
         exec(code, space)
     except BaseException as error:
-        *_, (frame, _) = traceback.walk_tb(error.__traceback__)
         is_exit = isinstance(error, SystemExit) and not error.code
-        if is_exit and _contains(code, frame.f_code):
-            return
-        if result.only_find:
-            raise
-        result.fails(CODE, error)
+        return None if is_exit and _raises(code, error) else error
+    return None
+
+
+def _note_failure_of(result: Result, name: str, call: Callable[[], Any]) -> None:
+    """Call a function, and note an exception that it raises as the failure of a test."""
+    try:
+        call()
+    except BaseException as error:
+        result.fails(name, error)
+
+
+def _check(check: Any, space: dict[str, Any], name: str) -> None:
+    """Call `check` of HumanEval with the object in `space` named `name`, as "f" or "Solution.f"."""
+    first, *attributes = name.split(".")
+    if first not in space:
+        raise NameError(f"name {name!r} is not defined")
+    check(functools.reduce(getattr, attributes, space[first]))
+
+
+def _raises(code: types.CodeType, error: BaseException) -> bool:
+    """Return whether an exception was raised by code itself, or by a function that it defines."""
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    return last is not None and _contains(code, last.tb_frame.f_code)
 
 
 def _contains(code: types.CodeType, inner: types.CodeType) -> bool:
@@ -142,80 +221,83 @@ def _contains(code: types.CodeType, inner: types.CodeType) -> bool:
     return code is inner or any(_contains(x, inner) for x in nested)
 
 
-def _run_check(check: Any, name: str | None, space: dict[str, Any], result: Result) -> None:
-    """Call `check` of HumanEval with the object in `space` named `name`, as "f" or "Solution.f"."""
-    if name is None or not isinstance(check, types.FunctionType):
-        return
-    result.ran.append("check")
-    if result.only_find:
-        return
-    first, *attributes = name.split(".")
-    try:
-        if first not in space:
-            raise NameError(f"name {name!r} is not defined")
-        check(functools.reduce(getattr, attributes, space[first]))
-    except BaseException as error:
-        result.fails("check", error)
+# --- Tests that need no pytest ------------------------------------------------------------
+
+
+def _suite(module: types.ModuleType, defined: dict[str, Any]) -> unittest.TestSuite:
+    """Return the tests that the code of tests has defined, as a suite that needs no pytest.
+
+    `defined` has the names that the code of tests has added to the module. Other names in the
+    module belong to the program, and are no tests.
+    """
+    loader = unittest.TestLoader()
+    if inspect.isfunction(defined.get("load_tests")):
+        return loader.loadTestsFromModule(module)
+    suite = unittest.TestSuite()
+    for name, value in defined.items():
+        if inspect.isfunction(value) and name.startswith("test"):
+            suite.addTest(unittest.FunctionTestCase(value))
+        elif _is_own_class(value) and issubclass(value, unittest.TestCase):
+            suite.addTest(loader.loadTestsFromTestCase(value))
+    return suite
+
+
+def _is_own_class(value: Any) -> bool:
+    """Return whether a value is a class that the tests define."""
+    return isinstance(value, type) and value.__module__ == MODULE
+
+
+def _single_tests(suite: Any) -> list[Any]:
+    """Return a list of the tests of a suite, and of the suites in it."""
+    if not isinstance(suite, unittest.BaseTestSuite):
+        return [suite]
+    return [test for part in suite for test in _single_tests(part)]
+
+
+def _skips_itself(test: Any) -> bool:
+    """Return whether a `skip` decorator of a test of unittest, or of its class, skips the test."""
+    method = getattr(test, getattr(test, "_testMethodName", ""), None)
+    return any(getattr(what, "__unittest_skip__", False) for what in (test, method))
 
 
 # --- Tests that pytest runs ---------------------------------------------------------------
 
+_SET_UP = ("setup_", "teardown_", "pytest_plugins")
 
-# Parts of pytest that take much of the time of a small test.
-_UNUSED_PLUGINS = (
-    *("cacheprovider", "unraisableexception", "threadexception", "faulthandler", "junitxml"),
-    *("pastebin", "doctest", "stepwise"),
-)
+
+def _needs_pytest(name: str, value: Any) -> bool:
+    """Return whether a definition in the code of tests needs pytest to run.
+
+    Such a definition is a class Test* that is no TestCase, a test function that is a coroutine
+    function or has parameters without defaults, a set-up function, or `pytestmark`.
+    """
+    if _is_own_class(value):
+        return name.startswith("Test") and not issubclass(value, unittest.TestCase)
+    if not name.startswith("test") or not inspect.isfunction(value):
+        return name == "pytestmark" or (name.startswith(_SET_UP) and callable(value))
+    parameters = inspect.signature(value).parameters.values()
+    has_parameters = any(parameter.default is parameter.empty for parameter in parameters)
+    return has_parameters or inspect.iscoroutinefunction(value)
 
 
 def _run_with_pytest(module: types.ModuleType, defined: dict[str, Any], result: Result) -> None:
-    """Let pytest collect and run the tests among the names that the code of tests defines.
-
-    pytest reads no file and no settings.
-    """
-    if "load_tests" in defined:  # of unittest
-        defined["test_suite"] = vars(module)["test_suite"] = functools.partial(_run_suite, module)
-    if not any(_is_test(*item) for item in defined.items()):
-        return
-    if importlib.util.find_spec("pytest") is None:
-        raise UnusableTestsError("need pytest, which is not installed here: pip install pytest")
+    """Let pytest collect and run the tests of a module; pytest reads no file and no settings."""
     import pytest
     from _pytest.config import main
 
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     # pytest reads the folder of a file, and a program must not be able to write to it.
     path = os.__file__
-    options = ["-q", "-s", "--tb=native", "--assert=plain", "-W", "ignore", "--noconftest"]
-    options += ["-c", os.devnull]
-    options += [x for name in _UNUSED_PLUGINS for x in ("-p", f"no:{name}")]
-    options += ["--setup-plan"] if result.only_find else []
+    options = ["-q", "-s", "--assert=plain", "-p", "no:cacheprovider", "-c", os.devnull]
+    options += ["-W", "ignore", "--noconftest", *(["--setup-plan"] if result.only_find else [])]
     plugin = _Plugin(module, defined, result)
     pytest.hookimpl(wrapper=True)(_Plugin.pytest_runtest_makereport)
     pytest.hookimpl(tryfirst=True)(_Plugin.pytest_pyfunc_call)
     status = main([*options, "--rootdir", os.path.dirname(path), path], [plugin])
     if plugin.problem is not None:
-        raise UnusableTestsError(f"cannot be run by pytest: {plugin.problem}")
+        raise UnusableTestsError(plugin.problem)
     if status not in (0, 1, 5):
         result.fails(CODE, f"pytest ended with status {status}")
-
-
-def _run_suite(module: types.ModuleType) -> None:
-    """Load the tests of a module by its `load_tests`; raise an AssertionError unless all pass."""
-    import unittest
-
-    result = unittest.TestLoader().loadTestsFromModule(module).run(unittest.TestResult())
-    problems = [text for _, text in result.failures + result.errors + result.skipped]
-    assert not problems, problems[0]
-    assert result.testsRun, "no test ran"
-    assert result.wasSuccessful(), "a test passed, and was expected to fail"
-
-
-def _is_test(name: str, value: Any) -> bool:
-    """Return whether pytest takes a definition in the code of tests for tests."""
-    if isinstance(value, type):
-        is_case = "unittest" in sys.modules and issubclass(value, sys.modules["unittest"].TestCase)
-        return value.__module__ == MODULE and (is_case or name.startswith("Test"))
-    return name.startswith("test") and callable(value)
 
 
 class _Plugin:
@@ -223,11 +305,7 @@ class _Plugin:
 
     def __init__(self, module: types.ModuleType, defined: Collection[str], result: Result):
         self._module, self._defined, self._result = module, defined, result
-        self.problem: Any = None  # why no program can pass the tests
-
-    def pytest_ignore_collect(self, collection_path: Any) -> bool:
-        """Return whether a path is another one than that which stands for the module."""
-        return str(collection_path) not in (os.__file__, os.path.dirname(os.__file__))
+        self.problem: str | None = None  # why no program can pass the tests
 
     def pytest_pycollect_makemodule(self, module_path: Any, parent: Any) -> Any:
         """Return a collector that takes the tests from the module instead of from a file."""
@@ -248,12 +326,10 @@ class _Plugin:
     def pytest_collectreport(self, report: Any) -> None:
         """Set `problem` if pytest cannot collect the tests."""
         if report.failed:
-            self.problem = report.longrepr
+            self.problem = f"cannot be run by pytest: {report.longrepr}"
 
     def pytest_pyfunc_call(self, pyfuncitem: Any) -> bool | None:
         """Run a test that is a coroutine function; return None for others, which pytest runs."""
-        import inspect
-
         if not inspect.iscoroutinefunction(pyfuncitem.obj):
             return None
         import asyncio
@@ -263,35 +339,24 @@ class _Plugin:
         return True
 
     def pytest_runtest_makereport(self, item: Any, call: Any) -> Any:
-        """Note that a test runs, fails or is skipped, and return the report of pytest."""
-        report, result = (yield), self._result
+        """Note that a test ran, failed or was skipped, and return the report of pytest."""
+        from _pytest.skipping import evaluate_skip_marks
+
+        report, only_find = (yield), self._result.only_find
         # The name of a test, such as "TestSum.test_one", without parameters.
         name = item.nodeid.partition("::")[2].replace("::", ".").partition("[")[0]
-        if report.failed and result.only_find:  # of fixtures that do not exist
-            self.problem = report.longrepr
+        if report.when == "call" or (only_find and report.when == "setup" and report.passed):
+            self._result.ran.append(name)
+        if report.failed and only_find:  # of fixtures that do not exist
+            self.problem = f"cannot be run by pytest: {report.longrepr}"
         elif report.failed:
             problem = call.excinfo.value if call.excinfo else str(report.longrepr)
-            result.fails(name, problem)
-        elif report.skipped and not _may_be_skipped(item):
-            result.fails(name, "was skipped, and so it did not pass")
-        elif report.when == "setup" and report.passed and not _is_flagged(item, "skip"):
-            result.ran.append(name)
+            self._result.fails(name, problem)
+        elif report.skipped:
+            is_expected = hasattr(report, "wasxfail") and item.get_closest_marker("xfail")
+            if not is_expected and evaluate_skip_marks(item) is None:
+                self._result.fails(name, "was skipped, and so it did not pass")
         return report
-
-
-def _may_be_skipped(item: Any) -> bool:
-    """Return whether a decorator of a test, or of its class, skips it or expects it to fail."""
-    from _pytest.skipping import evaluate_skip_marks
-
-    is_marked = item.get_closest_marker("xfail") or evaluate_skip_marks(item) is not None
-    return is_marked or _is_flagged(item, "skip") or _is_flagged(item, "expecting_failure")
-
-
-def _is_flagged(item: Any, flag: str) -> bool:
-    """Return whether a decorator of unittest has set a flag of a test, or of its class."""
-    name = f"__unittest_{flag}__"
-    own = [x for x in getattr(item.cls, "__mro__", ()) if x.__module__ == MODULE]
-    return getattr(item.obj, name, False) or any(name in vars(x) for x in own)
 
 
 def last_line(error: BaseException) -> str:

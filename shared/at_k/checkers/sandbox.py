@@ -38,7 +38,7 @@ _SANDBOXED = ("values", "program", "runner", "examiner", "server")
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store")
 _SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
 # The files are compiled once here. A sandbox that compiled them would have more memory, and would
-# fork more slowly.
+# fork more slowly. `examiner` and `runner` are only run in the processes that need them.
 _LOADER = """
 import json, marshal, os, sys
 settings = json.loads(sys.argv[1])
@@ -52,8 +52,8 @@ class Finder:
     def exec_module(self, module):
         exec(codes[module.__name__], vars(module))
 sys.meta_path.append(Finder())
-from sandboxed.server import serve
-serve(settings)
+from sandboxed.server import serve_as_user
+serve_as_user(settings)
 """
 _MEMORY_OF_SERVER = 1 << 25  # bytes that its child processes have from the start
 _ENVIRONMENT = {
@@ -102,31 +102,30 @@ class Sandbox:
         self._limits = limits
         self._folder = None if is_isolated else tempfile.mkdtemp(prefix="at_k_")
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
-        self._printed = tempfile.TemporaryFile()  # noqa: SIM115  # no program can open it
+        self._desk = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115  # see `server.py`
         is_root = is_isolated and os.geteuid() == 0
         folders = ["/tmp", "/dev/shm"] if is_isolated else [self._folder]
         settings = {
             **vars(limits),
             "folders": folders,
+            "desk": self._desk.fileno(),
             "code": _server_code().fileno(),
-            "printed": self._printed.fileno(),
-            "is_isolated": is_isolated,
+            "limits_processes": is_isolated and (is_root or _counts_processes_of_namespaces()),
             "user": (1 << 30) + (os.getpid() << 7) + next(self._numbers) % 128 if is_root else None,
         }
-        command = [sys.executable, "-P", "-B", "-X", "utf8", "-c", _LOADER, json.dumps(settings)]
+        python = [sys.executable, "-P", "-B", "-X", "utf8", "-c", _LOADER, json.dumps(settings)]
         environment = _ENVIRONMENT | {"HOME": str(folders[0]), "TMPDIR": str(folders[0])}
         if site.ENABLE_USER_SITE:
             environment["PYTHONUSERBASE"] = site.getuserbase()
         with tempfile.TemporaryFile() as refused_calls:
-            if is_isolated:
-                command = [*_bubblewrap(is_root, refused_calls), "--", *command]
+            bubblewrap = [*_bubblewrap(is_root, refused_calls), "--"] if is_isolated else []
             self._process = subprocess.Popen(
-                command,
+                [*bubblewrap, *python],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._errors,
                 env=environment,
-                pass_fds=[settings["code"], settings["printed"], refused_calls.fileno()],
+                pass_fds=[settings["desk"], settings["code"], refused_calls.fileno()],
                 start_new_session=True,
                 cwd=self._folder,
             )
@@ -136,42 +135,43 @@ class Sandbox:
         self._poll = select.poll()
         self._poll.register(self._replies, select.POLLIN)
 
-    def run(self, jobs: dict[str, dict[str, Any]], ending: Event) -> dict[str, Any]:
-        """Run a program with what `Tests.jobs` returns, and return what happened.
+    def run(self, job: dict[str, Any], exam: dict[str, Any], ending: Event) -> dict[str, Any]:
+        """Run a program with its tests, the two jobs of `Tests.jobs`; return what happened.
 
         Returns:
-            A dict with the entries of the verdict of `examine`, and `is_last`, whether the sandbox
-            ends now.
+            A dict with the entries of a `Record`, those of the verdict of the examiner, and
+            `is_last`, whether the sandbox ends now.
 
         Raises:
             SandboxDiedError: if the program did not run, the sandbox failed, or `ending` was set.
         """
-        usage, excess = _Usage(is_script=jobs["job"]["stdin"] is not None), None
-        with suppress(OSError):  # if the sandbox has ended, `_receive` tells why
-            self._jobs.write(json.dumps(jobs).encode() + b"\n")
-            self._jobs.flush()
-        start = stop = time.monotonic()
+        self._send(job, exam)
+        usage, excess, start, is_late = _Usage(job), None, time.monotonic(), False
         while not self._poll.poll(1000 * _BETWEEN_LOOKS):
             seconds = time.monotonic() - start
             if ending.is_set() or seconds > self._limits.wall_seconds + _PATIENCE:
                 raise SandboxDiedError("it does not answer")
-            processes = self.processes()
-            _kill(filter(_is_stopped, processes[1:]))
+            processes = self.processes()[1:]
             if excess is None:
                 usage.look(processes)
                 excess, stop = self._excess(usage, seconds), seconds + _PATIENCE_WITH_TESTS
-            elif seconds > stop:
-                return excess | {"cpu_seconds": usage.cpu_seconds, "tests": 0, "is_last": True}
-            if excess is not None:  # the program ends, and then its tests
-                _kill(processes[2:])
+            if excess is not None:  # the program ends, and if tests go on, the examiner
+                is_late = seconds > stop
+                _kill(processes if is_late else processes[1:])
         reply = self._receive()
         if not reply["has_started"]:
             raise SandboxDiedError("a program did not start")
-        if reply.get("status") == "ended":
-            reply |= _end_of_process(reply["exit_code"], reply["message"])
+        verdict = {"status": "ended", "message": reply["message"], "tests": 0}
+        if reply["is_examined"]:
+            self._desk.seek(0)
+            verdict = json.loads(self._desk.read())
+            reply["cpu_seconds"] += verdict["cpu_seconds"]
+        if verdict.get("status") == "ended":
+            verdict |= _end_of_process(reply["exit_code"], verdict["message"])
         usage.cpu_seconds = max(usage.cpu_seconds, reply["cpu_seconds"])
-        reply |= excess or self._excess(usage, 0) or {}
-        return reply | {"cpu_seconds": round(usage.cpu_seconds, 6)}
+        verdict |= excess or self._excess(usage, 0) or {}
+        verdict["cpu_seconds"] = round(usage.cpu_seconds, 6)
+        return verdict | {"is_last": reply["is_last"] or is_late}
 
     def _excess(self, usage: _Usage, seconds: float) -> dict[str, str] | None:
         """Return the status and the message of a program that exceeds a limit, or None.
@@ -179,15 +179,24 @@ class Sandbox:
         `seconds` is the time since its start.
         """
         limits, status = self._limits, "timeout"
-        if usage.memory > limits.memory + _MEMORY_OF_SERVER:
-            status, message = "memory", "its processes use more memory together than it may use"
-        elif usage.cpu_seconds >= limits.cpu_seconds:
+        if usage.cpu_seconds >= limits.cpu_seconds:
             message = f"more than {limits.cpu_seconds:g} s of CPU time"
+        elif usage.memory > limits.memory + _MEMORY_OF_SERVER:
+            status, message = "memory", "its processes use more memory together than it may use"
         elif seconds > limits.wall_seconds:
             message = f"not finished after {limits.wall_seconds:g} s"
         else:
             return None
         return {"status": status, "message": message}
+
+    def _send(self, job: dict[str, Any], exam: dict[str, Any]) -> None:
+        """Write the job of the examiner to the desk, and send that of the server."""
+        self._desk.seek(0)
+        self._desk.truncate()
+        self._desk.write(json.dumps(exam).encode())
+        with suppress(OSError):  # if the sandbox has ended, `_receive` tells why
+            self._jobs.write(json.dumps(job).encode() + b"\n")
+            self._jobs.flush()
 
     def _receive(self) -> dict[str, Any]:
         """Return the reply of the server; raise a SandboxDiedError if it is cut off."""
@@ -199,10 +208,7 @@ class Sandbox:
         return json.loads(line)
 
     def processes(self) -> list[int]:
-        """Return the ids of the server, the starter, and the processes of a program, parents first.
-
-        The list is shorter if not all of them have started.
-        """
+        """Return a list of process ids: that of the server first, then those of its descendants."""
         own = self._process.pid  # of bubblewrap, or of the server
         return _descendants(own) if self._folder is None else [own, *_descendants(own)]
 
@@ -213,7 +219,7 @@ class Sandbox:
         self._process.wait()
         with suppress(OSError):  # a job that was not sent is in the buffer
             self._jobs.close()
-        for file in (self._replies, self._errors, self._printed):
+        for file in (self._replies, self._errors, self._desk):
             file.close()
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
@@ -254,52 +260,42 @@ class _Usage:
             of the program. One process has its own limit.
     """
 
-    def __init__(self, is_script: bool) -> None:
+    def __init__(self, job: dict[str, Any]) -> None:
         self.cpu_seconds = 0.0
         self.memory = 0
-        self._is_script = is_script
-        self._before: float | None = None  # the CPU time of the server at the first look
+        self._is_script = job["stdin"] is not None
+        self._before: float | None = None  # the CPU time of the examiner at the first look
         self._seen: dict[int, float] = {}  # the CPU times of processes when they were last seen
 
     def look(self, processes: list[int]) -> None:
-        """Update the usage. `processes` are those of the sandbox, see `Sandbox.processes`.
+        """Update the usage. `processes` are the examiner, then those of the program, parents first.
 
-        Nothing counts before a program starts. A child that has ended counts in its parent, which
-        is read before it, so that no time counts twice. If the parent ignores SIGCHLD, the time
-        last seen of the child counts.
+        Nothing is counted before a program starts, or after a script has ended. A child that has
+        ended counts in its parent, which is read before it, so that no time counts twice. If the
+        parent ignores SIGCHLD, the time last seen of the child counts.
         """
-        if len(processes) < 3 and not self._seen:
+        if len(processes) < 2 and (self._is_script or not self._seen):
             return
-        tests = sum(_cpu_seconds(server)[0] for server in processes[:1])
-        self._before = tests if self._before is None else self._before
-        times = {process: _cpu_seconds(process) for process in processes[2:]}
-        for process, (own, _) in times.items():
+        times = [_cpu_seconds(process) for process in processes]
+        examiner = sum(own for own, _ in times[:1])
+        self._before = examiner if self._before is None else self._before
+        program = sum(own + of_children for own, of_children in times[1:])
+        for process, (own, _) in zip(processes[1:], times[1:], strict=True):
             self._seen[process] = max(own, self._seen.get(process, 0.0))
-        program = max(sum(map(sum, times.values())), sum(self._seen.values()))
-        # To compare what a script printed is no part of its time.
-        seconds = program if self._is_script else program + tests - self._before
+        seconds = examiner - self._before + max(program, sum(self._seen.values()))
         self.cpu_seconds = max(self.cpu_seconds, seconds)
-        self.memory = sum(map(_memory, times)) if len(times) > 1 else 0
-
-
-def _status_fields(number: int) -> list[str]:
-    """Return the fields of a process in /proc from its state on; "Z" and zeros if it is gone."""
-    try:
-        return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return ["Z", *"0" * 14]
-
-
-def _is_stopped(number: int) -> bool:
-    """Return whether a process is stopped, and would wait forever."""
-    return _status_fields(number)[0] == "T"
+        self.memory = sum(map(_memory, processes)) if len(processes) > 2 else 0
 
 
 def _cpu_seconds(number: int) -> tuple[float, float]:
     """Return the CPU seconds of process `number` and of its reaped children; 0.0 if it is gone."""
-    user, system, *of_children = map(int, _status_fields(number)[11:15])
+    try:
+        fields = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0, 0.0
+    user, system, user_of_children, system_of_children = map(int, fields[11:15])
     ticks = os.sysconf("SC_CLK_TCK")
-    return (user + system) / ticks, sum(of_children) / ticks
+    return (user + system) / ticks, (user_of_children + system_of_children) / ticks
 
 
 @lru_cache
@@ -334,46 +330,80 @@ def _memory(number: int) -> int:
         return 0
 
 
+def _counts_processes_of_namespaces() -> bool:
+    """Return whether Linux limits processes in each namespace, as since 5.14, and not per user."""
+    release = platform.release().split(".")
+    return tuple(int(part) for part in release[:2] if part.isdigit()) >= (5, 14)
+
+
 def _bubblewrap(is_root: bool, refused_calls: IO[bytes]) -> list[str]:
     """Return the command of bubblewrap, and write the filter that it reads to a file.
 
     For root there is no namespace of users: the server drops the rights of root instead, because
     Linux does not limit the processes of root.
     """
-    command = [
-        shutil.which("bwrap") or "bwrap",
-        "--unshare-pid",
-        "--unshare-net",
-        "--unshare-ipc",
-        "--unshare-uts",
-    ]
+    program = shutil.which("bwrap")
+    assert program is not None
+    command = [program, "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"]
     command += ["--unshare-cgroup-try", "--die-with-parent", "--as-pid-1", "--cap-drop", "ALL"]
     if is_root:
         command += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     else:
         command += ["--unshare-user"]
-    for path in _SYSTEM:
-        if os.path.islink(path):
-            command += ["--symlink", os.readlink(path), path]
-        elif os.path.isdir(path):
-            command += ["--ro-bind", path, path]
-    command += ["--tmpfs", "/dev", "--symlink", "/tmp/.stdin", "/dev/stdin"]
-    for name in ("null", "zero", "full", "random", "urandom"):
-        command += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
-    for folder in ("/tmp", "/dev/shm"):
-        command += ["--perms", "1777", "--size", str(1 << 28), "--tmpfs", folder]
-    paths = [*_python_folders(), *filter(os.path.exists, _SETTINGS)]
-    # bubblewrap would make these folders so that only root may enter.
-    for parent in sorted({str(parent) for path in paths for parent in Path(path).parents} - {"/"}):
-        command += ["--perms", "0755", "--dir", parent]
-    for path in paths:
-        command += ["--ro-bind", path, path]
-    command += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/tmp"]
+    command += [*_system_folders(), *_own_folders(program), *_python_and_settings()]
+    for folder in ("/dev", "/"):
+        command += ["--remount-ro", folder]
+    command += ["--chdir", "/tmp"]
     if (filter_of_calls := _system_call_filter()) is not None:
         refused_calls.write(filter_of_calls)
         refused_calls.seek(0)
         command += ["--seccomp", str(refused_calls.fileno())]
     return command
+
+
+def _system_folders() -> list[str]:
+    """Return the options for the folders of the system, which programs may read."""
+    options = []
+    for path in _SYSTEM:
+        if os.path.islink(path):
+            options += ["--symlink", os.readlink(path), path]
+        elif os.path.isdir(path):
+            options += ["--ro-bind", path, path]
+    return options
+
+
+def _own_folders(program: str) -> list[str]:
+    """Return the options for /dev and the folders in memory that programs may write to."""
+    options = ["--tmpfs", "/dev", "--symlink", "/tmp/.stdin", "/dev/stdin"]
+    for name in ("null", "zero", "full", "random", "urandom"):
+        options += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
+    for folder in ("/tmp", "/dev/shm"):
+        options += ["--perms", "1777"]
+        if _has_sizes(program):
+            options += ["--size", str(1 << 28)]
+        options += ["--tmpfs", folder]
+    return options
+
+
+def _python_and_settings() -> list[str]:
+    """Return the options for the folders of Python and for settings, which programs may read."""
+    options = []
+    paths = _python_folders()
+    settings = [path for path in _SETTINGS if os.path.exists(path)]
+    # bubblewrap would make these folders so that only root may enter.
+    parents = {str(parent) for path in paths + settings for parent in Path(path).parents}
+    for parent in sorted(parents - {"/"}):
+        options += ["--perms", "0755", "--dir", parent]
+    for path in paths + settings:
+        options += ["--ro-bind", path, path]
+    return options
+
+
+@lru_cache
+def _has_sizes(program: str) -> bool:
+    """Return whether bubblewrap can limit the size of a folder in memory, as since 0.7."""
+    command = [program, "--help"]
+    return "--size" in subprocess.run(command, capture_output=True, text=True).stdout
 
 
 def _python_folders() -> list[str]:
@@ -384,7 +414,7 @@ def _python_folders() -> list[str]:
     # Packages of the user, or of an environment that this one extends.
     folders |= {path for path in sys.path if path.endswith(("site-packages", "dist-packages"))}
     outermost: list[str] = []
-    for folder in sorted(filter(os.path.isdir, folders)):
+    for folder in sorted(folder for folder in folders if os.path.isdir(folder)):
         if not f"{folder}/".startswith(tuple(f"{path}/" for path in (*_SYSTEM, *outermost))):
             outermost.append(folder)
     return outermost
@@ -458,7 +488,9 @@ class Pool:
 
     def find(self, all_tests: Sequence[Tests]) -> Generator[tuple[int, dict[str, Any]], None, None]:
         """Find the tests in each code; yield its index, and what `find_tests` returns for it."""
-        yield from self._as_they_finish(self._found, ((tests,) for tests in all_tests))
+        jobs = ((tests, None) for tests in all_tests)
+        for index, reply in self._as_they_finish(self._reply, jobs):
+            yield index, {"ran": None, "problem": None} | reply
 
     def _as_they_finish(
         self, run: Callable[..., Any], jobs: Iterable[tuple[Any, ...]]
@@ -468,20 +500,16 @@ class Pool:
         for future in as_completed(index):
             yield index.pop(future), future.result()
 
-    def _found(self, tests: Tests) -> dict[str, Any]:
-        """Return what `find_tests` returns for tests, or that it is not known."""
-        return {"ran": None, "problem": None} | self._reply(tests.jobs(None))
-
     def _record(self, tests: Tests, program: str) -> Record:
         """Run a program with each case of its tests, until one fails, and return what happened.
 
-        If the tests turn out to need the process of the program, they run again in it.
+        If the examiner finds that the tests need the process of the program, they run again in it.
         """
         seconds, ran, reply = 0.0, 0, {}
         for case in range(tests.cases):
-            reply = self._reply(tests.jobs(program, case))
+            reply = self._reply(tests, program, case)
             if reply["status"] == "not apart":
-                reply = self._reply(tests.in_interpreter().jobs(program, case))
+                reply = self._reply(tests.in_interpreter(), program, case)
             seconds += reply["cpu_seconds"]
             ran += reply["tests"]
             if reply["status"] != "passed":
@@ -489,16 +517,17 @@ class Pool:
         status, message = reply["status"], reply["message"]
         return Record(status=status, message=message, cpu_seconds=seconds, tests=ran)
 
-    def _reply(self, jobs: dict[str, dict[str, Any]]) -> dict[str, Any]:
-        """Run a program in the next idle sandbox, and return what `Sandbox.run` returns.
+    def _reply(self, tests: Tests, program: str | None, case: int = 0) -> dict[str, Any]:
+        """Run a case in the next idle sandbox, and return what `Sandbox.run` returns.
 
-        A sandbox that dies or ends is replaced. If it died, the program runs again, once.
+        A sandbox that dies or ends is replaced. If it died, the case runs again, once.
         """
+        jobs = tests.jobs(program, case)
         sandbox = self._idle.get()
         try:
             for _ in range(_ATTEMPTS):
                 try:
-                    reply = sandbox.run(jobs, self._ending)
+                    reply = sandbox.run(*jobs, self._ending)
                 except SandboxDiedError as error:
                     reply = {"status": "not run", "message": f"the sandbox failed: {error}"}
                     reply |= {"cpu_seconds": 0.0, "tests": 0, "is_last": True}
@@ -534,10 +563,11 @@ _REFUSED = {
     "ioprio_set": (251, 30), "migrate_pages": (256, 238), "move_pages": (279, 239),
     "memfd_create": (319, 279), "memfd_secret": (447, 447),
 }  # fmt: skip
-_CLONE, _SOCKET, _CLONE3 = (56, 220), (41, 198), 435
+_CLONE, _SOCKET = (56, 220), (41, 198)
 _LIMIT = (302, 261)  # prlimit64, which setrlimit of the C library calls
 # Unix, IPv4, IPv6 and netlink. Others, such as VSOCK to the host of a machine, have no namespace.
 _FAMILIES = (1, 2, 10, 16)
+_CLONE3 = 435
 _NEW_USER_NAMESPACE = 0x10000000
 _OTHER_ABI = 0x40000000  # numbers from here on are of the ABI x32
 
@@ -556,18 +586,7 @@ def _system_call_filter() -> bytes | None:
         return None
     machine = _MACHINES.index(platform.machine())
     allow, refuse = (_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _REFUSE | errno.EPERM)
-    argument = (_LOAD, 0, 0, 16)  # the first one
-    refused: dict[int, list[_Instruction]] = {
-        numbers[machine]: [refuse] for numbers in _REFUSED.values()
-    }
-    # Without clone3, whose flags a filter cannot read, the C library calls clone.
-    refused[_CLONE3] = [(_RETURN, 0, 0, _REFUSE | errno.ENOSYS)]
-    refused[_CLONE[machine]] = [argument, (_IF_ANY_BIT, 0, 1, _NEW_USER_NAMESPACE), refuse, allow]
-    # The limits of any process but the one that calls, which is 0.
-    refused[_LIMIT[machine]] = [argument, (_IF_EQUAL, 1, 0, 0), refuse, allow]
-    known = [(_IF_EQUAL, len(_FAMILIES) - i, 0, family) for i, family in enumerate(_FAMILIES)]
-    other = (_RETURN, 0, 0, _REFUSE | errno.EAFNOSUPPORT)
-    refused[_SOCKET[machine]] = [argument, *known, other, allow]
+    first_argument = (_LOAD, 0, 0, 16)
     program = [
         (_LOAD, 0, 0, 4),  # the architecture
         (_IF_EQUAL, 1, 0, _ARCHITECTURES[machine]),
@@ -575,7 +594,26 @@ def _system_call_filter() -> bytes | None:
         (_LOAD, 0, 0, 0),  # the number of the call
         (_IF_AT_LEAST, 0, 1, _OTHER_ABI),
         refuse,
+        # Without clone3, whose flags a filter cannot read, the C library calls clone.
+        *_if_called(_CLONE3, (_RETURN, 0, 0, _REFUSE | errno.ENOSYS)),
+        # The limits of any process but the one that calls, which is 0.
+        *_if_called(_LIMIT[machine], first_argument, (_IF_EQUAL, 1, 0, 0), refuse, allow),
+        *_if_called(
+            _SOCKET[machine],
+            first_argument,
+            *((_IF_EQUAL, len(_FAMILIES) - i, 0, family) for i, family in enumerate(_FAMILIES)),
+            (_RETURN, 0, 0, _REFUSE | errno.EAFNOSUPPORT),
+            allow,
+        ),
+        *_if_called(
+            _CLONE[machine], first_argument, (_IF_ANY_BIT, 0, 1, _NEW_USER_NAMESPACE), refuse, allow
+        ),
     ]
-    for number, instructions in refused.items():
-        program += [(_IF_EQUAL, 0, len(instructions), number), *instructions]
+    for numbers in _REFUSED.values():
+        program += _if_called(numbers[machine], refuse)
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in [*program, allow])
+
+
+def _if_called(number: int, *instructions: _Instruction) -> list[_Instruction]:
+    """Return instructions that are executed only if the call has this number."""
+    return [(_IF_EQUAL, 0, len(instructions), number), *instructions]

@@ -1,18 +1,19 @@
-"""The two processes of a sandbox that start programs and test them.
+"""Process 1 of a sandbox. It starts a process for each program, and ends all processes of it.
 
 What runs where, and what crosses between:
 
-- The process of the user (`sandbox.py`) starts the sandbox and sends it a job for each program. It
-  watches the CPU time and the memory of all processes, and gets a verdict.
-- The server, process 1, has the tests (`examiner.py`). It runs no code of a program, and forks
-  none: no program can find tests, or expected outputs, in the memory that it starts with.
-- The starter, its only child, forks a process for each program (`program.py`), and ends all
-  processes of it.
-- The process of a program answers the server through a socket: names, and results of calls, as
-  values in JSON (`values.py`). A script prints to a file without a name.
+- The process of the user (`sandbox.py`) starts the sandbox. It writes the tests of a program into a
+  file, the desk, which has no name, and sends a job with the program to the server. It watches the
+  CPU time and the memory of all processes, and reads the verdict from the desk.
+- The server forks a process for each program. It never reads the desk, so that no program has
+  tests, or expected outputs, of an earlier one.
+- The examiner (`examiner.py`) was forked before the first program. It reads the tests from the
+  desk, runs them, compares results with what is expected, and writes the verdict to the desk.
+- The process of a program (`program.py`) cannot open the desk. It answers the examiner through a
+  socket: names, and results of calls, as values in JSON (`values.py`).
 
-A program can send signals. They end the starter, and with it the sandbox, at most: Linux protects
-process 1, no process may trace another, and there is no /proc.
+A program can send signals, which end the examiner and with it the sandbox, and change nothing else
+of it: no process may trace another, and there is no /proc.
 """
 
 from __future__ import annotations
@@ -28,12 +29,10 @@ import os
 import select
 import signal
 import sys
-import time
 from contextlib import suppress
-from typing import IO, Any
+from typing import Any
 
-from .program import MOST_FILES, READY, close_all_but, run_program
-from .values import receive, send
+from .program import MOST_FILES, READY, run_program
 
 with suppress(ImportError):  # Windows lacks it, and runs no programs
     import resource
@@ -42,6 +41,7 @@ _FILE_BYTES = 1 << 25  # the largest file that a program may write, and the larg
 _MOST_PROCESSES = 64  # of a program, threads included
 _MEMORY_OF_TESTS = 1 << 29  # bytes, beside those of a program
 _MESSAGE = 500  # bytes
+_TICK, _TICK_OF_END = 0.01, 0.0001  # seconds between looks for processes that have ended
 # To import them in each process would take longer than most tests.
 _OFTEN_IMPORTED = (
     *("bisect", "collections", "copy", "datetime", "functools", "hashlib", "heapq", "itertools"),
@@ -52,217 +52,211 @@ _OFTEN_IMPORTED = (
 def serve(settings: dict[str, Any]) -> None:
     """Run the jobs of standard input, and reply to each, until it ends or a reply has `is_last`.
 
-    Exits with a text if packages of Python are unreadable.
-
     Args:
         settings: a dict with `cpu_seconds` and `memory` (bytes) of a program; `folders`, which it
-            may write to; `is_isolated`, whether this is process 1 of a namespace; `printed`, the
-            descriptor of a file; and `user`, the number of the user to become, or None, because
-            Linux does not limit the processes of root.
+            may write to; `limits_processes`, whether their number is limited; `desk`, the
+            descriptor of the file for tests and verdicts; and `user`, see `serve_as_user`.
     """
-    user = settings["user"]
-    folders = [folder for folder in sys.path if os.path.isdir(folder)]
-    if user is not None:  # a user of its own has processes of its own
-        os.setgroups([])
-        os.setresgid(user, user, user)
-        os.setresuid(user, user, user)
-    for folder in folders:
-        if not os.access(folder, os.R_OK | os.X_OK):
-            sys.exit(f"{folder} can be read by its owner only, and programs run as another user")
-    jobs, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    jobs, replies = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1):
         os.dup2(null, descriptor)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # process 1 ignores signals without a handler
     kept = {folder: {*os.listdir(folder)} for folder in settings["folders"]}
-    server = _Server(settings, jobs)
-    os.dup2(null, 2)
-    with suppress(BrokenPipeError):
-        for line in jobs:
-            reply = server.run(**json.loads(line))
-            # A new sandbox takes the next job if a program has left something.
+    control = _start_examiner(settings, (jobs, replies))
+    os.close(settings["desk"])
+    for name in _OFTEN_IMPORTED:
+        importlib.import_module(name)
+    control.recv(1)  # the examiner is ready
+    server = Server(settings, jobs, control)
+    sys.argv = ["program.py"]
+    gc.collect()
+    gc.freeze()
+    with (
+        suppress(BrokenPipeError),
+        open(jobs, "rb", closefd=False) as lines,
+        open(replies, "wb", closefd=False) as out,
+    ):
+        os.dup2(null, 2)
+        for line in lines:
+            reply = server.run(json.loads(line))
             reply["is_last"] = not (_clean_folders(kept) and server.is_usable)
-            replies.write(json.dumps(reply).encode() + b"\n")
-            replies.flush()
+            out.write(json.dumps(reply).encode() + b"\n")
+            out.flush()
+            if reply["is_last"]:
+                break  # a new sandbox takes the next job
 
 
-def _reap_orphans() -> None:
-    """Wait for processes whose parents have ended, because they count as processes, forever."""
-    with suppress(ChildProcessError):
-        while True:
-            os.waitpid(-1, 0)
-
-
-def _exit_after_parent(jobs: IO[bytes]) -> None:
-    """Wait until the process that sends jobs has ended, and end this one."""
-    parent = select.poll()
-    parent.register(jobs, 0)  # reports only that the other end is closed
-    parent.poll()
-    os._exit(0)
-
-
-class _Server:
-    """Tests programs one after another.
-
-    Attributes:
-        is_usable: whether the starter can start the next program.
-    """
-
-    def __init__(self, settings: dict[str, Any], jobs: IO[bytes]):
-        self.is_usable = True
-        self._reported = 0.0  # seconds, by the starter
-        self._printed, self._is_isolated = settings["printed"], settings["is_isolated"]
-        self._control, theirs = _socket.socketpair()
-        if os.fork() == 0:
-            try:
-                close_all_but(theirs.fileno(), self._printed)
-                os.dup2(0, 2)
-                _start_programs(settings, theirs)
-            finally:
-                os._exit(0)
+def _start_examiner(settings: dict[str, Any], server_descriptors: tuple[int, ...]) -> Any:
+    """Fork the examiner, close `server_descriptors` in it, and return a socket to it."""
+    theirs: Any
+    ours, theirs = _socket.socketpair()
+    is_isolated = os.getpid() == 1
+    if os.fork():
         theirs.close()
-        from threading import Thread  # here, because each library makes a fork slower
-
-        self._reaper = Thread(target=_reap_orphans, daemon=True)
-        self._reaper.start()
-        Thread(target=_exit_after_parent, args=(jobs,), daemon=True).start()
+        return ours
+    try:
+        ours.close()
+        for descriptor in server_descriptors:
+            os.close(descriptor)
+        os.dup2(0, 2)
         if own_bytes := _address_space():  # a program may return a number that tests count to
             most = own_bytes + settings["memory"] + _MEMORY_OF_TESTS
             resource.setrlimit(resource.RLIMIT_AS, (most, most))
-        from . import examiner
+        from .examiner import examine
 
-        self._examiner = examiner
-        self._control.recv(1)  # the starter is ready
+        examine(theirs, settings["desk"], is_isolated)
+    finally:
+        os._exit(0)
 
-    def run(self, job: dict[str, Any], exam: dict[str, Any]) -> dict[str, Any]:
-        """Run a program with its tests, and return what happened.
+
+class Server:
+    """Runs programs one after another, and ends them.
+
+    Attributes:
+        is_usable: whether the examiner can run the tests of the next program.
+    """
+
+    def __init__(self, settings: dict[str, Any], jobs: int, control: Any):
+        self._folder, self._control = settings["folders"][0], control
+        self._limits = _limits(settings)
+        self._printed = _unnamed_file(self._folder)
+        self.is_usable = True
+        self._parent = select.poll()
+        self._parent.register(jobs, 0)  # reports only that the parent has ended
+
+    def run(self, job: dict[str, Any]) -> dict[str, Any]:
+        """Run a program, let the examiner run its tests, and return what happened.
 
         Args:
-            job: what the starter gets, see `Tests.jobs`.
-            exam: the tests.
+            job: the job of the server that `Tests.jobs` returns.
 
         Returns:
-            A dict with `has_started`, whether the program got its limits; the entries of the
-            verdict of `examine`; `exit_code` of the program, which is negative after a signal; and
-            `cpu_seconds` of all processes.
+            A dict with `has_started`, whether the program got its limits; `exit_code` of its
+            process, which is negative after a signal; `message`, the exception that ended a script;
+            `cpu_seconds` of the program and what it started; and `is_examined`, whether the
+            examiner has written a verdict.
         """
-        before = _cpu_seconds_of_children()  # of orphans
+        for name in job["preload"]:
+            with suppress(ImportError):
+                importlib.import_module(name)
+        before = _cpu_seconds_of_children()
         os.ftruncate(self._printed, 0)
         os.lseek(self._printed, 0, os.SEEK_SET)
-        send(self._control.fileno(), job)
-        _, [(_, _, sent)], *_ = self._control.recvmsg(1, _socket.CMSG_LEN(4))
-        connection = int.from_bytes(sent, sys.byteorder)
-        has_started = os.read(connection, 1) == READY
-        verdict, seconds = self._examiner.ENDED, 0.0
-        if job["stdin"] is None:
-            start = time.process_time()
-            if has_started:
-                verdict = self._examiner.examine(exam, connection)
-            seconds = time.process_time() - start
-            os.close(connection)
-            with suppress(BrokenPipeError):
-                self._control.send(b"k")
-            report = self._report()
-        else:
-            report = self._report()
+        connection = self._start_program(job)
+        has_started, message, is_examined = os.read(connection, 1) == READY, b"", False
+        if has_started and job["stdin"] is None:
+            is_examined = self._let_examine(connection)
+        elif has_started:
+            self._await(connection, _TICK, until_program_ends=True)
+            while self._exit_code is None:
+                self._reap(0)
+            is_examined = self._exit_code == 0 and self._let_examine(self._printed)
             os.set_blocking(connection, False)  # other processes may hold it
             with suppress(OSError):
-                message = os.read(connection, _MESSAGE).decode(errors="replace")
-                verdict = verdict | {"message": message}
-            os.close(connection)
-            if report["exit_code"] == 0:
-                size = os.fstat(self._printed).st_size
-                printed = os.pread(self._printed, size, 0).decode(errors="replace")
-                verdict = self._examiner.examine(exam, printed)
-        seconds += report["cpu_seconds"] + _cpu_seconds_of_children() - before
-        if not self.is_usable:  # the starter, with all that it has started, is one of the children
-            seconds -= self._reported
-        self._reported += report["cpu_seconds"]
-        return {"has_started": has_started, **verdict, **report, "cpu_seconds": seconds}
+                message = os.read(connection, _MESSAGE)
+        os.close(connection)
+        self._end_processes()
+        return {
+            "has_started": has_started,
+            "exit_code": self._exit_code,
+            "message": message.decode(errors="replace"),
+            "cpu_seconds": _cpu_seconds_of_children() - before,
+            "is_examined": is_examined,
+        }
 
-    def _report(self) -> dict[str, Any]:
-        """Return what the starter reports when all processes of a program have ended."""
-        try:
-            return receive(self._control.fileno())
-        except EOFError:
-            self.is_usable = False
-            if self._is_isolated:
-                with suppress(ProcessLookupError):
-                    os.kill(-1, signal.SIGKILL)
-            self._reaper.join(1)
-            return {"exit_code": -signal.SIGKILL, "cpu_seconds": 0.0}
-
-
-# --- The starter --------------------------------------------------------------------------
-
-
-def _start_programs(settings: dict[str, Any], control: Any) -> None:
-    """Run programs in processes of their own, until the server closes the socket `control`.
-
-    Messages are jobs, see `Tests.jobs`. Each is answered with the descriptor of a socket to the
-    program. When its script, or the server with its tests, has finished, all processes of the
-    program end, and its exit code and the CPU time of its processes are sent.
-    """
-    sys.argv = ["program.py"]
-    limits = _import(_OFTEN_IMPORTED, settings)
-    control.send(b"r")
-    while True:
-        job = receive(control.fileno())
-        if any(name not in sys.modules for name in job["preload"]):
-            limits = _import(job["preload"], settings)
-        before = _cpu_seconds_of_children()
+    def _start_program(self, job: dict[str, Any]) -> int:
+        """Fork the process of a program, and return the descriptor of a socket to it."""
         ours, theirs = _socket.socketpair()
-        program = os.fork()
-        if program == 0:
-            run_program(job, settings, limits, theirs.fileno())
-        sent = ours.fileno().to_bytes(4, sys.byteorder)
-        control.sendmsg([b"p"], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, sent)])
-        ours.close()
+        self._exit_code: int | None = None
+        self._program = os.fork()
+        if self._program == 0:
+            run_program(job, self._folder, self._limits, theirs.fileno(), self._printed)
         theirs.close()
-        status = None
-        if job["stdin"] is None:
-            control.recv(1)
-        else:
-            status = os.waitpid(program, 0)[1]
-        with suppress(ProcessLookupError, PermissionError):  # macOS refuses if all have ended
-            os.kill(-1 if settings["is_isolated"] else -program, signal.SIGKILL)
-        if status is None:
-            status = os.waitpid(program, 0)[1]
-        with suppress(ProcessLookupError):
-            while settings["is_isolated"]:  # until the server has reaped all others
+        return ours.detach()
+
+    def _let_examine(self, descriptor: int) -> bool:
+        """Give a descriptor to the examiner; return whether it wrote a verdict before it ended.
+
+        The descriptor is that of the socket to a program, or of the file with what it printed.
+        """
+        data = descriptor.to_bytes(4, sys.byteorder)
+        with suppress(OSError):
+            self._control.sendmsg([b"e"], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, data)])
+            self._await(self._control, _TICK)
+            return self._control.recv(1) == b"e"
+        return False
+
+    def _await(self, connection: Any, tick: float, until_program_ends: bool = False) -> None:
+        """Wait until `connection` can be read, or, on request, until the program has ended.
+
+        Every `tick` seconds, reap orphans that have ended, because they count as processes. If the
+        process of the user has ended, end this process.
+        """
+        while not select.select([connection], [], [], tick)[0]:
+            while self._reap(os.WNOHANG):
+                pass
+            if until_program_ends and self._exit_code is not None:
+                return
+            if self._parent.poll(0):
+                self._end_group()
+                os._exit(0)
+
+    def _end_processes(self) -> None:
+        """End a program and all processes that it started.
+
+        In a namespace, the examiner ends all other processes, and replies when they are reaped.
+        Without one, the process group of the program ends, and a process that left it goes on.
+        """
+        self.is_usable = False
+        self._end_group()
+        with suppress(OSError):
+            self._control.send(b"k")
+            self._await(self._control, _TICK_OF_END)
+            self.is_usable = self._control.recv(1) == b"k"
+        if os.getpid() == 1 and not self.is_usable:
+            with suppress(ProcessLookupError):
                 os.kill(-1, signal.SIGKILL)
-                time.sleep(0.0001)
-        seconds = _cpu_seconds_of_children() - before
-        code = os.waitstatus_to_exitcode(status)
-        send(control.fileno(), {"exit_code": code, "cpu_seconds": seconds})
+        while self._exit_code is None:
+            self._reap(0)
+
+    def _end_group(self) -> None:
+        """End the process group of a program where there is no namespace."""
+        with suppress(ProcessLookupError, PermissionError):  # macOS refuses if all have ended
+            if os.getpid() != 1:
+                os.killpg(self._program, signal.SIGKILL)
+
+    def _reap(self, options: int) -> bool:
+        """Wait for a child process, or an orphan; return whether there was one that has ended."""
+        number, status = 0, 0
+        with suppress(ChildProcessError):
+            number, status = os.waitpid(-1, options)
+        if number == self._program:
+            self._exit_code = os.waitstatus_to_exitcode(status)
+        return number != 0
 
 
-def _import(names: Any, settings: dict[str, Any]) -> list[tuple[int, int, int]]:
-    """Import modules here, so that no program has to, and return the limits of each program.
-
-    A limit is a constant of `resource`, with the soft and the hard limit.
-    """
-    for name in names:
-        with suppress(ImportError):
-            importlib.import_module(name)
-    gc.collect()
-    gc.freeze()
-    own_bytes = _address_space()
-    limits = {
-        resource.RLIMIT_CPU: math.ceil(settings["cpu_seconds"]) + 1,  # the user's process is first
-        resource.RLIMIT_CORE: 0,
-        resource.RLIMIT_FSIZE: _FILE_BYTES,
-        resource.RLIMIT_NOFILE: MOST_FILES,
-        **({resource.RLIMIT_AS: own_bytes + settings["memory"]} if own_bytes else {}),
-        **({resource.RLIMIT_NPROC: _MOST_PROCESSES} if settings["is_isolated"] else {}),
-    }
-    return [(limit, value, value) for limit, value in limits.items()]
+# --- Processes and files ------------------------------------------------------------------
 
 
 def _cpu_seconds_of_children() -> float:
     """Return the CPU time of all processes that this one has waited for, and of their children."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
+
+
+def _limits(settings: dict[str, Any]) -> list[tuple[int, int, int]]:
+    """Return the limits of each program: a constant of `resource`, and the soft and hard limit."""
+    seconds, own_bytes = math.ceil(settings["cpu_seconds"]), _address_space()
+    largest = {
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_FSIZE: _FILE_BYTES,
+        resource.RLIMIT_NOFILE: MOST_FILES,
+        **({resource.RLIMIT_AS: own_bytes + settings["memory"]} if own_bytes else {}),
+        **({resource.RLIMIT_NPROC: _MOST_PROCESSES} if settings["limits_processes"] else {}),
+    }
+    limits = [(limit, value, value) for limit, value in largest.items()]
+    return [(resource.RLIMIT_CPU, seconds, seconds + 1), *limits]
 
 
 def _address_space() -> int:
@@ -287,6 +281,14 @@ def _address_space() -> int:
     return high
 
 
+def _unnamed_file(folder: str) -> int:
+    """Create a file that no program can open, because it has no name, and return its descriptor."""
+    path = os.path.join(folder, os.urandom(8).hex())
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+    os.unlink(path)
+    return descriptor
+
+
 def _clean_folders(kept: dict[str, set[str]]) -> bool:
     """Remove files not in `kept`, a dict from folder to names; return whether none is left."""
     try:
@@ -302,3 +304,20 @@ def _clean_folders(kept: dict[str, set[str]]) -> bool:
     except (OSError, RecursionError):
         return False
     return True
+
+
+def serve_as_user(settings: dict[str, Any]) -> None:
+    """Become the user with the number `settings["user"]`, unless it is None, and `serve`.
+
+    Root does so, because Linux does not limit the processes of root. Exits if Python is unreadable.
+    """
+    user = settings["user"]
+    folders = [folder for folder in sys.path if os.path.isdir(folder)]
+    if user is not None:  # a user of its own has processes of its own
+        os.setgroups([])
+        os.setresgid(user, user, user)
+        os.setresuid(user, user, user)
+    for folder in folders:
+        if not os.access(folder, os.R_OK | os.X_OK):
+            sys.exit(f"{folder} can be read by its owner only, and programs run as another user")
+    serve(settings)

@@ -131,18 +131,18 @@ def updated(old: Any, new: Any) -> Any:
     """
     if type(old) is not type(new):
         return new
-    if isinstance(old, (list, tuple, deque)):
-        new = [*map(updated, old, new), *islice(new, len(old), None)]
-        if isinstance(old, tuple):
-            return tuple(new)
+    if isinstance(old, (list, deque)):
+        parts = [*map(updated, old, new), *islice(new, len(old), None)]
         old.clear()
-        old.extend(new)
+        old.extend(parts)
     elif isinstance(old, dict):
         items = {key: updated(old.get(key), value) for key, value in new.items()}
         old.clear()
         old.update(items)
+    elif isinstance(old, tuple):
+        return (*map(updated, old, new), *new[len(old) :])
     elif isinstance(old, set):
-        old.clear()
+        old.intersection_update(new)
         old.update(new)
     elif isinstance(old, bytearray):
         old[:] = new
@@ -187,15 +187,16 @@ def print_the_same(printed: str, expected: str) -> bool:
 
     Words that are numbers are compared as numbers, exactly. Spaces do not count.
     """
-
-    def words(line: str) -> list[str | Decimal]:
-        return [Decimal(x) if _DECIMAL.fullmatch(x) else x for x in line.split()]
-
     lines, others = printed.strip().splitlines(), expected.strip().splitlines()
     return len(lines) == len(others) and all(
-        line.split() == other.split() or words(line) == words(other)
+        line.split() == other.split() or _words(line) == _words(other)
         for line, other in zip(lines, others, strict=True)
     )
+
+
+def _words(line: str) -> list[str | Decimal]:
+    """Return the words of a line. Numbers become `Decimal`."""
+    return [Decimal(x) if _DECIMAL.fullmatch(x) else x for x in line.split()]
 
 
 def are_equal(result: Any, expected: Any) -> bool:
