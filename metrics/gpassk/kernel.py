@@ -485,7 +485,7 @@ most of whose methods raise an error that names the missing package.
 """
 
 
-KERNEL = "709ffd59e36b"
+KERNEL = "bd47c1eb652f"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -2663,16 +2663,20 @@ def with_batch(batches: list[Samples], batch: Samples) -> list[Samples]:
 
 
 def _in_own_memory(batch: Samples) -> Samples:
-    """Return a batch that shares no memory with the caller's data.
+    """Return a batch that shares no memory with the caller's data, with integers of few bytes.
 
     The caller may change an array after adding it, and it may be a small part of a large table.
     """
 
     def copy(values: Any) -> Any:
-        if not isinstance(values, pa.ChunkedArray):
-            return None if values is None else values.copy()
-        # A slice would keep the whole table in memory.
-        return pa.chunked_array([one_chunk(values.take(pa.array(np.arange(len(values)))))])
+        if values is None:
+            return None
+        if isinstance(values, pa.ChunkedArray):  # A slice would keep the whole table in memory.
+            return pa.chunked_array([one_chunk(values.take(pa.array(np.arange(len(values)))))])
+        is_category = values.dtype.kind in "iu" and values.min(initial=0) >= 0
+        return values.astype(
+            np.min_scalar_type(values.max(initial=0)) if is_category else values.dtype
+        )
 
     return replace(batch, values=copy(batch.values), references=copy(batch.references))
 
