@@ -53,22 +53,49 @@ class PackageRooms(Rooms):
 
     def __getattr__(self, method: str) -> Callable[..., Any]:
         """Return the function or class for another method: it computes scores or limits."""
-        from .intervals import anytime, band, binary_family, consensus, labelled, reward_family
-        from .scores import first_success, picked, tails, weighted_votes
+        match method:
+            case "anytime_limits":
+                from .intervals.anytime import AnytimeIntervals
 
-        functions: dict[str, Callable[..., Any]] = {
-            "anytime_limits": anytime.AnytimeIntervals,
-            "band": band.band,
-            "consensus_limits": consensus.consensus_limits,
-            "errors": labelled.CheckerErrors,
-            "first_successes": first_success.FirstSuccesses,
-            "joined": consensus.JoinedIntervals,
-            "max_limits": reward_family.max_intervals,
-            "pass_limits": binary_family.pass_intervals,
-            "picked": picked.picked_scores,
-            "tails": tails.tail_scores,
-            "weighted_votes": weighted_votes.weighted_vote_scores,
-        }
-        if method not in functions:
-            raise AttributeError(method)
-        return functions[method]
+                return AnytimeIntervals
+            case "band":
+                from .intervals.band import band
+
+                return band
+            case "consensus_limits":
+                from .intervals.consensus import consensus_limits
+
+                return consensus_limits
+            case "errors":
+                from .intervals.labelled import CheckerErrors
+
+                return CheckerErrors
+            case "first_successes":
+                from .scores.first_success import FirstSuccesses
+
+                return FirstSuccesses
+            case "joined":
+                from .intervals.consensus import JoinedIntervals
+
+                return JoinedIntervals
+            case "max_limits":
+                from .intervals.reward_family import max_intervals
+
+                return max_intervals
+            case "pass_limits":
+                from .intervals.binary_family import pass_intervals
+
+                return pass_intervals
+            case "picked":
+                from .scores.picked import picked_scores
+
+                return picked_scores
+            case "tails":
+                from .scores.tails import tail_scores
+
+                return tail_scores
+            case "weighted_votes":
+                from .scores.weighted_votes import weighted_vote_scores
+
+                return weighted_vote_scores
+        raise AttributeError(method)
