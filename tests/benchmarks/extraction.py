@@ -15,11 +15,14 @@ from __future__ import annotations
 import argparse
 import json
 import logging
-import re
 from pathlib import Path
 from typing import NamedTuple
 
 import at_k
+import lm_eval
+import yaml
+from lm_eval.api.metrics import exact_match_hf_evaluate
+from lm_eval.filters.extraction import RegexFilter
 
 
 class Case(NamedTuple):
@@ -60,12 +63,28 @@ def cases_of_samples() -> list[Case]:
     ]
 
 
+def by_lm_eval(cases: list[Case]) -> list[bool]:
+    """Return whether lm-evaluation-harness accepts each response, as in its task GSM8K.
+
+    Its filter flexible-extract takes the last number, and exact_match ignores commas and the like.
+    """
+    file = Path(lm_eval.__file__).with_name("tasks") / "gsm8k" / "gsm8k.yaml"
+    task = yaml.safe_load(file.read_text(encoding="utf-8"))
+    filters = {entry["name"]: entry["filter"] for entry in task["filter_list"]}
+    pattern, *_ = filters["flexible-extract"]
+    options = {name: value for name, value in pattern.items() if name != "function"}
+    numbers = RegexFilter(**options).apply([[case.response] for case in cases], [])
+    ignored = task["metric_list"][0]["regexes_to_ignore"]
+    return [
+        bool(exact_match_hf_evaluate([number], [case.reference], ignored)["exact_match"])
+        for case, (number,) in zip(cases, numbers, strict=True)
+    ]
+
+
 def verdicts(checker: str, cases: list[Case]) -> list[bool]:
     """Return whether a checker accepts each response: one of at_k, or "flexible-extract"."""
-    if checker == "flexible-extract":  # of lm-evaluation-harness for GSM8K: the last number counts
-        numbers = [re.findall(r"-?[$0-9.,]{2,}|-?[0-9]+", case.response) for case in cases]
-        read = [re.sub(r",|\$|\.$", "", found[-1]) if found else None for found in numbers]
-        return [case.reference == number for case, number in zip(cases, read, strict=True)]
+    if checker == "flexible-extract":
+        return by_lm_eval(cases)
     scores = at_k.load("gpassk").compute(
         predictions=[[case.response] for case in cases],
         references=[case.reference for case in cases],
