@@ -53,6 +53,19 @@ def test_difference_of_a_run_from_itself_is_0(metric, interval):
             assert lo <= 0.0 <= hi
 
 
+@pytest.mark.parametrize("interval", INTERVALS)
+@pytest.mark.parametrize("metric", ["Geom@k", "Geom_ds@k"])
+def test_a_product_at_k_1_has_the_limits_of_pass_at_1(metric, interval):
+    """Both factors are pass@1 then, and so is the square root of their product."""
+    runs = (
+        [[0, 0, 1], [1, 1, 1], [0, 1, 1], [0, 0, 0]],
+        [[1, 0, 1], [1, 1, 0], [0, 1, 0], [0, 0, 1]],
+    )
+    product = at_k.compare(*runs, metric, k=1, interval=interval)
+    expected = at_k.compare(*runs, "pass@k", k=1, interval=interval)
+    assert list(product.values()) == pytest.approx(list(expected.values()), abs=1e-12)
+
+
 @pytest.mark.parametrize("metric", METRICS)
 def test_scores_and_limits_follow_from_those_of_each_run(gpassk, metric):
     a, b = two_runs(2)
