@@ -485,7 +485,7 @@ most of whose methods raise an error that names the missing package.
 """
 
 
-KERNEL = "bd47c1eb652f"
+KERNEL = "5205b9ff9dc2"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -2478,7 +2478,7 @@ Texts are large strings. All other values, and texts that UTF-8 cannot hold, are
 which keeps their types: lists, dicts, integers of any size, bools among numbers. A float16 or
 float32 becomes the double that prints the same, so that np.float32(0.1) equals 0.1.
 
-A batch are the samples of some questions: outcomes, or samples that are stored as such columns.
+A batch has the samples of some questions: outcomes, or samples that are stored as such columns.
 `add_batch` keeps batches until `compute`. There are S samples of M questions.
 """
 

@@ -4,8 +4,9 @@ A text goes in. What comes out is the normal form of its number, or None. Equal 
 same form: 12, 1E+3, 2/3, or 50% for a percentage. All arithmetic is exact.
 
 After the last *mark*, such as "The answer is", "####" or a box, the first number that *stands
-alone* is the answer. Without a mark, it is the first such number after the last word that states a
-result, such as "=", "is" or "so", in the last sentence that has a number.
+alone* is the answer. Without a mark, it is the only number in bold, or else the first such number
+after the last word that states a result, such as "=", "is" or "so", in the last sentence that has a
+number.
 """
 
 from __future__ import annotations

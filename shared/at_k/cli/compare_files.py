@@ -136,6 +136,6 @@ def _checked_names(names: Sequence[str], files: Sequence[str]) -> list[str]:
     """Return the names that the user gave. Raises ValueError unless each file has its own."""
     checked = [" ".join(name.split()) for name in names]
     if len(names) != len(files) or len({*checked} - {""}) < len(names):
-        given = " ".join(map(shlex.quote, names))
-        raise ValueError(f"--names {given}: give each of the {len(files)} files a name of its own.")
+        typed = " ".join(map(shlex.quote, names))
+        raise ValueError(f"--names {typed}: give each of the {len(files)} files a name of its own.")
     return checked

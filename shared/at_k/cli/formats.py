@@ -308,7 +308,10 @@ class Scale(NamedTuple):
 
     @classmethod
     def of(cls, metrics: Iterable[str], values: Iterable[float]) -> Scale:
-        """Return percentages unless a metric has rewards, or a value is outside of [0, 1]."""
+        """Return the scale for these values: percentages if all are scores from 0 to 1.
+
+        Rewards, and values outside of [0, 1], have 3 decimals, or 1 if a value is 10 or more.
+        """
         has_rewards = not {"max@k", "bayes@N"}.isdisjoint(metrics)
         numbers = list(values)
         smallest, largest = min(numbers), max(numbers)

@@ -299,7 +299,7 @@ def records_of(estimates: Iterable[Estimate]) -> Cells:
 
 
 def _score_row(x: Estimate) -> dict[str, Any]:
-    """Return an estimate by column. Of an unknown interval, it has only the reason, "interval"."""
+    """Return the numbers of an estimate by column; of an unknown interval, only the reason."""
     row: dict[str, Any] = {"group": x.group, "key": x.key, "score": x.score}
     if x.interval is not None:
         entries = x.interval._asdict()

@@ -146,7 +146,7 @@ def advantages(
             weight * _weights_at(prompts, size, credits[size], baseline, normalize is not None)
             for size, weight in k_weights.items()
         )
-        return prompts.by_sample(sum(others, first))
+        return prompts.in_order_of_rewards(sum(others, first))
 
     is_centered_later = baseline == "centered" and not normalize
     return weights_like(
@@ -278,7 +278,7 @@ class _Counted:
         step = np.divide(step, std, out=np.zeros(len(c)), where=std > 0)
         return np.stack([-c * step, (n - c) * step], 1)
 
-    def by_sample(self, weights: np.ndarray) -> np.ndarray:
+    def in_order_of_rewards(self, weights: np.ndarray) -> np.ndarray:
         """Return (G, n) weights in the order of the rewards from (U, 2) weights by c and reward."""
         table = np.zeros((self.n + 1, 2))
         table[self._c] = weights
@@ -342,7 +342,7 @@ class _Sorted:
         deviation = self._included(centered, k) - (centered @ share)[:, None]
         return np.divide(deviation, std, out=np.zeros(deviation.shape), where=std > 0)
 
-    def by_sample(self, weights: np.ndarray) -> np.ndarray:
+    def in_order_of_rewards(self, weights: np.ndarray) -> np.ndarray:
         """Return weights in the order of the rewards, (G, n), from weights by rank."""
         result = np.empty(weights.shape)
         result.reshape(-1)[self._order] = weights

@@ -366,15 +366,13 @@ def _means_of_shifts(moments: np.ndarray, prior: np.ndarray) -> np.ndarray:
 # --- Success rates ------------------------------------------------------------------------
 
 
-def estimate_rate_prior(
-    n: np.ndarray, c: np.ndarray, multiplicity: np.ndarray, rates: CheckerRates = NO_ERRORS
-) -> np.ndarray:
+def estimate_rate_prior(n: np.ndarray, c: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
     """Return the prior of success rates that EM, stopped early, estimates for a group, (161,).
 
     `n` and `c`, (U,), are distinct pairs, and `multiplicity`, (U,), is the number of questions with
-    each pair. `rates` are those of the checker.
+    each pair.
     """
-    likelihood = binomial_likelihood(n, c, RATE_SUPPORT, rates)
+    likelihood = binomial_likelihood(n, c, RATE_SUPPORT)
     return whole_prior(Observed(n, likelihood, multiplicity).estimated_prior(_UNIFORM))
 
 
@@ -388,8 +386,8 @@ def extrapolated_scores(
     """Return posterior means of extrapolated scores for a group of questions, (U, e).
 
     `inflated_prior` estimates the prior. `scores`, (163, e), are what `scores_with_ends` returns.
-    `n`, `c`, `multiplicity` and `rates` are as in `estimate_rate_prior`, without pairs that no
-    question has.
+    `n`, `c` and `multiplicity` are as in `estimate_rate_prior`, without pairs that no question has.
+    `rates` are those of the checker.
     """
     likelihood = _likelihood_with_ends(n, c, rates)
     weight = likelihood * inflated_prior(likelihood, multiplicity, _LOG_ODDS[RATE_SUPPORT])

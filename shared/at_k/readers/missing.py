@@ -172,10 +172,10 @@ def _filled(samples: Sequence[Any], written: Sequence[Any] | None) -> list[Any]:
 
     An answer stays as it was `written`, or is an empty text; without `written`, samples are graded.
     """
-    fills: Iterable[Any] = itertools.repeat(False)
+    fills: Iterable[Any] = itertools.repeat(False, len(samples))
     if written is not None:
         fills = (x if isinstance(x, str) else "" for x in written)
-    return [fill if x is None else x for x, fill in zip(samples, fills, strict=False)]
+    return [fill if x is None else x for x, fill in zip(samples, fills, strict=True)]
 
 
 class _Numbers:
@@ -189,18 +189,18 @@ class _Numbers:
     """
 
     def __init__(self, reading: Reading, question_of: Sequence[int], size: int) -> None:
-        samples, times = reading.samples["samples"], np.ones(len(question_of), int)
+        samples, multiplicity = reading.samples["samples"], np.ones(len(question_of), int)
         if "multiplicities" in reading.samples and not reading.has_lists:
-            times = np.array(reading.samples["multiplicities"], int)
+            multiplicity = np.array(reading.samples["multiplicities"], int)
         is_missing = np.array([x is None for x in samples], bool)
         self.written = np.bincount(question_of, minlength=size)
-        self.total = np.bincount(question_of, times, size).astype(int)
-        self.missing = np.bincount(question_of, times * is_missing, size).astype(int)
+        self.total = np.bincount(question_of, multiplicity, size).astype(int)
+        self.missing = np.bincount(question_of, multiplicity * is_missing, size).astype(int)
         self.empty = np.flatnonzero(self.missing == self.total).tolist()
         self.means: Sequence[float] = ()
         are_numbers = all(isinstance(x, (int, float, type(None))) for x in samples)
         if are_numbers and any(self.missing < self.total) and any(self.missing):
-            outcomes = np.array([x or 0 for x in samples], float) * times
+            outcomes = np.array([x or 0 for x in samples], float) * multiplicity
             sums = np.bincount(question_of, outcomes, size)
             sizes = self.total, self.total - self.missing
             self.means = [np.mean(sums[n > 0] / n[n > 0]) for n in sizes]

@@ -149,10 +149,13 @@ def join_references(
         pairs = list(references.items())
     else:
         pairs = _answers_in(str(references), key[0], options)
-    return table.with_columns({**table.columns, name: _by_id(table, key[0], pairs, name)}), name
+    column = _references_of_rows(table, key[0], pairs, name)
+    return table.with_columns({**table.columns, name: column}), name
 
 
-def _by_id(table: Table, key: str, pairs: Sequence[tuple[Any, Any]], name: str) -> list[Any]:
+def _references_of_rows(
+    table: Table, key: str, pairs: Sequence[tuple[Any, Any]], name: str
+) -> list[Any]:
     """Return the reference of each row by its id, from pairs (id, reference). Each id needs one."""
     answers: dict[str, Any] = {}
     for entry, answer in pairs:

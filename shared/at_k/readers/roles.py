@@ -111,9 +111,10 @@ def _options_column(
 def _finish_column(
     table: Table, is_checked: bool, name: str | None, options: ReadingOptions
 ) -> dict[str, str]:
-    """Return {"finish": the column that says why a response ended}, or {} if it does not count.
+    """Return {"finish": the column that says why responses ended}, or {} without `unfinished`.
 
-    Then warn if responses that are checked were cut off, because they may end before the answer.
+    Without that option, warn if responses that are checked were cut off: they may end before the
+    answer.
     """
     names = [name] if name else columns_named(table.columns, usual.FINISH)
     if options.unfinished and len(names) != 1:

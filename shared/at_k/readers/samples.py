@@ -363,10 +363,8 @@ def _leave_out_missing(reading: Reading) -> None:
         result = [None if verdict is None else x for verdict, x in pairs]
     if "finish" in samples:
         # Without `written`, samples are outcomes. With it they are answers, and "" is a wrong one.
-        wrong, pairs = (
-            "" if "written" in samples else False,
-            zip(samples["finish"], result, strict=True),
-        )
+        wrong = "" if "written" in samples else False
+        pairs = zip(samples["finish"], result, strict=True)
         result = [wrong if word(reason) in usual.CUT_OFF else x for reason, x in pairs]
     samples["samples"] = result
 

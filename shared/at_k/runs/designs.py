@@ -105,11 +105,8 @@ class Design:
         c, size = np.arange(n + 1), np.full(n + 1, n)
         keys, estimate = estimator({"": population.score})
         self._family = BinaryFamily(BinaryCounts(size, c), keys, estimate, {})
-        h, prior, likelihood = (
-            self._family.columns[:, 0],
-            population.prior,
-            binomial_likelihood(size, c),
-        )
+        h, prior = self._family.columns[:, 0], population.prior
+        likelihood = binomial_likelihood(size, c)
         self._pmf_of_c = np.array([likelihood[:, support] @ prior for support in _SUPPORTS])
         self.scores = np.clip(self._pmf_of_c @ h, 0.0, 1.0)
         self.score = float(self.scores[_UNSHIFTED])

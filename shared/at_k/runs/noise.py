@@ -156,11 +156,8 @@ def _helps_most(noise: Mapping[str, Any]) -> str:
     """
     cause = largest_share(noise)
     if cause == "samples":
-        same, other = (
-            _squared_width(noise["same_questions"]),
-            _squared_width(noise["other_questions"]),
-        )
-        if same < other / 2:
+        same = _squared_width(noise["same_questions"])
+        if same < _squared_width(noise["other_questions"]) / 2:
             return "questions"
     return cause
 
