@@ -1,10 +1,10 @@
 """Count the samples in large files of graded outcomes, instead of reading all of them.
 
 Arrow reads Parquet, CSV and JSON Lines in batches, whose equal rows are counted. The result is a
-table of distinct rows and how often each occurs, which is read as any table of counts. A file is
-read whole, and None returned here, if single samples are needed, or if something is unclear:
-columns or types that are not those of the first rows, or what Arrow reads in another way. Settings
-and repeated rows are looked for in all rows of some questions.
+table of distinct rows and how often each occurs, which is read as any table of counts.
+`counted_run` returns None, so that the files are read whole, if single samples are needed, or if
+something is unclear: columns or types that are not those of the first rows, or what Arrow reads in
+another way. Settings and repeated rows are looked for in all rows of some questions.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def _run_of_counts(
     reading: ReadingOptions,
     read_table: Callable[[Table, ReadingOptions], Run],
 ) -> Run:
-    """Return the run in a table of `_distinct_rows`; a ValueError if an outcome is a text."""
+    """Return the run in a table of `_distinct_rows`; a _ReadWholeError if an outcome is a text."""
     names = choice.names
     columns: dict[str, Any] = rows.select([*choice.distinct, _N]).to_pydict()
     if len(names) > 1:
@@ -134,6 +134,7 @@ def _run_of_counts(
     run = read_table(table, replace(reading, columns=named))
     if any(isinstance(x, str) for row in run["predictions"]["answers"] for x in row):
         raise _ReadWholeError
+    # The files have no column `_N`.
     run.columns = {role: name for role, name in run.columns.items() if role != "counts"}
     return run
 

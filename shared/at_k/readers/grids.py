@@ -146,17 +146,18 @@ def _refuse_bad_rows(
     has_names: bool,
     lines: Sequence[int],
 ) -> None:
-    """Raise a ValueError if two names are equal, or a row has too few or many cells, or the names.
+    """Raise a ValueError if two names are equal, or if a row repeats them or has too many cells.
 
-    `has_names` says whether the first row has the `names` in the source.
+    `has_names` says whether the first row has the `names` in the source. In CSV with names, whose
+    rows begin at `lines`, too few cells are an error unless columns have a sample each.
     """
     if twice := [x for x, number in Counter(names).items() if number > 1]:
         raise ValueError(
             f"{title}, line 1: two columns have the same name, {twice[0][:60]!r}. Each needs a "
             f"name of its own: columns with a sample each are sample_1, sample_2, .."
         )
-    is_csv = has_names and len(lines) > 0
-    least = len(names) if is_csv and not sample_columns(names) else 0
+    has_lines = has_names and len(lines) > 0  # Rows without names are not numbered as in `lines`.
+    least = len(names) if has_lines and not sample_columns(names) else 0
     for index, row in enumerate(rows[1:], start=1):
         problem = ""
         if not least <= len(row) <= len(names):
@@ -167,7 +168,7 @@ def _refuse_bad_rows(
             problem = "the names of line 1 occur again: leave them out."
         if problem:
             raise ValueError(
-                f"{title}, {f'line {lines[index]}' if is_csv else f'row {index}'}: {problem}"
+                f"{title}, {f'line {lines[index]}' if has_lines else f'row {index}'}: {problem}"
             )
 
 

@@ -514,7 +514,7 @@ def _tau2_success(run: LogRow) -> bool | None:
 
 
 def _tau2_rows(log: LogRow) -> list[LogRow]:
-    """Return the simulations as rows.
+    """Return the simulations as rows, without `id`, which is that of a simulation, not of a task.
 
     If each simulation has a file of its own, they are read from the index in `results.json`.
     """

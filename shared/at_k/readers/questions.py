@@ -118,7 +118,8 @@ _SUBTOTAL = re.compile(
 def refuse_summaries(reading: Reading) -> None:
     """Raise a SelectionError if a row sums up others: the first or last of a file, or a subtotal.
 
-    In a table of text, and without ids, the first column without a role is searched too.
+    The ids of questions are searched, unless the user has named their columns. In a table of text,
+    and without ids, the first column without a role is searched too.
     """
     table, key = reading.table, reading.key
     if reading.options.questions or table.layout:
@@ -129,8 +130,8 @@ def refuse_summaries(reading: Reading) -> None:
         names += [name for name in table.columns if name not in used][:1]
     for name in names:
         texts = list(map(entry_text, table.columns[name]))
-        may_be_alone = name in key or not {*map(word, texts)} <= WORDS.keys()
-        if (row := _row_of_summary(table, texts, may_be_alone)) is not None:
+        are_ids = name in key or not {*map(word, texts)} <= WORDS.keys()
+        if (row := _row_of_summary(table, texts, are_ids)) is not None:
             problem = (
                 f" has {short(texts[row])} as {shown_name(name)}, as a row that sums up others: "
                 f"leave it out. If it is a question, say so."
@@ -139,10 +140,10 @@ def refuse_summaries(reading: Reading) -> None:
             raise SelectionError([*table.row_place(row), problem], ways)
 
 
-def _row_of_summary(table: Table, texts: Sequence[str], may_be_alone: bool) -> int | None:
-    """Return the first row whose id is a subtotal, or a summary that occurs once; or None.
+def _row_of_summary(table: Table, texts: Sequence[str], are_ids: bool) -> int | None:
+    """Return the first row whose text is a subtotal, or a summary that occurs once; or None.
 
-    A summary is at either end of a file, and is looked for if `may_be_alone`.
+    A summary, such as "Total", is at either end of a file, and only among texts that may be ids.
     """
     files, rows = list(table.columns.get(FILE, [0] * table.size)), range(table.size)
     ends = {*dict(zip(files, rows, strict=True)).values()}
@@ -150,8 +151,8 @@ def _row_of_summary(table: Table, texts: Sequence[str], may_be_alone: bool) -> i
     for row, text in enumerate(texts):
         if _SUBTOTAL.fullmatch(text):
             return row
-        is_end = row in ends and may_be_alone and _is_summary(text)
-        if is_end and [*zip(files, texts, strict=True)].count((files[row], text)) == 1:
+        is_summary = row in ends and are_ids and _is_summary(text)
+        if is_summary and [*zip(files, texts, strict=True)].count((files[row], text)) == 1:
             return row
     return None
 

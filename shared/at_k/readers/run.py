@@ -357,7 +357,10 @@ def _arguments(entries: dict[str, Any], columns: ColumnsByRole) -> dict[str, Any
 
 
 def _counts(rows: list[list[int]], columns: ColumnsByRole) -> dict[str, Any]:
-    """Return the counts of the questions as the argument predictions."""
+    """Return the argument `predictions` for questions whose samples were counted.
+
+    A row has n and the number of correct samples, or the count of each outcome in `counts`.
+    """
     if "n" in columns:
         return {"n": [n for n, _ in rows], "correct": [correct for _, correct in rows]}
     outcomes = list(columns["counts"])

@@ -80,8 +80,9 @@ def _scalar_columns(reading: Reading) -> dict[str, list[str]]:
 def _is_setting_by_name(name: str, texts: Sequence[str], reading: Reading) -> bool:
     """Return whether a column has to be equal in all samples of a question by its name.
 
-    Texts inside of objects do not count: `usage.prompt` may be a number of tokens. A column such as
-    `run` that numbers samples, or one such as `id` that numbers rows, is no setting.
+    Such names are those of settings, of ids, and of texts of the question; in files of a known tool
+    only those of settings and of its references. A field such as `usage.prompt` is no text, but may
+    be a number of tokens. A column that numbers samples or rows, such as `run`, is no setting.
     """
     table, part = reading.table, last_part(name)
     is_id = part in (*usual.IDS, *usual.INDICES)
@@ -94,8 +95,8 @@ def _is_setting_by_name(name: str, texts: Sequence[str], reading: Reading) -> bo
     if table.layout is not None:
         return name in columns_of_role(table, "references")
     path = name.rpartition(".")[0]
-    is_plain = not path or (ROW in table.columns and path in table.columns)
-    return is_id or (is_plain and part in usual.OF_QUESTION)
+    is_of_row = not path or (ROW in table.columns and path in table.columns)
+    return is_id or (is_of_row and part in usual.OF_QUESTION)
 
 
 def _settings_by_values(
