@@ -325,12 +325,10 @@ class BinaryFamily(Family):
         return result
 
     def candidates(self, fit: Fit) -> Candidates:
-        """Return the statistics and the extrapolated scores of a group at 163 rates, never None."""
-        scores = self._scores_of_rates
-        statistics = [
-            self._shares_of_counts(n, prior, fit.multiplicity) for n, prior in fit.prior[0].items()
-        ]
-        return Candidates(statistics, True, scores, np.zeros(scores.shape[1]), 1.0)
+        """Return the statistics and the extrapolated scores of a group at all 163 rates."""
+        parts_by_n = fit.prior[0]  # of the first estimate, see `prior_of`
+        shares = [self._shares_of_counts(n, x, fit.multiplicity) for n, x in parts_by_n.items()]
+        return Candidates(shares, complete=True, scores=self._scores_of_rates)
 
     def _shares_of_counts(self, n: int, prior: np.ndarray, multiplicity: np.ndarray) -> Statistics:
         """Return `Statistics` of questions with n samples: the share with c in each of r bins.

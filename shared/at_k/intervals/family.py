@@ -76,8 +76,8 @@ class Candidates(NamedTuple):
     statistics: list[Statistics]
     complete: bool
     scores: np.ndarray
-    offset: np.ndarray
-    scale: float
+    offset: np.ndarray | float = 0.0
+    scale: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -66,7 +66,7 @@ class Observed(NamedTuple):
         return [first, second] if 2 * loss <= _FITTING else [first]
 
     def estimated_prior(self, start: np.ndarray) -> dict[int, np.ndarray]:
-        """Return the prior that the EM algorithm estimates if it is stopped early, {n: (J,)}.
+        """Return the prior that the EM algorithm estimates if stopped early, as `last_step` does.
 
         The limit of the EM algorithm is the nonparametric maximum likelihood estimate (Kiefer &
         Wolfowitz 1956; Laird 1978), which has a few atoms. Stopping after T steps keeps the

@@ -193,7 +193,8 @@ class RewardFamily(Family):
         low, high = samples.levels[[0, -1]]
         bias, weights = samples.binning_bias(self._extrapolated_ks), samples.multiplicity
         offset = low + weights @ bias / weights.sum()
-        return Candidates(statistics, False, np.transpose(values), offset, float(high - low))
+        scores, scale = np.transpose(values), float(high - low)
+        return Candidates(statistics, complete=False, scores=scores, offset=offset, scale=scale)
 
     def _statistics(self, fitted: FittedRewards, n: int, finer: LevelDistributions) -> Statistics:
         """Return statistics of the questions whose `LeveledSamples.n` is n: Max@j for several j.

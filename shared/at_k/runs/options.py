@@ -246,16 +246,16 @@ class ComparisonOptions:
 
 @contextlib.contextmanager
 def naming_run(name: str) -> Iterator[None]:
-    """Name the run in each ValueError that is raised in the block.
+    """Turn each ValueError of the block into an InputError that begins with the name of the run.
 
-    The error becomes an InputError that begins with the name, unless it has it, as in R_a[0].
+    An InputError that names the run already, also by a place such as R_a[0], is not changed.
     """
     try:
         yield
     except InputError as error:
-        where = error.place
-        is_parameter = where is not None and where.parameter == name and not where.is_question
-        if is_parameter or any(isinstance(part, RunName) for part in error.args):
+        place = error.place  # Its parameter is "question" for a question of a run of any name.
+        names_run = place is not None and place.parameter == name and not place.is_question
+        if names_run or any(isinstance(part, RunName) for part in error.args):
             raise
         raise InputError(RunName(f"{name}: "), *error.args) from error
     except ValueError as error:

@@ -352,7 +352,8 @@ def _population(run: Run | None, options: PlanOptions, weights: np.ndarray | Non
             "Give a pilot run or the assumed success rates, such as rates=[0.2, 0.8]; not both."
         )
     r = _ASSUMED_CORRELATION if options.correlation is None else options.correlation
-    goal = (options.score[1], options.confidence, options.power, r)
+    _, score = options.score
+    goal = (score, options.confidence, options.power, r)
     if run is None:
         return Population(prior_of_rates(options.rates), *goal)
     counts = run.outcomes.counts
@@ -364,8 +365,9 @@ def _population(run: Run | None, options: PlanOptions, weights: np.ndarray | Non
     n, c = counts.unique
     numbers, _ = multiplicities(counts.inverse, len(n), weights)
     effective = float(numbers.sum())
+    prior, design_effect = estimate_rate_prior(n, c, numbers), len(counts) / effective
     freedom = effective / max(effective - 1, 1.0)
-    return Population(estimate_rate_prior(n, c, numbers), *goal, len(counts) / effective, freedom)
+    return Population(prior, *goal, design_effect=design_effect, freedom=freedom)
 
 
 # --- The cheapest design ------------------------------------------------------------------

@@ -78,14 +78,14 @@ def _votes_and_credits(
 
     `codes`, (n,), are integers, -1 for no answer. `votes`, (n, A), have the weight of each sample
     in the column of its answer, otherwise 0. `credits`, (A,), are the shares of the samples with
-    each answer that are correct.
+    each answer that are correct. If `merge_correct`, answers with a share above 1/2 are one answer.
     """
     distinct, index = np.unique(codes, return_inverse=True)
     credits = np.bincount(index, is_correct) / np.bincount(index)
-    accepted = (credits > 0.5) & (distinct >= 0)
-    if merge_correct and accepted.sum() > 1:
-        merged = np.where(accepted[index], codes.max() + 1, codes)
-        return _votes_and_credits(merged, weights, is_correct, False)
+    mostly_correct = (credits > 0.5) & (distinct >= 0)
+    if merge_correct and mostly_correct.sum() > 1:
+        merged = np.where(mostly_correct[index], codes.max() + 1, codes)
+        return _votes_and_credits(merged, weights, is_correct, merge_correct=False)
     votes = np.zeros((len(codes), len(distinct)))
     votes[np.arange(len(codes)), index] = weights
     return votes[:, distinct >= 0], credits[distinct >= 0]
