@@ -212,14 +212,18 @@ class ScoresView(View):
         return notes
 
     def _noise_in_words(self, key: str, noise: Mapping[str, Any]) -> str:
-        """Return sentences on limits that the table lacks and causes of variance, from `noise`."""
+        """Return sentences with limits that the table lacks, and with the causes of the variance.
+
+        `noise` is the entry of the score `key` in the result of `at_k.noise`.
+        """
         noun, by_cause = self.scope.row, {x: noise[x] for x in ("questions", "samples")}
         by_cause["labels"] = noise["checker"]
-        shares = [f"{100 * x:.0f} % from the {name}" for name, x in by_cause.items() if x]
-        shares[0] = shares[0].replace("from", "comes from")
+        shares = [f"{100 * x:.0f} % from the {cause}" for cause, x in by_cause.items() if x]
+        shares[0] = shares[0].replace("from", "comes from")  # the verb of all shares
         advice = f"so more {noise['helps_most']} would help most"
         if noise["helps_most"] != largest_share(noise):
             advice = f"but so few {noun}s show little of how they vary: more would help most"
+        # The share of each cause is that for other questions, whichever limits are named.
         limits, population, of_what = noise["other_questions"], f"other {noun}s like these", ""
         if self._methods == {"questions"} and noise["same_questions"] is not None:
             limits, population = noise["same_questions"], f"the same {noun}s, sampled again"
