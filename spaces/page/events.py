@@ -211,7 +211,7 @@ class Handlers:
             layout.result: result_html(answer),
             layout.details: details_html(answer),
             layout.written: gr.update(value=None, visible=False),
-            **self._asking_updates(answer.request, ChoiceError()),
+            **self._asking_updates(answer.request, ChoiceError()),  # hides the inputs for choices
         }
 
     def _problem_updates(self, request: Request | None, problem: ValueError) -> Values:

@@ -188,17 +188,17 @@ def _figure_of_rows(
     )
     layers = _mark_layers(rows, view + right, scale, axis)
     most_lines = max(map(len, labels))
-    layers[0] = layers[0].encode(y=_row_channel(most_lines))
+    layers[0] = layers[0].encode(y=_row_channel(most_lines))  # The layers share this axis.
     for i, (heading, field) in enumerate(columns.items()):
         start = alt.XValue(view + _TEXT_GAP + sum(widths[:i]))
-        text = alt.Chart().mark_text(align="left", baseline="middle")
-        layers.append(text.encode(x=start, y=_ROWS, text=alt.Text(f"{field}:N")))
-        text = alt.Chart(inline_data([{"text": heading}]))
-        text = text.mark_text(align="left", baseline="bottom")
-        layers.append(text.encode(x=start, y=alt.value(-2), text=alt.Text("text:N")))
+        cells = alt.Chart().mark_text(align="left", baseline="middle")
+        layers.append(cells.encode(x=start, y=_ROWS, text=alt.Text(f"{field}:N")))
+        above = alt.Chart(inline_data([{"text": heading}]))
+        above = above.mark_text(align="left", baseline="bottom").encode(y=alt.value(-2))
+        layers.append(above.encode(x=start, text=alt.Text("text:N")))
     series = len({row["series"] for row in rows})
     step = max(_SERIES_HEIGHT * series + _ROW_GAP, LINE_HEIGHT * most_lines + 2)
-    height = alt.Step(step, **{"for": "position"})
+    height = alt.Step(step, **{"for": "position"})  # for each row, and not for each series in it
     panel = alt.LayerChart(layer=layers, width=view, height=height)
     scales = {"x": "independent"} if columns else {}
     scales |= {"y": "independent", "yOffset": "independent"}

@@ -168,7 +168,7 @@ class _AnsweringProgram:
 
                         reply = find_tests(message["find"])
                     else:
-                        reply = self._called(**message)
+                        reply = self._result_of_call(**message)
                     send(self._connection, reply)
                 except (EOFError, BrokenPipeError):
                     return
@@ -188,13 +188,14 @@ class _AnsweringProgram:
         """Return a dict from name to value of the names of the program that its tests use."""
         return {name: self._space[name] for name in wanted if name in self._space}
 
-    def _called(
+    def _result_of_call(
         self, object: int, method: str, arguments: list[Any], keywords: list[str]
     ) -> dict[str, Any]:
         """Make a call for `_RemoteProgram.ask`, and return a dict with its result as "value".
 
-        If the call changed an argument in place, all arguments are the entry "changed". `object` is
-        the number of the object, and `keywords` are the names of the last arguments.
+        If the call changed an argument in place, the dict also has all arguments, as "changed".
+        `object` is the number of the object that is called, or whose `method` is. `keywords` are
+        the names of the last arguments.
         """
         called = self._kept[object]
         values = decode(arguments, self._resolve)
@@ -206,8 +207,8 @@ class _AnsweringProgram:
             function = getattr(called, method) if method else called
             result = function(*positional, **by_name)
         changed = self._encoded(values)
-        # An instance of a subclass of int or list is sent as a reference, and not as a value, so
-        # that the tests can call its methods.
+        # A new instance of a subclass of int or list would be sent as a value. `_keep` sends a
+        # reference to an object that has one, so that the tests can call its methods.
         if not method and isinstance(called, type) and as_base(result) is not result:
             self._reference(result)
         value = self._encoded(result)
