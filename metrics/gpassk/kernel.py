@@ -485,7 +485,7 @@ most of whose methods raise an error that names the missing package.
 """
 
 
-KERNEL = "5205b9ff9dc2"
+KERNEL = "a686fb0afac4"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -960,13 +960,13 @@ def frame_rows(frame) -> np.ndarray | list[list[Any]]:
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def shows_options(names: type, values: type) -> Callable[[Function], Function]:
+def shows_options(names: type, dataclass: type | None = None) -> Callable[[Function], Function]:
     """Return a decorator that lists the **options of a function as keywords in its signature.
 
-    `names` is a class whose annotations are the names and types of the options, and `values` a
-    dataclass with their defaults.
+    The annotations of the class `names` are the names and types of the options. `dataclass` has
+    their defaults; it is `names` by default.
     """
-    defaults = {option.name: option.default for option in fields(values)}
+    defaults = {option.name: option.default for option in fields(dataclass or names)}
 
     def decorate(function: Function) -> Function:
         """Put options in place of ** in the signature and annotations; return the function."""
@@ -1891,7 +1891,7 @@ def as_outcomes(samples: Samples, labels: Labels | None = None) -> Samples:
 
 
 def _numbers_of_labels(samples: Samples, labels: Labels) -> np.ndarray:
-    """Return the number of each sample, (S,), or 0 for None.
+    """Return the number of each sample, (S,), with 0 for None, which `multiplicity` leaves out.
 
     A label in small letters may also be written with capitals, such as "Fully" for "fully". A
     ValueError is raised for a sample that is neither a label, nor a float, nor an integer of 64
@@ -5597,7 +5597,7 @@ _FOR_K_ABOVE_N = (
 """The end of the error about a k above n."""
 
 
-@shows_options(SharedOptions, SharedOptions)
+@shows_options(SharedOptions)
 def gpassk_results(
     questions: SampledQuestions,
     k: int | list[int] | None = None,
@@ -5674,7 +5674,7 @@ GPASSK = Computation(gpassk_results, require_binary, in_order=("labels", "budget
 # --- bayes_at_n ---------------------------------------------------------------------------
 
 
-@shows_options(SharedOptions, SharedOptions)
+@shows_options(SharedOptions)
 def bayes_at_n_results(
     questions: SampledQuestions,
     w: list[float] | None = None,
@@ -5722,8 +5722,8 @@ def bayes_at_n_results(
             check_clusters(common.clusters, "posterior", len(questions))
             range_of_rewards = float(rewards.levels[0]), float(rewards.levels[-1])
             name = None if common.interval is None else "posterior"
-            limits = options.bounds if bounds else range_of_rewards
-            method = PosteriorIntervals(moments, limits, name, options.weights)
+            clipped_to = options.bounds if bounds else range_of_rewards
+            method = PosteriorIntervals(moments, clipped_to, name, options.weights)
         else:
             _, method = max_limits(rewards, ks, options)
     if errors is None:
@@ -5752,7 +5752,7 @@ _SCORES_OF_REWARDS = {
 """The `metric` in the `ScoreId` of each name that `include` may have."""
 
 
-@shows_options(SharedOptions, SharedOptions)
+@shows_options(SharedOptions)
 def max_at_k_results(
     questions: SampledQuestions,
     k: int | list[int] | None = None,
@@ -5859,7 +5859,7 @@ _SCORES_OF_CONSENSUS = {
 """The `metric` in the `ScoreId` of each name that `include` may have."""
 
 
-@shows_options(SharedOptions, SharedOptions)
+@shows_options(SharedOptions)
 def cons_at_k_results(
     questions: SampledQuestions,
     k: int | list[int] | None = None,
@@ -5941,7 +5941,7 @@ CONS_AT_K = Computation(cons_at_k_results, require_shares, in_order=("vote_weigh
 # --- score_agg ----------------------------------------------------------------------------
 
 
-@shows_options(SharedOptions, SharedOptions)
+@shows_options(SharedOptions)
 def score_agg_results(
     questions: SampledQuestions,
     temperature: float = 0.5,

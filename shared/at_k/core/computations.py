@@ -67,7 +67,7 @@ _FOR_K_ABOVE_N = (
 """The end of the error about a k above n."""
 
 
-@shows_options(SharedOptions, SharedOptions)
+@shows_options(SharedOptions)
 def gpassk_results(
     questions: SampledQuestions,
     k: int | list[int] | None = None,
@@ -144,7 +144,7 @@ GPASSK = Computation(gpassk_results, require_binary, in_order=("labels", "budget
 # --- bayes_at_n ---------------------------------------------------------------------------
 
 
-@shows_options(SharedOptions, SharedOptions)
+@shows_options(SharedOptions)
 def bayes_at_n_results(
     questions: SampledQuestions,
     w: list[float] | None = None,
@@ -192,8 +192,8 @@ def bayes_at_n_results(
             check_clusters(common.clusters, "posterior", len(questions))
             range_of_rewards = float(rewards.levels[0]), float(rewards.levels[-1])
             name = None if common.interval is None else "posterior"
-            limits = options.bounds if bounds else range_of_rewards
-            method = PosteriorIntervals(moments, limits, name, options.weights)
+            clipped_to = options.bounds if bounds else range_of_rewards
+            method = PosteriorIntervals(moments, clipped_to, name, options.weights)
         else:
             _, method = max_limits(rewards, ks, options)
     if errors is None:
@@ -222,7 +222,7 @@ _SCORES_OF_REWARDS = {
 """The `metric` in the `ScoreId` of each name that `include` may have."""
 
 
-@shows_options(SharedOptions, SharedOptions)
+@shows_options(SharedOptions)
 def max_at_k_results(
     questions: SampledQuestions,
     k: int | list[int] | None = None,
@@ -329,7 +329,7 @@ _SCORES_OF_CONSENSUS = {
 """The `metric` in the `ScoreId` of each name that `include` may have."""
 
 
-@shows_options(SharedOptions, SharedOptions)
+@shows_options(SharedOptions)
 def cons_at_k_results(
     questions: SampledQuestions,
     k: int | list[int] | None = None,
@@ -411,7 +411,7 @@ CONS_AT_K = Computation(cons_at_k_results, require_shares, in_order=("vote_weigh
 # --- score_agg ----------------------------------------------------------------------------
 
 
-@shows_options(SharedOptions, SharedOptions)
+@shows_options(SharedOptions)
 def score_agg_results(
     questions: SampledQuestions,
     temperature: float = 0.5,

@@ -472,7 +472,7 @@ def as_outcomes(samples: Samples, labels: Labels | None = None) -> Samples:
 
 
 def _numbers_of_labels(samples: Samples, labels: Labels) -> np.ndarray:
-    """Return the number of each sample, (S,), or 0 for None.
+    """Return the number of each sample, (S,), with 0 for None, which `multiplicity` leaves out.
 
     A label in small letters may also be written with capitals, such as "Fully" for "fully". A
     ValueError is raised for a sample that is neither a label, nor a float, nor an integer of 64

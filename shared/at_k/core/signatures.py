@@ -12,13 +12,13 @@ from .checks import did_you_mean
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def shows_options(names: type, values: type) -> Callable[[Function], Function]:
+def shows_options(names: type, dataclass: type | None = None) -> Callable[[Function], Function]:
     """Return a decorator that lists the **options of a function as keywords in its signature.
 
-    `names` is a class whose annotations are the names and types of the options, and `values` a
-    dataclass with their defaults.
+    The annotations of the class `names` are the names and types of the options. `dataclass` has
+    their defaults; it is `names` by default.
     """
-    defaults = {option.name: option.default for option in fields(values)}
+    defaults = {option.name: option.default for option in fields(dataclass or names)}
 
     def decorate(function: Function) -> Function:
         """Put options in place of ** in the signature and annotations; return the function."""
