@@ -485,7 +485,7 @@ most of whose methods raise an error that names the missing package.
 """
 
 
-KERNEL = "a686fb0afac4"
+KERNEL = "32b68871d3f1"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -1376,11 +1376,11 @@ class Interval(NamedTuple):
     The numbers are floats, or (B,) arrays. A field is None if it was not requested or not known.
     """
 
-    mu: Any
-    sigma: Any
-    lo: Any
-    hi: Any
-    interval: str | None
+    mu: Any = None
+    sigma: Any = None
+    lo: Any = None
+    hi: Any = None
+    interval: str | None = None
 
     @property
     def is_unknown(self) -> bool:
@@ -2249,12 +2249,12 @@ def means_of_questions(
         return MeansOfQuestions(mean, covariance, np.full(len(mean), total), total, total)
     mean, errors = np.average(columns, 0, weights), cluster_errors(columns, clusters, weights)
     covariance = errors.T @ errors
-    questions = effective_clusters(None, len(columns), weights)
+    questions = effective_clusters(None, len(columns), weights)  # with each its own cluster
     effective = effective_clusters(clusters, len(columns), weights)
     # The factor by which clusters increase the variance of each mean. Scores that do not vary do
     # not show it, so it is then the number of questions, which makes M* as small as G*.
     factor = np.full(len(mean), questions)
-    variance_without = np.sum(cluster_errors(columns, None, weights) ** 2, axis=0)
+    variance_without = np.sum(cluster_errors(columns, clusters=None, weights=weights) ** 2, axis=0)
     np.divide(np.diag(covariance), variance_without, out=factor, where=variance_without > 0)
     effective_questions = np.clip(questions / np.maximum(factor, 1.0), effective, questions)
     return MeansOfQuestions(mean, covariance, effective_questions, len(errors), effective)
@@ -3044,7 +3044,7 @@ def check_powers(pass_power, unanimous_power) -> tuple[float, float]:
 
 
 def _product(credits: tuple[Credits, ...], powers: tuple[float, ...], pooled: bool) -> Score:
-    """Return a product of powers of expected credits as a `Score`, without powers that are 0."""
+    """Return the `Score` that is a product of powers of expected credits, without powers of 0."""
     factors = [(credit, power) for credit, power in zip(credits, powers, strict=True) if power]
     terms, powers_of_terms = zip(*factors, strict=True)
     return Score(terms, powers_of_terms, pooled)
@@ -5045,7 +5045,7 @@ def pass_limits(
     points = pass_scores(counts, with_others).with_unpooled_as_columns()
     # The largest score is that of a question with all samples correct.
     all_correct = BinaryCounts(np.array([least_n]), np.array([least_n]))
-    most = pass_scores(all_correct, with_others).with_unpooled_as_columns().columns[0]
+    (most,) = pass_scores(all_correct, with_others).with_unpooled_as_columns().columns
     most = np.where(np.abs(most - 1) < 1e-12, 1.0, most)  # 1 up to rounding is exactly 1
     method = QuestionIntervals(points, (0.0, most), options.clusters, weights=options.weights)
     return pass_scores(counts, scores), CoherentIntervals(method, scores)
@@ -5372,7 +5372,7 @@ class Report:
         is_named = self.options.is_named
         if interval is None:  # Only the posterior lacks the intervals of some scores.
             reason = f"none: {score_id} has no posterior"
-            return Interval(None, None, None, None, reason) if is_named else None
+            return Interval(interval=reason) if is_named else None
         if not self._with_mu:
             interval = interval._replace(mu=None)
         elif math.isclose(interval.mu, mean, rel_tol=1e-12):

@@ -296,7 +296,7 @@ def pass_limits(
     points = pass_scores(counts, with_others).with_unpooled_as_columns()
     # The largest score is that of a question with all samples correct.
     all_correct = BinaryCounts(np.array([least_n]), np.array([least_n]))
-    most = pass_scores(all_correct, with_others).with_unpooled_as_columns().columns[0]
+    (most,) = pass_scores(all_correct, with_others).with_unpooled_as_columns().columns
     most = np.where(np.abs(most - 1) < 1e-12, 1.0, most)  # 1 up to rounding is exactly 1
     method = QuestionIntervals(points, (0.0, most), options.clusters, weights=options.weights)
     return pass_scores(counts, scores), CoherentIntervals(method, scores)

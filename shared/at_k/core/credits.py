@@ -176,7 +176,7 @@ def check_powers(pass_power, unanimous_power) -> tuple[float, float]:
 
 
 def _product(credits: tuple[Credits, ...], powers: tuple[float, ...], pooled: bool) -> Score:
-    """Return a product of powers of expected credits as a `Score`, without powers that are 0."""
+    """Return the `Score` that is a product of powers of expected credits, without powers of 0."""
     factors = [(credit, power) for credit, power in zip(credits, powers, strict=True) if power]
     terms, powers_of_terms = zip(*factors, strict=True)
     return Score(terms, powers_of_terms, pooled)

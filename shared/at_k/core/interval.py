@@ -20,11 +20,11 @@ class Interval(NamedTuple):
     The numbers are floats, or (B,) arrays. A field is None if it was not requested or not known.
     """
 
-    mu: Any
-    sigma: Any
-    lo: Any
-    hi: Any
-    interval: str | None
+    mu: Any = None
+    sigma: Any = None
+    lo: Any = None
+    hi: Any = None
+    interval: str | None = None
 
     @property
     def is_unknown(self) -> bool:

@@ -127,12 +127,12 @@ def means_of_questions(
         return MeansOfQuestions(mean, covariance, np.full(len(mean), total), total, total)
     mean, errors = np.average(columns, 0, weights), cluster_errors(columns, clusters, weights)
     covariance = errors.T @ errors
-    questions = effective_clusters(None, len(columns), weights)
+    questions = effective_clusters(None, len(columns), weights)  # with each its own cluster
     effective = effective_clusters(clusters, len(columns), weights)
     # The factor by which clusters increase the variance of each mean. Scores that do not vary do
     # not show it, so it is then the number of questions, which makes M* as small as G*.
     factor = np.full(len(mean), questions)
-    variance_without = np.sum(cluster_errors(columns, None, weights) ** 2, axis=0)
+    variance_without = np.sum(cluster_errors(columns, clusters=None, weights=weights) ** 2, axis=0)
     np.divide(np.diag(covariance), variance_without, out=factor, where=variance_without > 0)
     effective_questions = np.clip(questions / np.maximum(factor, 1.0), effective, questions)
     return MeansOfQuestions(mean, covariance, effective_questions, len(errors), effective)

@@ -159,7 +159,7 @@ class Report:
         is_named = self.options.is_named
         if interval is None:  # Only the posterior lacks the intervals of some scores.
             reason = f"none: {score_id} has no posterior"
-            return Interval(None, None, None, None, reason) if is_named else None
+            return Interval(interval=reason) if is_named else None
         if not self._with_mu:
             interval = interval._replace(mu=None)
         elif math.isclose(interval.mu, mean, rel_tol=1e-12):

@@ -93,10 +93,10 @@ def pass_intervals(
     family = BinaryFamily(
         counts,
         *estimator(estimated, rates),
-        _single_credits(scores if options.method == "hierarchical" else beyond),
-        options.weights,
-        _largest_inner_k(observed),
-        rates,
+        extrapolated=_single_credits(scores if options.method == "hierarchical" else beyond),
+        weights=options.weights,
+        inner_k=_largest_inner_k(observed),
+        rates=rates,
         without_errors=estimator(estimated)[1],
     )
     points = with_extrapolated(corrected_scores(counts, observed, rates), family, scores)

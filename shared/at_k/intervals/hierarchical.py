@@ -93,7 +93,7 @@ class Profile:
         self._expected = size[kept, None] * vt[kept]
         self._observed = u[:, kept].T @ np.concatenate(observed)
         self._penalty = 1e3 * max(1.0, float(np.linalg.norm(self._observed)))
-        self._smallest, self._best = self._misfit()
+        self._smallest, self._best = self._misfit_and_prior()
         self._scale = 1.0 if complete else max(1.0, self._smallest)
 
     def lowest(self, score: np.ndarray, z: float) -> float:
@@ -105,7 +105,7 @@ class Profile:
 
         allowed = z**2 * self._scale
         least, best_mean = float(score.min()), float(score @ self._best)
-        if self._misfit(score, least)[0] <= self._smallest + allowed:
+        if self._misfit_and_prior(score, least)[0] <= self._smallest + allowed:
             return least
 
         def excess(mean: float) -> float:
@@ -114,12 +114,12 @@ class Profile:
             It is the root of the excess misfit, less the root of the allowed one. The misfit is
             nearly a parabola in the mean score, so this is nearly linear.
             """
-            above_smallest = self._misfit(score, mean)[0] - self._smallest
+            above_smallest = self._misfit_and_prior(score, mean)[0] - self._smallest
             return math.sqrt(max(0.0, above_smallest)) - math.sqrt(allowed)
 
         return float(brentq(excess, least, best_mean, xtol=1e-12 * (best_mean - least)))
 
-    def _misfit(
+    def _misfit_and_prior(
         self, score: np.ndarray | None = None, mean: float = 0.0
     ) -> tuple[float, np.ndarray]:
         """Return the smallest misfit of all priors, and the (J,) prior that has it.

@@ -216,5 +216,6 @@ class AutoIntervals(IntervalMethod):
 
     def _method(self, questions: np.ndarray) -> IntervalMethod:
         """Return the method for the questions with these indices."""
-        chosen = method_of_auto(False, False, repeated=bool(self._n[questions].max() > 1))
+        repeated = bool(self._n[questions].max() > 1)
+        chosen = method_of_auto(has_prior=False, has_clusters=False, repeated=repeated)
         return self._repeated if chosen == "sampling" else self._single

@@ -143,7 +143,7 @@ def leaderboard_of(compared: Compared, p_values: bool = False) -> Result:
         score_rows = _rows_of_score(compared, column, order, band_lo[:, :, column] > 0)
         rows += score_rows
         for row in score_rows:
-            limits_of_score = Interval(None, None, row["lo"], row["hi"], None)
+            limits_of_score = Interval(lo=row["lo"], hi=row["hi"])
             estimates.append(Estimate(*score_id, None, row["score"], limits_of_score))
         for a, b in itertools.combinations(order, 2):
             pair: dict[str, Any] = {

@@ -294,13 +294,13 @@ def plan_for(run: Run | None, options: PlanOptions) -> dict[str, Any]:
             "The pilot run has labels, and a plan is not corrected for the errors of a checker: "
             "leave out the labels, and plan for the samples that it calls correct."
         )
-    population = _population(run, options, options.weights)
+    population, (score_id, _) = _population(run, options, options.weights), options.score
     designs = [Design(population, n) for n in options.samples]
     cheapest = _cheapest_row(designs, options)
     if run is not None and cheapest is not None:
         cheapest |= _limits_of_questions(run, options, cheapest["questions"], cheapest["samples"])
     return {
-        "key": options.score[0].key,
+        "key": score_id.key,
         "score": designs[0].score,
         "confidence": options.confidence,
         "power": options.power,

@@ -87,7 +87,7 @@ class ScoredRun:
         self._without_limits = without_limits
         # From the name of an interval to the scores and the method of their limits.
         self._scored_by = cache(lambda name: scores_and_limits(self._interval_options(name)))
-        self.points, weights = self._scored_by(str(options.interval))[0], options.weights
+        (self.points, _), weights = self._scored_by(str(options.interval)), options.weights
         all_questions = np.arange(len(run.outcomes))
         self.counted = all_questions if weights is None else np.flatnonzero(weights)
         self.estimates = np.array([*self.points.over(self.counted, weights).values()])
@@ -148,7 +148,7 @@ class ScoredRun:
 
     def _intervals(self, name: str, confidence: float) -> list[Interval]:
         """Return the interval of each score, see `intervals` in the docstring of the class."""
-        method = self._scored_by(name)[1]
+        _, method = self._scored_by(name)
         if self.options.anytime:
             method = AnytimeIntervals(method, self.run.outcomes.n, name == "questions")
         if problem := method.problem(self.counted):
