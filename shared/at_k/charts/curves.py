@@ -23,12 +23,12 @@ from .results import (
     Curve,
     Row,
     check_scores,
-    correction,
     curves_over_k,
     metric_label,
     metric_title,
     row_of,
     runs_by_name,
+    score_notes,
     score_titles,
     shown_names,
 )
@@ -74,7 +74,7 @@ def by_k(
     first = next(iter(curves.values()))
     titles = {shown: metric_title(next(iter(first[shown].values()))) for shown in metrics}
     all_rows = _rows_of_curves(curves, titles)
-    rows, sentences = _without_ties(all_rows), [correction(runs)]
+    rows, sentences = _without_ties(all_rows), [score_notes(runs)]
     if len(rows) < len(all_rows):
         sentences.append("maj@k is drawn at odd k: at even k, ties count as incorrect.")
     x = k_axis(row["x"] for row in all_rows)
@@ -164,7 +164,7 @@ def by_threshold(
         title.format("k"),
     )
     x = LineAxis("threshold τ", 0, 1, [0, 0.25, 0.5, 0.75, 1])
-    return figure_of_lines(rows, x, ChartDetails(**options), correction(runs), highlight=highlight)
+    return figure_of_lines(rows, x, ChartDetails(**options), score_notes(runs), highlight=highlight)
 
 
 def _curves_over_thresholds(scores: ChartScores) -> dict[str, Curve]:
@@ -307,7 +307,7 @@ def by_question(
     questions = most if len(sizes) == 1 and noun == "question" else None
     known = {"questions": questions, **options}
     rows = with_panels(rows, score_titles(keys), f"score of the {noun}")
-    return figure_of_lines(rows, x, ChartDetails(**known), correction(runs))
+    return figure_of_lines(rows, x, ChartDetails(**known), score_notes(runs))
 
 
 def _ranked_rows(values: Any, key: str, labels: Any, noun: str) -> list[Row]:
@@ -384,7 +384,7 @@ def difference(
         lines.append(heavy.encode(x=axis.channel(), x2=alt.X2("end:Q")))
     start = "Heavy line at 0: the" if segments else "The"
     conclusion = f"{start} simultaneous band {zero_in_band(points, names)}."
-    corrected = correction({"": comparison}, comparison.get("checker", {}))
+    corrected = score_notes({"": comparison}, comparison.get("checker", {}))
     return figure_of_lines(
         rows, axis, details, corrected, conclusion, highlight=highlight, y=y, notes=lines
     )

@@ -16,9 +16,9 @@ from .results import (
     ChartDetails,
     ChartResults,
     Row,
-    correction,
     row_of,
     runs_by_name,
+    score_notes,
     score_titles,
     shown_names,
 )
@@ -80,7 +80,7 @@ def by_group(
         "score",
     )
     details = ChartDetails(**options)
-    caption = details.caption_of(rows, "Bars", correction(scores_of_runs))
+    caption = details.caption_of(rows, "Bars", score_notes(scores_of_runs))
     return _figure_of_rows(rows, details, caption)
 
 
@@ -141,7 +141,7 @@ def forest(
     caption = details.caption_of(
         rows,
         "Bars",
-        correction({"": board}, board.get("checker", {})),
+        score_notes({"": board}, board.get("checker", {})),
         f"Ranks and letters: simultaneous {percent} limits of all differences; runs that share a "
         f"letter cannot be told apart.",
     )

@@ -64,7 +64,8 @@ def k_axis(ks: Iterable[int]) -> LineAxis:
     if len(ordered) > MOST_LABELED:
         powers = [2**i for i in range(last.bit_length()) if first <= 2**i < last]
         ticks = [*powers, last] if logarithmic else None
-    return LineAxis("number of samples k", first, last, ticks, True, logarithmic)
+    title = "number of samples k"
+    return LineAxis(title, first, last, ticks, integers=True, logarithmic=logarithmic)
 
 
 def score_scale(rows: Iterable[Row]) -> alt.Scale:
@@ -197,16 +198,16 @@ def _line_layers(
     return [*layers, line.encode(strokeDash=channels["strokeDash"]), marker]
 
 
-def with_texts(rows: Iterable[Row], number: str) -> list[Row]:
-    """Return the rows with a tooltip in the column "text", with numbers in a format like ".4f"."""
+def with_texts(rows: Iterable[Row], number_format: str) -> list[Row]:
+    """Return the rows with a tooltip in the column "text". The number format is like ".4f"."""
     result = []
     for row in rows:
         index = [f"{noun} {row[noun]}" for noun in ("question", "item") if noun in row]
         names = filter(None, [row["series"], *index, row["key"]])
-        text = f"{', '.join(names)}: {row['score']:{number}}"
+        text = f"{', '.join(names)}: {row['score']:{number_format}}"
         for name, lo, hi in (("limits", "lo", "hi"), ("band", "band_lo", "band_hi")):
             if lo in row:
-                text += f", {name} {row[lo]:{number}} to {row[hi]:{number}}"
+                text += f", {name} {row[lo]:{number_format}} to {row[hi]:{number_format}}"
         result.append(row | {"text": text})
     return result
 

@@ -100,7 +100,7 @@ def _is_number(value: Any) -> bool:
     return is_number and -1e308 < value < 1e308
 
 
-def correction(runs: Mapping[str, ChartScores], checkers: Mapping[str, Any] | None = None) -> str:
+def score_notes(runs: Mapping[str, ChartScores], checkers: Mapping[str, Any] | None = None) -> str:
     """Return sentences on how scores are averaged and for which errors they are corrected, or "".
 
     `checkers` maps corrected runs to entries "checker" of `compute`. Default: those in `runs`.

@@ -131,7 +131,8 @@ def advantages(
         check_name("normalize", normalize, ("std",))
     rewards = outcomes_in_run(rewards, "rewards")
     samples = read_rewards(rewards, groups, group_size)
-    if None not in credits.values():
+    is_maximum = None in credits.values()
+    if not is_maximum:
         samples.require(
             (samples.values == 0) | (samples.values == 1),
             f"for the score {short(score)}, a reward is 0 or 1 (score='max@k' takes real rewards)",
@@ -139,9 +140,9 @@ def advantages(
 
     def weigh(rows: np.ndarray, prompt: str) -> np.ndarray:
         """Return (G, n) weights for (G, n) rewards; `prompt` names the first one in messages."""
-        is_below_n = baseline in _BELOW_N and normalize is None
-        _check_size(max(k_weights), rows.shape[1], prompt, baseline if is_below_n else None)
-        prompts = _Sorted(rows) if None in credits.values() else _Counted(rows)
+        needs_k_below_n = baseline in _BELOW_N and normalize is None
+        _check_size(max(k_weights), rows.shape[1], prompt, baseline if needs_k_below_n else None)
+        prompts = _Sorted(rows) if is_maximum else _Counted(rows)
         first, *others = (
             weight * _weights_at(prompts, size, credits[size], baseline, normalize is not None)
             for size, weight in k_weights.items()

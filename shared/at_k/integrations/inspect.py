@@ -71,8 +71,8 @@ def at_k(
             if missing := entries.count(_MISSING):
                 problems[f"questions without {key} in their metadata: no {role}"] = float(missing)
             labels[role] = None if key is None or missing else entries
-        values, others = request.values([*samples.values()], [*samples], **labels)
-        return values | problems | others
+        values, more_problems = request.values([*samples.values()], [*samples], **labels)
+        return values | problems | more_problems
 
     return scores_of_epochs
 

@@ -55,8 +55,8 @@ class ScoreRequest:
         requested = [*build_scores(map(ScoreId, self._binary_scores), self.k, ScoreOptions())]
         if "max@k" in self.scores:
             requested += [ScoreId("max@k", k) for k in self.k]
-        ends = ("",) if self.confidence is None else ("", "_stderr", "_lo", "_hi")
-        return {f"{score.key}{end}": score.key for score in requested for end in ends}
+        suffixes = ("",) if self.confidence is None else ("", "_stderr", "_lo", "_hi")
+        return {f"{x.key}{suffix}": x.key for x in requested for suffix in suffixes}
 
     def values(
         self,
@@ -123,7 +123,7 @@ class ScoreRequest:
             values[x.full_key] = x.score
             if x.interval is not None and x.limits is not None:
                 numbers = {"stderr": x.interval.sigma, "lo": x.limits[0], "hi": x.limits[1]}
-                values |= {f"{x.full_key}_{end}": number for end, number in numbers.items()}
+                values |= {f"{x.full_key}_{name}": number for name, number in numbers.items()}
         return {name: math.nan if x is None else float(x) for name, x in values.items()}
 
 
