@@ -97,10 +97,10 @@ def _changes(api: HfApi, space: str, folder: Path) -> Changes:
     try:
         tree = list(api.list_repo_tree(space, recursive=True, repo_type="space"))
     except RepositoryNotFoundError:
-        return Changes(True, sorted(local), [])
+        return Changes(is_new=True, sent=sorted(local), removed=[])
     remote = {file.path: file for file in tree if isinstance(file, RepoFile)}
     sent = [path for path, content in local.items() if not _is_equal(content, remote.get(path))]
-    return Changes(False, sorted(sent), sorted(remote.keys() - local.keys() - KEPT))
+    return Changes(False, sent=sorted(sent), removed=sorted(remote.keys() - local.keys() - KEPT))
 
 
 def _is_equal(content: bytes, file: RepoFile | None) -> bool:

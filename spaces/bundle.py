@@ -57,15 +57,15 @@ def bundle(name: str, target: Path) -> None:
 
     card = METRICS / name / "README.md"
     text = card.read_text(encoding="utf-8")
-    version = re.search(r"^sdk_version: (.+)$", text, re.MULTILINE)
-    if version is None:
+    sdk = re.search(r"^sdk_version: (.+)$", text, re.MULTILINE)
+    if sdk is None:
         raise SystemExit(f"{card.relative_to(ROOT)} names no sdk_version.")
-    text = text.replace(version[0], f'{version[0]}\npython_version: "{PYTHON_VERSION}"', 1)
+    text = text.replace(sdk[0], f'{sdk[0]}\npython_version: "{PYTHON_VERSION}"', 1)
     (target / "README.md").write_text(_with_links_to_repository(text, card), encoding="utf-8")
     needed = (METRICS / name / "requirements.txt").read_text(encoding="utf-8").split()
     extras = "\n".join(SETUP["options.extras_require"][extra] for extra in EXTRAS).split()
     needed += [x for x in extras if not x.startswith(("evaluate-at-k", "gradio"))]
-    needed.append(f"gradio=={version[1]}")
+    needed.append(f"gradio=={sdk[1]}")
     lines = "".join(f"{line}\n" for line in dict.fromkeys(needed))
     (target / "requirements.txt").write_text(lines, encoding="utf-8")
 

@@ -316,8 +316,8 @@ class Scale(NamedTuple):
         numbers = list(values)
         smallest, largest = min(numbers), max(numbers)
         if not has_rewards and smallest >= 0 and largest <= 1:
-            return cls(True, 1)
-        return cls(False, 3 if max(largest, -smallest) < 10 else 1)
+            return cls(percent=True, decimals=1)
+        return cls(percent=False, decimals=3 if max(largest, -smallest) < 10 else 1)
 
     @property
     def heading(self) -> str:

@@ -272,7 +272,7 @@ def _published(view: ScoresView, fields: Mapping[str, str | None]) -> str:
     notes = [estimate.key, view.scope.in_words()]
     if estimate.interval is not None and estimate.limits is not None:
         method = view.method_of(estimate)
-        words = view.limits_by(method).described(Scale(False, 4), estimate.limits)
+        words = view.limits_by(method).described(Scale(percent=False, decimals=4), estimate.limits)
         notes += [f"standard error {estimate.interval.sigma:.4f}", f"{words} ({method})"]
     entry: dict[str, Any] = {
         "dataset": {"id": fields["dataset"], "task_id": fields["task"]},

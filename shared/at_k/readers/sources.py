@@ -90,7 +90,7 @@ def load_object(source: Any, reading: ReadingOptions) -> Table:
         name = name if isinstance(name, str) else "The file"
         data = content.encode() if isinstance(content, str) else bytes(content)
         return _table_of_bytes(name, data, "", reading)
-    return _finished(table_of_object(source, reading.split), reading, None)
+    return _finished(table_of_object(source, reading.split), reading)
 
 
 def load_files(names: Sequence[str], reading: ReadingOptions) -> Table:
@@ -260,7 +260,7 @@ def _load_one(source: str, reading: ReadingOptions) -> Table:
     path = path_of(source)
     is_file = is_remote(source) or source == "-" or (path.exists() and not path.is_dir())
     if not is_file:
-        return _finished(_table_of_dataset(source, reading), reading, None)
+        return _finished(_table_of_dataset(source, reading), reading)
     if reading.config or reading.split:
         raise ValueError(f"config and split apply to datasets, and {source} is a file.")
     suffix = file_format(path)
@@ -283,7 +283,7 @@ def _table_of_bytes(
     return _finished(table, reading, path)
 
 
-def _finished(table: Table, reading: ReadingOptions, path: Path | None) -> Table:
+def _finished(table: Table, reading: ReadingOptions, path: Path | None = None) -> Table:
     """Return the table as the layout of a tool reads it, or the table inside of a single object."""
     if reading.records is not None:
         return _rows_inside(table, reading)
