@@ -533,7 +533,8 @@ def _count_ways(table: Table) -> list[Way]:
 def _one_sample(table: Table, n: str, correct: str, options: ReadingOptions) -> list[Way]:
     """Return the reading of a row as one sample in a list; [] if n and `correct` are clear counts.
 
-    They may be of the tests of a sample (total and passed), or n may repeat what was requested.
+    They are unclear if they may count the tests of a sample (total and passed), or if n may be the
+    number of requested samples, which each sample of a question repeats.
     """
     sizes, counts = ({*whole_numbers(table, name)} for name in (n, correct))
     key = options.questions or question_columns(table)

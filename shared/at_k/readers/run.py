@@ -357,10 +357,7 @@ def _arguments(entries: dict[str, Any], columns: ColumnsByRole) -> dict[str, Any
 
 
 def _counts(rows: list[list[int]], columns: ColumnsByRole) -> dict[str, Any]:
-    """Return the argument `predictions` for questions whose samples were counted.
-
-    A row has n and the number of correct samples, or the count of each outcome in `counts`.
-    """
+    """Return the argument `predictions` for rows of (n, correct), or of a count of each outcome."""
     if "n" in columns:
         return {"n": [n for n, _ in rows], "correct": [correct for _, correct in rows]}
     outcomes = list(columns["counts"])

@@ -126,13 +126,14 @@ def read_samples(table: Table, columns: Mapping[str, Any], options: ReadingOptio
         reading.rows["counts"] = _counts(reading)
         _read_rows(reading)
         return reading
-    of_samples = {x: y for x, y in options.where.items() if has_lists(table.columns[x])}
+    conditions = {x: y for x, y in options.where.items() if has_lists(table.columns[x])}
     _parse_lists(reading, name)
     _make_a_row_of_each_sample(reading)
-    reading.table = rows_where(reading.table, of_samples)
+    reading.table = rows_where(reading.table, conditions)  # on entries of lists, now in rows
     _read_rows(reading)
     names: dict[str, Any] = {role: columns.get(role) for role in (*usual.PER_SAMPLE, "finish")}
     names |= {"samples": name, "multiplicities": columns.get("counts")}
+    # If a table has answers and outcomes, the outcomes are the verdicts on the answers.
     names["verdicts"] = columns.get("outcomes") if "predictions" in columns else None
     _make_an_entry_of_each_sample(reading, {role: x for role, x in names.items() if x})
     for role in reading.samples.keys() & {*usual.PER_SAMPLE}:
