@@ -282,8 +282,8 @@ class _RemoteProgram:
     def exchange(self, message: Any) -> dict[str, Any]:
         """Send a message to the program, and return its reply, a dict.
 
-        The messages are those of `_AnsweringProgram.serve`. The tests end if there is no valid
-        reply.
+        The messages are those of `_AnsweringProgram.serve`. An _EndedError, which ends the tests,
+        is raised if there is no valid reply.
         """
         if self.has_ended or self.cannot_receive:
             raise _EndedError

@@ -291,12 +291,13 @@ def _run_with_pytest(module: types.ModuleType, defined: dict[str, Any], result: 
     options = ["-q", "-s", "--assert=plain", "-p", "no:cacheprovider", "-c", os.devnull]
     options += ["-W", "ignore", "--noconftest", *(["--setup-plan"] if result.only_find else [])]
     plugin = _Plugin(module, defined, result)
+    # Decorators in the class would need pytest when this module is imported.
     pytest.hookimpl(wrapper=True)(_Plugin.pytest_runtest_makereport)
     pytest.hookimpl(tryfirst=True)(_Plugin.pytest_pyfunc_call)
     status = main([*options, "--rootdir", os.path.dirname(path), path], [plugin])
     if plugin.problem is not None:
         raise UnusableTestsError(plugin.problem)
-    if status not in (0, 1, 5):
+    if status not in (0, 1, 5):  # other than all passed, some failed, and no tests
         result.fails(CODE, f"pytest ended with status {status}")
 
 
