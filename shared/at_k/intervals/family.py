@@ -164,9 +164,8 @@ class Family(abc.ABC):
 
     def _new_fit(self, numbers: bytes, squares: bytes | None) -> Fit:
         """Return the fit to a group. Arguments are the arrays of `multiplicities` as bytes."""
-        return Fit(
-            self, np.frombuffer(numbers), None if squares is None else np.frombuffer(squares)
-        )
+        array_of_squares = None if squares is None else np.frombuffer(squares)
+        return Fit(self, np.frombuffer(numbers), array_of_squares)
 
     @property
     def run(self) -> Fit:
@@ -178,9 +177,8 @@ class Family(abc.ABC):
         """Return the fit to the questions with these indices."""
         weights = None if self._weights is None else self._weights[questions]
         numbers, squares = multiplicities(self.inverse[questions], len(self.n), weights)
-        return self._fit_of_bytes(
-            numbers.tobytes(), squares if squares is None else squares.tobytes()
-        )
+        bytes_of_squares = None if squares is None else squares.tobytes()
+        return self._fit_of_bytes(numbers.tobytes(), bytes_of_squares)
 
     def one_sample_each(self, questions: np.ndarray) -> bool:
         """Return whether none of the questions with these indices has two samples."""

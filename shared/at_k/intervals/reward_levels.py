@@ -176,7 +176,7 @@ class LeveledSamples:
         binary = len(base) == 1  # Two levels have no sharpness.
         octaves = np.zeros(1) if binary else _OCTAVES
         shapes = self._sharpness() * 2 ** octaves[:, None] * base
-        stride = 1 if binary else _SHIFTS_PER_LOCATION
+        stride = 1 if binary else _SHIFTS_PER_LOCATION  # locations are in steps of LOG_ODDS_STEP
         step = stride * LOG_ODDS_STEP
         first = np.floor((-_LOCATION_RANGE - shapes.max(axis=1)) / step).astype(int)
         last = np.ceil((_LOCATION_RANGE - shapes.min(axis=1)) / step).astype(int)
@@ -422,7 +422,7 @@ def squared_changes(counts: np.ndarray, gaps: np.ndarray, k: int) -> np.ndarray:
     # The share of the subsets whose maximum is at most each level, times the gap above the level.
     share = np.where(below >= k, gaps * np.exp(log_share), 0.0)
     # Without a sample above the level, the share is n / (n - k) times as large. Without one at most
-    # as large, it is (c - k) / c of this.
+    # as large, it is (c - k) / c of this. The factor k / (n - k) of both changes follows below.
     change = np.zeros(counts.shape)
     change[:, 1:] = np.cumsum(share, axis=1)
     change[:, :-1] -= np.cumsum((share * (n - c) / c)[:, ::-1], axis=1)[:, ::-1]
