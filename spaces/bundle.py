@@ -37,8 +37,7 @@ PACKAGE.rooms = PackageRooms()
 def bundle(name: str, target: Path) -> None:
     """Write the Space of the metric `name` into the folder `target`, an absolute path.
 
-    Raises:
-        SystemExit: if there is no Space of this name, or the folder has files.
+    Raises SystemExit if there is no Space of this name, or the folder has files.
     """
     names = sorted(path.parent.name for path in SPACES.glob("*/app.py"))
     if name not in names:

@@ -66,11 +66,12 @@ def _comparison_chart(answer: Answer) -> Chart | None:
 def draw(chart: Chart, answer: Answer) -> Figure:
     """Return the figure of a chart of an answer."""
     arguments = chart_arguments(chart, answer)
+    # Only runs that are compared are known to have the same questions.
     if chart.function == "by_question" and (answer.comparison or len(answer.runs) == 1):
         arguments["labels"] = answer.questions
     if chart.call == "comparison":
         assert answer.comparison is not None
-        results = answer.comparison.results[0]
+        results = answer.comparison.results[0]  # those of the first score
     else:
         results = {run.label: run.results[chart.call] for run in answer.runs}
         if len(results) == 1:

@@ -223,7 +223,6 @@ class ScoresView(View):
         advice = f"so more {noise['helps_most']} would help most"
         if noise["helps_most"] != largest_share(noise):
             advice = f"but so few {noun}s show little of how they vary: more would help most"
-        # The share of each cause is that for other questions, whichever limits are named.
         limits, population, of_what = noise["other_questions"], f"other {noun}s like these", ""
         if self._methods == {"questions"} and noise["same_questions"] is not None:
             limits, population = noise["same_questions"], f"the same {noun}s, sampled again"

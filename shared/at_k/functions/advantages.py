@@ -149,10 +149,8 @@ def advantages(
         )
         return prompts.in_order_of_rewards(sum(others, first))
 
-    is_centered_later = baseline == "centered" and not normalize
-    return weights_like(
-        rewards, samples.weights_of_samples(weigh, "mean" if is_centered_later else "zero")
-    )
+    unscored = "mean" if baseline == "centered" and not normalize else "zero"
+    return weights_like(rewards, samples.weights_of_samples(weigh, unscored))
 
 
 # --- Parameters ---------------------------------------------------------------------------

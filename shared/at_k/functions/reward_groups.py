@@ -100,12 +100,9 @@ class RewardGroups:
 def read_rewards(rewards, groups=None, group_size=None) -> RewardGroups:
     """Return rewards, which have a row for each prompt or are flat, with the prompt of each.
 
-    Args:
-        rewards, groups, group_size: as in `advantages`.
-
-    Raises:
-        TypeError: if the rewards are not an array, a tensor or a list, or cannot hold weights.
-        ValueError: if a reward is not a number, or if the groups do not fit the rewards.
+    The arguments are those of `advantages`. Raises TypeError if the rewards are not an array, a
+    tensor or a list, or cannot hold weights; and ValueError if a reward is not a number, or if the
+    groups do not fit the rewards.
     """
     _require_floats(rewards)
     is_flat = len(rewards) > 0 and _is_flat(rewards)

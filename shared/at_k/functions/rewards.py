@@ -187,9 +187,8 @@ def max_at_k_ci(
     k, confidence = check_k(k), check_confidence(confidence)
     rewards = read_outcome_rewards(R, w, R0)
     if rewards.categories is None:
-        return _real_reward_summary(
-            rewards, check_k(k, rewards.n), confidence, check_bounds(bounds)
-        )
+        check_k(k, rewards.n)
+        return _real_reward_summary(rewards, k, confidence, check_bounds(bounds))
     if bounds is None and k > 1:
         bounds = float(rewards.levels[0]), float(rewards.levels[-1])
     moments, limits = max_moments(rewards, {"": k}), check_bounds(bounds)

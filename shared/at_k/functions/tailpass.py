@@ -290,9 +290,8 @@ class TailPassProfile:
         codes_of_sums = np.add.outer(counts @ base, counts @ base).ravel()
         index = order[np.searchsorted(codes[order], codes_of_sums)]
         log_ways = _log_multinomial(counts)
-        log_split = np.add.outer(log_ways, log_ways) - _log_multinomial(doubled)[index].reshape(
-            len(counts), -1
-        )
+        log_ways_of_sums = _log_multinomial(doubled)[index].reshape(len(counts), -1)
+        log_split = np.add.outer(log_ways, log_ways) - log_ways_of_sums
         return index, np.exp(log_split), _dirichlet_multinomial(doubled, self._rows)
 
 

@@ -113,8 +113,7 @@ class ScoreRequest:
         `options` are keyword arguments of `compute`. Raises ValueError if a score is undefined.
         """
         results = []
-        if self._binary_scores:
-            include = self._binary_scores
+        if include := self._binary_scores:
             results.append(GPASSK.compute(predictions=outcomes, include=include, **options))
         if "max@k" in self.scores:
             results.append(MAX_AT_K.compute(predictions=outcomes, **options))

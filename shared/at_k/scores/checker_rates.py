@@ -68,8 +68,7 @@ NO_ERRORS = CheckerRates()
 def check_rates(checker_rates) -> CheckerRates:
     """Return the rates (t, f) of a checker, or those without errors if `checker_rates` is None.
 
-    Raises:
-        ValueError: unless both are numbers from 0 to 1, and the first is larger.
+    Raises ValueError unless both are numbers from 0 to 1, and the first is larger.
     """
     if checker_rates is None:
         return NO_ERRORS

@@ -49,12 +49,9 @@ def pass_moments(counts: BinaryCounts, scores: Mapping[ScoreKey, Score], prior: 
     n, c = counts.unique
     pairs = sorted({pair for score in keys.values() for pair in score.pairs()})
     covariance = credit_covariances(n, c, [(credits[a], credits[b]) for a, b in pairs], prior)
-    return Moments(
-        keys,
-        counts.inverse,
-        posterior_means(n, c, credits, prior),
-        dict(zip(pairs, covariance.T, strict=True)),
-    )
+    covariance_of_pair = dict(zip(pairs, covariance.T, strict=True))
+    means = posterior_means(n, c, credits, prior)
+    return Moments(keys, counts.inverse, means, covariance_of_pair)
 
 
 def posterior_means(
@@ -188,11 +185,11 @@ def scores_of_log_odds(log_odds: np.ndarray, credits: Sequence[Credits]) -> np.n
             tails = betainc(r, k - r + 1, np.exp(log_p)), betainc(k - r + 1, r, np.exp(log_q))
             result[:, i] = np.multiply(tails, credit[r - 1])
             continue
+        # The scores of j correct samples, and the largest value minus these.
         values = np.cumsum([0.0, *credit]), np.cumsum([0.0, *credit[::-1]])[::-1]
         for rows in blocks_of_rows(np.arange(len(log_odds)), k):
-            pmf_of_j = np.exp(
-                log_choose(k, j) + log_p[rows, None] * j + log_q[rows, None] * (k - j)
-            )
+            log_pmf = log_choose(k, j) + log_p[rows, None] * j + log_q[rows, None] * (k - j)
+            pmf_of_j = np.exp(log_pmf)
             result[:, i, rows] = [(pmf_of_j * x).sum(axis=1) for x in values]
     return result
 

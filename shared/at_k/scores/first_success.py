@@ -84,9 +84,8 @@ def largest_known_ks(counts: BinaryCounts, outcomes: Samples, budget: int) -> np
     """
     name, rule = "predictions", "With a budget, samples stop at the first correct one"
     if not outcomes.are_counts:
-        last = np.cumsum(outcomes.sizes) - 1
         is_last = np.zeros(len(outcomes.values), dtype=bool)
-        is_last[last] = True
+        is_last[np.cumsum(outcomes.sizes) - 1] = True
         if not outcomes.is_scored.all():
             place = sample_place(name, outcomes.sizes, int(np.argmin(outcomes.is_scored)))
             raise InputError(place, f" is not scored. {rule}, so all have to be scored.")
