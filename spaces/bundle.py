@@ -3,8 +3,8 @@
     python spaces/bundle.py gpassk ../gpassk-space
 
 The folder must be empty or not exist. It gets the files of the metric, app.py, and a folder `page`
-with everything else: the page that all Spaces share, the samples of the examples, and the modules
-of the package at_k that the page imports. The card of the metric is the README.md of the Space.
+with everything else: the page that all Spaces share, and the package at_k. The card of the metric
+is the README.md of the Space.
 """
 
 import configparser
@@ -12,7 +12,6 @@ import re
 import shutil
 import sys
 from collections.abc import Iterable
-from modulefinder import ModuleFinder
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -21,17 +20,6 @@ PYTHON_VERSION = "3.11"  # a Space runs Python 3.10 unless its card names a vers
 EXTRAS = ("spaces", "math", "charts", "inspect")  # the extras of the package that a Space requires
 SETUP = configparser.ConfigParser()
 SETUP.read(ROOT / "setup.cfg", encoding="utf-8")
-
-_INIT = '''\
-"""The modules of the package evaluate-at-k that this page needs."""
-
-from .core.package import PACKAGE
-from .rooms import PackageRooms
-
-{version}
-
-PACKAGE.rooms = PackageRooms()
-'''
 
 
 def bundle(name: str, target: Path) -> None:
@@ -53,7 +41,8 @@ def bundle(name: str, target: Path) -> None:
     app = re.sub(r"^import sys\n|^sys\.path\.append.+\n", "", app, flags=re.MULTILINE)
     (target / "app.py").write_text(app, encoding="utf-8")
     _copy([path for path in (SPACES / "page").iterdir() if path.is_file()], page)
-    _copy_package(target, page / "lib")
+    unneeded = shutil.ignore_patterns("__pycache__", "*.md")
+    shutil.copytree(PACKAGE, page / "lib" / PACKAGE.name, ignore=unneeded)
 
     card = METRICS / name / "README.md"
     text = card.read_text(encoding="utf-8")
@@ -74,28 +63,6 @@ def _copy(files: Iterable[Path], folder: Path) -> None:
     """Copy files into a folder."""
     for file in files:
         shutil.copyfile(file, folder / file.name)
-
-
-def _copy_package(target: Path, lib: Path) -> None:
-    """Copy the modules of the package that app.py and the page import, also inside functions.
-
-    `target` is the folder of the Space, and the package is copied into the folder `lib`.
-    """
-    copy = lib / PACKAGE.name
-    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__", "*.md"))
-    version = re.search(r"^__version__ = .+", (PACKAGE / "__init__.py").read_text(), re.MULTILINE)
-    assert version is not None
-    (copy / "__init__.py").write_text(_INIT.format(version=version[0]))
-    finder = ModuleFinder([str(target), str(lib)])
-    finder.run_script(str(target / "app.py"))
-    for module in target.glob("page/*.py"):
-        finder.import_hook(f"page.{module.stem}")
-    # ModuleFinder takes `.numbers` for the module of the standard library, which it does not find.
-    finder.import_hook("at_k.checkers.numbers")
-    imported = {vars(module)["__file__"] for module in finder.modules.values()}
-    for path in copy.rglob("*.py"):
-        if str(path) not in imported:
-            path.unlink()
 
 
 def _with_links_to_repository(text: str, card: Path) -> str:
