@@ -30,8 +30,6 @@ from .request import Answer, Request
 from .samples import read_samples
 from .space import Call, Options, Run, SampleFile, Samples, Space
 
-_LONGEST_NAME = 18  # the width of the column of names in characters
-
 _EXECUTORS: dict[Any, Any] = {"math_verify": SimpleNamespace(map=map)}
 """The checker math_verify would start processes of its own. This executor starts none."""
 
@@ -72,8 +70,7 @@ def answer_to(request: Request) -> Answer:
                 problem = not_compared(error, request)
     messages = [*read.notes, *changes, *dict.fromkeys(str(warning.message) for warning in caught)]
     notes = tuple(map(replace_python_terms, filter(None, [*messages, problem])))
-    names, texts = _names_and_texts(read.identifiers, len(sizes[0]))
-    return Answer(request, runs, calls, options, checker, names, texts, comparison, notes)
+    return Answer(request, runs, calls, options, checker, comparison, notes)
 
 
 # --- Options and calls --------------------------------------------------------------------
@@ -184,28 +181,6 @@ def _results(
                 for value in values
             }
     return results
-
-
-# --- What tables show ---------------------------------------------------------------------
-
-
-def _names_and_texts(
-    identifiers: Mapping[str, Sequence[Any]], total: int
-) -> tuple[list[str], list[str]]:
-    """Return a list of the names and a list of the texts of the `total` questions.
-
-    `identifiers` are columns that identify the questions. The first one with long entries of
-    several words has the texts, which are "" otherwise. The first other one has the names, which
-    are "1", "2", .. otherwise.
-    """
-    names: list[list[str]] = []
-    texts: list[list[str]] = []
-    for entries in identifiers.values():
-        column = [str(entry) for entry in entries]
-        is_text = any(" " in x and len(x) > _LONGEST_NAME for x in column)
-        (texts if is_text else names).append(column)
-    names.append([str(number) for number in range(1, total + 1)])
-    return names[0], [*texts, [""] * total][0]
 
 
 def _rewards_by_question(

@@ -10,7 +10,6 @@ from at_k.cli.comparison_tables import LeaderboardView
 from at_k.runs.comparison import differences_in
 
 from .controls import SAME_QUESTIONS
-from .describing import scale_of
 from .request import Answer
 from .space import Chart
 
@@ -67,7 +66,7 @@ def draw(chart: Chart, answer: Answer) -> Figure:
     """Return the figure of a chart of an answer."""
     arguments = chart_arguments(chart, answer)
     if chart.function == "by_question" and (answer.comparison or len(answer.runs) == 1):
-        arguments["labels"] = answer.questions
+        arguments["labels"] = answer.runs[0].names
     if chart.call == "comparison":
         assert answer.comparison is not None
         results = answer.comparison.results[0]
@@ -92,7 +91,7 @@ def page_svg(chart: Chart, answer: Answer) -> str:
 def chart_arguments(chart: Chart, answer: Answer) -> dict[str, Any]:
     """Return the keyword arguments of the function that draws a chart."""
     arguments = dict(chart.arguments)
-    if scale_of(answer.runs).percent:
+    if answer.scale.percent:
         arguments["percent"] = True
     if chart.function not in ("forest", "by_question"):  # leaderboards have limits, questions none
         arguments["confidence"] = answer.options["confidence"]

@@ -10,9 +10,8 @@ from typing import Any
 
 import gradio as gr
 
-from .answer_html import details_html, problem_html, result_html
+from .answer_html import details_html, escape, problem_html, result_html
 from .asking import choice_in_words, merged, parse_correct_outcomes
-from .describing import escape
 from .files import write_files
 from .layout import FILES, TEXT, Layout
 from .request import Answer, ChoiceError, Reading, Request, make_request

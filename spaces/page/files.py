@@ -1,15 +1,91 @@
-"""Write the files that visitors download: scores, tables, samples, code, the page and charts."""
+"""Write the tables of an answer, and all files that visitors download."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from at_k.cli.formats import Scope, View, csv_text
+from at_k.cli.score_tables import ScoresView, records_of
+from at_k.core.credits import required_samples
+from at_k.core.estimates import Estimate, as_dict
+from at_k.results import Result
+
 from .charts import charts_of, draw
 from .python_code import python_code
-from .questions import samples_csv
 from .request import Answer
-from .score_tables import FORMATS, table_text
 from .sharing import shared_text
+from .space import Run
+
+FORMATS = {"CSV": "csv", "LaTeX": "tex", "Markdown": "md"}
+"""The formats of tables, and the types of their files."""
+
+
+def views_of(answer: Answer, for_paper: bool = False) -> list[View]:
+    """Return the views of an answer, each of which can print its tables.
+
+    For two compared runs, it is only the comparison. Otherwise there is a view of each run, after
+    the leaderboard if there is one. With `for_paper`, those of runs have the main scores only.
+    """
+    views: list[View] = [] if answer.comparison is None else [answer.comparison.view]
+    if answer.comparison is None or len(answer.runs) > 2:
+        views += [_run_view(answer, run, for_paper) for run in answer.runs]
+    return views
+
+
+def _run_view(answer: Answer, run: Run, for_paper: bool) -> ScoresView:
+    """Return a view of the main scores of a run, followed by all others unless `for_paper`."""
+    main = answer.space.main_scores(run, answer.options)
+    shown = [x for x in run.scores().estimates if not _is_repeated(x)]
+    shown.sort(key=lambda x: [*main, x.key].index(x.key))
+    if for_paper:
+        shown = [x for x in shown if x.key in main]
+    has_several_runs = len(answer.runs) > 1
+    return ScoresView(
+        Result(as_dict(shown), shown),
+        Scope([run.sample_counts], answer.checker, *answer.space.nouns),
+        [run.label] if has_several_runs else (),
+        answer.options,
+        label=f"scores-{run.label}" if has_several_runs else "scores",
+    )
+
+
+def _is_repeated(estimate: Estimate) -> bool:
+    """Return whether a score equals pass@k or pass^k for all data, so that tables leave it out."""
+    k, tau = estimate.k, estimate.tau
+    if estimate.metric == "mG-Pass@k":
+        return k == 2
+    return tau is not None and isinstance(k, int) and required_samples(k, tau) in (1, k)
+
+
+def table_text(answer: Answer, name: str) -> str:
+    """Return the tables of an answer as text in one of `FORMATS`.
+
+    CSV has a row for each run, group and key, in full precision. The other formats have the scores
+    that a paper would report.
+    """
+    if name != "CSV":
+        views = views_of(answer, for_paper=True)
+        return "\n\n".join(view.printed(name.lower()) for view in views) + "\n"
+    labelled = [(run.label, x) for run in answer.runs for x in run.scores().estimates]
+    head, *records = records_of([estimate for _, estimate in labelled])
+    rows = [[label, *record] for (label, _), record in zip(labelled, records, strict=True)]
+    return csv_text([["run", *head], *rows])
+
+
+def samples_csv(answer: Answer) -> str:
+    """Return CSV with a row for each sample: run, question, reference, text and outcome."""
+
+    def rows() -> Iterator[list[str]]:
+        yield ["run", answer.space.nouns[0], "reference", answer.space.nouns[1], "outcome"]
+        for run in answer.runs:
+            references = run.samples.get("references") or [""] * len(run.names)
+            for index, rewards in enumerate(run.rewards):
+                start = [run.label, run.names[index], str(references[index])]
+                for text, reward in zip(run.texts_of_samples(index), rewards, strict=True):
+                    yield [*start, text, "" if reward is None else str(reward).removesuffix(".0")]
+
+    return csv_text(rows())
 
 
 def result_dict(answer: Answer) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from at_k.cli.formats import Scale
 from at_k.core.checks import InputError
 
 from .comparing import Comparison
@@ -84,8 +85,6 @@ class Answer:
         calls: the calls of `compute` that gave the scores, by name.
         options: the options that were used. k can be lower than its default.
         checker: the name of the checker, or None if the samples have no references.
-        questions: the name of each question, or its number from 1 as text.
-        texts: the text of each question, or "" if the samples do not have it.
         comparison: the differences between the runs, or None if there is one run or they cannot be
             compared.
         notes: sentences that say how the samples were read, and what to beware of.
@@ -96,8 +95,6 @@ class Answer:
     calls: dict[str, Call]
     options: Options
     checker: str | None
-    questions: list[str]
-    texts: list[str]
     comparison: Comparison | None = None
     notes: tuple[str, ...] = ()
 
@@ -105,6 +102,12 @@ class Answer:
     def space(self) -> Space:
         """Return the page of the metric."""
         return self.request.space
+
+    @property
+    def scale(self) -> Scale:
+        """Return how the page prints scores: in percent, or rewards in their own unit."""
+        estimates = [estimate for run in self.runs for estimate in run.scores().estimates]
+        return Scale.of([x.metric for x in estimates], [x.score for x in estimates])
 
     @property
     def main_scores(self) -> list[str]:

@@ -11,7 +11,8 @@ from at_k.cli.run_input import RunInput
 from at_k.core.checks import Place, entries_of, short
 from at_k.core.samples import read_samples as as_samples
 from at_k.readers.formats import COMPRESSED, FORMATS
-from at_k.readers.names import PER_QUESTION
+from at_k.readers.missing import text_of_ids
+from at_k.readers.names import PER_QUESTION, QUESTION_TEXTS
 from at_k.readers.run import Run, read_run
 from at_k.readers.table import SelectionError
 from at_k.readers.words import KNOWN_WORDS
@@ -32,6 +33,7 @@ MAX_GROUPS = 40
 _TOO_LARGE = f"The limit for a file, and for a text, is {MAX_BYTES // 1_000_000} MB."
 _FILE_TYPES = (*FORMATS, ".eval", *COMPRESSED)
 _SPREADSHEETS = (".xlsx", ".xls", ".ods", ".numbers")
+_LONGEST_NAME = 18  # the width of the column of names in characters
 _PASTED = "The text"
 """The name of the file that holds a pasted text, as messages name it."""
 
@@ -41,14 +43,11 @@ class ReadSamples(NamedTuple):
 
     Attributes:
         files: the samples of each file, or of the pasted text.
-        identifiers: the columns that identify the questions, by name, such as "id". Each has an
-            entry for each question.
         notes: sentences that say how the samples were read.
         problem: why the runs cannot be compared, or "".
     """
 
     files: list[SampleFile]
-    identifiers: Mapping[str, list[Any]]
     notes: list[str]
     problem: str
 
@@ -81,14 +80,14 @@ def read_samples(request: Request, parameters: Container[str]) -> ReadSamples:
             samples = _samples_for_page(run, space)
             _check_size(samples, space)
         reading = chosen | _columns_of(run, roles)
-        files.append(SampleFile(label, uploads[label][1], reading, samples))
+        shown = _names_and_texts(run, len(as_samples(samples["predictions"])))
+        files.append(SampleFile(label, uploads[label][1], reading, samples, *shown))
         described = RunInput(run, request.checker).described(*space.nouns)
         notes.append(f"{label}: {described}" if len(runs) > 1 else described)
     if len({"references" in file.samples for file in files}) > 1:
         raise ValueError("One file has references and the other has none. Give both or neither.")
     notes += [str(warning.message) for warning in caught]
-    identifiers = next(iter(runs.values())).identifiers
-    return ReadSamples(files, identifiers, list(dict.fromkeys(notes)), problem)
+    return ReadSamples(files, list(dict.fromkeys(notes)), problem)
 
 
 # --- Text and files -----------------------------------------------------------------------
@@ -183,6 +182,22 @@ def _columns_of(run: Run, roles: Sequence[str]) -> dict[str, str]:
     if ", " in columns.get("clusters", ""):
         del columns["clusters"]  # `at_k.read` makes clusters from several settings by itself
     return columns
+
+
+def _names_and_texts(run: Run, total: int) -> tuple[list[str], list[str]]:
+    """Return a list of the names and a list of the texts of the `total` questions of a run.
+
+    Among the columns that identify the questions, one with a name such as "question" has texts if
+    an entry is long and has several words. The first other column has the names. Without names,
+    the questions are "1", "2", .. , and without texts, these are "".
+    """
+    names, texts = [], []
+    for column, entries in run.identifiers.items():
+        shown = [*map(text_of_ids, entries)]
+        is_long = any(" " in x and len(x) > _LONGEST_NAME for x in shown)
+        (texts if is_long and column in QUESTION_TEXTS else names).append(shown)
+    names.append([str(number) for number in range(1, total + 1)])
+    return names[0], [*texts, [""] * total][0]
 
 
 def _samples_for_page(run: Run, space: Space) -> Samples:

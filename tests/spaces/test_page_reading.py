@@ -285,7 +285,7 @@ def test_files_whose_questions_cannot_be_paired_are_scored_by_themselves(page, t
     assert '<p class="verdict">The runs are not compared: ' in shown
     assert reason in answer.notes[-1]
     assert "=True" not in shown  # words of Python
-    assert "The questions of a." in page.questions.questions_html(answer)
+    assert "The questions of a." in page.answer_html.questions_html(answer)
 
 
 ROW = '{"outcomes": [1, 0]}\n'
